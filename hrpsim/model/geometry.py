@@ -1,0 +1,102 @@
+"""Collision geometry: the primitive shapes, with SI sizes and the z axis as the axis of symmetry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hrpsim.errors import ModelError
+
+PLANE, SPHERE, BOX, CAPSULE, CYLINDER = range(5)
+
+
+def _positive(owner: str, **values: float) -> None:
+    for name, value in values.items():
+        if not (np.isfinite(value) and value > 0):
+            raise ModelError(f"{owner}: {name} must be positive and finite, got {value!r}")
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A half-space that fills z <= 0 of its frame; its outward normal is +z."""
+
+    kind = PLANE
+
+    @property
+    def size(self) -> tuple[float, float, float]:
+        """Kernel size parameters: none."""
+        return (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """A ball about the frame's origin; `radius` [m]."""
+
+    radius: float
+    kind = SPHERE
+
+    def __post_init__(self):
+        _positive("Sphere", radius=self.radius)
+
+    @property
+    def size(self) -> tuple[float, float, float]:
+        """Kernel size parameters: (radius, 0, 0) [m]."""
+        return (float(self.radius), 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A cuboid about the frame's origin; `lengths` are its full edge lengths x, y, z [m]."""
+
+    lengths: tuple[float, float, float]
+    kind = BOX
+
+    def __post_init__(self):
+        lengths = tuple(float(v) for v in np.atleast_1d(self.lengths))
+        if len(lengths) != 3:
+            raise ModelError(f"Box: three edge lengths are needed, got {len(lengths)}")
+        _positive("Box", x=lengths[0], y=lengths[1], z=lengths[2])
+        object.__setattr__(self, "lengths", lengths)
+
+    @property
+    def size(self) -> tuple[float, float, float]:
+        """Kernel size parameters: half edge lengths [m]."""
+        return tuple(0.5 * v for v in self.lengths)
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """A cylinder along z with a hemisphere at each end; `length` is the cylinder part's [m]."""
+
+    radius: float
+    length: float
+    kind = CAPSULE
+
+    def __post_init__(self):
+        _positive("Capsule", radius=self.radius, length=self.length)
+
+    @property
+    def size(self) -> tuple[float, float, float]:
+        """Kernel size parameters: (radius, half length of the cylinder part, 0) [m]."""
+        return (float(self.radius), 0.5 * float(self.length), 0.0)
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """A cylinder along z about the frame's origin; `radius` and full `length` [m]."""
+
+    radius: float
+    length: float
+    kind = CYLINDER
+
+    def __post_init__(self):
+        _positive("Cylinder", radius=self.radius, length=self.length)
+
+    @property
+    def size(self) -> tuple[float, float, float]:
+        """Kernel size parameters: (radius, half length, 0) [m]."""
+        return (float(self.radius), 0.5 * float(self.length), 0.0)
+
+
+Geometry = Plane | Sphere | Box | Capsule | Cylinder

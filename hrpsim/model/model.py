@@ -1,0 +1,142 @@
+"""The robot model as users see it: names, counts, frames, shapes, sensors and the kernels' arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hrpsim.errors import ModelError, unknown_name
+from hrpsim.model.geometry import Geometry
+from hrpsim.model.system import FREE, JOINT_NQ, System
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint that moves: its kernel body and its place in q and v."""
+
+    name: str
+    joint_type: int  # hrpsim.model.system REVOLUTE, PRISMATIC or FREE
+    body: int
+    q_index: int
+    v_index: int
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A URDF link: `body` carries it (-1: the world) and places it by R_body_frame, p_body [m]."""
+
+    name: str
+    body: int
+    R: np.ndarray  # (3, 3)
+    p: np.ndarray  # (3,)
+
+
+@dataclass(frozen=True)
+class CollisionShape:
+    """One collision element: geometry placed in its body's frame, with the link and material."""
+
+    name: str
+    link: str
+    body: int
+    R: np.ndarray  # (3, 3)
+    p: np.ndarray  # (3,)
+    geometry: Geometry
+    material: str = "default"
+
+
+@dataclass(frozen=True)
+class Sensor:
+    """A sensor of the robot description, placed in the frame of its body.
+
+    kind "force_torque": the wrench that the child side of the joint above `body` exerts on the
+    parent side, expressed in and about the sensor frame; with `tare` the weight of everything on
+    the child side is taken out, as a controller does that zeroes the sensor with the foot in the
+    air: at rest it then reads the floor reaction.
+    kind "imu": angular velocity and specific force (+g at rest) in the sensor frame.
+    """
+
+    name: str
+    kind: str
+    link: str
+    body: int
+    R: np.ndarray  # (3, 3)
+    p: np.ndarray  # (3,)
+    tare: bool = False
+
+
+@dataclass(frozen=True)
+class Model:
+    """A robot: a tree of bodies on a free base or fixed to the world.
+
+    q: base x y z qx qy qz qw (free base only), then one number a joint; v: base linear velocity,
+    base angular velocity (both in the base frame), then the joint rates. Joints stand depth first,
+    siblings sorted by joint name (the order of Pinocchio); a continuous joint takes one angle.
+    """
+
+    name: str
+    base: str  # "free" or "fixed"
+    base_link: str
+    system: System
+    joints: tuple[Joint, ...]
+    frames: dict[str, Frame]
+    shapes: tuple[CollisionShape, ...] = ()
+    sensors: tuple[Sensor, ...] = ()
+    gains: dict[str, tuple[float, float]] = field(default_factory=dict)  # joint -> (kp, kd)
+    command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    urdf: str = ""
+    source: str = "<text>"
+
+    @property
+    def nq(self) -> int:
+        """Length of q."""
+        return sum(JOINT_NQ[t] for t in self.system.joint_type)
+
+    @property
+    def nv(self) -> int:
+        """Length of v."""
+        return len(self.system.dof_body)
+
+    @property
+    def body_count(self) -> int:
+        """Number of rigid bodies that joints move."""
+        return len(self.system.parent)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints with one degree of freedom, in the order of q and v."""
+        return tuple(j.name for j in self.joints if j.joint_type != FREE)
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """Names of all links of the description, fixed ones included."""
+        return tuple(self.frames)
+
+    @property
+    def mass(self) -> float:
+        """Mass of everything that moves [kg]."""
+        return float(self.system.mass.sum())
+
+    def neutral(self) -> np.ndarray:
+        """Return q with every joint at zero and the base at the origin."""
+        q = np.zeros(self.nq)
+        for joint in self.joints:
+            if joint.joint_type == FREE:
+                q[joint.q_index + 6] = 1.0
+        return q
+
+    def joint(self, name: str) -> Joint:
+        """Return the joint called `name`; ModelError names what exists."""
+        for joint in self.joints:
+            if joint.name == name:
+                return joint
+        raise ModelError(
+            f"{self.source}: {unknown_name('joint', name, [j.name for j in self.joints])}"
+        )
+
+    def frame(self, link: str) -> Frame:
+        """Return the frame of `link`; ModelError names what exists."""
+        try:
+            return self.frames[link]
+        except KeyError:
+            raise ModelError(f"{self.source}: {unknown_name('link', link, self.frames)}") from None
