@@ -1,0 +1,72 @@
+"""Program `hrpsim_node`: simulates a world and shows it to ROS 2 until it is told to stop.
+
+    ros2 run hrpsim hrpsim_node --ros-args -p world_file:=config/stand.yaml -p real_time_factor:=1.0
+
+docs/ros_interface.md lists topics, services and parameters.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from hrpsim.ros.stop_signal import StopSignal
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the node until SIGINT, SIGTERM or its `duration`; return the exit code."""
+    with StopSignal() as stop:
+        try:
+            return _run(arguments, stop)
+        except KeyboardInterrupt:
+            return 130
+
+
+def _run(arguments: list[str] | None, stop: StopSignal) -> int:
+    import rclpy
+    from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
+    from rclpy.signals import SignalHandlerOptions
+
+    from hrpsim.ros.simulation_node import SimulationNode
+    from hrpsim.ros.world_setup import world_from_parameters
+
+    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    simulation = None
+    try:
+        simulation = SimulationNode(world_from_parameters)
+        stop.loop_started()
+        _simulate(simulation, stop)
+        return 0
+    except (
+        ValueError,
+        FileNotFoundError,
+        InvalidParameterTypeException,
+        InvalidParameterValueException,
+    ) as error:
+        rclpy.logging.get_logger("hrpsim").fatal(str(error))
+        return 1
+    finally:
+        if simulation is not None:
+            simulation.destroy()
+        rclpy.shutdown()
+
+
+def _simulate(simulation, stop: StopSignal) -> None:
+    robot, clock, commands = simulation.robot, simulation.clock, simulation.commands
+    logger = simulation.node.get_logger()
+    logger.info(
+        f"{robot.model.name}: {len(robot.model.joint_names)} joints, "
+        f"{robot.model.mass:.1f} kg, time step {simulation.world.time_step * 1e3:g} ms"
+        + (", paused" if simulation.paused else "")
+    )
+    start = time.monotonic()
+    simulation.run(stop)
+    elapsed = time.monotonic() - start
+    logger.info(
+        f"simulated {clock.seconds:.3f} s in {clock.steps} steps, {elapsed:.3f} s of wall time; "
+        f"{commands.accepted_count} commands accepted, {commands.rejected_count} rejected"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

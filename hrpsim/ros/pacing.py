@@ -1,0 +1,71 @@
+"""Keeps simulated time in step with the wall clock, a factor faster or slower. Needs no ROS."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+_LARGEST_DEBT = 0.1  # [s, wall]
+
+
+class Pacer:
+    """Tells the stepping loop how many steps are due.
+
+    `real_time_factor` simulated seconds pass for each second of `clock`; 0 means as fast as
+    possible. A loop that falls behind by more than 0.1 s of wall time does not catch up with the
+    rest: it lets the real-time factor sag instead of stepping in one long burst.
+    """
+
+    def __init__(
+        self,
+        time_step: float,
+        real_time_factor: float,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ):
+        self.time_step = time_step  # [s]
+        self._clock = clock
+        self._sleep = sleep
+        self.real_time_factor = real_time_factor
+
+    @property
+    def real_time_factor(self) -> float:
+        """Simulated seconds a wall second; 0: as fast as possible. Setting it starts anew."""
+        return self._real_time_factor
+
+    @real_time_factor.setter
+    def real_time_factor(self, factor: float) -> None:
+        self._real_time_factor = factor
+        self.start()
+
+    def start(self) -> None:
+        """Begin to count from now: at the start, after a pause and after a change of pace."""
+        self._origin = self._clock()
+        self._steps_made = 0
+
+    def steps_due(self, most: int) -> int:
+        """Return how many steps, at most `most`, the wall clock is ahead of the steps made."""
+        if self._real_time_factor == 0:
+            return most
+        now = self._clock()
+        if now - self._time_of_step(self._steps_made) > _LARGEST_DEBT:
+            self._origin = now - _LARGEST_DEBT
+            self._steps_made = 0
+        elapsed = (now - self._origin) * self._real_time_factor / self.time_step
+        return max(0, min(most, math.floor(elapsed) - self._steps_made))
+
+    def made(self, steps: int) -> None:
+        """Record that `steps` steps were made."""
+        self._steps_made += steps
+
+    def wait(self, longest: float) -> None:
+        """Sleep until the next step is due, `longest` [s, wall] at most."""
+        if self._real_time_factor == 0:
+            return
+        remaining = self._time_of_step(self._steps_made + 1) - self._clock()
+        if remaining > 0:
+            self._sleep(min(remaining, longest))
+
+    def _time_of_step(self, step: int) -> float:
+        return self._origin + step * self.time_step / self._real_time_factor

@@ -1,0 +1,159 @@
+"""The node's parameters: one table with type, default, range and meaning of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+
+@dataclass(frozen=True)
+class Specification:
+    """What a parameter is: its default gives the type; a range holds for numbers."""
+
+    name: str
+    default: Any
+    description: str
+    lowest: float | None = None
+    highest: float | None = None
+    choices: tuple[str, ...] = ()
+    read_only: bool = True
+
+    def descriptor(self) -> ParameterDescriptor:
+        """Return the descriptor that `ros2 param describe` shows."""
+        descriptor = ParameterDescriptor(description=self.description, read_only=self.read_only)
+        if self.choices:
+            descriptor.additional_constraints = "one of: " + ", ".join(map(repr, self.choices))
+        if self.lowest is not None and isinstance(self.default, float):
+            descriptor.floating_point_range = [
+                FloatingPointRange(from_value=self.lowest, to_value=self.highest)
+            ]
+        elif self.lowest is not None:
+            descriptor.integer_range = [
+                IntegerRange(from_value=self.lowest, to_value=self.highest, step=1)
+            ]
+        return descriptor
+
+
+SPECIFICATIONS = (
+    Specification(
+        "world_file",
+        "config/stand.yaml",
+        "World description (YAML): a path, or a path inside the package's share folder",
+    ),
+    Specification(
+        "xacro_arguments",
+        [""],
+        "Arguments for the robot's xacro file, such as 'bush:=true'; they override the world file",
+    ),
+    Specification("time_step", 0.0, "Length of a step [s]; 0 takes the world file's", 0.0, 0.1),
+    Specification(
+        "integrator",
+        "",
+        "Integration scheme; empty takes the world file's",
+        choices=("", "semi_implicit", "rk4", "euler"),
+    ),
+    Specification(
+        "real_time_factor",
+        1.0,
+        "Simulated seconds for each second of wall time; 0 runs as fast as possible",
+        0.0,
+        100.0,
+        read_only=False,
+    ),
+    Specification(
+        "publish_rate",
+        200.0,
+        "Rate of the clock, joint states, wrenches, IMU and odometry [Hz, simulated time]; "
+        "rounded to whole steps",
+        0.1,
+        10000.0,
+        read_only=False,
+    ),
+    Specification(
+        "tf_rate",
+        50.0,
+        "Rate of the transforms [Hz, simulated time]; rounded to a whole number of publish periods",
+        0.1,
+        10000.0,
+        read_only=False,
+    ),
+    Specification("odom_frame", "odom", "Frame in which odom and tf place the robot's base"),
+    Specification("frame_prefix", "", "Prefix of every frame of the robot, such as 'robot1/'"),
+    Specification(
+        "publish_odometry",
+        True,
+        "Publish the true pose of the base as odom and as the transform odom_frame -> base; "
+        "off where an estimator provides it",
+    ),
+    Specification(
+        "publish_tf",
+        True,
+        "Publish the transforms of all links; off where robot_state_publisher does it",
+    ),
+    Specification("start_paused", False, "Wait for ~/resume or ~/step before the first step"),
+    Specification(
+        "step_count",
+        1,
+        "Number of steps that one call of ~/step makes",
+        1,
+        1_000_000,
+        read_only=False,
+    ),
+    Specification(
+        "duration",
+        0.0,
+        "Simulated time after which the node ends by itself [s]; 0 runs until it is stopped",
+        0.0,
+        1.0e9,
+    ),
+)
+
+
+def declare_parameters(node: Node) -> None:
+    """Declare every parameter of the table on `node`; overrides from the command line take effect.
+
+    Raises rclpy.exceptions.InvalidParameterValueException or InvalidParameterTypeException for an
+    override outside its range or of another type, ValueError for one outside its choices.
+    """
+    for specification in SPECIFICATIONS:
+        parameter = node.declare_parameter(
+            specification.name, specification.default, specification.descriptor()
+        )
+        if specification.choices and parameter.value not in specification.choices:
+            raise ValueError(
+                f"parameter {specification.name!r} is {parameter.value!r}; it must be "
+                + specification.descriptor().additional_constraints
+            )
+
+
+def value_of(node: Node, name: str) -> Any:
+    """Return the present value of parameter `name`."""
+    return node.get_parameter(name).value
+
+
+def xacro_arguments(texts: list[str]) -> dict[str, str]:
+    """Return {"bush": "true"} for ["bush:=true"]; ValueError names a text without ':='."""
+    arguments = {}
+    for text in filter(None, texts):
+        name, separator, value = text.partition(":=")
+        if not separator or not name:
+            raise ValueError(f"xacro_arguments: expected 'name:=value', got {text!r}")
+        arguments[name] = value
+    return arguments
+
+
+def on_change(node: Node, react: Callable[[str, Any], None]) -> None:
+    """Call `react(name, value)` after a parameter of the table was set at run time."""
+    names = {specification.name for specification in SPECIFICATIONS}
+
+    def changed(parameters: list[Parameter]) -> None:
+        for parameter in parameters:
+            if parameter.name in names:
+                react(parameter.name, parameter.value)
+
+    node.add_post_set_parameters_callback(changed)

@@ -1,0 +1,184 @@
+"""The simulation as a ROS node: a World, its topics and services, and one loop that steps it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
+
+from hrpsim.errors import WorldError
+from hrpsim.ros import parameters, qos
+from hrpsim.ros.commands import JointCommands
+from hrpsim.ros.frames import RobotFrames
+from hrpsim.ros.pacing import Pacer
+from hrpsim.ros.robot_publishers import RobotPublishers
+from hrpsim.ros.run_services import RunServices
+from hrpsim.ros.stamps import SimulationClock
+
+_CALLBACK_PERIOD = 0.01  # [s, wall]; an executor turn costs 0.1 to 0.2 ms
+_PAUSED_CLOCK_PERIOD = 0.1  # [s, wall]
+
+
+class SimulationNode:
+    """Steps the world that `make_world(node)` returns and shows its robot to ROS through `node`.
+
+    Simulated time is the number of steps since the node started times the time step. A reset puts
+    the world back to its first state and lets time go on.
+    """
+
+    def __init__(self, make_world: Callable[[Node], Any], **node_options):
+        self.node = Node("hrpsim", **node_options)
+        parameters.declare_parameters(self.node)
+        self.world = make_world(self.node)
+        self.robot = _only_robot(self.world)
+        self.clock = SimulationClock(self.world.time_step)
+        self.pacer = Pacer(self.world.time_step, self._parameter("real_time_factor"))
+        self.paused = self._parameter("start_paused")
+        self._set_periods()
+
+        odometry = self._parameter("publish_odometry") and self.robot.model.base == "free"
+        frames = RobotFrames(
+            self.robot.model, self._parameter("odom_frame"), self._parameter("frame_prefix")
+        )
+        self._clock_message = Clock()
+        self._clock_publisher = self.node.create_publisher(Clock, "/clock", qos.STATE)
+        self._publishers = RobotPublishers(self.node, self.robot, frames, odometry=odometry)
+        self._transforms = self._make_transforms(frames, odometry)
+        self.commands = JointCommands(self.node, self.robot)
+        self._services = RunServices(self)
+        parameters.on_change(self.node, self._on_parameter)
+        self._next_callbacks = 0.0
+        self._next_paused_clock = 0.0
+
+    def run(self, stop_requested: Callable[[], bool]) -> None:
+        """Step and publish until `stop_requested()` or until `duration` has been simulated."""
+        executor = SingleThreadedExecutor(context=self.node.context)
+        executor.add_node(self.node)
+        last_step = round(self._parameter("duration") / self.world.time_step)
+        self._publish_state()
+        self.pacer.start()
+        try:
+            while not stop_requested() and (last_step == 0 or self.clock.steps < last_step):
+                if self.paused:
+                    self._wait_paused(executor)
+                    continue
+                self._serve_callbacks(executor)
+                due = self._steps_to_publication()
+                if last_step:
+                    due = min(due, last_step - self.clock.steps)
+                due = self.pacer.steps_due(due)
+                if due == 0:
+                    self.pacer.wait(longest=_CALLBACK_PERIOD)
+                elif not self.paused:
+                    self.advance(due)
+                    self.pacer.made(due)
+        finally:
+            executor.remove_node(self.node)
+            executor.shutdown(timeout_sec=1.0)
+
+    def destroy(self) -> None:
+        """Take the node off the ROS graph."""
+        self.node.destroy_node()
+
+    def advance(self, steps: int) -> None:
+        """Apply the waiting commands, make `steps` steps and publish where a publication is due."""
+        while steps > 0:
+            burst = min(steps, self._steps_to_publication())
+            self.commands.apply_waiting()
+            self.world.step(burst)
+            self.clock.steps += burst
+            steps -= burst
+            if self.clock.steps % self._publish_period == 0:
+                self._publish_state()
+
+    def step_and_publish(self, steps: int) -> None:
+        """Make `steps` steps at once, then publish the state whether its time has come or not."""
+        self.advance(steps)
+        if self.clock.steps % self._publish_period:
+            self._publish_state(transforms=True)
+
+    def pause(self) -> None:
+        """Stop stepping; simulated time stands still."""
+        self.paused = True
+
+    def resume(self) -> None:
+        """Step on; the time spent paused is not made up for."""
+        self.paused = False
+        self.pacer.start()
+
+    def reset(self) -> None:
+        """Put the world back to its first state; time goes on, waiting commands are dropped."""
+        self.commands.discard_waiting()
+        self.world.reset()
+        # Time goes on to the next publication: no stamp may stand for two different states.
+        self.clock.steps += self._steps_to_publication()
+        self._publish_state(transforms=True)
+
+    def _publish_state(self, transforms: bool = False) -> None:
+        stamp = self.clock.stamp
+        self._publish_clock()
+        self._publishers.publish(stamp)
+        if self._transforms and (transforms or self.clock.steps % self._tf_period == 0):
+            self._transforms.publish(stamp)
+
+    def _publish_clock(self) -> None:
+        self._clock_message.clock = self.clock.stamp.to_message()
+        self._clock_publisher.publish(self._clock_message)
+
+    def _serve_callbacks(self, executor: SingleThreadedExecutor) -> None:
+        now = time.monotonic()
+        if now >= self._next_callbacks:
+            executor.spin_once(timeout_sec=0.0)
+            self._next_callbacks = now + _CALLBACK_PERIOD
+
+    def _wait_paused(self, executor: SingleThreadedExecutor) -> None:
+        self.commands.apply_waiting()
+        executor.spin_once(timeout_sec=0.02)
+        now = time.monotonic()
+        if self.paused and now >= self._next_paused_clock:
+            self._publish_clock()  # for nodes that start while time stands still
+            self._next_paused_clock = now + _PAUSED_CLOCK_PERIOD
+
+    def _steps_to_publication(self) -> int:
+        return self._publish_period - self.clock.steps % self._publish_period
+
+    def _set_periods(self) -> None:
+        """Turn the rates into whole numbers of steps."""
+        step = self.world.time_step
+        self._publish_period = max(1, round(1.0 / (self._parameter("publish_rate") * step)))
+        publications = 1.0 / (self._parameter("tf_rate") * step * self._publish_period)
+        self._tf_period = self._publish_period * max(1, round(publications))
+
+    def _make_transforms(self, frames: RobotFrames, odometry: bool):
+        if not self._parameter("publish_tf"):
+            return None
+        try:
+            from hrpsim.ros.transforms import TransformPublisher
+        except ModuleNotFoundError as error:
+            if error.name != "tf2_msgs":
+                raise
+            self.node.get_logger().warning("tf2_msgs is not installed: no transforms are published")
+            return None
+        return TransformPublisher(self.node, self.robot, frames, odometry=odometry)
+
+    def _parameter(self, name: str) -> Any:
+        return parameters.value_of(self.node, name)
+
+    def _on_parameter(self, name: str, value: Any) -> None:
+        if name == "real_time_factor":
+            self.pacer.real_time_factor = value
+        elif name in ("publish_rate", "tf_rate"):
+            self._set_periods()
+
+
+def _only_robot(world):
+    robots = list(world.robots.values())
+    if len(robots) != 1:
+        raise WorldError(
+            f"the node shows one robot, the world has {len(robots)}: {', '.join(world.robots)}"
+        )
+    return robots[0]

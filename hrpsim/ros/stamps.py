@@ -1,0 +1,43 @@
+"""Simulated time as ROS sees it: integer nanoseconds that never run backwards."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from builtin_interfaces.msg import Time
+
+_NANOSECONDS = 1_000_000_000
+
+
+class Stamp(NamedTuple):
+    """A time as ROS messages carry it: whole seconds and the nanoseconds of the rest."""
+
+    seconds: int
+    nanoseconds: int
+
+    @property
+    def total(self) -> int:
+        """Time since zero [ns]."""
+        return self.seconds * _NANOSECONDS + self.nanoseconds
+
+    def to_message(self) -> Time:
+        """Return the builtin_interfaces/Time."""
+        return Time(sec=self.seconds, nanosec=self.nanoseconds)
+
+
+class SimulationClock:
+    """Counts the steps since the node started; a reset of the world does not turn it back."""
+
+    def __init__(self, time_step: float):
+        self.time_step = time_step  # [s]
+        self.steps = 0
+
+    @property
+    def seconds(self) -> float:
+        """Simulated time since the node started [s]."""
+        return self.steps * self.time_step
+
+    @property
+    def stamp(self) -> Stamp:
+        """Simulated time since the node started, rounded to a nanosecond, without accumulation."""
+        return Stamp(*divmod(round(self.steps * self.time_step * _NANOSECONDS), _NANOSECONDS))

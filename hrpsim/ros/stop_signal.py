@@ -1,0 +1,43 @@
+"""SIGINT and SIGTERM as a request to end, however often they come."""
+
+from __future__ import annotations
+
+import signal
+
+
+class StopSignal:
+    """Turns SIGINT and SIGTERM into `requested`; use it around the life of a process.
+
+    Until `loop_started` is called there is nothing to wind up and the first signal raises
+    KeyboardInterrupt; from then on signals only set `requested`, so that a second Ctrl-C (a
+    terminal and a launcher often send one each) cannot break the shutdown.
+    """
+
+    def __init__(self):
+        self.requested = False
+        self._looping = False
+
+    def __enter__(self) -> StopSignal:
+        self._previous = {
+            number: signal.signal(number, self._handle)
+            for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        return self
+
+    def __exit__(self, *exception) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+
+    def loop_started(self) -> None:
+        """Say that `requested` is looked at regularly from now on."""
+        self._looping = True
+
+    def __call__(self) -> bool:
+        """Return whether an end was requested."""
+        return self.requested
+
+    def _handle(self, number, frame) -> None:
+        first = not self.requested
+        self.requested = True
+        if first and not self._looping:
+            raise KeyboardInterrupt

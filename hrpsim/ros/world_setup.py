@@ -1,0 +1,25 @@
+"""From the node's parameters to a World."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rclpy.node import Node
+
+import hrpsim
+from hrpsim.resources import share_path
+from hrpsim.ros import parameters
+
+
+def world_from_parameters(node: Node):
+    """Return the World that the node's parameters describe.
+
+    Raises FileNotFoundError, ValueError or HrpsimError that names what cannot be loaded.
+    """
+    return hrpsim.load_world(world_path(parameters.value_of(node, "world_file")))
+
+
+def world_path(name: str) -> Path:
+    """Return the path of a world file: as given, or inside the package's share folder."""
+    path = Path(name).expanduser()
+    return path if path.is_file() else share_path(name)
