@@ -1,4 +1,4 @@
-"""Collision geometry: the primitive shapes, with SI sizes and the z axis as the axis of symmetry."""
+"""Collision geometry: the primitive shapes, sizes in SI units, symmetric about their z axis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The robot model as users see it: names, counts, frames, shapes, sensors and the kernels' arrays."""
+"""The robot model as users see it: names, counts, frames, shapes, sensors, kernel arrays."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.geometry import Geometry
+from hrpsim.model.placement import quaternion_of
 from hrpsim.model.system import FREE, JOINT_NQ, System
 
 
@@ -34,7 +35,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class CollisionShape:
-    """One collision element: geometry placed in its body's frame, with the link and material."""
+    """One collision element: geometry placed in its body's frame (-1: the world's)."""
 
     name: str
     link: str
@@ -47,7 +48,7 @@ class CollisionShape:
 
 @dataclass(frozen=True)
 class Sensor:
-    """A sensor of the robot description, placed in the frame of its body.
+    """A sensor of the robot description, placed in the frame of its body (-1: the world).
 
     kind "force_torque": the wrench that the child side of the joint above `body` exerts on the
     parent side, expressed in and about the sensor frame; with `tare` the weight of everything on
@@ -65,13 +66,14 @@ class Sensor:
     tare: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Model:
     """A robot: a tree of bodies on a free base or fixed to the world.
 
     q: base x y z qx qy qz qw (free base only), then one number a joint; v: base linear velocity,
     base angular velocity (both in the base frame), then the joint rates. Joints stand depth first,
     siblings sorted by joint name (the order of Pinocchio); a continuous joint takes one angle.
+    A floating joint on a fixed base takes seven numbers of q, its pose in the world, and six of v.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Model:
     sensors: tuple[Sensor, ...] = ()
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)  # joint -> (kp, kd)
     command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    skipped_meshes: tuple[tuple[str, str], ...] = ()  # (link, URI) of mesh collision elements
     urdf: str = ""
     source: str = "<text>"
 
@@ -118,11 +121,16 @@ class Model:
         return float(self.system.mass.sum())
 
     def neutral(self) -> np.ndarray:
-        """Return q with every joint at zero and the base at the origin."""
+        """Return q with every joint at zero and a free base at the origin.
+
+        A floating joint stands where its <origin> in the description puts it.
+        """
         q = np.zeros(self.nq)
         for joint in self.joints:
             if joint.joint_type == FREE:
-                q[joint.q_index + 6] = 1.0
+                at = joint.q_index
+                q[at : at + 3] = self.system.placement_p[joint.body]
+                q[at + 3 : at + 7] = quaternion_of(self.system.placement_R[joint.body])
         return q
 
     def joint(self, name: str) -> Joint:

@@ -60,6 +60,6 @@ def integer_array(values) -> np.ndarray:
 
 
 def real_array(values, shape=None) -> np.ndarray:
-    """Return a C-contiguous float64 copy, reshaped to `shape` so that empty input keeps its rank."""
+    """Return a C-contiguous float64 copy of `shape`, so that empty input keeps its rank."""
     array = np.array(values, dtype=np.float64, order="C")
     return array if shape is None else np.ascontiguousarray(array.reshape(shape))

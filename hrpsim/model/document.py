@@ -1,0 +1,118 @@
+"""A robot description as XML: reading it, and saying in errors where in it something stands."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+from lxml import etree
+
+from hrpsim.errors import ModelError
+
+_DECLARED_ENCODING = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
+
+
+def read_source(source: str | os.PathLike) -> tuple[str, Path | None]:
+    """Return the XML text of `source` (a path, or XML text) and its path (None for text)."""
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
+        return source.lstrip("\ufeff \t\r\n"), None
+    if not isinstance(source, (str, os.PathLike)):
+        raise ModelError(f"a robot description is a path or XML text, not {type(source).__name__}")
+    path = Path(source)
+    if not str(source).strip() or "\n" in str(path):
+        raise ModelError("the robot description is neither a path nor XML text that begins with <")
+    try:
+        data = path.read_bytes()
+    except OSError as cause:
+        raise ModelError(f"{path}: cannot be read: {cause.strerror or cause}") from cause
+    declared = _DECLARED_ENCODING.match(data)
+    try:
+        return data.decode(declared[1].decode() if declared else "utf-8-sig").lstrip(), path
+    except (UnicodeDecodeError, LookupError) as cause:
+        raise ModelError(f"{path}: is not text: {cause}") from cause
+
+
+class Document:
+    """The parsed XML of one description; `label` names it in errors.
+
+    has_lines: whether line numbers mean something to the reader (not for text made by xacro).
+    """
+
+    def __init__(self, text: str, label: str, has_lines: bool = True):
+        self.label = label
+        self._has_lines = has_lines
+        # Nothing outside the text is ever read: no entities, no DTD, no network.
+        parser = etree.XMLParser(
+            encoding="utf-8", resolve_entities=False, no_network=True, remove_comments=True
+        )
+        try:
+            self.root = etree.fromstring(text.encode("utf-8"), parser)
+        except etree.XMLSyntaxError as cause:
+            line = f":{cause.lineno}" if has_lines and cause.lineno else ""
+            raise ModelError(f"{label}{line}: XML syntax error: {cause.msg}") from cause
+        if self.root.tag != "robot":
+            self.fail(self.root, f"the root element is <{self.root.tag}>, a URDF needs <robot>")
+
+    def children(self, element, tag: str | None = None) -> Iterator:
+        """Yield the child elements, all or those called `tag`; comments and text are skipped."""
+        yield from element.iterchildren(tag=etree.Element if tag is None else tag)
+
+    def only(self, element, tag: str, required: bool = False):
+        """Return the single child called `tag`, or None; it is an error to give it twice."""
+        found = list(self.children(element, tag))
+        if len(found) > 1:
+            self.fail(found[1], f"<{tag}> is given {len(found)} times, one is allowed")
+        if required and not found:
+            self.fail(element, f"<{tag}> is missing")
+        return found[0] if found else None
+
+    def text(self, element, attribute: str) -> str:
+        """Return an attribute that must be there and not be empty."""
+        value = element.get(attribute, "").strip()
+        if not value:
+            self.fail(element, f"attribute {attribute!r} is missing or empty")
+        return value
+
+    def numbers(self, element, attribute: str, count: int = 1) -> list[float]:
+        """Return `count` finite numbers from an attribute that must be there."""
+        raw = self.text(element, attribute)
+        words = raw.split()
+        if len(words) != count:
+            needed = "one number" if count == 1 else f"{count} numbers"
+            self.fail(element, f"{attribute}={raw!r}: {needed} needed, {len(words)} given")
+        return [self._number(element, attribute, word) for word in words]
+
+    def number(self, element, attribute: str, default: float | None = None) -> float:
+        """Return one finite number; `default` where the attribute is missing."""
+        if default is not None and element.get(attribute) is None:
+            return default
+        return self.numbers(element, attribute)[0]
+
+    def _number(self, element, attribute: str, word: str) -> float:
+        try:
+            value = float(word) if "_" not in word else math.nan
+        except ValueError:
+            self.fail(element, f"{attribute}: {word!r} is not a number")
+        if not math.isfinite(value):
+            self.fail(element, f"{attribute}: {word!r} is not a finite number")
+        return value
+
+    def where(self, element) -> str:
+        """Return "file:line: link 'a' / inertial / mass" for an element."""
+        path = [element, *element.iterancestors()][:-1][::-1]
+        names = " / ".join(_describe(e) for e in path) or "robot"
+        line = f":{element.sourceline}" if self._has_lines and element.sourceline else ""
+        return f"{self.label}{line}: {names}"
+
+    def fail(self, element, cause: str) -> NoReturn:
+        """Raise the ModelError that names file, line, element and cause."""
+        raise ModelError(f"{self.where(element)}: {cause}")
+
+
+def _describe(element) -> str:
+    name = element.get("name") or element.get("reference")
+    return f"{element.tag} {name!r}" if name else str(element.tag)

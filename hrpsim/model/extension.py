@@ -1,0 +1,240 @@
+"""What URDF lacks: <hrpsim reference="joint or link"> elements, and <ros2_control> interfaces.
+
+    <hrpsim reference="a_joint">
+      <spring stiffness="5e5" damping="1e3" rest="0"/>   [N/m, Ns/m, m] or [Nm/rad, Nms/rad, rad]
+      <rotor inertia="1e-5" gear_ratio="100"/>           reflected: inertia gear_ratio^2
+      <gains kp="5000" kd="30"/>
+      <sensor name="s" type="force_torque" tare="true"><origin xyz="0 0 0" rpy="0 0 0"/></sensor>
+    </hrpsim>
+    <hrpsim reference="a_link">
+      <material name="rubber"/>
+      <capsule collision="name of a cylinder element"/>  simulated with rounded ends, same length
+      <sensor name="s" type="imu"/>
+    </hrpsim>
+
+A sensor on a joint is a sensor on the joint's child link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hrpsim.errors import unknown_name
+from hrpsim.model.description import MOVING_TYPES, Description
+from hrpsim.model.placement import Placement, from_origin
+
+SENSOR_TYPES = ("force_torque", "imu")
+
+
+@dataclass(frozen=True)
+class Spring:
+    """A linear spring and damper on a joint's coordinate."""
+
+    stiffness: float  # [Nm/rad] or [N/m]
+    damping: float  # [Nms/rad] or [Ns/m]
+    rest: float  # [rad] or [m]
+
+
+@dataclass(frozen=True)
+class DescribedSensor:
+    """A <sensor>: its link and its placement in the link's frame."""
+
+    name: str
+    kind: str
+    link: str
+    placement: Placement
+    tare: bool
+    element: object
+
+
+@dataclass
+class Extension:
+    """Everything that <hrpsim> and <ros2_control> say, by joint or link name."""
+
+    springs: dict[str, Spring] = field(default_factory=dict)
+    rotor_inertia: dict[str, float] = field(default_factory=dict)  # reflected
+    gains: dict[str, tuple[float, float]] = field(default_factory=dict)
+    materials: dict[str, str] = field(default_factory=dict)
+    capsules: dict[str, set[str]] = field(default_factory=dict)  # link -> collision names
+    sensors: dict[str, DescribedSensor] = field(default_factory=dict)
+    command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def read_extension(description: Description) -> Extension:
+    """Read all <hrpsim> and <ros2_control> elements; ModelError for anything not known there."""
+    document = description.document
+    extension = Extension()
+    for element in document.children(document.root, "hrpsim"):
+        _check_content(description, element, ("reference",), children=tuple(_READERS))
+        reference = document.text(element, "reference")
+        if reference not in description.joints and reference not in description.links:
+            names = [*description.joints, *description.links]
+            document.fail(element, unknown_name("joint or link", reference, names))
+        for tag in document.children(element):
+            kind, reader = _READERS[tag.tag]
+            reader(description, extension, _referent(description, tag, reference, kind), tag)
+    for element in document.children(document.root, "ros2_control"):
+        _read_ros2_control(description, extension, element)
+    return extension
+
+
+def _referent(description: Description, tag, reference: str, kind: str) -> str:
+    """Return the joint or link (by the tag's `kind`) that a tag under `reference` is about."""
+    fail = description.document.fail
+    if kind == "joint":
+        if reference not in description.joints:
+            fail(tag, f"belongs to a joint, and {reference!r} is a link")
+        joint_type = description.joints[reference].type
+        if joint_type not in MOVING_TYPES:
+            fail(tag, f"needs a joint with one coordinate, and {reference!r} is {joint_type}")
+        return reference
+    if kind == "link":
+        if reference not in description.links:
+            fail(tag, f"belongs to a link, and {reference!r} is a joint")
+        return reference
+    joint = description.joints.get(reference)
+    if joint is None:
+        return reference
+    if reference in description.links and joint.child != reference:
+        fail(tag, f"{reference!r} is a link and a joint above another link: rename one")
+    return joint.child
+
+
+def _read_spring(description: Description, extension: Extension, joint: str, tag) -> None:
+    _check_content(description, tag, ("stiffness", "damping", "rest"))
+    _refuse_second(description, extension.springs, joint, tag)
+    extension.springs[joint] = Spring(
+        _not_negative(description, tag, "stiffness", 0.0),
+        _not_negative(description, tag, "damping", 0.0),
+        description.document.number(tag, "rest", 0.0),
+    )
+
+
+def _read_rotor(description: Description, extension: Extension, joint: str, tag) -> None:
+    _check_content(description, tag, ("inertia", "gear_ratio"))
+    _refuse_second(description, extension.rotor_inertia, joint, tag)
+    gear_ratio = description.document.number(tag, "gear_ratio", 1.0)
+    if gear_ratio == 0.0:
+        description.document.fail(tag, "gear_ratio is zero")
+    inertia = _not_negative(description, tag, "inertia")
+    extension.rotor_inertia[joint] = inertia * gear_ratio**2
+
+
+def _read_gains(description: Description, extension: Extension, joint: str, tag) -> None:
+    _check_content(description, tag, ("kp", "kd"))
+    _refuse_second(description, extension.gains, joint, tag)
+    extension.gains[joint] = (
+        _not_negative(description, tag, "kp"),
+        _not_negative(description, tag, "kd"),
+    )
+
+
+def _read_material(description: Description, extension: Extension, link: str, tag) -> None:
+    _check_content(description, tag, ("name",))
+    _refuse_second(description, extension.materials, link, tag)
+    extension.materials[link] = description.document.text(tag, "name")
+
+
+def _read_capsule(description: Description, extension: Extension, link: str, tag) -> None:
+    document = description.document
+    _check_content(description, tag, ("collision",))
+    name = document.text(tag, "collision")
+    collisions = list(document.children(description.link_elements[link], "collision"))
+    named = [c for c in collisions if c.get("name") == name]
+    if not named:
+        names = [c.get("name") for c in collisions if c.get("name")]
+        document.fail(tag, unknown_name(f"in link {link!r}, collision", name, names))
+    cylinder = named[0].find("geometry/cylinder")
+    if len(named) > 1 or cylinder is None:
+        document.fail(tag, f"collision {name!r} must be one <cylinder>")
+    radius, length = (document.number(cylinder, key) for key in ("radius", "length"))
+    if length <= 2.0 * radius:
+        document.fail(
+            tag,
+            f"a capsule of total length {length:g} m needs a radius below half of it,"
+            f" and the radius is {radius:g} m",
+        )
+    extension.capsules.setdefault(link, set()).add(name)
+
+
+def _read_sensor(description: Description, extension: Extension, link: str, tag) -> None:
+    document = description.document
+    _check_content(description, tag, ("name", "type", "tare"), children=("origin",))
+    name, kind = document.text(tag, "name"), document.text(tag, "type")
+    if kind not in SENSOR_TYPES:
+        document.fail(tag, unknown_name("sensor type", kind, SENSOR_TYPES))
+    if name in extension.sensors:
+        first = document.where(extension.sensors[name].element)
+        document.fail(tag, f"a sensor with this name exists already ({first})")
+    if kind == "force_torque" and link not in description.parent_joint:
+        document.fail(tag, f"link {link!r} is the root: no joint above it transmits a wrench")
+    tare = tag.get("tare", "false")
+    if tare not in ("true", "false"):
+        document.fail(tag, f"tare={tare!r} must be true or false")
+    if kind != "force_torque" and tag.get("tare") is not None:
+        document.fail(tag, "only a force_torque sensor has a tare")
+    placement = from_origin(None, None)
+    origin = document.only(tag, "origin")
+    if origin is not None:
+        _check_content(description, origin, ("xyz", "rpy"))
+        xyz, rpy = (
+            document.numbers(origin, key, 3) if origin.get(key) is not None else None
+            for key in ("xyz", "rpy")
+        )
+        placement = from_origin(xyz, rpy)
+    extension.sensors[name] = DescribedSensor(name, kind, link, placement, tare == "true", tag)
+
+
+_READERS: dict[str, tuple[str, Callable]] = {
+    "spring": ("joint", _read_spring),
+    "rotor": ("joint", _read_rotor),
+    "gains": ("joint", _read_gains),
+    "material": ("link", _read_material),
+    "capsule": ("link", _read_capsule),
+    "sensor": ("joint or link", _read_sensor),
+}
+
+
+def _read_ros2_control(description: Description, extension: Extension, element) -> None:
+    """Record the command interfaces; their <param> bounds are the hardware's, not the joint's."""
+    document = description.document
+    for joint in document.children(element, "joint"):
+        name = document.text(joint, "name")
+        if name not in description.joints:
+            document.fail(joint, unknown_name("joint", name, description.joints))
+        interfaces = [
+            document.text(interface, "name")
+            for interface in document.children(joint, "command_interface")
+        ]
+        known = extension.command_interfaces.get(name, ())
+        extension.command_interfaces[name] = tuple(dict.fromkeys((*known, *interfaces)))
+
+
+def _check_content(
+    description: Description,
+    element,
+    attributes: tuple[str, ...],
+    children: tuple[str, ...] = (),
+) -> None:
+    document = description.document
+    for attribute in element.attrib:
+        if attribute not in attributes:
+            document.fail(element, unknown_name("attribute", attribute, attributes))
+    for child in document.children(element):
+        if child.tag not in children:
+            document.fail(child, unknown_name(f"element in <{element.tag}>", child.tag, children))
+
+
+def _refuse_second(description: Description, known: dict, name: str, tag) -> None:
+    if name in known:
+        description.document.fail(tag, f"<{tag.tag}> is given twice for {name!r}")
+
+
+def _not_negative(
+    description: Description, element, attribute: str, default: float | None = None
+) -> float:
+    value = description.document.number(element, attribute, default)
+    if value < 0.0:
+        description.document.fail(element, f"{attribute}={element.get(attribute)!r} is negative")
+    return value

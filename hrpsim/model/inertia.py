@@ -1,0 +1,107 @@
+"""Inertia of moving bodies: summing links, refusing what no matter can have or what cannot move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.model.placement import Placement
+from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE, System
+
+# Descriptions are printed with few digits: a thin plate may break the triangle inequality slightly.
+_TRIANGLE_TOLERANCE = 1e-3
+_SINGULAR = 1e-13
+
+
+class BodyInertia(NamedTuple):
+    """Mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m^2], in one frame."""
+
+    mass: float
+    com: np.ndarray
+    inertia: np.ndarray
+
+    def seen_from(self, placement: Placement) -> BodyInertia:
+        """Return the same inertia in the frame in which this one's frame is placed."""
+        R = placement.R
+        return BodyInertia(self.mass, R @ self.com + placement.p, R @ self.inertia @ R.T)
+
+
+def total(parts: Sequence[BodyInertia]) -> BodyInertia:
+    """Return the inertia of rigidly joined parts, all given in the same frame."""
+    mass = sum(part.mass for part in parts)
+    if mass == 0.0:
+        return BodyInertia(0.0, np.zeros(3), sum((p.inertia for p in parts), np.zeros((3, 3))))
+    if len(parts) == 1:
+        return parts[0]
+    com = sum(part.mass * part.com for part in parts) / mass
+    inertia = np.zeros((3, 3))
+    for part in parts:
+        d = part.com - com
+        inertia += part.inertia + part.mass * ((d @ d) * np.eye(3) - np.outer(d, d))
+    return BodyInertia(mass, com, inertia)
+
+
+def why_nonphysical(body: BodyInertia) -> str | None:
+    """Return what makes an inertia impossible for a solid body, or None for a sound one."""
+    if not body.mass > 0.0:
+        return "its mass is zero"
+    smallest, middle, largest = np.linalg.eigvalsh(body.inertia)
+    moments = f"principal moments of inertia {smallest:.4g}, {middle:.4g}, {largest:.4g} kg m^2"
+    if not smallest > 0.0:
+        return f"the {moments} are not all positive"
+    if smallest + middle < largest * (1.0 - _TRIANGLE_TOLERANCE):
+        return f"of its {moments} the largest exceeds the sum of the others"
+    return None
+
+
+def unresisted_body(system: System) -> int | None:
+    """Return a body whose joint no inertia resists, so that its acceleration is undefined, or None.
+
+    Runs the inward pass of the articulated-body algorithm (RBDA section 7.3) in a posture without
+    symmetry; a joint is unresisted where S^T I_A S plus the rotor inertia vanishes.
+    """
+    articulated = [
+        _spatial_inertia(*body)
+        for body in zip(system.mass, system.com, system.inertia, strict=True)
+    ]
+    for i in reversed(range(len(system.parent))):
+        I_A, joint, parent = articulated[i], system.joint_type[i], system.parent[i]
+        if joint == FREE:
+            moments = np.abs(np.linalg.eigvalsh(I_A))
+            if moments.min() <= _SINGULAR * moments.max():
+                return i
+            continue
+        if joint != FIXED:
+            axis = 2 if joint == REVOLUTE else 5
+            U = I_A[:, axis]
+            D = U[axis] + system.rotor_inertia[system.v_index[i]]
+            if abs(D) <= _SINGULAR * np.abs(I_A).max():
+                return i
+            I_A = I_A - np.outer(U, U) / D
+        if parent >= 0:
+            X = _motion_to_body(system, i)
+            articulated[parent] = articulated[parent] + X.T @ I_A @ X
+    return None
+
+
+def _spatial_inertia(mass: float, com: np.ndarray, inertia: np.ndarray) -> np.ndarray:
+    c = _cross(com)
+    return np.block([[inertia + mass * c @ c.T, mass * c], [mass * c.T, mass * np.eye(3)]])
+
+
+def _motion_to_body(system: System, i: int) -> np.ndarray:
+    """Return the transform of motion vectors from the parent body to body i, some way off zero."""
+    R, p = system.placement_R[i], system.placement_p[i]
+    if system.joint_type[i] == REVOLUTE:
+        angle = 0.3 + 0.1 * i
+        c, s = np.cos(angle), np.sin(angle)
+        R = R @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    elif system.joint_type[i] == PRISMATIC:
+        p = p + 0.01 * R[:, 2]
+    return np.block([[R.T, np.zeros((3, 3))], [-R.T @ _cross(p), R.T]])
+
+
+def _cross(v: np.ndarray) -> np.ndarray:
+    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])

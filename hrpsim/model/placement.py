@@ -1,0 +1,73 @@
+"""Where one frame stands in another: rotation and position, read from URDF origins and axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Placement(NamedTuple):
+    """Frame b in frame a: p_a = R p_b + p."""
+
+    R: np.ndarray  # (3, 3)
+    p: np.ndarray  # (3,) [m]
+
+    def then(self, inner: Placement) -> Placement:
+        """Return `inner`, which stands in this frame, as seen from this frame's parent."""
+        return Placement(self.R @ inner.R, self.R @ inner.p + self.p)
+
+    def inverse(self) -> Placement:
+        """Return this frame's parent as seen from this frame."""
+        return Placement(self.R.T, -(self.R.T @ self.p))
+
+
+IDENTITY = Placement(np.eye(3), np.zeros(3))
+
+
+def rotation_from_rpy(rpy: Sequence[float]) -> np.ndarray:
+    """Return R = Rz(yaw) Ry(pitch) Rx(roll), the URDF's fixed-axis angles [rad], shape (3, 3)."""
+    (sr, cr), (sp, cp), (sy, cy) = ((math.sin(a), math.cos(a)) for a in rpy)
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def from_origin(xyz: Sequence[float] | None, rpy: Sequence[float] | None) -> Placement:
+    """Return the placement of a URDF <origin>; None stands for zeros."""
+    R = np.eye(3) if rpy is None or not any(rpy) else rotation_from_rpy(rpy)
+    return Placement(R, np.zeros(3) if xyz is None else np.array(xyz, dtype=np.float64))
+
+
+def rotation_with_z_along(axis: Sequence[float]) -> np.ndarray:
+    """Return a rotation whose third column is the unit vector of `axis` (not zero), shape (3, 3).
+
+    Along +z it is the identity, and along any coordinate axis its entries are exactly 0 and 1.
+    """
+    z = np.array(axis, dtype=np.float64)
+    z /= np.linalg.norm(z)
+    if z[2] == 1.0:
+        return np.eye(3)
+    helper = np.zeros(3)
+    helper[(int(np.argmax(np.abs(z))) + 1) % 3] = 1.0
+    x = helper - (helper @ z) * z
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+def quaternion_of(R: np.ndarray) -> np.ndarray:
+    """Return the unit quaternion (x, y, z, w), w >= 0, of a rotation matrix, shape (4,)."""
+    # The symmetric 4x4 matrix whose dominant eigenvector is the quaternion: no case distinction.
+    K = np.empty((4, 4))
+    K[:3, :3] = R + R.T - np.trace(R) * np.eye(3)
+    K[:3, 3] = K[3, :3] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    K[3, 3] = np.trace(R)
+    q = np.linalg.eigh(K)[1][:, -1]
+    q = q + 0.0
+    return -q if q[3] < 0.0 else q

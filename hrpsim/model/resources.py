@@ -1,0 +1,105 @@
+"""Finds what a robot description points at: ROS packages, and meshes given as URIs or paths."""
+
+from __future__ import annotations
+
+import os
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from urllib.parse import unquote
+
+PackagePaths = Mapping[str, "str | os.PathLike"] | Iterable["str | os.PathLike"] | str | os.PathLike
+
+
+class Resources:
+    """Looks up packages and files for one description.
+
+    folder: where relative paths start (the description's folder; None: the working directory).
+    package_paths: {package name: folder}, or folders that are packages or hold packages.
+    Packages are sought there first, then in AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and upwards from
+    `folder`, where a folder is the package if it bears its name or its package.xml says so.
+    """
+
+    def __init__(self, folder: Path | None, package_paths: PackagePaths | None = None):
+        self._folder = folder
+        self._named: dict[str, Path] = {}
+        self._searched: list[Path] = []
+        if isinstance(package_paths, Mapping):
+            self._named = {name: Path(path) for name, path in package_paths.items()}
+        elif isinstance(package_paths, (str, os.PathLike)):
+            self._searched = [Path(package_paths)]
+        elif package_paths is not None:
+            self._searched = [Path(path) for path in package_paths]
+        self._known: dict[str, list[Path]] = {}
+
+    def packages(self, name: str) -> list[Path]:
+        """Return the folders that are package `name`, best first; empty where there is none."""
+        if name not in self._known:
+            self._known[name] = list(dict.fromkeys(self._candidates(name)))
+        return self._known[name]
+
+    def locate(self, uri: str) -> Path:
+        """Return the file that `uri` names: package://, file://, absolute or relative path.
+
+        Raises FileNotFoundError with the cause as its text.
+        """
+        scheme, separator, rest = uri.partition("://")
+        if not separator:
+            return self._existing((self._folder or Path.cwd()) / uri)
+        if scheme == "file":
+            return self._existing(Path("/") / unquote(rest).lstrip("/"))
+        if scheme != "package":
+            raise FileNotFoundError(
+                f"{uri!r}: {scheme}:// is not supported; use package://, file:// or a path"
+            )
+        package, _, inside = rest.partition("/")
+        folders = self.packages(package)
+        if not folders:
+            raise FileNotFoundError(
+                f"{uri!r}: package {package!r} was not found in package_paths, AMENT_PREFIX_PATH,"
+                f" ROS_PACKAGE_PATH or above {self._folder or 'the working directory'}"
+            )
+        for folder in folders:
+            if (folder / inside).is_file():
+                return folder / inside
+        raise FileNotFoundError(
+            f"{uri!r}: there is no file {inside!r} in {', '.join(map(str, folders))}"
+        )
+
+    @staticmethod
+    def _existing(path: Path) -> Path:
+        if not path.is_file():
+            raise FileNotFoundError(f"there is no file {str(path)!r}")
+        return path
+
+    def _candidates(self, name: str) -> Iterator[Path]:
+        if name in self._named:
+            yield self._named[name]
+        for folder in self._searched:
+            yield from _package_in(folder, name)
+        for prefix in _environment_paths("AMENT_PREFIX_PATH"):
+            if (prefix / "share" / name).is_dir():
+                yield prefix / "share" / name
+        for folder in _environment_paths("ROS_PACKAGE_PATH"):
+            yield from _package_in(folder, name)
+        start = (self._folder or Path.cwd()).absolute()
+        for folder in (start, *start.parents):
+            yield from _package_in(folder, name)
+
+
+def _environment_paths(variable: str) -> list[Path]:
+    return [Path(entry) for entry in os.environ.get(variable, "").split(os.pathsep) if entry]
+
+
+def _package_in(folder: Path, name: str) -> Iterator[Path]:
+    if folder.name == name or _declared_name(folder) == name:
+        yield folder
+    if (folder / name).is_dir():
+        yield folder / name
+
+
+def _declared_name(folder: Path) -> str | None:
+    try:
+        return ElementTree.parse(folder / "package.xml").findtext("name", "").strip()
+    except (OSError, ElementTree.ParseError):
+        return None
