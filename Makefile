@@ -1,0 +1,56 @@
+# The two commands: `make demo` and `make test`. Each sets up what it needs in .venv, the first time.
+# Variables: PYTHON=python3.11 (which interpreter .venv is made with), ARGS (passed on to the program).
+
+PYTHON ?=
+export PYTHON
+ARGS ?=
+RUN := .venv/bin/python
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help setup setup-test demo test lint format bench lock clean distclean
+
+help:
+	@echo "make demo       a humanoid stands and steps; node, controller and recorder talk over ROS 2"
+	@echo "make test       lint, then all tests (ARGS='test/test_layers.py' runs some of them)"
+	@echo "make bench      timed comparisons with other engines"
+	@echo "make setup      only the environment (.venv) that the demo needs"
+	@echo "make format     let ruff format the code and mend what it can"
+	@echo "make lock       choose the newest versions for requirements/"
+	@echo "make clean      remove what was built;  make distclean  removes .venv as well"
+
+setup:
+	@sh tools/env.sh demo
+
+setup-test:
+	@sh tools/env.sh test
+
+demo: setup
+	@$(RUN) -m hrpsim.ros.demo --headless $(ARGS)
+
+lint: setup-test
+	@$(RUN) -m ruff check --quiet .
+	@$(RUN) -m ruff format --check --quiet .
+
+test: lint
+	@$(RUN) -m pytest -n 2 $(ARGS)
+
+format: setup-test
+	@$(RUN) -m ruff check --fix .
+	@$(RUN) -m ruff format .
+
+bench: setup-test
+	@for script in benchmarks/bench_*.py; do $(RUN) $$script $(ARGS) || exit 1; done
+
+# One lock for every Python from 3.10 to 3.13 and every extra that setup-test installs.
+lock: setup-test
+	.venv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
+		--no-annotate --custom-compile-command "make lock" pyproject.toml requirements/build.in \
+		--extra record --extra plot --extra ros --extra test --output-file requirements/lock.txt
+
+clean:
+	rm -rf build dist install log output *.egg-info .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf .venv

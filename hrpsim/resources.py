@@ -1,0 +1,32 @@
+"""Where the files that hrpsim ships are (urdf/, config/, launch/), whatever way it was installed.
+
+They lie beside the code that asks for them: at the root of the checkout that it runs from, or in
+share/hrpsim of the prefix it is installed in. pip, virtual environments, --user, --target and
+colcon all keep that layout, so ROS and its package index, which may know another hrpsim, are not
+asked.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def share_path(relative: str | os.PathLike[str] = "") -> Path:
+    """Return the path of a file or folder that hrpsim ships, such as "config/walking_demo.yaml".
+
+    Raises FileNotFoundError that names where it was looked for and what is there instead.
+    """
+    package = Path(__file__).resolve().parent
+    candidates = [package.parent, *(prefix / "share" / "hrpsim" for prefix in package.parents)]
+    share = next((path for path in candidates if (path / "package.xml").is_file()), None)
+    if share is None:
+        raise FileNotFoundError(
+            f"hrpsim is installed in {package} without its shared files: no share/hrpsim above it"
+        )
+    path = share / relative
+    if not path.exists():
+        nearest = next(folder for folder in path.parents if folder.is_dir())
+        names = sorted(entry.name for entry in nearest.iterdir() if entry.name[0] != ".")
+        raise FileNotFoundError(f"{path} does not exist; {nearest} holds {', '.join(names)}")
+    return path

@@ -1,0 +1,118 @@
+"""The layers: a module imports from those below its own, never from above or beside."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "hrpsim"
+FACADE = "the public names of hrpsim/__init__.py"
+
+# From the bottom up. Packages of one row do not import each other.
+LAYERS = [
+    {"errors", "compiled", "resources"},
+    {"spatial"},
+    {"model"},
+    {"kinematics"},
+    {"dynamics"},
+    {"collision"},
+    {"constraints"},
+    {"solvers"},
+    {"sensors"},
+    {"world"},
+    {"control"},
+    {FACADE},
+    {"ros", "viewer", "experiments"},
+    {"cli", "__main__"},
+]
+RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+
+ROS_PACKAGES = {
+    "rclpy",
+    "launch",
+    "launch_ros",
+    "tf2_ros",
+    "ament_index_python",
+    "rosidl_runtime_py",
+}
+VIEWER_PACKAGES = {"viser", "meshcat", "yourdfpy", "trimesh", "pyvista", "pyglet"}
+
+
+def part_of(module: str) -> str | None:
+    """Return "world" for "hrpsim.world.step", FACADE for "hrpsim.World", None for others."""
+    root, _, rest = module.partition(".")
+    if root != "hrpsim":
+        return None
+    part = rest.split(".")[0]
+    is_part = part and ((PACKAGE / part).is_dir() or (PACKAGE / f"{part}.py").is_file())
+    return part if is_part else FACADE
+
+
+def is_ros(module: str) -> bool:
+    root = module.split(".")[0]
+    return root in ROS_PACKAGES or root.endswith(("_msgs", "_srvs", "_interfaces"))
+
+
+def imports(path: Path, module: str):
+    """Yield (line, imported module) of every import in a file, those inside functions included."""
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            origin = node.module or ""
+            if node.level:
+                base = package.split(".")[: len(package.split(".")) - node.level + 1]
+                origin = ".".join([*base, origin] if origin else base)
+            if origin == "hrpsim":  # from hrpsim import world
+                yield from ((node.lineno, f"hrpsim.{alias.name}") for alias in node.names)
+            else:
+                yield node.lineno, origin
+
+
+def modules():
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        yield path, ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def offences(forbidden):
+    """Return "file:line imports module" of every import for which `forbidden` gives a reason."""
+    found = []
+    for path, module in modules():
+        for line, imported in imports(path, module):
+            if forbidden(part_of(module), imported):
+                found.append(f"{path.relative_to(PACKAGE.parent)}:{line} imports {imported}")
+    return found
+
+
+def test_every_part_has_a_layer():
+    parts = {part_of(module) for _, module in modules()}
+    assert parts <= RANK.keys(), f"add to LAYERS: {parts - RANK.keys()}"
+
+
+def test_no_import_goes_up_or_sideways():
+    def forbidden(part, imported):
+        target = part_of(imported)
+        return target is not None and target != part and RANK[target] >= RANK[part]
+
+    assert offences(forbidden) == []
+
+
+def test_only_ros_imports_ros():
+    assert offences(lambda part, imported: part != "ros" and is_ros(imported)) == []
+
+
+def test_only_viewer_imports_a_viewer():
+    def forbidden(part, imported):
+        return part != "viewer" and imported.split(".")[0] in VIEWER_PACKAGES
+
+    assert offences(forbidden) == []
+
+
+@pytest.mark.parametrize("heavy", ["rclpy", "numba", "scipy", "mujoco", "matplotlib"])
+def test_import_hrpsim_is_light(heavy):
+    script = f"import hrpsim, sys; sys.exit({heavy!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

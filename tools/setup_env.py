@@ -1,0 +1,174 @@
+"""Makes or completes the checkout's .venv: python tools/setup_env.py demo|test STAMP.
+
+Called by tools/env.sh with the Python that .venv is made with. Standard library only. What is there
+already is kept; .venv is made anew when it belongs to another Python, another checkout, or to a
+machine state with (or without) a sourced ROS 2. STAMP is written when nothing is missing any more.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+UV = VENV / "bin" / "uv"
+EXTRAS = {"demo": ["record", "plot"], "test": ["record", "plot", "test"]}
+AGAIN = "the reason stands above; run make again once it is mended"
+STARTED = time.monotonic()
+
+
+def main(profile: str, stamp: str) -> None:
+    """Bring .venv to what `profile` needs; ends the process with a message when that cannot be."""
+    # One at a time: the lock file is the folder of requirements itself, so nothing is left behind.
+    lock = os.open(ROOT / "requirements", os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    ready = VENV / f"hrpsim-ready-{profile}"
+    ready.unlink(missing_ok=True)
+    ros = sourced_ros()
+    make_venv(ros)
+    install_requirements(profile, ros)
+    report("installing hrpsim itself, editable")
+    install("--no-deps", "--no-build-isolation", "--editable", str(ROOT))
+    complete = check_sourced_ros(ros) if ros else install_interfaces()
+    if complete:
+        ready.write_text(stamp)
+    report("environment ready" if complete else "environment ready, except for what is named above")
+
+
+def sourced_ros() -> str | None:
+    """Return the name of the ROS 2 distribution that is sourced for this Python, if one is."""
+    distribution = os.environ.get("ROS_DISTRO")
+    if not distribution:
+        return None
+    if importlib.util.find_spec("rclpy") is None:
+        report(
+            f"ROS_DISTRO is {distribution}, but Python {sys.version.split()[0]} finds no rclpy:"
+            " using ROS 2 from wheels"
+        )
+        return None
+    return distribution
+
+
+def make_venv(ros: str | None) -> None:
+    """Create .venv, or keep the one that is there if it was made the same way."""
+    identity = f"{ROOT}\n{sys.version}\nROS: {ros}\n"
+    marker = VENV / "hrpsim-made-for"
+    if PYTHON.exists() and marker.exists() and marker.read_text() == identity:
+        return
+    if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
+        stop(
+            f"{sys.executable} cannot make virtual environments (no ensurepip);"
+            f" on Debian or Ubuntu: sudo apt install {apt_name('venv')}"
+        )
+    report(f"making .venv with Python {sys.version.split()[0]}" + (f", ROS 2 {ros}" if ros else ""))
+    if VENV.exists():
+        shutil.rmtree(VENV)
+    options = ["--system-site-packages"] if ros else []
+    run([sys.executable, "-m", "venv", *options, str(VENV)], "making .venv")
+    marker.write_text(identity)
+
+
+def install_requirements(profile: str, ros: str | None) -> None:
+    """Install what pyproject.toml asks for, in the locked versions only."""
+    report(f"installing what make {profile} needs (downloads, the first time)")
+    lock = ROOT / "requirements" / "lock.txt"
+    if not UV.exists():
+        pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        pinned = re.search(r"^uv==[^\\\n]*(\\\n[^\\\n]*)*", lock.read_text(), re.MULTILINE).group()
+        run([*pip, "--require-hashes", "-r", "/dev/stdin"], "installing uv", given=pinned)
+    extras = EXTRAS[profile] + ([] if ros else ["ros"])
+    options = [option for extra in extras for option in ("--extra", extra)]
+    sources = ["-r", str(ROOT / "pyproject.toml"), "-r", str(ROOT / "requirements" / "build.in")]
+    install("--constraint", str(lock), *options, *sources)
+
+
+def install_interfaces() -> bool:
+    """Build tf2_msgs for the ROS 2 wheels; return whether all of ROS 2 is there."""
+    if not list(VENV.glob("lib/python3*/site-packages/rclpy")):
+        report("the ROS 2 wheels are for x86-64 only: to run the node here, source a ROS 2")
+        return False
+    tools = {
+        "a C++ compiler": shutil.which(os.environ.get("CXX", "c++").split()[0]) and "found",
+        "a C compiler": shutil.which(os.environ.get("CC", "cc").split()[0]) and "found",
+        "Python.h": Path(sysconfig.get_path("include"), "Python.h").exists(),
+    }
+    missing = [tool for tool, found in tools.items() if not found]
+    if missing:
+        packages = {"g++" if "compiler" in tool else apt_name("dev") for tool in missing}
+        report(
+            f"no {' and no '.join(missing)}: /tf and /tf_static stay off, all else works;"
+            f" on Debian or Ubuntu: sudo apt install {' '.join(sorted(packages))}"
+        )
+        return False
+    source = ROOT / "interfaces" / "tf2_msgs"
+    inputs = [*sorted(source.rglob("*.[mptx]*")), ROOT / "requirements" / "lock.txt"]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in inputs)).hexdigest()
+    marker = VENV / "hrpsim-interfaces"
+    if not marker.exists() or marker.read_text() != digest:
+        report("building tf2_msgs, which no registry has")
+        with tempfile.TemporaryDirectory() as folder:  # setuptools leaves its traces there
+            copy = shutil.copytree(source, Path(folder, "tf2_msgs"))
+            install("--no-deps", "--no-build-isolation", "--reinstall", str(copy))
+        marker.write_text(digest)
+    return True
+
+
+def check_sourced_ros(ros: str) -> bool:
+    """Return whether the sourced ROS 2 has the message packages that hrpsim uses."""
+    packages = ["diagnostic_msgs", "nav_msgs", "sensor_msgs", "tf2_msgs", "trajectory_msgs"]
+    packages += ["visualization_msgs", "rosgraph_msgs", "std_srvs"]
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        names = " ".join(f"ros-{ros}-{name.replace('_', '-')}" for name in missing)
+        report(f"the sourced ROS 2 has no {', '.join(missing)}: sudo apt install {names}")
+    return not missing
+
+
+def install(*arguments: str) -> None:
+    """Install into .venv with uv, showing what it downloads and builds but not each package."""
+    command = [str(UV), "pip", "install", "--python", str(PYTHON), *arguments]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr:
+            if not re.match(r" [-+~] \S+==", line):
+                print("       ", line, end="", file=sys.stderr, flush=True)
+    if process.returncode:
+        stop(f"installing {Path(arguments[-1]).name} failed; {AGAIN}")
+
+
+def run(command: list[str], what: str, given: str = "") -> None:
+    """Run a command with its output shown; end with one line if it fails."""
+    if subprocess.run(command, cwd=ROOT, input=given, text=True, check=False).returncode:
+        stop(f"{what} failed; {AGAIN}")
+
+
+def apt_name(suffix: str) -> str:
+    """Return the Debian package of this Python's venv or dev part, such as python3.11-venv."""
+    return f"python{sys.version_info.major}.{sys.version_info.minor}-{suffix}"
+
+
+def report(message: str) -> None:
+    """Print a progress line with the seconds since the start."""
+    print(f"hrpsim: {time.monotonic() - STARTED:5.1f} s  {message}", flush=True)
+
+
+def stop(message: str) -> None:
+    """End with a message on standard error."""
+    sys.exit(f"hrpsim: {message}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3 or sys.argv[1] not in EXTRAS:
+        stop("usage: python tools/setup_env.py demo|test STAMP (or simply: make setup)")
+    main(*sys.argv[1:])
