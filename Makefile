@@ -45,7 +45,7 @@ bench: setup-test
 # One lock for every Python from 3.10 to 3.13 and every extra that setup-test installs.
 lock: setup-test
 	.venv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
-		--no-annotate --custom-compile-command "make lock" pyproject.toml requirements/build.in \
+		--no-annotate --custom-compile-command "make lock" setup.py requirements/build.in \
 		--extra record --extra plot --extra ros --extra test --output-file requirements/lock.txt
 
 clean:

@@ -43,7 +43,7 @@ choose_python() { # prints the interpreter that .venv is to be made with
 wanted=$({
     pwd
     echo "${ROS_DISTRO:-}"
-    cat requirements/* pyproject.toml setup.py setup.cfg tools/env.sh tools/setup_env.py
+    cat requirements/* setup.py setup.cfg tools/env.sh tools/setup_env.py
     cat interfaces/*/setup.py interfaces/*/*.toml interfaces/*/package.xml interfaces/*/msg/*.msg
 } | sha256sum | cut -d ' ' -f 1)
 

@@ -39,8 +39,6 @@ def main(profile: str, stamp: str) -> None:
     ros = sourced_ros()
     make_venv(ros)
     install_requirements(profile, ros)
-    report("installing hrpsim itself, editable")
-    install("--no-deps", "--no-build-isolation", "--editable", str(ROOT))
     complete = check_sourced_ros(ros) if ros else install_interfaces()
     if complete:
         ready.write_text(stamp)
@@ -81,17 +79,17 @@ def make_venv(ros: str | None) -> None:
 
 
 def install_requirements(profile: str, ros: str | None) -> None:
-    """Install what pyproject.toml asks for, in the locked versions only."""
+    """Install hrpsim itself, editable, and what it asks for in the locked versions."""
     report(f"installing what make {profile} needs (downloads, the first time)")
     lock = ROOT / "requirements" / "lock.txt"
     if not UV.exists():
         pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         pinned = re.search(r"^uv==[^\\\n]*(\\\n[^\\\n]*)*", lock.read_text(), re.MULTILINE).group()
         run([*pip, "--require-hashes", "-r", "/dev/stdin"], "installing uv", given=pinned)
-    extras = EXTRAS[profile] + ([] if ros else ["ros"])
-    options = [option for extra in extras for option in ("--extra", extra)]
-    sources = ["-r", str(ROOT / "pyproject.toml"), "-r", str(ROOT / "requirements" / "build.in")]
-    install("--constraint", str(lock), *options, *sources)
+    install("--constraint", str(lock), "-r", str(ROOT / "requirements" / "build.in"))
+    extras = ",".join(EXTRAS[profile] + ([] if ros else ["ros"]))
+    own = ["--no-build-isolation-package", "hrpsim", "--editable", f"{ROOT}[{extras}]"]
+    install("--constraint", str(lock), *own)
 
 
 def install_interfaces() -> bool:
