@@ -64,7 +64,8 @@ def expand(
         except Exception as cause:  # descriptions hold Python expressions, which may raise anything
             inner = next((f for f in reversed(xacro.filestack or []) if f), label)
             where = label if inner in (label, str(path)) else f"{label}, in {inner}"
-            raise ModelError(f"{where}: xacro: {cause or repr(cause)}") from cause
+            message = " ".join(str(cause).split()) or repr(cause)
+            raise ModelError(f"{where}: xacro: {message}") from cause
     for name in given.given:
         if name not in given.asked:
             raise ModelError(f"{label}: {unknown_name('xacro argument', name, given.asked)}")
