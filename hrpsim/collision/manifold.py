@@ -1,0 +1,103 @@
+"""The contacts between two shapes: one entry for every pair of kinds."""
+
+from __future__ import annotations
+
+from hrpsim.collision.box_contacts import box_on_box
+from hrpsim.collision.contact_row import MAX_POINTS
+from hrpsim.collision.plane_contacts import (
+    box_on_plane,
+    capsule_on_plane,
+    cylinder_on_plane,
+    sphere_on_plane,
+)
+from hrpsim.collision.sphere_contacts import (
+    box_on_sphere,
+    capsule_on_sphere,
+    cylinder_on_sphere,
+    sphere_on_sphere,
+)
+from hrpsim.compiled import kernel
+from hrpsim.model.geometry import BOX, CAPSULE, PLANE, SPHERE
+
+__all__ = ["MAX_POINTS", "collide"]
+
+
+@kernel
+def _collide_ordered(
+    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
+    point_out, normal_out, gap_out, feature_out,
+):  # fmt: skip
+    """Dispatch a pair with kind_a >= kind_b."""
+    if kind_b == PLANE:
+        if kind_a == BOX:
+            return box_on_plane(
+                size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
+            )
+        if kind_a == SPHERE:
+            return sphere_on_plane(
+                size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
+            )
+        if kind_a == CAPSULE:
+            return capsule_on_plane(
+                size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
+            )
+        if kind_a == PLANE:
+            return 0
+        return cylinder_on_plane(
+            size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
+        )
+    if kind_b == SPHERE:
+        if kind_a == SPHERE:
+            return sphere_on_sphere(
+                size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
+            )
+        if kind_a == BOX:
+            return box_on_sphere(
+                size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
+            )
+        if kind_a == CAPSULE:
+            return capsule_on_sphere(
+                size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
+            )
+        return cylinder_on_sphere(
+            size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
+        )
+    if kind_a == BOX:
+        return box_on_box(
+            size_a, R_a, p_a, size_b, R_b, p_b, margin,
+            point_out, normal_out, gap_out, feature_out,
+        )  # fmt: skip
+    return 0
+
+
+@kernel
+def collide(
+    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
+    point_out, normal_out, gap_out, feature_out,
+):  # fmt: skip
+    """Write the contacts of two shapes whose gap is at most `margin` [m]; return how many (0..8).
+
+    Shapes are given by kind and size (3,) (see hrpsim.model.geometry), rotation R (3, 3) from the
+    shape's frame to the world, and position p (3,) [m]. Every output has MAX_POINTS rows, and all
+    of them may be overwritten: rows past the count are work space.
+
+    point_out (8, 3): midpoint of the two surface points [m], world frame.
+    normal_out (8, 3): unit vector from b to a; a positive force pushes a along it and b against it.
+    gap_out (8,): separation along the normal [m], negative in penetration.
+    feature_out (8,), int64: which features of a and b touch; it stays the same from step to step
+    while they do, and no two contacts of one manifold share it.
+    """
+    if kind_a >= kind_b:
+        return _collide_ordered(
+            kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
+            point_out, normal_out, gap_out, feature_out,
+        )  # fmt: skip
+    count = _collide_ordered(
+        kind_b, size_b, R_b, p_b, kind_a, size_a, R_a, p_a, margin,
+        point_out, normal_out, gap_out, feature_out,
+    )  # fmt: skip
+    for k in range(count):
+        normal_out[k, 0] = -normal_out[k, 0]
+        normal_out[k, 1] = -normal_out[k, 1]
+        normal_out[k, 2] = -normal_out[k, 2]
+    return count

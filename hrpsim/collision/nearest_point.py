@@ -1,0 +1,77 @@
+"""Whether a clipped manifold holds the nearest points of the shapes, and their contact if not."""
+
+from __future__ import annotations
+
+from hrpsim.collision.contact_row import (
+    MAX_POINTS,
+    NEAREST,
+    NO_POINTS,
+    contact_feature,
+    write_contact,
+)
+from hrpsim.compiled import kernel
+
+# Part of the shapes' size by which a manifold's smallest gap may exceed their separation.
+_TOLERANCE = 1e-11
+
+# Part of the size within which two contacts are one.
+_COINCIDENT = 1e-4
+
+
+@kernel
+def certified(count, gap, separation, size):
+    """Return whether one of the `count` contacts attains the separation along the normal.
+
+    The separation along any axis bounds the true gap from below, and the gap between two surface
+    points bounds it from above: where they meet, axis and contacts are the true ones.
+    """
+    limit = separation + _TOLERANCE * size
+    for k in range(count):
+        if gap[k] <= limit:
+            return True
+    return False
+
+
+@kernel
+def keep_distinct(count, size, point_out, normal_out, gap_out, feature_out):
+    """Drop contacts that nearly coincide with an earlier one; return how many stay.
+
+    A vertex that touches a vertex or an edge lies on several features at once.
+    """
+    kept = NO_POINTS
+    reach = _COINCIDENT * size
+    for k in range(count):
+        x, y, z = point_out[k, 0], point_out[k, 1], point_out[k, 2]
+        distinct = True
+        for other in range(kept):
+            away = max(
+                abs(x - point_out[other, 0]),
+                abs(y - point_out[other, 1]),
+                abs(z - point_out[other, 2]),
+            )
+            if away < reach:
+                distinct = False
+        if distinct:
+            kept = write_contact(
+                kept, x, y, z, normal_out[k, 0], normal_out[k, 1], normal_out[k, 2],
+                gap_out[k], feature_out[k], point_out, normal_out, gap_out, feature_out,
+            )  # fmt: skip
+    return kept
+
+
+@kernel
+def write_nearest(
+    count, ax, ay, az, p_b, nx, ny, nz, separation, radius_a,
+    point_out, normal_out, gap_out, feature_out,
+):  # fmt: skip
+    """Add the contact at point a of core a (relative to p_b), inside the surface by `radius_a`.
+
+    `separation` is the gap of the surfaces. A full manifold gives up its last contact.
+    """
+    inward = radius_a + 0.5 * separation
+    return write_contact(
+        min(count, MAX_POINTS - 1),
+        p_b[0] + (ax - inward * nx), p_b[1] + (ay - inward * ny), p_b[2] + (az - inward * nz),
+        nx, ny, nz, separation, contact_feature(NEAREST, NEAREST),
+        point_out, normal_out, gap_out, feature_out,
+    )  # fmt: skip
