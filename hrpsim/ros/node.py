@@ -55,7 +55,7 @@ def _simulate(simulation, stop: StopSignal) -> None:
     robot, clock, commands = simulation.robot, simulation.clock, simulation.commands
     logger = simulation.node.get_logger()
     logger.info(
-        f"{robot.model.name}: {len(robot.model.joint_names)} joints, "
+        f"ready: {robot.model.name}, {len(robot.model.joint_names)} joints, "
         f"{robot.model.mass:.1f} kg, time step {simulation.world.time_step * 1e3:g} ms"
         + (", paused" if simulation.paused else "")
     )

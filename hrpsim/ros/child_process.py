@@ -1,0 +1,121 @@
+"""A child process with a log file, a time limit for everything and nothing left behind."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+_SHARED_MEMORY = re.compile(r"/dev/shm/[\w.]*fastrtps_[\w.]+")
+
+
+class ChildProcess:
+    """Runs `command`, writes what it prints to `log`, and ends with its parent at the latest."""
+
+    def __init__(
+        self, name: str, command: Sequence[str], log: Path, environment: Mapping[str, str]
+    ):
+        self.name = name
+        self.log = log
+        self._lines: list[str] = []
+        self._news = threading.Condition()
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**environment, "PYTHONUNBUFFERED": "1"},
+            text=True,
+            errors="replace",
+            start_new_session=True,  # a Ctrl-C in the terminal reaches the parent only
+            preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+        )
+        self._reader = threading.Thread(target=self._read, name=f"{name} log", daemon=True)
+        self._reader.start()
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code, negative for a signal, or None while it runs."""
+        return self._process.poll()
+
+    @property
+    def lines(self) -> list[str]:
+        """What it has printed so far."""
+        with self._news:
+            return list(self._lines)
+
+    def wait_for_line(self, text: str, timeout: float) -> bool:
+        """Wait until it prints a line with `text`; return False at its end or at `timeout` [s]."""
+        deadline = time.monotonic() + timeout
+        looked_at = 0
+        with self._news:
+            while True:
+                if any(text in line for line in self._lines[looked_at:]):
+                    return True
+                looked_at = len(self._lines)
+                remaining = deadline - time.monotonic()
+                if remaining <= 0 or not self._reader.is_alive():
+                    return False
+                self._news.wait(min(remaining, 0.2))
+
+    def wait(self, timeout: float) -> int | None:
+        """Wait for its end and return the exit code, or None if it still runs after `timeout`."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout)
+        return self.exit_code
+
+    def stop(self, timeout: float = 10.0) -> int:
+        """Ask it to end by SIGINT, then SIGTERM, then kill it; return the exit code.
+
+        It has `timeout` [s] after the first signal and half of that after the second.
+        """
+        for number, patience in ((signal.SIGINT, timeout), (signal.SIGTERM, timeout / 2)):
+            if self.exit_code is None:
+                self._process.send_signal(number)
+                self.wait(patience)
+        if self.exit_code is None:
+            segments = _shared_memory_of(self.pid)
+            self._process.kill()
+            self._process.wait()
+            for segment in segments:
+                segment.unlink(missing_ok=True)
+        self._reader.join(timeout=2.0)
+        return self._process.returncode
+
+    def _read(self) -> None:
+        with self.log.open("w") as log:
+            for line in self._process.stdout:
+                log.write(line)
+                log.flush()
+                with self._news:
+                    self._lines.append(line.rstrip("\n"))
+                    self._news.notify_all()
+        with self._news:
+            self._news.notify_all()
+
+
+def _die_with_parent() -> None:
+    """Have the kernel end this process when the thread that started it ends, even by kill -9."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _shared_memory_of(pid: int) -> list[Path]:
+    """Return the DDS shared-memory files that a process has mapped: a killed one leaves them."""
+    try:
+        maps = Path(f"/proc/{pid}/maps").read_text()
+    except OSError:
+        return []
+    return [Path(name) for name in sorted(set(_SHARED_MEMORY.findall(maps)))]

@@ -1,0 +1,83 @@
+"""The demonstration's own ROS node: lets the simulation run and watches the base."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import rclpy
+from nav_msgs.msg import Odometry
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
+from rclpy.signals import SignalHandlerOptions
+from std_srvs.srv import Trigger
+
+from hrpsim.ros.fall import FallWatch
+
+
+class DemoMonitor:
+    """Follows `odom` in a domain of this machine and keeps account of simulated and wall time."""
+
+    def __init__(self, domain_id: int):
+        os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+        self._context = Context()
+        rclpy.init(
+            context=self._context,
+            domain_id=domain_id,
+            signal_handler_options=SignalHandlerOptions.NO,
+        )
+        self._node = Node("demo_monitor", context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self._node)
+        self._node.create_subscription(Odometry, "odom", self._on_odometry, qos_profile_sensor_data)
+        self.fall = FallWatch()
+        self.simulated = 0.0  # [s]
+        self.height = 0.0  # [m] of the base
+        self.last_progress = time.monotonic()
+        self._resumed = time.monotonic()
+
+    @property
+    def real_time_factor(self) -> float:
+        """Simulated seconds for each second of wall time since the simulation was resumed."""
+        return self.simulated / max(self.last_progress - self._resumed, 1e-9)
+
+    def resume(self, timeout: float) -> bool:
+        """Call ~/resume of the simulation and return whether it answered within `timeout` [s]."""
+        client = self._node.create_client(Trigger, "hrpsim/resume")
+        if not client.wait_for_service(timeout_sec=timeout):
+            return False
+        answer = client.call_async(Trigger.Request())
+        self._resumed = time.monotonic()
+        self._executor.spin_until_future_complete(answer, timeout_sec=timeout)
+        return answer.done() and answer.result().success
+
+    def update(self, timeout: float) -> None:
+        """Take in what arrives within `timeout` [s]."""
+        end = time.monotonic() + timeout
+        while (remaining := end - time.monotonic()) > 0:
+            self._executor.spin_once(timeout_sec=remaining)
+
+    def describe(self) -> str:
+        """Return one line about where things stand."""
+        return (
+            f"simulated {self.simulated:6.2f} s, real-time factor {self.real_time_factor:.2f}, "
+            f"base height {self.height:.3f} m"
+        )
+
+    def close(self) -> None:
+        """Leave the ROS graph."""
+        self._executor.shutdown(timeout_sec=1.0)
+        self._node.destroy_node()
+        self._context.try_shutdown()
+
+    def _on_odometry(self, message: Odometry) -> None:
+        stamp, pose = message.header.stamp, message.pose.pose
+        simulated = stamp.sec + 1e-9 * stamp.nanosec
+        if simulated > self.simulated:
+            self.last_progress = time.monotonic()
+        self.simulated = simulated
+        self.height = pose.position.z
+        turn = pose.orientation
+        self.fall.add(pose.position.z, (turn.x, turn.y, turn.z, turn.w))

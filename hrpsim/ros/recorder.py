@@ -1,0 +1,127 @@
+"""Program `wrench_recorder`: writes all topics to a bag, then plots the force under each foot.
+
+    ros2 run hrpsim wrench_recorder --output my_bag --plot forces.png
+
+It says "ready" once it is matched with every publisher it can see, records until SIGINT, SIGTERM or
+its time limit, and then counts what got lost by the publishers' sequence numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from hrpsim.ros.stop_signal import StopSignal
+
+_POLL_PERIOD = 0.005  # [s, wall]
+_DISCOVERY_PERIOD = 0.5  # [s, wall]
+_SETTLING_TIME = 0.6  # [s, wall] without a new topic before it says ready
+_DRAIN_TIME = 0.3  # [s, wall] without a message after the end
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Record as the command line says; return 0, or 1 where nothing could be recorded."""
+    with StopSignal() as stop:
+        try:
+            return _run(sys.argv[1:] if arguments is None else arguments, stop)
+        except KeyboardInterrupt:
+            return 130
+
+
+def _run(arguments: list[str], stop: StopSignal) -> int:
+    import rclpy
+    from rclpy.signals import SignalHandlerOptions
+    from rclpy.utilities import remove_ros_args
+    from rosbags.rosbag2 import WriterError
+
+    from hrpsim.ros.bag_writer import BagWriter
+    from hrpsim.ros.topic_recorder import TopicRecorder
+
+    options = _parser().parse_args(remove_ros_args(["", *arguments])[1:])
+    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    node = rclpy.create_node("hrpsim_recorder", namespace=options.namespace)
+    try:
+        with BagWriter(options.output) as bag:
+            recorder = TopicRecorder(node, bag)
+            stop.loop_started()
+            missing = _wait_until_ready(recorder, options, stop)
+            if missing:
+                print(f"no publisher of {', '.join(missing)} appeared", file=sys.stderr, flush=True)
+                return 1
+            print(f"ready: recording {len(recorder.topics)} topics", flush=True)
+            _record(recorder, options.time_limit, stop)
+            bag.note_losses(recorder.losses())
+            print(recorder.summary(), flush=True)
+    except WriterError as error:
+        print(error, file=sys.stderr, flush=True)
+        return 1
+    finally:
+        node.destroy_node()
+        rclpy.shutdown()
+    if options.plot:
+        from hrpsim.ros.wrench_plot import plot_foot_forces
+
+        print(f"wrote {plot_foot_forces(options.output, options.plot)}", flush=True)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="wrench_recorder", description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path, required=True, help="folder of the bag, to be made")
+    parser.add_argument("--plot", type=Path, help="PNG file for the force under each foot")
+    parser.add_argument("--namespace", default="", help="record this namespace only, and /clock")
+    parser.add_argument(
+        "--expect",
+        nargs="*",
+        default=["/clock", "joint_states"],
+        metavar="TOPIC",
+        help="topics that must have a publisher before it says ready (default: %(default)s)",
+    )
+    parser.add_argument("--discovery-timeout", type=float, default=60.0, metavar="S")
+    parser.add_argument(
+        "--time-limit", type=float, default=float("inf"), metavar="S", help="wall time to record"
+    )
+    return parser
+
+
+def _wait_until_ready(recorder, options, stop: StopSignal) -> list[str]:
+    """Record while publishers are being found; return the expected topics without one."""
+    expected = [recorder.full_name(topic) for topic in options.expect]
+    deadline = time.monotonic() + options.discovery_timeout
+    settled_since, seen = time.monotonic(), -1
+    while not stop():
+        recorder.discover()
+        recorder.take()
+        now = time.monotonic()
+        if len(recorder.topics) != seen:
+            seen, settled_since = len(recorder.topics), now
+        missing = [topic for topic in expected if not recorder.is_matched(topic)]
+        if not missing and recorder.all_matched() and now - settled_since > _SETTLING_TIME:
+            return []
+        if now > deadline:
+            return missing
+        time.sleep(0.05)
+    return []
+
+
+def _record(recorder, time_limit: float, stop: StopSignal) -> None:
+    end = time.monotonic() + time_limit
+    next_discovery = 0.0
+    while not stop() and (now := time.monotonic()) < end:
+        if now > next_discovery:
+            recorder.discover()
+            next_discovery = now + _DISCOVERY_PERIOD
+        recorder.take()
+        time.sleep(_POLL_PERIOD)
+    last_message = time.monotonic()
+    latest = last_message + 10 * _DRAIN_TIME
+    while (now := time.monotonic()) < min(last_message + _DRAIN_TIME, latest):
+        if recorder.take():
+            last_message = now
+        time.sleep(_POLL_PERIOD)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
