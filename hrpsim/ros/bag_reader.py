@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import yaml
 from rosbags.highlevel import AnyReader
-from rosbags.rosbag2 import Reader
 from rosbags.typesys import Stores, get_typestore
 
 LOST_MESSAGES = "lost_messages"  # key in the custom data of metadata.yaml
@@ -28,15 +28,16 @@ class BagError(ValueError):
 
 
 def message_counts(bag: Path) -> dict[str, int]:
-    """Return the number of messages of each topic in the bag, by its index."""
-    with Reader(bag) as reader:
-        return {connection.topic: connection.msgcount for connection in reader.connections}
+    """Return the number of messages of each topic, as the bag's metadata.yaml tells."""
+    return {
+        entry["topic_metadata"]["name"]: entry["message_count"]
+        for entry in _metadata(bag)["topics_with_message_count"]
+    }
 
 
 def lost_messages(bag: Path) -> dict[str, int | None]:
     """Return what the recorder noted as lost for each topic; empty for bags of other recorders."""
-    with Reader(bag) as reader:
-        return json.loads((reader.metadata.custom or {}).get(LOST_MESSAGES, "{}"))
+    return json.loads((_metadata(bag).get("custom_data") or {}).get(LOST_MESSAGES, "{}"))
 
 
 def messages(bag: Path, topic: str) -> Iterator:
@@ -67,6 +68,10 @@ def wrenches(bag: Path, topic: str) -> Wrenches:
 def seconds(stamp) -> float:
     """Return a builtin_interfaces/Time in seconds."""
     return stamp.sec + 1e-9 * stamp.nanosec
+
+
+def _metadata(bag: Path) -> dict:
+    return yaml.safe_load((bag / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
 
 
 def _xyz(vector) -> tuple[float, float, float]:
