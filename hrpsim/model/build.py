@@ -195,10 +195,12 @@ def build_model(
         tree.grow(root, WORLD)
     tree.link_mimics()
     inertias = [total(body.parts) for body in tree.bodies]
+    system = _arrays(tree, inertias)
     if not accept_nonphysical_inertia:
         _check_physical(tree, inertias)
-    system = _arrays(tree, inertias)
-    _check_resisted(tree, system)
+        _check_resisted(tree, system)
+    elif tree.bodies and not system.mass.any():
+        description.fail_at_link(root, "nothing that moves has any mass")
     first = tree.bodies[0] if tree.bodies else None
     is_free = base == "free"
     return Model(

@@ -1,0 +1,37 @@
+"""The robots that the PyPI package example-robot-data ships: real input for any test.
+
+@pytest.mark.parametrize("path", EXAMPLE_ROBOTS.values(), ids=EXAMPLE_ROBOTS)
+"""
+
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+
+HRP2_LIKE = Path(__file__).resolve().parent.parent / "urdf" / "hrp2_like.urdf.xacro"
+
+# Their inertia is not that of any matter: refused unless accept_nonphysical_inertia is given.
+NONPHYSICAL_ROBOTS = {
+    "icub_description/icub": "r_hip_1",
+    "icub_description/icub_reduced": "r_hip_1",
+    "romeo_description/romeo": "LFinger21Link",
+    "romeo_description/romeo_laas_small": "base_link",
+    "romeo_description/romeo_small": "RShoulderYawLink",
+}
+
+# Files that are not sound URDF: what the error must name.
+BROKEN_ROBOTS = {
+    "alex_description/alex_psyonic_hands": "joint 'index_q1' does not exist",
+    "ur_description/ur3": "attribute 'name' is missing",
+}
+
+
+def _shipped() -> dict[str, Path]:
+    try:
+        listed = files("example-robot-data") or []
+    except PackageNotFoundError:
+        return {}
+    paths = sorted(Path(f.locate()).resolve() for f in listed if f.suffix == ".urdf")
+    return {f"{path.parent.parent.name}/{path.stem}": path for path in paths}
+
+
+ALL_ROBOTS = _shipped()
+EXAMPLE_ROBOTS = {name: path for name, path in ALL_ROBOTS.items() if name not in BROKEN_ROBOTS}
