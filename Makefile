@@ -5,6 +5,9 @@ PYTHON ?=
 export PYTHON
 ARGS ?=
 RUN := .venv/bin/python
+# Only our own plugins: those that a sourced ROS 2 brings are made for another pytest.
+PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(RUN) -m pytest \
+	-p xdist.plugin -p pytest_timeout -p _hypothesis_pytestplugin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -29,11 +32,11 @@ demo: setup
 	@$(RUN) -m hrpsim.ros.demo --headless $(ARGS)
 
 lint: setup-test
-	@$(RUN) -m ruff check --quiet .
+	@$(RUN) -m ruff check --quiet --output-format concise .
 	@$(RUN) -m ruff format --check --quiet .
 
 test: lint
-	@$(RUN) -m pytest -n 2 $(ARGS)
+	@$(PYTEST) -n 2 $(ARGS)
 
 format: setup-test
 	@$(RUN) -m ruff check --fix .

@@ -26,6 +26,7 @@ PYTHON = VENV / "bin" / "python"
 UV = VENV / "bin" / "uv"
 EXTRAS = {"demo": ["record", "plot"], "test": ["record", "plot", "test"]}
 AGAIN = "the reason stands above; run make again once it is mended"
+DETAIL = re.compile(r" [-+~] |\s*(Downloaded|Built|Prepared|Installed|Uninstalled|Checked) ")
 STARTED = time.monotonic()
 
 
@@ -97,17 +98,16 @@ def install_interfaces() -> bool:
     if not list(VENV.glob("lib/python3*/site-packages/rclpy")):
         report("the ROS 2 wheels are for x86-64 only: to run the node here, source a ROS 2")
         return False
-    tools = {
-        "a C++ compiler": shutil.which(os.environ.get("CXX", "c++").split()[0]) and "found",
-        "a C compiler": shutil.which(os.environ.get("CC", "cc").split()[0]) and "found",
-        "Python.h": Path(sysconfig.get_path("include"), "Python.h").exists(),
-    }
-    missing = [tool for tool, found in tools.items() if not found]
+    missing = {}
+    compilers = [os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")]
+    if not all(shutil.which(compiler.split()[0]) for compiler in compilers):
+        missing["a C++ compiler"] = "g++"
+    if not Path(sysconfig.get_path("include"), "Python.h").exists():
+        missing["Python.h"] = apt_name("dev")
     if missing:
-        packages = {"g++" if "compiler" in tool else apt_name("dev") for tool in missing}
         report(
-            f"no {' and no '.join(missing)}: /tf and /tf_static stay off, all else works;"
-            f" on Debian or Ubuntu: sudo apt install {' '.join(sorted(packages))}"
+            f"cannot build tf2_msgs without {' and '.join(missing)}: no /tf, all else works;"
+            f" on Debian or Ubuntu: sudo apt install {' '.join(missing.values())}"
         )
         return False
     source = ROOT / "interfaces" / "tf2_msgs"
@@ -139,7 +139,7 @@ def install(*arguments: str) -> None:
     command = [str(UV), "pip", "install", "--python", str(PYTHON), *arguments]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
         for line in process.stderr:
-            if not re.match(r" [-+~] \S+==", line):
+            if not DETAIL.match(line):
                 print("       ", line, end="", file=sys.stderr, flush=True)
     if process.returncode:
         stop(f"installing {Path(arguments[-1]).name} failed; {AGAIN}")
