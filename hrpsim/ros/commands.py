@@ -37,9 +37,8 @@ class RepeatFilter:
 class JointCommands:
     """Applies the messages of `joint_commands` to one robot when `apply_waiting` is called.
 
-    A message names joints and gives position, velocity or effort for each; the fields it leaves
-    empty and the joints it does not name keep their command. A message that does not fit is
-    rejected as a whole: the robot keeps its last command.
+    A message names joints and gives position, velocity, effort or several of them for each. Joints
+    that it does not name keep their command. A message that does not fit is rejected as a whole.
     """
 
     def __init__(self, node: Node, robot, topic: str = "joint_commands"):
@@ -95,7 +94,4 @@ def apply_joint_command(robot, message: JointState) -> None:
             raise WorldError(
                 f"{len(values)} values in '{fields[argument][0]}' for {len(names)} names"
             )
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise WorldError(f"joints named more than once: {', '.join(repeated)}")
     robot.command(names=names, **given)

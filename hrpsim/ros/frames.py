@@ -32,18 +32,18 @@ class RobotFrames:
         return self._prefix + link
 
     def of_sensor(self, name: str) -> str:
-        """Return the frame of a sensor: its link's, or its own where it is placed off the link."""
+        """Return the frame of a sensor: the link that stands where it is, or its own."""
         sensor = next(sensor for sensor in self._model.sensors if sensor.name == name)
-        return self._prefix + (sensor.name if self._stands_off(sensor) else sensor.link)
+        return self._prefix + (self._link_at(sensor) or sensor.name)
 
     def sensor_offsets(self) -> list[tuple[str, str, np.ndarray, np.ndarray]]:
-        """Return (link, sensor, p [m], R) of every sensor that stands off its link's frame."""
+        """Return (link, sensor, p [m], R) of every sensor that has a frame of its own."""
         offsets = []
-        for sensor in filter(self._stands_off, self._model.sensors):
-            link = self._model.frame(sensor.link)
-            offsets.append(
-                (sensor.link, sensor.name, link.R.T @ (sensor.p - link.p), link.R.T @ sensor.R)
-            )
+        for sensor in self._model.sensors:
+            if self._link_at(sensor) is None:
+                link = self._model.frame(sensor.link)
+                p, R = link.R.T @ (sensor.p - link.p), link.R.T @ sensor.R
+                offsets.append((sensor.link, sensor.name, p, R))
         return offsets
 
     def edges(self) -> list[Edge]:
@@ -57,6 +57,14 @@ class RobotFrames:
             for joint in ElementTree.fromstring(self._model.urdf).findall("joint")
         ]
 
-    def _stands_off(self, sensor) -> bool:
-        link = self._model.frame(sensor.link)
-        return not (np.allclose(sensor.p, link.p) and np.allclose(sensor.R, link.R))
+    def _link_at(self, sensor) -> str | None:
+        """Return the link whose frame is the sensor's, its own link first."""
+        for link in (sensor.link, *self._model.link_names):
+            frame = self._model.frame(link)
+            if (
+                frame.body == sensor.body
+                and np.allclose(frame.p, sensor.p, rtol=0.0, atol=1e-9)
+                and np.allclose(frame.R, sensor.R, rtol=0.0, atol=1e-9)
+            ):
+                return link
+        return None

@@ -91,9 +91,9 @@ SPECIFICATIONS = (
         "off where an estimator provides it",
     ),
     Specification(
-        "publish_tf",
+        "publish_link_tf",
         True,
-        "Publish the transforms of all links; off where robot_state_publisher does it",
+        "Publish the transforms between the links; off where robot_state_publisher does it",
     ),
     Specification("start_paused", False, "Wait for ~/resume or ~/step before the first step"),
     Specification(

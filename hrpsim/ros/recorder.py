@@ -50,7 +50,8 @@ def _run(arguments: list[str], stop: StopSignal) -> int:
             if missing:
                 print(f"no publisher of {', '.join(missing)} appeared", file=sys.stderr, flush=True)
                 return 1
-            print(f"ready: recording {len(recorder.topics)} topics", flush=True)
+            if not stop():
+                print(f"ready: recording {len(recorder.topics)} topics", flush=True)
             _record(recorder, options.time_limit, stop)
             bag.note_losses(recorder.losses())
             print(recorder.summary(), flush=True)
@@ -75,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--expect",
         nargs="*",
-        default=["/clock", "joint_states"],
+        default=["/clock"],
         metavar="TOPIC",
         help="topics that must have a publisher before it says ready (default: %(default)s)",
     )

@@ -154,7 +154,8 @@ class SimulationNode:
         self._tf_period = self._publish_period * max(1, round(publications))
 
     def _make_transforms(self, frames: RobotFrames, odometry: bool):
-        if not self._parameter("publish_tf"):
+        links = self._parameter("publish_link_tf")
+        if not links and not odometry:
             return None
         try:
             from hrpsim.ros.transforms import TransformPublisher
@@ -163,7 +164,7 @@ class SimulationNode:
                 raise
             self.node.get_logger().warning("tf2_msgs is not installed: no transforms are published")
             return None
-        return TransformPublisher(self.node, self.robot, frames, odometry=odometry)
+        return TransformPublisher(self.node, self.robot, frames, odometry=odometry, links=links)
 
     def _parameter(self, name: str) -> Any:
         return parameters.value_of(self.node, name)

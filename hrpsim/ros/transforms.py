@@ -17,14 +17,14 @@ from hrpsim.spatial.rotation import quaternion_from_rotation
 class TransformPublisher:
     """Publishes the moving transforms at every `publish` and the fixed ones once, latched.
 
-    With `odometry` the base is placed in the odom frame; without it the tree starts at the base.
+    With `odometry` the base is placed in the odom frame; without `links` that is all.
     """
 
-    def __init__(self, node: Node, robot, frames: RobotFrames, *, odometry: bool):
+    def __init__(self, node: Node, robot, frames: RobotFrames, *, odometry: bool, links: bool):
         self._robot = robot
         self._odometry = odometry
         link_index = {name: index for index, name in enumerate(robot.model.link_names)}
-        edges = frames.edges()
+        edges = frames.edges() if links else []
         moving = [edge for edge in edges if edge.moves]
         self._parents = np.array([link_index[edge.parent] for edge in moving], dtype=int)
         self._children = np.array([link_index[edge.child] for edge in moving], dtype=int)
