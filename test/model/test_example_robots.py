@@ -3,12 +3,12 @@
 import numpy as np
 import pinocchio
 import pytest
-from robots import ALL_ROBOTS, BROKEN_ROBOTS, EXAMPLE_ROBOTS, NONPHYSICAL_ROBOTS
 
 from hrpsim.errors import ModelError
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE, PRISMATIC, REVOLUTE
+from robots import ALL_ROBOTS, BROKEN_ROBOTS, EXAMPLE_ROBOTS, NONPHYSICAL_ROBOTS
 
 MIMIC_ROBOT_COUNT = 4
 
