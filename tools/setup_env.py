@@ -13,6 +13,7 @@ import importlib.util
 import os
 import re
 import shutil
+import ssl
 import subprocess
 import sys
 import sysconfig
@@ -67,9 +68,10 @@ def make_venv(ros: str | None) -> None:
     if PYTHON.exists() and marker.exists() and marker.read_text() == identity:
         return
     if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
+        packages = [apt_name("venv"), *missing_build_tools().values()]
         stop(
             f"{sys.executable} cannot make virtual environments (no ensurepip);"
-            f" on Debian or Ubuntu: sudo apt install {apt_name('venv')}"
+            f" on Debian or Ubuntu: sudo apt install {' '.join(packages)}"
         )
     report(f"making .venv with Python {sys.version.split()[0]}" + (f", ROS 2 {ros}" if ros else ""))
     if VENV.exists():
@@ -98,12 +100,7 @@ def install_interfaces() -> bool:
     if not list(VENV.glob("lib/python3*/site-packages/rclpy")):
         report("the ROS 2 wheels are for x86-64 only: to run the node here, source a ROS 2")
         return False
-    missing = {}
-    compilers = [os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")]
-    if not all(shutil.which(compiler.split()[0]) for compiler in compilers):
-        missing["a C++ compiler"] = "g++"
-    if not Path(sysconfig.get_path("include"), "Python.h").exists():
-        missing["Python.h"] = apt_name("dev")
+    missing = missing_build_tools()
     if missing:
         report(
             f"cannot build tf2_msgs without {' and '.join(missing)}: no /tf, all else works;"
@@ -123,6 +120,17 @@ def install_interfaces() -> bool:
     return True
 
 
+def missing_build_tools() -> dict[str, str]:
+    """Return what is missing to compile Python extensions, and the Debian package that has it."""
+    missing = {}
+    compilers = [os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")]
+    if not all(shutil.which(compiler.split()[0]) for compiler in compilers):
+        missing["a C++ compiler"] = "g++"
+    if not Path(sysconfig.get_path("include"), "Python.h").exists():
+        missing["Python.h"] = apt_name("dev")
+    return missing
+
+
 def check_sourced_ros(ros: str) -> bool:
     """Return whether the sourced ROS 2 has the message packages that hrpsim uses."""
     packages = ["diagnostic_msgs", "nav_msgs", "sensor_msgs", "tf2_msgs", "trajectory_msgs"]
@@ -136,7 +144,9 @@ def check_sourced_ros(ros: str) -> bool:
 
 def install(*arguments: str) -> None:
     """Install into .venv with uv, showing what it downloads and builds but not each package."""
-    command = [str(UV), "pip", "install", "--python", str(PYTHON), *arguments]
+    # Like pip and apt, trust what this machine trusts: a proxy may have a certificate of its own.
+    trust = ["--system-certs"] if ssl.create_default_context().get_ca_certs() else []
+    command = [str(UV), "pip", "install", *trust, "--python", str(PYTHON), *arguments]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
         for line in process.stderr:
             if not DETAIL.match(line):

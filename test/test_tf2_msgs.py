@@ -1,0 +1,56 @@
+"""TFMessage is the distribution's type, whoever built it, and travels between processes."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+rclpy = pytest.importorskip("rclpy", reason="no ROS 2 here")
+pytest.importorskip("tf2_msgs", reason="no tf2_msgs: `make setup` says what it lacks")
+
+from geometry_msgs.msg import TransformStamped  # noqa: E402
+from tf2_msgs.msg import TFMessage  # noqa: E402
+
+LISTENER = """
+import rclpy
+from tf2_msgs.msg import TFMessage
+
+rclpy.init()
+node = rclpy.create_node("listener")
+received = []
+node.create_subscription(TFMessage, "/tf", received.append, 10)
+while not received:
+    rclpy.spin_once(node, timeout_sec=0.1)
+print([(t.child_frame_id, t.transform.rotation.w) for t in received[0].transforms])
+"""
+
+
+@pytest.fixture
+def node():
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node("publisher_of_transforms", context=context)
+    yield node
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+@pytest.mark.timeout(60)
+def test_type_hash_and_transport(node):
+    from rosbags.typesys import Stores, get_typestore
+
+    publisher = node.create_publisher(TFMessage, "/tf", 10)
+    message = TFMessage(transforms=[TransformStamped(child_frame_id=name) for name in ("a", "b")])
+    command = [sys.executable, "-c", LISTENER]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as listener:
+        try:
+            while listener.poll() is None:
+                publisher.publish(message)
+                time.sleep(0.05)
+            assert listener.stdout.read().strip() == "[('a', 1.0), ('b', 1.0)]"
+        finally:
+            listener.kill()
+    known = get_typestore(Stores.ROS2_JAZZY).hash_rihs01("tf2_msgs/msg/TFMessage")
+    (info,) = node.get_publishers_info_by_topic("/tf")
+    assert str(info.topic_type_hash) == known
