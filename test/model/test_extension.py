@@ -1,0 +1,247 @@
+"""What stands under <hrpsim> and <ros2_control> reaches the model, and nothing else is let in."""
+
+import numpy as np
+import pytest
+
+from hrpsim.errors import ModelError
+from hrpsim.model.geometry import Box, Capsule, Cylinder, Sphere
+from hrpsim.model.load import load_model
+
+INERTIAL = """<inertial><mass value="1"/>
+  <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""
+LEG = f"""<robot name="leg">
+  <link name="trunk">{INERTIAL}</link>
+  <link name="shank">{INERTIAL}
+    <collision name="tube"><origin xyz="0 0 -0.2"/>
+      <geometry><cylinder radius="0.1" length="0.5"/></geometry></collision>
+    <collision><geometry><sphere radius="0.2"/></geometry></collision>
+  </link>
+  <link name="foot">{INERTIAL}
+    <collision name="sole"><geometry><box size="0.2 0.1 0.05"/></geometry></collision>
+  </link>
+  <joint name="knee" type="continuous">
+    <parent link="trunk"/><child link="shank"/><axis xyz="0 1 0"/>
+    <dynamics damping="0.5" friction="0.25"/>
+  </joint>
+  <joint name="ankle" type="fixed">
+    <parent link="shank"/><child link="foot"/><origin xyz="0 0 -1"/>
+  </joint>
+  %s
+</robot>"""
+
+
+def leg(inside: str = "", reference: str = "knee", more: str = "", **options):
+    element = f'<hrpsim reference="{reference}">{inside}</hrpsim>' if inside else ""
+    return load_model(LEG % (element + more), **options)
+
+
+def test_a_spring_adds_to_the_damping_of_the_urdf():
+    system = leg('<spring stiffness="100" damping="2" rest="0.3"/>').system
+    assert (system.stiffness[6], system.damping[6], system.rest[6]) == (100.0, 2.5, 0.3)
+    assert system.friction[6] == 0.25
+
+
+def test_a_rotor_is_felt_through_the_square_of_its_gear():
+    assert leg('<rotor inertia="1e-5" gear_ratio="100"/>').system.rotor_inertia[6] == 0.1
+    assert leg('<rotor inertia="1e-5" gear_ratio="-100"/>').system.rotor_inertia[6] == 0.1
+    assert leg('<rotor inertia="0.2"/>').system.rotor_inertia[6] == 0.2
+
+
+def test_gains_are_kept_by_joint():
+    assert leg('<gains kp="5000" kd="30"/>').gains == {"knee": (5000.0, 30.0)}
+
+
+def test_elements_about_one_joint_may_be_spread():
+    more = '<hrpsim reference="knee"><rotor inertia="0.2"/></hrpsim>'
+    model = leg('<gains kp="5" kd="3"/>', more=more)
+    assert model.gains == {"knee": (5.0, 3.0)}
+    assert model.system.rotor_inertia[6] == 0.2
+
+
+def test_a_material_belongs_to_all_shapes_of_its_link():
+    model = leg('<material name="rubber"/>', "shank")
+    materials = {shape.name: shape.material for shape in model.shapes}
+    assert materials == {"tube": "rubber", "shank_1": "rubber", "sole": "default"}
+
+
+def test_collision_elements_become_shapes_in_their_body():
+    model = leg()
+    by_name = {shape.name: shape for shape in model.shapes}
+    assert by_name["tube"].geometry == Cylinder(0.1, 0.5)
+    assert by_name["shank_1"].geometry == Sphere(0.2)
+    assert by_name["sole"].geometry == Box((0.2, 0.1, 0.05))
+    assert (by_name["sole"].link, by_name["sole"].body) == ("foot", 1)
+    frame = model.frame("shank")
+    assert by_name["sole"].p == pytest.approx(frame.R @ [0, 0, -1], abs=1e-15)
+    assert by_name["tube"].p == pytest.approx(frame.R @ [0, 0, -0.2], abs=1e-15)
+
+
+def test_a_capsule_is_inscribed_in_its_cylinder():
+    model = leg('<capsule collision="tube"/>', "shank")
+    capsule = model.shapes[0].geometry
+    assert isinstance(capsule, Capsule)
+    assert (capsule.radius, capsule.length) == (0.1, pytest.approx(0.3))
+
+
+def test_a_force_sensor_on_a_joint_is_one_on_its_child_link():
+    sensor = '<sensor name="s" type="force_torque" tare="true"><origin xyz="1 0 0"/></sensor>'
+    on_joint, on_link = leg(sensor, "ankle").sensors[0], leg(sensor, "foot").sensors[0]
+    assert (on_joint.link, on_joint.body, on_joint.tare) == ("foot", 2, True)
+    assert (on_link.link, on_link.body) == ("foot", 2)
+    assert on_joint.p.tolist() == on_link.p.tolist() == [1, 0, 0]
+
+
+def test_a_sensor_stands_at_its_origin_in_its_link():
+    sensor = (
+        '<sensor name="s" type="imu"><origin xyz="0 0 0.1" rpy="0 0 1.5707963267948966"/></sensor>'
+    )
+    model = leg(sensor, "foot")
+    measured, frame = model.sensors[0], model.frame("foot")
+    turn = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]])
+    assert measured.body == 1
+    assert measured.R == pytest.approx(frame.R @ turn, abs=1e-15)
+    assert measured.p == pytest.approx(frame.R @ [0, 0, 0.1] + frame.p, abs=1e-15)
+    assert measured.tare is False
+
+
+def test_a_sensor_on_a_fixed_root_stands_in_the_world():
+    assert leg('<sensor name="s" type="imu"/>', "trunk", base="fixed").sensors[0].body == -1
+
+
+def test_command_interfaces_are_those_of_ros2_control_and_its_bounds_tighten_nothing():
+    more = """<ros2_control name="r" type="system"><hardware><plugin>p/P</plugin></hardware>
+      <joint name="knee"><command_interface name="position">
+        <param name="min">-1</param><param name="max">1</param></command_interface>
+        <command_interface name="effort"/><state_interface name="position"/></joint>
+      </ros2_control>"""
+    model = leg(more=more)
+    assert model.command_interfaces == {"knee": ("position", "effort")}
+    assert (model.system.lower[6], model.system.upper[6]) == (-np.inf, np.inf)
+
+
+SENSOR = '<sensor name="s" type="imu"/>'
+REFUSED = {
+    "unknown reference": (
+        "nee",
+        "<rotor inertia='1'/>",
+        "joint or link 'nee' does not exist; did you mean 'knee'",
+    ),
+    "unknown element": (
+        "knee",
+        "<sping stiffness='1'/>",
+        "element in <hrpsim> 'sping' does not exist; did you mean 'spring'",
+    ),
+    "unknown attribute": (
+        "knee",
+        "<spring stifness='1'/>",
+        "attribute 'stifness' does not exist; did you mean 'stiffness'",
+    ),
+    "unknown inner element": (
+        "knee",
+        "<spring><damper/></spring>",
+        "element in <spring> 'damper' does not exist",
+    ),
+    "bad number": (
+        "knee",
+        "<spring stiffness='stiff'/>",
+        "spring: stiffness: 'stiff' is not a number",
+    ),
+    "NaN": ("knee", "<spring rest='nan'/>", "rest: 'nan' is not a finite number"),
+    "negative stiffness": ("knee", "<spring stiffness='-1'/>", "stiffness='-1' is negative"),
+    "negative damping": ("knee", "<spring damping='-1'/>", "damping='-1' is negative"),
+    "negative rotor": ("knee", "<rotor inertia='-1'/>", "inertia='-1' is negative"),
+    "missing rotor": ("knee", "<rotor gear_ratio='2'/>", "attribute 'inertia' is missing"),
+    "zero gear": ("knee", "<rotor inertia='1' gear_ratio='0'/>", "gear_ratio is zero"),
+    "one gain": ("knee", "<gains kp='1'/>", "attribute 'kd' is missing"),
+    "twice": (
+        "knee",
+        "<gains kp='1' kd='1'/><gains kp='1' kd='1'/>",
+        "<gains> is given twice for 'knee'",
+    ),
+    "spring on a link": (
+        "foot",
+        "<spring stiffness='1'/>",
+        "belongs to a joint, and 'foot' is a link",
+    ),
+    "spring on a fixed joint": ("ankle", "<spring stiffness='1'/>", "'ankle' is fixed"),
+    "material on a joint": (
+        "knee",
+        "<material name='m'/>",
+        "belongs to a link, and 'knee' is a joint",
+    ),
+    "nameless material": ("foot", "<material/>", "attribute 'name' is missing"),
+    "unknown capsule": (
+        "shank",
+        "<capsule collision='tub'/>",
+        "collision 'tub' does not exist; did you mean 'tube'",
+    ),
+    "capsule of a box": ("foot", "<capsule collision='sole'/>", "must be one <cylinder>"),
+    "unknown sensor type": (
+        "foot",
+        "<sensor name='s' type='gyro'/>",
+        "sensor type 'gyro' does not exist; available: force_torque, imu",
+    ),
+    "nameless sensor": ("foot", "<sensor type='imu'/>", "attribute 'name' is missing"),
+    "duplicate sensor": ("foot", SENSOR + SENSOR, "a sensor with this name exists already"),
+    "bad tare": (
+        "foot",
+        "<sensor name='s' type='force_torque' tare='yes'/>",
+        "tare='yes' must be true or false",
+    ),
+    "tared imu": (
+        "foot",
+        "<sensor name='s' type='imu' tare='true'/>",
+        "only a force_torque sensor has a tare",
+    ),
+    "force sensor at the root": (
+        "trunk",
+        "<sensor name='s' type='force_torque'/>",
+        "'trunk' is the root",
+    ),
+    "bad origin": (
+        "foot",
+        "<sensor name='s' type='imu'><origin xyz='0 0'/></sensor>",
+        "3 numbers needed, 2 given",
+    ),
+}
+
+
+@pytest.mark.parametrize(("reference", "inside", "part"), REFUSED.values(), ids=REFUSED)
+def test_unknown_or_bad_content_is_refused(reference, inside, part):
+    with pytest.raises(ModelError) as caught:
+        leg(inside, reference)
+    assert part in str(caught.value)
+    assert "<text>:2" in str(caught.value)
+    assert f"hrpsim '{reference}'" in str(caught.value)
+
+
+def test_an_element_without_reference_is_refused():
+    with pytest.raises(ModelError, match="hrpsim: attribute 'reference' is missing"):
+        leg(more="<hrpsim><gains/></hrpsim>")
+
+
+def test_a_capsule_too_short_for_its_radius_is_refused():
+    with pytest.raises(ModelError, match="a radius below half of it"):
+        load_model(
+            LEG.replace('length="0.5"', 'length="0.2"')
+            % '<hrpsim reference="shank"><capsule collision="tube"/></hrpsim>'
+        )
+
+
+def test_an_unknown_joint_of_ros2_control_is_refused():
+    with pytest.raises(ModelError, match="joint 'nee' does not exist; did you mean 'knee'"):
+        leg(more='<ros2_control name="r" type="system"><joint name="nee"/></ros2_control>')
+
+
+def test_a_sensor_cannot_stand_on_a_name_of_two_things():
+    text = (LEG % '<hrpsim reference="shank"><sensor name="s" type="imu"/></hrpsim>').replace(
+        'joint name="ankle"', 'joint name="shank"'
+    )
+    with pytest.raises(ModelError, match="is a link and a joint above another link"):
+        load_model(text)
+
+
+def test_other_tools_elements_are_left_alone(capfd):
+    more = "<gazebo><plugin name='p'/></gazebo><transmission name='t'/><mujoco/>"
+    assert leg(more=more).mass == 3.0
+    assert capfd.readouterr() == ("", "")
