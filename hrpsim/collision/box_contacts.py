@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.collision.box_axes import box_axis
-from hrpsim.collision.box_face import face_on_face
 from hrpsim.collision.convex_axis import refine_axis
+from hrpsim.collision.face_on_face import face_on_face
 from hrpsim.collision.nearest_point import certified, keep_distinct, write_nearest
 from hrpsim.compiled import kernel
 from hrpsim.model.geometry import BOX

@@ -1,27 +1,15 @@
-"""Contacts on one face of a box (b): oblique projection onto the face, clipping, and writing.
+"""The faces of a box: which one a direction meets, clipping to it, codes of its edges and corners.
 
-The face lies in the plane spanned by its in-plane axes u and v. A point is projected onto it along
-the contact normal n, so the distance it travels is its gap along n. Face coordinates (X, Y) [m] are
-measured along u and v from the face centre. Positions are relative to the centre of b.
+Face coordinates (X, Y) [m] run along the two axes after the face's own, from its middle.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.collision.contact_row import (
-    BOX_EDGE,
-    MAX_POINTS,
-    NO_POINTS,
-    SURFACE,
-    contact_feature,
-    write_contact,
-)
+from hrpsim.collision.contact_row import BOX_EDGE
+from hrpsim.collision.projection import RIM_TOLERANCE
 from hrpsim.compiled import kernel
-
-# A point that misses the face by less than this part of the face's half width still counts, and is
-# moved onto the face: aligned boxes then keep their corners as features while they jitter.
-RIM_TOLERANCE = 1e-4
 
 NO_SIDE = np.int64(-1)
 
@@ -43,30 +31,6 @@ def facing_axis(R, nx, ny, nz):
 def face_tolerance(axis, size_b):
     """Return how far outside the face a point may lie and still count [m]."""
     return RIM_TOLERANCE * min(size_b[(axis + 1) % 3], size_b[(axis + 2) % 3])
-
-
-@kernel
-def project_direction(x, y, z, axis, cosine, R_b, nx, ny, nz):
-    """Return (X, Y, gap) that a displacement x, y, z adds to a projected point."""
-    gap = (x * R_b[0, axis] + y * R_b[1, axis] + z * R_b[2, axis]) / cosine
-    x, y, z = x - gap * nx, y - gap * ny, z - gap * nz
-    u = (axis + 1) % 3
-    v = (axis + 2) % 3
-    return (
-        x * R_b[0, u] + y * R_b[1, u] + z * R_b[2, u],
-        x * R_b[0, v] + y * R_b[1, v] + z * R_b[2, v],
-        gap,
-    )
-
-
-@kernel
-def project_point(x, y, z, axis, cosine, size_b, R_b, nx, ny, nz):
-    """Return face coordinates X, Y and the gap along n of the point x, y, z."""
-    half = size_b[axis] if cosine > 0.0 else -size_b[axis]
-    return project_direction(
-        x - half * R_b[0, axis], y - half * R_b[1, axis], z - half * R_b[2, axis],
-        axis, cosine, R_b, nx, ny, nz,
-    )  # fmt: skip
 
 
 @kernel
@@ -129,119 +93,3 @@ def face_vertex(axis, cosine, sign_u, sign_v):
     if sign_v > 0.0:
         code |= 1 << (axis + 2) % 3
     return code
-
-
-@kernel
-def clamp(value, half):
-    """Return the value within -half..half that is nearest to `value`."""
-    return min(max(value, -half), half)
-
-
-@kernel
-def write_on_face(
-    k, X, Y, gap, code_a, code_b, axis, cosine, size_b, R_b, p_b, nx, ny, nz, margin,
-    point_out, normal_out, gap_out, feature_out,
-):  # fmt: skip
-    """Write the contact over the face point X, Y if its gap is within margin; return the count."""
-    if gap > margin or k >= MAX_POINTS:
-        return k
-    u = (axis + 1) % 3
-    v = (axis + 2) % 3
-    Z = size_b[axis] if cosine > 0.0 else -size_b[axis]
-    half = 0.5 * gap
-    return write_contact(
-        k,
-        p_b[0] + (R_b[0, axis] * Z + R_b[0, u] * X + R_b[0, v] * Y + half * nx),
-        p_b[1] + (R_b[1, axis] * Z + R_b[1, u] * X + R_b[1, v] * Y + half * ny),
-        p_b[2] + (R_b[2, axis] * Z + R_b[2, u] * X + R_b[2, v] * Y + half * nz),
-        nx, ny, nz, gap, contact_feature(code_a, code_b),
-        point_out, normal_out, gap_out, feature_out,
-    )  # fmt: skip
-
-
-@kernel
-def face_on_face(
-    size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
-    point_out, normal_out, gap_out, feature_out,
-):  # fmt: skip
-    """Write the corners of the overlap of the facing faces of two boxes along n; return how many.
-
-    t is the centre of a relative to that of b. The corners are vertices of a over the face of b,
-    vertices of b under the face of a, and crossings of edges; an edge contact is such a crossing.
-    """
-    axis_a, cosine_a = facing_axis(R_a, -nx, -ny, -nz)
-    axis_b, cosine_b = facing_axis(R_b, nx, ny, nz)
-    i, j = (axis_a + 1) % 3, (axis_a + 2) % 3
-    half_u, half_v = size_b[(axis_b + 1) % 3], size_b[(axis_b + 2) % 3]
-    tolerance = face_tolerance(axis_b, size_b)
-
-    half = size_a[axis_a] if cosine_a > 0.0 else -size_a[axis_a]
-    X0, Y0, g0 = project_point(
-        tx + half * R_a[0, axis_a], ty + half * R_a[1, axis_a], tz + half * R_a[2, axis_a],
-        axis_b, cosine_b, size_b, R_b, nx, ny, nz,
-    )  # fmt: skip
-    h = size_a[i]
-    Xi, Yi, gi = project_direction(
-        h * R_a[0, i], h * R_a[1, i], h * R_a[2, i], axis_b, cosine_b, R_b, nx, ny, nz
-    )
-    h = size_a[j]
-    Xj, Yj, gj = project_direction(
-        h * R_a[0, j], h * R_a[1, j], h * R_a[2, j], axis_b, cosine_b, R_b, nx, ny, nz
-    )
-    # The face of a over the face of b: gap = g0 + slope_X (X - X0) + slope_Y (Y - Y0). The
-    # projected face keeps at least a third of its area, as its normal leans least from n.
-    area = Xi * Yj - Yi * Xj
-    slope_X = (gi * Yj - gj * Yi) / area
-    slope_Y = (gj * Xi - gi * Xj) / area
-
-    count = NO_POINTS
-    for edge in range(4):
-        # Edges run around the face of a: 0 and 2 along axis i, 1 and 3 along axis j.
-        s = -1.0 if edge == 0 or edge == 3 else 1.0
-        t = -1.0 if edge < 2 else 1.0
-        forward = 2.0 if edge < 2 else -2.0
-        x, y = X0 + s * Xi + t * Xj, Y0 + s * Yi + t * Yj
-        if edge % 2 == 0:
-            dx, dy = forward * Xi, forward * Yi
-            edge_code = box_edge(i, t, cosine_a)
-        else:
-            dx, dy = forward * Xj, forward * Yj
-            edge_code = box_edge(j, cosine_a, s)
-        some, start, start_side, end, end_side = clip_to_face(
-            x, y, dx, dy, half_u, half_v, tolerance
-        )
-        if not some:
-            continue
-        for leaving in range(2):
-            if leaving == 0:
-                along, side = start, start_side
-            else:
-                along, side = end, end_side
-            if side >= 0:
-                code_a, code_b = edge_code, face_edge(axis_b, cosine_b, side)
-            elif leaving == 0:
-                along = 0.0
-                code_a, code_b = face_vertex(axis_a, cosine_a, s, t), SURFACE
-            else:
-                continue  # The next edge writes this vertex.
-            X, Y = clamp(x + along * dx, half_u), clamp(y + along * dy, half_v)
-            count = write_on_face(
-                count, X, Y, g0 + slope_X * (X - X0) + slope_Y * (Y - Y0), code_a, code_b,
-                axis_b, cosine_b, size_b, R_b, p_b, nx, ny, nz, margin,
-                point_out, normal_out, gap_out, feature_out,
-            )  # fmt: skip
-
-    for corner in range(4):
-        sign_u = 1.0 if corner & 1 else -1.0
-        sign_v = 1.0 if corner & 2 else -1.0
-        # The corner of the widened face decides, so that all corners of the overlap are found.
-        X, Y = sign_u * (half_u + tolerance) - X0, sign_v * (half_v + tolerance) - Y0
-        if abs(X * Yj - Y * Xj) < abs(area) and abs(Xi * Y - Yi * X) < abs(area):
-            X, Y = sign_u * half_u, sign_v * half_v
-            count = write_on_face(
-                count, X, Y, g0 + slope_X * (X - X0) + slope_Y * (Y - Y0),
-                SURFACE, face_vertex(axis_b, cosine_b, sign_u, sign_v),
-                axis_b, cosine_b, size_b, R_b, p_b, nx, ny, nz, margin,
-                point_out, normal_out, gap_out, feature_out,
-            )  # fmt: skip
-    return count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -25,10 +26,11 @@ class Shapes(NamedTuple):
     material: np.ndarray  # (s,)
     center: np.ndarray  # (s, 3) shape origin in the world [m], refreshed by `detect`
     listed_center: np.ndarray  # (s, 3) the same when the candidate list was made
+    listed_slack: np.ndarray  # (s,) how much nearer than listed the shape may come to others [m]
+    reach: np.ndarray  # (s,) how far its surface can move in a step [m]
     lower: np.ndarray  # (s, 3) bounds when the candidate list was made [m]
     upper: np.ndarray  # (s, 3)
     order: np.ndarray  # (s,) work of the broad phase
-    active: np.ndarray  # (s,) work of the broad phase
 
 
 class Candidates(NamedTuple):
@@ -106,12 +108,14 @@ def new_manifold() -> Manifold:
 
 
 @kernel
-def refresh_candidates(system, kinematics, shapes, skin, candidates_out):
-    """Make the candidate list anew when a shape has moved more than half the `skin` [m].
+def refresh_candidates(system, kinematics, shapes, margin, time_step, skin, candidates_out):
+    """Update the shapes' centres and reach, and make the candidate list anew where it may be short.
 
-    Returns the number of candidates; more than the capacity means that the list is not made.
+    The list holds every pair that can come within `margin` [m] plus the reach of both before a
+    shape has moved by about `skin` [m]. Returns the number of candidates; more than the capacity
+    means that the list is not made.
     """
-    moved = candidates_out.count[0] < 0
+    stale = candidates_out.count[0] < 0
     for s in range(shapes.kind.shape[0]):
         body = shapes.body[s]
         if body < 0:
@@ -119,45 +123,40 @@ def refresh_candidates(system, kinematics, shapes, skin, candidates_out):
                 shapes.center[s, r] = shapes.placement_p[s, r]
             continue
         origin = kinematics.origin[system.root[body]]
+        v = kinematics.v[body]
         R, p, t = kinematics.R[body], kinematics.p[body], shapes.placement_p[s]
-        square = 0.0
-        for r in range(3):
-            x = origin[r] + (p[r] + R[r, 0] * t[0] + R[r, 1] * t[1] + R[r, 2] * t[2])
-            shapes.center[s, r] = x
-            square += (x - shapes.listed_center[s, r]) ** 2
-        if not square <= 0.25 * skin * skin:
-            moved = True
-    if not moved:
+        x = p[0] + R[0, 0] * t[0] + R[0, 1] * t[1] + R[0, 2] * t[2]
+        y = p[1] + R[1, 0] * t[0] + R[1, 1] * t[1] + R[1, 2] * t[2]
+        z = p[2] + R[2, 0] * t[0] + R[2, 1] * t[1] + R[2, 2] * t[2]
+        lx = v[3] + v[1] * z - v[2] * y
+        ly = v[4] + v[2] * x - v[0] * z
+        lz = v[5] + v[0] * y - v[1] * x
+        turning = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+        speed = math.sqrt(lx * lx + ly * ly + lz * lz) + turning * shapes.radius[s]
+        shapes.reach[s] = time_step * speed
+        shapes.center[s, 0] = origin[0] + x
+        shapes.center[s, 1] = origin[1] + y
+        shapes.center[s, 2] = origin[2] + z
+        dx = shapes.center[s, 0] - shapes.listed_center[s, 0]
+        dy = shapes.center[s, 1] - shapes.listed_center[s, 1]
+        dz = shapes.center[s, 2] - shapes.listed_center[s, 2]
+        left = shapes.listed_slack[s] - shapes.reach[s] - 0.5 * margin
+        if not (left > 0.0 and dx * dx + dy * dy + dz * dz < left * left):
+            stale = True
+    if not stale:
         return candidates_out.count[0]
     for s in range(shapes.kind.shape[0]):
-        reach = np.inf if shapes.kind[s] == PLANE else shapes.radius[s] + 0.5 * skin
+        shapes.listed_slack[s] = skin + margin + 2.0 * shapes.reach[s]
+        extent = np.inf if shapes.kind[s] == PLANE else shapes.radius[s] + shapes.listed_slack[s]
         for r in range(3):
             shapes.listed_center[s, r] = shapes.center[s, r]
-            shapes.lower[s, r] = shapes.center[s, r] - reach
-            shapes.upper[s, r] = shapes.center[s, r] + reach
+            shapes.lower[s, r] = shapes.center[s, r] - extent
+            shapes.upper[s, r] = shapes.center[s, r] + extent
     count = candidate_pairs(
-        shapes.lower, shapes.upper, shapes.group, shapes.order, shapes.active, candidates_out.pair
+        shapes.lower, shapes.upper, shapes.group, shapes.order, candidates_out.pair
     )
     candidates_out.count[0] = count if count <= candidates_out.pair.shape[0] else -1
     return count
-
-
-@kernel
-def shape_speed(kinematics, shapes, s):
-    """Return a bound on the speed of any point of shape `s` [m/s]."""
-    body = shapes.body[s]
-    if body < 0:
-        return 0.0
-    v = kinematics.v[body]
-    R, p, t = kinematics.R[body], kinematics.p[body], shapes.placement_p[s]
-    x = p[0] + R[0, 0] * t[0] + R[0, 1] * t[1] + R[0, 2] * t[2]
-    y = p[1] + R[1, 0] * t[0] + R[1, 1] * t[1] + R[1, 2] * t[2]
-    z = p[2] + R[2, 0] * t[0] + R[2, 1] * t[1] + R[2, 2] * t[2]
-    lx = v[3] + v[1] * z - v[2] * y
-    ly = v[4] + v[2] * x - v[0] * z
-    lz = v[5] + v[0] * y - v[1] * x
-    turning = np.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-    return np.sqrt(lx * lx + ly * ly + lz * lz) + turning * shapes.radius[s]
 
 
 @kernel
@@ -197,19 +196,17 @@ def _far_apart(shapes, a, b, margin):
 
 
 @kernel
-def detect(system, kinematics, shapes, candidates, margin, time_step, manifold, contacts_out):
+def detect(system, kinematics, shapes, candidates, margin, manifold, contacts_out):
     """Write the contact points of every candidate pair; return how many there are.
 
-    Points within `margin` [m], plus what the pair can close in `time_step` [s], are kept. A
-    return above the capacity means that the later ones were not written.
+    Points within `margin` [m], plus what the pair can close in a step, are kept. A return above
+    the capacity means that the later ones were not written.
     """
     count = 0
     capacity = contacts_out.shape_a.shape[0]
     for c in range(candidates.count[0]):
         a, b = candidates.pair[c, 0], candidates.pair[c, 1]
-        closing = time_step * (
-            shape_speed(kinematics, shapes, a) + shape_speed(kinematics, shapes, b)
-        )
+        closing = shapes.reach[a] + shapes.reach[b]
         if _far_apart(shapes, a, b, margin + closing):
             continue
         body_a, body_b = shapes.body[a], shapes.body[b]

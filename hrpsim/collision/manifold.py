@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from hrpsim.collision.box_contacts import box_on_box
-from hrpsim.collision.contact_row import MAX_POINTS
+from hrpsim.collision.contact_row import MAX_POINTS, NO_POINTS
 from hrpsim.collision.plane_contacts import (
     box_on_plane,
     capsule_on_plane,
     cylinder_on_plane,
     sphere_on_plane,
 )
+from hrpsim.collision.round_contacts import capsule_on_capsule, round_on_any
 from hrpsim.collision.sphere_contacts import (
     box_on_sphere,
     capsule_on_sphere,
@@ -42,7 +43,7 @@ def _collide_ordered(
                 size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
             )
         if kind_a == PLANE:
-            return 0
+            return NO_POINTS
         return cylinder_on_plane(
             size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
         )
@@ -67,7 +68,15 @@ def _collide_ordered(
             size_a, R_a, p_a, size_b, R_b, p_b, margin,
             point_out, normal_out, gap_out, feature_out,
         )  # fmt: skip
-    return 0
+    if kind_a == CAPSULE and kind_b == CAPSULE:
+        return capsule_on_capsule(
+            size_a, R_a, p_a, size_b, R_b, p_b, margin,
+            point_out, normal_out, gap_out, feature_out,
+        )  # fmt: skip
+    return round_on_any(
+        kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
+        point_out, normal_out, gap_out, feature_out,
+    )  # fmt: skip
 
 
 @kernel

@@ -12,7 +12,7 @@ from hrpsim.collision.contact_row import (
 from hrpsim.compiled import kernel
 
 # Part of the shapes' size by which a manifold's smallest gap may exceed their separation.
-_TOLERANCE = 1e-11
+_TOLERANCE = 1e-9
 
 # Part of the size within which two contacts are one.
 _COINCIDENT = 1e-4
@@ -25,11 +25,18 @@ def certified(count, gap, separation, size):
     The separation along any axis bounds the true gap from below, and the gap between two surface
     points bounds it from above: where they meet, axis and contacts are the true ones.
     """
-    limit = separation + _TOLERANCE * size
+    tolerance = _TOLERANCE * size
     for k in range(count):
-        if gap[k] <= limit:
+        if abs(gap[k] - separation) <= tolerance:
             return True
     return False
+
+
+@kernel
+def bound_gaps(count, separation, gap_out):
+    """Raise gaps to the separation: a feature that just misses the other one may fall below it."""
+    for k in range(count):
+        gap_out[k] = max(gap_out[k], separation)
 
 
 @kernel

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 
+from hrpsim.collision.cap import FACING_COSINE
 from hrpsim.collision.contact_row import END, NO_POINTS, SURFACE, contact_feature, write_contact
+from hrpsim.collision.side_line import MEANINGFUL_SINE
 from hrpsim.compiled import kernel
-
-# A rim gets its four fixed points when the cap faces the plane to within 45 degrees, and its
-# deepest point when the tilt is large enough to have a meaningful direction.
-FACING_COSINE = 0.7
-MEANINGFUL_SINE = 1e-5
 
 
 @kernel

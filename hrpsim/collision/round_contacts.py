@@ -1,0 +1,154 @@
+"""Contacts of capsules and cylinders with boxes and with one another.
+
+Every pair takes the same steps: guess the normal, write the overlap of the features that meet along
+it, and where that misses the nearest points, find the normal by iteration and write it anew.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.collision.axis_segments import axis_offset, nearest_on_axes
+from hrpsim.collision.cap import FACING_COSINE, cap_cosine, cap_on_cap, cap_on_face, line_on_cap
+from hrpsim.collision.contact_row import NO_POINTS
+from hrpsim.collision.convex_axis import refine_axis
+from hrpsim.collision.nearest_point import bound_gaps, certified, keep_distinct, write_nearest
+from hrpsim.collision.round_axes import round_axis
+from hrpsim.collision.side_line import line_on_face, line_on_line, side_line
+from hrpsim.compiled import kernel
+from hrpsim.model.geometry import BOX, CAPSULE, CYLINDER
+
+_CAPSULE = np.int64(CAPSULE)
+
+# Axes nearer than this [m] are taken to cross.
+_CROSSING = 1e-12
+
+
+@kernel
+def _rounding(kind, size):
+    """Return how far the surface lies outside the core [m]."""
+    return size[0] if kind == CAPSULE else 0.0
+
+
+@kernel
+def _extent_sum(size_a, size_b):
+    """Return a length that bounds both shapes to within a small factor [m]."""
+    return size_a[0] + size_a[1] + size_a[2] + size_b[0] + size_b[1] + size_b[2]
+
+
+@kernel
+def _faces(kind, R, nx, ny, nz):
+    """Return whether the shape has a cap that faces along n or against it."""
+    return kind == CYLINDER and abs(cap_cosine(R, nx, ny, nz)) > FACING_COSINE
+
+
+@kernel
+def _features_along(
+    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
+    point_out, normal_out, gap_out, feature_out,
+):  # fmt: skip
+    """Write the overlap of the features of a and b that meet along n; return how many contacts."""
+    count = NO_POINTS
+    cap_a = _faces(kind_a, R_a, nx, ny, nz)
+    line_a, ax, ay, az, fx, fy, fz = side_line(kind_a, size_a, R_a, tx, ty, tz, -nx, -ny, -nz)
+    if kind_b == BOX:
+        if line_a:
+            count = line_on_face(
+                count, ax, ay, az, fx, fy, fz, size_b, R_b, p_b, nx, ny, nz, margin,
+                point_out, normal_out, gap_out, feature_out,
+            )  # fmt: skip
+        if cap_a:
+            count = cap_on_face(
+                count, size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
+                point_out, normal_out, gap_out, feature_out,
+            )  # fmt: skip
+        return count
+    cap_b = _faces(kind_b, R_b, nx, ny, nz)
+    line_b, bx, by, bz, gx, gy, gz = side_line(kind_b, size_b, R_b, 0.0, 0.0, 0.0, nx, ny, nz)
+    if cap_b and line_a:
+        count = line_on_cap(
+            count, ax, ay, az, fx, fy, fz, size_b, R_b, p_b, 1.0, nx, ny, nz, margin,
+            point_out, normal_out, gap_out, feature_out,
+        )  # fmt: skip
+    if cap_a and line_b:
+        count = line_on_cap(
+            count, bx - tx, by - ty, bz - tz, gx, gy, gz, size_a, R_a, p_a, -1.0,
+            -nx, -ny, -nz, margin, point_out, normal_out, gap_out, feature_out,
+        )  # fmt: skip
+    if cap_a and cap_b:
+        count = cap_on_cap(
+            count, size_a, R_a, p_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
+            point_out, normal_out, gap_out, feature_out,
+        )  # fmt: skip
+    if not cap_a and not cap_b and line_a and line_b:
+        count = line_on_line(
+            count, ax, ay, az, fx, fy, fz, bx, by, bz, gx, gy, gz, size_a[0] + size_b[0], p_b,
+            nx, ny, nz, margin, point_out, normal_out, gap_out, feature_out,
+        )  # fmt: skip
+    return count
+
+
+@kernel
+def round_on_any(
+    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
+    point_out, normal_out, gap_out, feature_out,
+):  # fmt: skip
+    """Write the contacts of a capsule or cylinder (a) with a box, capsule or cylinder (b).
+
+    Returns how many. At most one of the two is a capsule; see capsule_on_capsule for both.
+    """
+    tx, ty, tz = p_a[0] - p_b[0], p_a[1] - p_b[1], p_a[2] - p_b[2]
+    size = _extent_sum(size_a, size_b)
+    rounding_a = _rounding(kind_a, size_a)
+    rounding = rounding_a + _rounding(kind_b, size_b)
+    nx, ny, nz, core = round_axis(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz)
+    for refined in range(2):
+        if core - rounding > margin:
+            return NO_POINTS
+        count = _features_along(
+            kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
+            point_out, normal_out, gap_out, feature_out,
+        )  # fmt: skip
+        if refined:
+            count = keep_distinct(count, size, point_out, normal_out, gap_out, feature_out)
+        nearest_included = certified(count, gap_out, core - rounding, size)
+        bound_gaps(count, core - rounding, gap_out)
+        if nearest_included:
+            return count
+        if refined:
+            break
+        nx, ny, nz, core, ax, ay, az = refine_axis(
+            kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, point_out
+        )
+    return write_nearest(
+        count, ax, ay, az, p_b, nx, ny, nz, core - rounding, rounding_a,
+        point_out, normal_out, gap_out, feature_out,
+    )  # fmt: skip
+
+
+@kernel
+def capsule_on_capsule(
+    size_a, R_a, p_a, size_b, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
+):
+    """Write the contacts of two capsules: two where they lie nearly parallel, else one."""
+    tx, ty, tz = p_a[0] - p_b[0], p_a[1] - p_b[1], p_a[2] - p_b[2]
+    s, t = nearest_on_axes(R_a, size_a[1], R_b, size_b[1], tx, ty, tz)
+    x, y, z, distance = axis_offset(R_a, s, R_b, t, tx, ty, tz)
+    gap = distance - size_a[0] - size_b[0]
+    if gap > margin:
+        return NO_POINTS
+    if distance > _CROSSING:
+        nx, ny, nz = x / distance, y / distance, z / distance
+    else:
+        nx, ny, nz, _ = round_axis(_CAPSULE, size_a, R_a, _CAPSULE, size_b, R_b, tx, ty, tz)
+    count = _features_along(
+        _CAPSULE, size_a, R_a, p_a, _CAPSULE, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
+        point_out, normal_out, gap_out, feature_out,
+    )  # fmt: skip
+    if certified(count, gap_out, gap, _extent_sum(size_a, size_b)):
+        return count
+    return write_nearest(
+        count,
+        tx + s * R_a[0, 2], ty + s * R_a[1, 2], tz + s * R_a[2, 2],
+        p_b, nx, ny, nz, gap, size_a[0], point_out, normal_out, gap_out, feature_out,
+    )  # fmt: skip
