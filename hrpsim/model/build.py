@@ -201,12 +201,10 @@ def build_model(
         _check_resisted(tree, system)
     elif tree.bodies and not system.mass.any():
         description.fail_at_link(root, "nothing that moves has any mass")
-    first = tree.bodies[0] if tree.bodies else None
-    is_free = base == "free"
     return Model(
         name=description.name,
         base=base,
-        base_link=first.link if is_free else root,
+        base_link=tree.bodies[0].link if base == "free" else root,
         system=system,
         joints=tuple(tree.joints),
         frames={link: tree.frames[link] for link in description.links},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -171,11 +172,12 @@ def _check_limit(document: Document, joint, kind: str) -> None:
         return
     if kind not in MOVING_TYPES:
         return
-    lower, upper = (document.number(limit, key, 0.0) for key in ("lower", "upper"))
+    # Limits are only compared, and some exporters write the largest double for none.
+    lower, upper = (document.number(limit, key, 0.0, math.inf) for key in ("lower", "upper"))
     if kind != "continuous" and lower > upper:
         document.fail(limit, f"the lower limit {lower:g} is above the upper limit {upper:g}")
     for key in ("effort", "velocity"):
-        if document.number(limit, key) < 0.0:
+        if document.number(limit, key, largest=math.inf) < 0.0:
             document.fail(limit, f"the {key} limit {limit.get(key)} is negative")
 
 

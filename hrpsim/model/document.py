@@ -15,6 +15,8 @@ from hrpsim.errors import ModelError
 
 _DECLARED_ENCODING = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
 
+LARGEST = 1e50  # masses, lengths and their products stay far from overflow
+
 
 def read_source(source: str | os.PathLike) -> tuple[str, Path | None]:
     """Return the XML text of `source` (a path, or XML text) and its path (None for text)."""
@@ -77,28 +79,38 @@ class Document:
             self.fail(element, f"attribute {attribute!r} is missing or empty")
         return value
 
-    def numbers(self, element, attribute: str, count: int = 1) -> list[float]:
-        """Return `count` finite numbers from an attribute that must be there."""
+    def numbers(
+        self, element, attribute: str, count: int = 1, largest: float = LARGEST
+    ) -> list[float]:
+        """Return `count` numbers, none beyond `largest`, from an attribute that must be there."""
         raw = self.text(element, attribute)
         words = raw.split()
         if len(words) != count:
             needed = "one number" if count == 1 else f"{count} numbers"
             self.fail(element, f"{attribute}={raw!r}: {needed} needed, {len(words)} given")
-        return [self._number(element, attribute, word) for word in words]
+        return [self._number(element, attribute, word, largest) for word in words]
 
-    def number(self, element, attribute: str, default: float | None = None) -> float:
-        """Return one finite number; `default` where the attribute is missing."""
+    def number(
+        self,
+        element,
+        attribute: str,
+        default: float | None = None,
+        largest: float = LARGEST,
+    ) -> float:
+        """Return one number, not beyond `largest`; `default` where the attribute is missing."""
         if default is not None and element.get(attribute) is None:
             return default
-        return self.numbers(element, attribute)[0]
+        return self.numbers(element, attribute, largest=largest)[0]
 
-    def _number(self, element, attribute: str, word: str) -> float:
+    def _number(self, element, attribute: str, word: str, largest: float) -> float:
         try:
             value = float(word) if "_" not in word else math.nan
         except ValueError:
             self.fail(element, f"{attribute}: {word!r} is not a number")
         if not math.isfinite(value):
             self.fail(element, f"{attribute}: {word!r} is not a finite number")
+        if abs(value) > largest:
+            self.fail(element, f"{attribute}: {word!r} is too large a number")
         return value
 
     def where(self, element) -> str:

@@ -51,6 +51,7 @@ def rotation_with_z_along(axis: Sequence[float]) -> np.ndarray:
     Along +z it is the identity, and along any coordinate axis its entries are exactly 0 and 1.
     """
     z = np.array(axis, dtype=np.float64)
+    z /= np.abs(z).max()  # first, lest the squares of tiny numbers vanish
     z /= np.linalg.norm(z)
     if z[2] == 1.0:
         return np.eye(3)

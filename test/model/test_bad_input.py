@@ -131,6 +131,7 @@ NUMBERS = [
         "'nan' is not a finite number",
     ),
     case("infinite inertia", arm(('ixx="1"', 'ixx="inf"')), "inertia", "ixx", "'inf'"),
+    case("absurdly large", arm(('mass value="1"', 'mass value="1e300"')), "too large a number"),
     case("word for a number", arm(('izz="1"', 'izz="one"')), "izz", "'one' is not a number"),
     case("missing inertia entry", arm(('izz="1" ', "")), "attribute 'izz' is missing"),
     case("missing mass", arm(('<mass value="1"/>', "")), "<mass> is missing"),
