@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 _LARGEST_DEBT = 0.1  # [s, wall]
+_TOLERANCE = 1e-3  # of a step: `wait` may return a rounding error early
 
 
 class Pacer:
@@ -53,7 +54,8 @@ class Pacer:
             self._origin = now - _LARGEST_DEBT
             self._steps_made = 0
         elapsed = (now - self._origin) * self._real_time_factor / self.time_step
-        return max(0, min(most, math.floor(elapsed) - self._steps_made))
+        due = math.floor(elapsed + _TOLERANCE) - self._steps_made
+        return max(0, min(most, due))
 
     def made(self, steps: int) -> None:
         """Record that `steps` steps were made."""

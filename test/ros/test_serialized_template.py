@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+from geometry_msgs.msg import TransformStamped, WrenchStamped
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+from tf2_msgs.msg import TFMessage
+
+from hrpsim.ros.serialized_template import SerializedTemplate
+from hrpsim.ros.stamps import SimulationClock, Stamp
+
+
+class Catcher:
+    """Takes the place of a publisher at the end of the wire: keeps the bytes."""
+
+    def publish(self, data):
+        self.data = data
+
+
+def fill_wrench(message, stamp, numbers):
+    message.header.stamp = stamp
+    force, torque = message.wrench.force, message.wrench.torque
+    force.x, force.y, force.z, torque.x, torque.y, torque.z = numbers
+
+
+@pytest.mark.parametrize("frame", ["", "a", "ab", "abc", "abcd", "l_sole", "left_foot_sensor"])
+def test_every_alignment_of_the_header(frame):
+    catcher, message = Catcher(), WrenchStamped()
+    message.header.frame_id = frame
+    template = SerializedTemplate(catcher, message, fill_wrench, 6)
+    template.numbers[:] = values = [1.5, -2.0, 1e300, -0.0, np.pi, 5e-324]
+    template.publish(Stamp(123456, 789_000_001))
+
+    got = deserialize_message(catcher.data, WrenchStamped)
+    assert (got.header.stamp.sec, got.header.stamp.nanosec) == (123456, 789_000_001)
+    assert got.header.frame_id == frame
+    fields = got.wrench.force, got.wrench.torque
+    assert [v for f in fields for v in (f.x, f.y, f.z)] == values
+
+
+@pytest.mark.parametrize("count", [0, 1, 36])
+def test_sequences(count):
+    def fill(message, stamp, numbers):
+        message.header.stamp = stamp
+        message.position, message.effort = numbers[:count], numbers[count:]
+
+    catcher = Catcher()
+    message = JointState(name=[f"joint_{i}" * (i % 5) for i in range(count)])
+    template = SerializedTemplate(catcher, message, fill, 2 * count)
+    template.numbers[:] = values = np.arange(2 * count) - 7.25
+    template.publish(Stamp(1, 2))
+
+    got = deserialize_message(catcher.data, JointState)
+    assert got.name == message.name
+    assert [*got.position, *got.effort] == list(values)
+    assert len(got.velocity) == 0
+
+
+def test_every_stamp_of_a_list_is_set():
+    def fill(message, stamp, numbers):
+        for transform, x in zip(message.transforms, numbers):
+            transform.header.stamp = stamp
+            transform.transform.translation.x = x
+
+    catcher = Catcher()
+    transforms = [TransformStamped(child_frame_id="c" * i) for i in range(9)]
+    template = SerializedTemplate(catcher, TFMessage(transforms=transforms), fill, 9)
+    template.numbers[:] = np.arange(9)
+    template.publish(Stamp(5, 6))
+
+    got = deserialize_message(catcher.data, TFMessage).transforms
+    assert {(t.header.stamp.sec, t.header.stamp.nanosec) for t in got} == {(5, 6)}
+    assert [t.transform.translation.x for t in got] == list(range(9))
+    assert [t.child_frame_id for t in got] == ["c" * i for i in range(9)]
+
+
+@pytest.mark.parametrize("time_step", [1e-3, 1 / 60, 0.002, 1e-4])
+def test_stamps_do_not_accumulate_rounding(time_step):
+    clock = SimulationClock(time_step)
+    clock.steps = 100_000_000
+    assert clock.stamp.total == round(100_000_000 * time_step * 1e9)
+    assert 0 <= clock.stamp.nanoseconds < 1_000_000_000
