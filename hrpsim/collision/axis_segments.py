@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
+from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.collision.projection import clamp
-from hrpsim.compiled import kernel
 
 # Squared sine below which segments count as parallel.
 _PARALLEL = 1e-20
 
 
-@kernel
+@inner_kernel
 def nearest_on_axes(R_a, half_a, R_b, half_b, tx, ty, tz):
     """Return the positions along the z axes of a and b [m] where they come nearest.
 
@@ -39,7 +39,7 @@ def nearest_on_axes(R_a, half_a, R_b, half_b, tx, ty, tz):
     return s, t
 
 
-@kernel
+@inner_kernel
 def axis_offset(R_a, s, R_b, t, tx, ty, tz):
     """Return the vector from position t on axis b to position s on axis a, and its norm."""
     x = tx + s * R_a[0, 2] - t * R_b[0, 2]

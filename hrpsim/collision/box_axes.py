@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import kernel
+from hrpsim.collision.inner_kernel import inner_kernel
 
 # While boxes overlap, an edge axis must beat the face axes by this part of the depth and of the
 # size: a box that rests on a face does not trade its normal for a nearly parallel one.
@@ -18,7 +18,7 @@ _SIZE_BIAS = 1e-7
 _PARALLEL = 1e-10
 
 
-@kernel
+@inner_kernel
 def _edge_axis_separation(reach, c, extents):
     """Return the separation across two edges with cosine c, -inf if they are parallel."""
     sine_squared = 1.0 - c * c
@@ -27,7 +27,7 @@ def _edge_axis_separation(reach, c, extents):
     return (abs(reach) - extents) / math.sqrt(sine_squared)
 
 
-@kernel
+@inner_kernel
 def box_axis(size_a, R_a, size_b, R_b, tx, ty, tz, margin):
     """Return (nx, ny, nz, separation) of the axis along which two boxes overlap least.
 

@@ -7,14 +7,14 @@ import numpy as np
 from hrpsim.collision.box_axes import box_axis
 from hrpsim.collision.convex_axis import refine_axis
 from hrpsim.collision.face_on_face import face_on_face
+from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.collision.nearest_point import certified, keep_distinct, write_nearest
-from hrpsim.compiled import kernel
 from hrpsim.model.geometry import BOX
 
 _BOX = np.int64(BOX)
 
 
-@kernel
+@inner_kernel
 def box_on_box(
     size_a, R_a, p_a, size_b, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
 ):

@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.collision.contact_row import BOX_EDGE
+from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.collision.projection import RIM_TOLERANCE
-from hrpsim.compiled import kernel
 
 NO_SIDE = np.int64(-1)
 
 
-@kernel
+@inner_kernel
 def facing_axis(R, nx, ny, nz):
     """Return the box axis (0..2) nearest to the direction n, and the signed cosine between them."""
     axis = 0
@@ -27,13 +27,13 @@ def facing_axis(R, nx, ny, nz):
     return axis, cosine
 
 
-@kernel
+@inner_kernel
 def face_tolerance(axis, size_b):
     """Return how far outside the face a point may lie and still count [m]."""
     return RIM_TOLERANCE * min(size_b[(axis + 1) % 3], size_b[(axis + 2) % 3])
 
 
-@kernel
+@inner_kernel
 def clip_to_face(x, y, dx, dy, half_x, half_y, tolerance):
     """Return (some, start, start side, end, end side) of segment x + t dx, 0 <= t <= 1, in a face.
 
@@ -69,13 +69,13 @@ def clip_to_face(x, y, dx, dy, half_x, half_y, tolerance):
     return start <= end, true_start, start_side, true_end, end_side
 
 
-@kernel
+@inner_kernel
 def box_edge(axis, sign_1, sign_2):
     """Return the code of the edge along `axis` on the given sides of the next two axes."""
     return BOX_EDGE + 4 * axis + (1 if sign_1 > 0.0 else 0) + (2 if sign_2 > 0.0 else 0)
 
 
-@kernel
+@inner_kernel
 def face_edge(axis, cosine, side):
     """Return the code of the edge that bounds a face on `side` (numbered as in clip_to_face)."""
     sign = 1.0 if side % 2 else -1.0
@@ -84,7 +84,7 @@ def face_edge(axis, cosine, side):
     return box_edge((axis + 1) % 3, sign, cosine)
 
 
-@kernel
+@inner_kernel
 def face_vertex(axis, cosine, sign_u, sign_v):
     """Return the code of the face's corner on the given sides of u and v."""
     code = 1 << axis if cosine > 0.0 else 0

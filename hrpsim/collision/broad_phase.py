@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import kernel
+from hrpsim.collision.inner_kernel import inner_kernel, uncounted_kernel
 
 
-@kernel
+@inner_kernel
 def _axis_of_largest_spread(lower, upper):
     """Return the axis (0..2) along which the centres of the finite boxes vary most."""
     best_axis = 0
@@ -29,7 +29,7 @@ def _axis_of_largest_spread(lower, upper):
     return best_axis
 
 
-@kernel
+@inner_kernel
 def _sort_along(axis, lower, order):
     """Sort the permutation `order` by lower bound; fast when it is nearly sorted already."""
     for k in range(1, order.shape[0]):
@@ -42,7 +42,7 @@ def _sort_along(axis, lower, order):
         order[slot] = shape
 
 
-@kernel
+@inner_kernel
 def _sort_pairs(count, pairs):
     """Sort pairs[:count] by first, then second entry (Shell's method: in place, no recursion)."""
     step = 1
@@ -64,7 +64,7 @@ def _sort_pairs(count, pairs):
         step //= 3
 
 
-@kernel
+@uncounted_kernel
 def candidate_pairs(lower, upper, group, order, pairs_out):
     """Write the pairs of shapes whose boxes overlap and whose groups differ; return how many.
 

@@ -10,6 +10,7 @@ import math
 
 from hrpsim.collision.box_face import face_edge, face_tolerance, face_vertex, facing_axis
 from hrpsim.collision.contact_row import CROSSING, END, SURFACE
+from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.collision.projection import (
     RIM_TOLERANCE,
     Z_AXIS,
@@ -19,7 +20,6 @@ from hrpsim.collision.projection import (
     write_over_plane,
 )
 from hrpsim.collision.side_line import gap_moved
-from hrpsim.compiled import kernel
 
 # A cap takes part in contacts when it faces the normal to within 45 degrees.
 FACING_COSINE = 0.7
@@ -27,13 +27,13 @@ FACING_COSINE = 0.7
 _NEWTON_STEPS = 5
 
 
-@kernel
+@inner_kernel
 def cap_cosine(R, ox, oy, oz):
     """Return the cosine between the unit direction o and the z axis of R."""
     return ox * R[0, 2] + oy * R[1, 2] + oz * R[2, 2]
 
 
-@kernel
+@inner_kernel
 def _into_disc(X, Y, radius):
     """Return the point of the disc about the origin that is nearest to X, Y."""
     squared = X * X + Y * Y
@@ -43,7 +43,7 @@ def _into_disc(X, Y, radius):
     return X, Y
 
 
-@kernel
+@inner_kernel
 def line_on_cap(
     count, mx, my, mz, hx, hy, hz, size, R, p, sign, nx, ny, nz, margin,
     point_out, normal_out, gap_out, feature_out,
@@ -97,7 +97,7 @@ def line_on_cap(
     return count
 
 
-@kernel
+@inner_kernel
 def _rim_point(k):
     """Return the cosine and sine of the place on the rim of its fixed point k (0..3)."""
     sign = 1.0 if k < 2 else -1.0
@@ -106,7 +106,7 @@ def _rim_point(k):
     return 0.0, sign
 
 
-@kernel
+@inner_kernel
 def _rim_points_on_cap(
     count, size_a, R_a, ax, ay, az, size_b, R_b, p_b, reach, sign, nx, ny, nz, margin,
     point_out, normal_out, gap_out, feature_out,
@@ -134,7 +134,7 @@ def _rim_points_on_cap(
     return count
 
 
-@kernel
+@inner_kernel
 def _crossing_of_rims(X, Y, Xu, Yu, Xv, Yv, guess_X, guess_Y, radius):
     """Return the cosine and sine of the place on a projected rim that lies on another cap's rim.
 
@@ -155,7 +155,7 @@ def _crossing_of_rims(X, Y, Xu, Yu, Xv, Yv, guess_X, guess_Y, radius):
     return c, s
 
 
-@kernel
+@inner_kernel
 def cap_on_cap(
     count, size_a, R_a, p_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
     point_out, normal_out, gap_out, feature_out,
@@ -208,7 +208,7 @@ def cap_on_cap(
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def cap_on_face(
     count, size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
     point_out, normal_out, gap_out, feature_out,

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.collision.broad_phase import candidate_pairs
+from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.collision.manifold import MAX_POINTS, collide
-from hrpsim.compiled import kernel
 from hrpsim.model.geometry import PLANE
 
 
@@ -107,7 +107,7 @@ def new_manifold() -> Manifold:
     )
 
 
-@kernel
+@inner_kernel
 def refresh_candidates(system, kinematics, shapes, margin, time_step, skin, candidates_out):
     """Update the shapes' centres and reach, and make the candidate list anew where it may be short.
 
@@ -159,7 +159,7 @@ def refresh_candidates(system, kinematics, shapes, margin, time_step, skin, cand
     return count
 
 
-@kernel
+@inner_kernel
 def place_shape(system, kinematics, shapes, s, reference, R_out, p_out):
     """Write the pose of shape `s`: rotation, and position relative to the point `reference`."""
     body = shapes.body[s]
@@ -179,7 +179,7 @@ def place_shape(system, kinematics, shapes, s, reference, R_out, p_out):
             R_out[r, k] = x * L[0, k] + y * L[1, k] + z * L[2, k]
 
 
-@kernel
+@inner_kernel
 def _far_apart(shapes, a, b, margin):
     """Return whether two shapes are certainly further apart than `margin`."""
     dx = shapes.center[b, 0] - shapes.center[a, 0]
@@ -195,7 +195,7 @@ def _far_apart(shapes, a, b, margin):
     return dx * dx + dy * dy + dz * dz > reach * reach
 
 
-@kernel
+@inner_kernel
 def detect(system, kinematics, shapes, candidates, margin, manifold, contacts_out):
     """Write the contact points of every candidate pair; return how many there are.
 
@@ -250,7 +250,7 @@ def detect(system, kinematics, shapes, candidates, margin, manifold, contacts_ou
     return count
 
 
-@kernel
+@inner_kernel
 def recall_impulses(previous, contacts_out):
     """Start every contact from the impulse it had in the last step; new ones start from zero.
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 
 from hrpsim.collision.contact_row import NO_POINTS
+from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.collision.simplex import nearest_weights
-from hrpsim.collision.support import core_radius, extent, support
-from hrpsim.compiled import kernel
+from hrpsim.collision.support import core_radius, support
 
 _MAX_VERTICES = 60
 _MAX_CLIMBS = 12
@@ -22,17 +22,15 @@ _MAX_CLIMBS = 12
 _CLEARANCE = 1e-4
 
 
-@kernel
+@inner_kernel
 def separation_along(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
     """Return the separation of two cores along the unit vector n from b to a [m]."""
-    return (
-        (tx * nx + ty * ny + tz * nz)
-        - extent(kind_a, size_a, R_a, -nx, -ny, -nz)
-        - extent(kind_b, size_b, R_b, nx, ny, nz)
-    )
+    x, y, z = support(kind_a, size_a, R_a, -nx, -ny, -nz)
+    bx, by, bz = support(kind_b, size_b, R_b, nx, ny, nz)
+    return (tx + x - bx) * nx + (ty + y - by) * ny + (tz + z - bz) * nz
 
 
-@kernel
+@inner_kernel
 def _nearest_direction(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, scratch):
     """Return the unit vector from b to a between the nearest points, and the point on a.
 
@@ -81,7 +79,7 @@ def _nearest_direction(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx,
     return nx, ny, nz, ax, ay, az
 
 
-@kernel
+@inner_kernel
 def refine_axis(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, scratch):
     """Return (nx, ny, nz, separation, ax, ay, az) of the best axis reached from the guess n.
 

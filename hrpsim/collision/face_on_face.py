@@ -11,16 +11,16 @@ from hrpsim.collision.box_face import (
     facing_axis,
 )
 from hrpsim.collision.contact_row import NO_POINTS, SURFACE
+from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.collision.projection import (
     clamp,
     project_direction,
     project_point,
     write_over_plane,
 )
-from hrpsim.compiled import kernel
 
 
-@kernel
+@inner_kernel
 def face_on_face(
     size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
     point_out, normal_out, gap_out, feature_out,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hrpsim.collision.box_contacts import box_on_box
 from hrpsim.collision.contact_row import MAX_POINTS, NO_POINTS
+from hrpsim.collision.inner_kernel import uncounted_kernel
 from hrpsim.collision.plane_contacts import (
     box_on_plane,
     capsule_on_plane,
@@ -17,69 +18,12 @@ from hrpsim.collision.sphere_contacts import (
     cylinder_on_sphere,
     sphere_on_sphere,
 )
-from hrpsim.compiled import kernel
-from hrpsim.model.geometry import BOX, CAPSULE, PLANE, SPHERE
+from hrpsim.model.geometry import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
 __all__ = ["MAX_POINTS", "collide"]
 
 
-@kernel
-def _collide_ordered(
-    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
-    point_out, normal_out, gap_out, feature_out,
-):  # fmt: skip
-    """Dispatch a pair with kind_a >= kind_b."""
-    if kind_b == PLANE:
-        if kind_a == BOX:
-            return box_on_plane(
-                size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-            )
-        if kind_a == SPHERE:
-            return sphere_on_plane(
-                size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-            )
-        if kind_a == CAPSULE:
-            return capsule_on_plane(
-                size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-            )
-        if kind_a == PLANE:
-            return NO_POINTS
-        return cylinder_on_plane(
-            size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-        )
-    if kind_b == SPHERE:
-        if kind_a == SPHERE:
-            return sphere_on_sphere(
-                size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-            )
-        if kind_a == BOX:
-            return box_on_sphere(
-                size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-            )
-        if kind_a == CAPSULE:
-            return capsule_on_sphere(
-                size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-            )
-        return cylinder_on_sphere(
-            size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-        )
-    if kind_a == BOX:
-        return box_on_box(
-            size_a, R_a, p_a, size_b, R_b, p_b, margin,
-            point_out, normal_out, gap_out, feature_out,
-        )  # fmt: skip
-    if kind_a == CAPSULE and kind_b == CAPSULE:
-        return capsule_on_capsule(
-            size_a, R_a, p_a, size_b, R_b, p_b, margin,
-            point_out, normal_out, gap_out, feature_out,
-        )  # fmt: skip
-    return round_on_any(
-        kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
-        point_out, normal_out, gap_out, feature_out,
-    )  # fmt: skip
-
-
-@kernel
+@uncounted_kernel
 def collide(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
     point_out, normal_out, gap_out, feature_out,
@@ -96,17 +40,73 @@ def collide(
     feature_out (8,), int64: which features of a and b touch; it stays the same from step to step
     while they do, and no two contacts of one manifold share it.
     """
-    if kind_a >= kind_b:
-        return _collide_ordered(
+    swapped = kind_a < kind_b
+    if swapped:
+        kind_a, kind_b = kind_b, kind_a
+        size_a, size_b = size_b, size_a
+        R_a, R_b = R_b, R_a
+        p_a, p_b = p_b, p_a
+    count = NO_POINTS
+    if kind_b == PLANE:
+        if kind_a == BOX:
+            count = box_on_plane(
+                size_a, R_a, p_a, R_b, p_b, margin,
+                point_out, normal_out, gap_out, feature_out,
+            )  # fmt: skip
+        elif kind_a == SPHERE:
+            count = sphere_on_plane(
+                size_a, R_a, p_a, R_b, p_b, margin,
+                point_out, normal_out, gap_out, feature_out,
+            )  # fmt: skip
+        elif kind_a == CAPSULE:
+            count = capsule_on_plane(
+                size_a, R_a, p_a, R_b, p_b, margin,
+                point_out, normal_out, gap_out, feature_out,
+            )  # fmt: skip
+        elif kind_a == CYLINDER:
+            count = cylinder_on_plane(
+                size_a, R_a, p_a, R_b, p_b, margin,
+                point_out, normal_out, gap_out, feature_out,
+            )  # fmt: skip
+    elif kind_b == SPHERE:
+        if kind_a == SPHERE:
+            count = sphere_on_sphere(
+                size_a, R_a, p_a, size_b, p_b, margin,
+                point_out, normal_out, gap_out, feature_out,
+            )  # fmt: skip
+        elif kind_a == BOX:
+            count = box_on_sphere(
+                size_a, R_a, p_a, size_b, p_b, margin,
+                point_out, normal_out, gap_out, feature_out,
+            )  # fmt: skip
+        elif kind_a == CAPSULE:
+            count = capsule_on_sphere(
+                size_a, R_a, p_a, size_b, p_b, margin,
+                point_out, normal_out, gap_out, feature_out,
+            )  # fmt: skip
+        else:
+            count = cylinder_on_sphere(
+                size_a, R_a, p_a, size_b, p_b, margin,
+                point_out, normal_out, gap_out, feature_out,
+            )  # fmt: skip
+    elif kind_a == BOX:
+        count = box_on_box(
+            size_a, R_a, p_a, size_b, R_b, p_b, margin,
+            point_out, normal_out, gap_out, feature_out,
+        )  # fmt: skip
+    elif kind_a == CAPSULE and kind_b == CAPSULE:
+        count = capsule_on_capsule(
+            size_a, R_a, p_a, size_b, R_b, p_b, margin,
+            point_out, normal_out, gap_out, feature_out,
+        )  # fmt: skip
+    else:
+        count = round_on_any(
             kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
             point_out, normal_out, gap_out, feature_out,
         )  # fmt: skip
-    count = _collide_ordered(
-        kind_b, size_b, R_b, p_b, kind_a, size_a, R_a, p_a, margin,
-        point_out, normal_out, gap_out, feature_out,
-    )  # fmt: skip
-    for k in range(count):
-        normal_out[k, 0] = -normal_out[k, 0]
-        normal_out[k, 1] = -normal_out[k, 1]
-        normal_out[k, 2] = -normal_out[k, 2]
+    if swapped:
+        for k in range(count):
+            normal_out[k, 0] = -normal_out[k, 0]
+            normal_out[k, 1] = -normal_out[k, 1]
+            normal_out[k, 2] = -normal_out[k, 2]
     return count

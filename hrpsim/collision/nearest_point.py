@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from hrpsim.collision.contact_row import (
+    FEATURES,
     MAX_POINTS,
     NEAREST,
     NO_POINTS,
-    contact_feature,
     write_contact,
 )
-from hrpsim.compiled import kernel
+from hrpsim.collision.inner_kernel import inner_kernel
 
 # Part of the shapes' size by which a manifold's smallest gap may exceed their separation.
 _TOLERANCE = 1e-9
@@ -18,7 +18,7 @@ _TOLERANCE = 1e-9
 _COINCIDENT = 1e-4
 
 
-@kernel
+@inner_kernel
 def certified(count, gap, separation, size):
     """Return whether one of the `count` contacts attains the separation along the normal.
 
@@ -32,14 +32,14 @@ def certified(count, gap, separation, size):
     return False
 
 
-@kernel
+@inner_kernel
 def bound_gaps(count, separation, gap_out):
     """Raise gaps to the separation: a feature that just misses the other one may fall below it."""
     for k in range(count):
         gap_out[k] = max(gap_out[k], separation)
 
 
-@kernel
+@inner_kernel
 def keep_distinct(count, size, point_out, normal_out, gap_out, feature_out):
     """Drop contacts that nearly coincide with an earlier one; return how many stay.
 
@@ -61,12 +61,13 @@ def keep_distinct(count, size, point_out, normal_out, gap_out, feature_out):
         if distinct:
             kept = write_contact(
                 kept, x, y, z, normal_out[k, 0], normal_out[k, 1], normal_out[k, 2],
-                gap_out[k], feature_out[k], point_out, normal_out, gap_out, feature_out,
+                gap_out[k], feature_out[k] // FEATURES, feature_out[k] % FEATURES,
+                point_out, normal_out, gap_out, feature_out,
             )  # fmt: skip
     return kept
 
 
-@kernel
+@inner_kernel
 def write_nearest(
     count, ax, ay, az, p_b, nx, ny, nz, separation, radius_a,
     point_out, normal_out, gap_out, feature_out,
@@ -79,6 +80,6 @@ def write_nearest(
     return write_contact(
         min(count, MAX_POINTS - 1),
         p_b[0] + (ax - inward * nx), p_b[1] + (ay - inward * ny), p_b[2] + (az - inward * nz),
-        nx, ny, nz, separation, contact_feature(NEAREST, NEAREST),
+        nx, ny, nz, separation, NEAREST, NEAREST,
         point_out, normal_out, gap_out, feature_out,
     )  # fmt: skip

@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 
 from hrpsim.collision.cap import FACING_COSINE
-from hrpsim.collision.contact_row import END, NO_POINTS, SURFACE, contact_feature, write_contact
+from hrpsim.collision.contact_row import END, NO_POINTS, SURFACE, write_contact
+from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.collision.side_line import MEANINGFUL_SINE
-from hrpsim.compiled import kernel
 
 
-@kernel
+@inner_kernel
 def _height(R_b, p_b, x, y, z):
     """Return the height of a point above the plane [m]."""
     return R_b[0, 2] * (x - p_b[0]) + R_b[1, 2] * (y - p_b[1]) + R_b[2, 2] * (z - p_b[2])
 
 
-@kernel
+@inner_kernel
 def _touch(k, x, y, z, gap, margin, code, R_b, point_out, normal_out, gap_out, feature_out):
     """Write the contact of a surface point that lies `gap` above the plane, if within margin."""
     if gap > margin:
@@ -25,11 +25,11 @@ def _touch(k, x, y, z, gap, margin, code, R_b, point_out, normal_out, gap_out, f
     half = 0.5 * gap
     return write_contact(
         k, x - half * nx, y - half * ny, z - half * nz, nx, ny, nz, gap,
-        contact_feature(code, SURFACE), point_out, normal_out, gap_out, feature_out,
+        code, SURFACE, point_out, normal_out, gap_out, feature_out,
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def sphere_on_plane(
     size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
 ):
@@ -45,7 +45,7 @@ def sphere_on_plane(
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def box_on_plane(size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out):
     """Write the box vertices within margin of a half-space; return how many."""
     nx, ny, nz = R_b[0, 2], R_b[1, 2], R_b[2, 2]
@@ -74,7 +74,7 @@ def box_on_plane(size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_
     return count
 
 
-@kernel
+@inner_kernel
 def capsule_on_plane(
     size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
 ):
@@ -94,7 +94,7 @@ def capsule_on_plane(
     return count
 
 
-@kernel
+@inner_kernel
 def cylinder_on_plane(
     size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
 ):

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.collision.contact_row import MAX_POINTS, contact_feature, write_contact
-from hrpsim.compiled import kernel
+from hrpsim.collision.contact_row import MAX_POINTS, write_contact
+from hrpsim.collision.inner_kernel import inner_kernel
 
 # A point that misses a face or a cap by less than this part of its half width still counts, and is
 # moved onto it: aligned shapes then keep their corners as features while they jitter.
@@ -21,13 +21,13 @@ RIM_TOLERANCE = 1e-4
 Z_AXIS = np.int64(2)
 
 
-@kernel
+@inner_kernel
 def clamp(value, half):
     """Return the value within -half..half that is nearest to `value`."""
     return min(max(value, -half), half)
 
 
-@kernel
+@inner_kernel
 def project_direction(x, y, z, axis, cosine, R, nx, ny, nz):
     """Return (X, Y, gap) that a displacement x, y, z adds to a projected point."""
     gap = (x * R[0, axis] + y * R[1, axis] + z * R[2, axis]) / cosine
@@ -41,7 +41,7 @@ def project_direction(x, y, z, axis, cosine, R, nx, ny, nz):
     )
 
 
-@kernel
+@inner_kernel
 def project_point(x, y, z, axis, cosine, half, R, nx, ny, nz):
     """Return plane coordinates X, Y and the gap along n of the point x, y, z."""
     height = half if cosine > 0.0 else -half
@@ -51,7 +51,7 @@ def project_point(x, y, z, axis, cosine, half, R, nx, ny, nz):
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def write_over_plane(
     k, X, Y, gap, code_other, code_bearing, axis, cosine, half, R, p, sign, nx, ny, nz, margin,
     point_out, normal_out, gap_out, feature_out,
@@ -66,15 +66,13 @@ def write_over_plane(
     v = (axis + 2) % 3
     height = half if cosine > 0.0 else -half
     rise = 0.5 * gap
-    if sign > 0.0:
-        feature = contact_feature(code_other, code_bearing)
-    else:
-        feature = contact_feature(code_bearing, code_other)
+    if sign < 0.0:
+        code_other, code_bearing = code_bearing, code_other
     return write_contact(
         k,
         p[0] + (R[0, axis] * height + R[0, u] * X + R[0, v] * Y + rise * nx),
         p[1] + (R[1, axis] * height + R[1, u] * X + R[1, v] * Y + rise * ny),
         p[2] + (R[2, axis] * height + R[2, u] * X + R[2, v] * Y + rise * nz),
-        sign * nx, sign * ny, sign * nz, gap, feature,
+        sign * nx, sign * ny, sign * nz, gap, code_other, code_bearing,
         point_out, normal_out, gap_out, feature_out,
     )  # fmt: skip

@@ -11,14 +11,14 @@ import math
 
 from hrpsim.collision.axis_segments import axis_offset, nearest_on_axes
 from hrpsim.collision.convex_axis import separation_along
-from hrpsim.compiled import kernel
+from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.model.geometry import BOX, CYLINDER
 
 # Vectors shorter than this [m, or a sine] have no usable direction.
 _SHORT = 1e-9
 
 
-@kernel
+@inner_kernel
 def _better_axis(
     kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, best_x, best_y, best_z, best, x, y, z
 ):
@@ -35,7 +35,7 @@ def _better_axis(
     return best_x, best_y, best_z, best
 
 
-@kernel
+@inner_kernel
 def round_axis(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz):
     """Return (nx, ny, nz, separation): the best guess for the cores of a round shape a and any b.
 

@@ -12,10 +12,10 @@ from hrpsim.collision.axis_segments import axis_offset, nearest_on_axes
 from hrpsim.collision.cap import FACING_COSINE, cap_cosine, cap_on_cap, cap_on_face, line_on_cap
 from hrpsim.collision.contact_row import NO_POINTS
 from hrpsim.collision.convex_axis import refine_axis
+from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.collision.nearest_point import bound_gaps, certified, keep_distinct, write_nearest
 from hrpsim.collision.round_axes import round_axis
 from hrpsim.collision.side_line import line_on_face, line_on_line, side_line
-from hrpsim.compiled import kernel
 from hrpsim.model.geometry import BOX, CAPSULE, CYLINDER
 
 _CAPSULE = np.int64(CAPSULE)
@@ -24,25 +24,25 @@ _CAPSULE = np.int64(CAPSULE)
 _CROSSING = 1e-12
 
 
-@kernel
+@inner_kernel
 def _rounding(kind, size):
     """Return how far the surface lies outside the core [m]."""
     return size[0] if kind == CAPSULE else 0.0
 
 
-@kernel
+@inner_kernel
 def _extent_sum(size_a, size_b):
     """Return a length that bounds both shapes to within a small factor [m]."""
     return size_a[0] + size_a[1] + size_a[2] + size_b[0] + size_b[1] + size_b[2]
 
 
-@kernel
+@inner_kernel
 def _faces(kind, R, nx, ny, nz):
     """Return whether the shape has a cap that faces along n or against it."""
     return kind == CYLINDER and abs(cap_cosine(R, nx, ny, nz)) > FACING_COSINE
 
 
-@kernel
+@inner_kernel
 def _features_along(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
     point_out, normal_out, gap_out, feature_out,
@@ -88,7 +88,7 @@ def _features_along(
     return count
 
 
-@kernel
+@inner_kernel
 def round_on_any(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
     point_out, normal_out, gap_out, feature_out,
@@ -126,7 +126,7 @@ def round_on_any(
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def capsule_on_capsule(
     size_a, R_a, p_a, size_b, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
 ):

@@ -14,9 +14,9 @@ from hrpsim.collision.contact_row import (
     END,
     MAX_POINTS,
     SURFACE,
-    contact_feature,
     write_contact,
 )
+from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.collision.projection import (
     RIM_TOLERANCE,
     clamp,
@@ -24,7 +24,6 @@ from hrpsim.collision.projection import (
     project_point,
     write_over_plane,
 )
-from hrpsim.compiled import kernel
 from hrpsim.model.geometry import CAPSULE
 
 # Sine between a cap's normal and the contact normal below which the cap's rim has no nearest point.
@@ -34,7 +33,7 @@ MEANINGFUL_SINE = 1e-5
 _NEARLY_PARALLEL = 0.1
 
 
-@kernel
+@inner_kernel
 def side_line(kind, size, R, cx, cy, cz, ox, oy, oz):
     """Return (some, mx, my, mz, hx, hy, hz): the side line that faces the unit direction o.
 
@@ -52,7 +51,7 @@ def side_line(kind, size, R, cx, cy, cz, ox, oy, oz):
     return True, cx + reach * ox, cy + reach * oy, cz + reach * oz, hx, hy, hz
 
 
-@kernel
+@inner_kernel
 def gap_moved(gap, rate, along, X, Y, moved_X, moved_Y, dX, dY):
     """Return a line's gap once its point at t = `along` is moved from X, Y onto the rim."""
     squared = dX * dX + dY * dY
@@ -62,7 +61,7 @@ def gap_moved(gap, rate, along, X, Y, moved_X, moved_Y, dX, dY):
     return gap + along * rate
 
 
-@kernel
+@inner_kernel
 def line_on_face(
     count, mx, my, mz, hx, hy, hz, size_b, R_b, p_b, nx, ny, nz, margin,
     point_out, normal_out, gap_out, feature_out,
@@ -98,7 +97,7 @@ def line_on_face(
     return count
 
 
-@kernel
+@inner_kernel
 def line_on_line(
     count, ax, ay, az, fx, fy, fz, bx, by, bz, gx, gy, gz, curvature_radius, p_b, nx, ny, nz,
     margin, point_out, normal_out, gap_out, feature_out,
@@ -144,7 +143,7 @@ def line_on_line(
             count = write_contact(
                 count,
                 p_b[0] + (x - 0.5 * wx), p_b[1] + (y - 0.5 * wy), p_b[2] + (z - 0.5 * wz),
-                nx, ny, nz, gap, contact_feature(code_a, code_b),
+                nx, ny, nz, gap, code_a, code_b,
                 point_out, normal_out, gap_out, feature_out,
             )  # fmt: skip
     return count

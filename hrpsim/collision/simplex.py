@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import kernel
+from hrpsim.collision.inner_kernel import inner_kernel
 
 # A triangle whose squared area is below this part of its squared edges is treated as its edges.
 _FLAT = 1e-28
 
 
-@kernel
+@inner_kernel
 def _segment_weight(W, i, j):
     """Return the weight of vertex j, and the squared distance, of the nearest point on i-j."""
     dx, dy, dz = W[j, 0] - W[i, 0], W[j, 1] - W[i, 1], W[j, 2] - W[i, 2]
@@ -26,7 +26,7 @@ def _segment_weight(W, i, j):
     return weight, x * x + y * y + z * z
 
 
-@kernel
+@inner_kernel
 def _triangle_weights(W, i, j, k):
     """Return the weights of vertices i, j, k, and the squared distance, of the nearest point."""
     ax, ay, az = W[j, 0] - W[i, 0], W[j, 1] - W[i, 1], W[j, 2] - W[i, 2]
@@ -54,7 +54,7 @@ def _triangle_weights(W, i, j, k):
     return 0.0, 1.0 - w_jk, w_jk, d_jk
 
 
-@kernel
+@inner_kernel
 def nearest_weights(W, count):
     """Return the weights (4) and the squared norm of the point of vertices W[:count] nearest to 0.
 

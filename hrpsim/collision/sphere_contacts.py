@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.collision.contact_row import NO_POINTS, SURFACE, contact_feature, write_contact
-from hrpsim.compiled import kernel
+from hrpsim.collision.contact_row import NO_POINTS, SURFACE, write_contact
+from hrpsim.collision.inner_kernel import inner_kernel
 
 # A centre nearer than this to a point or an axis [m] leaves no direction to measure.
 _COINCIDENT = 1e-14
 
 
-@kernel
+@inner_kernel
 def _touch(nx, ny, nz, distance, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out):
     """Write the contact with a sphere whose centre is `distance` from the shape along unit n."""
     gap = distance - size_b[0]
@@ -21,11 +21,11 @@ def _touch(nx, ny, nz, distance, size_b, p_b, margin, point_out, normal_out, gap
     return write_contact(
         NO_POINTS, p_b[0] + middle * nx, p_b[1] + middle * ny, p_b[2] + middle * nz,
         nx, ny, nz, gap,
-        contact_feature(SURFACE, SURFACE), point_out, normal_out, gap_out, feature_out,
+        SURFACE, SURFACE, point_out, normal_out, gap_out, feature_out,
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def _touch_local(
     nx, ny, nz, distance, R_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
 ):
@@ -38,7 +38,7 @@ def _touch_local(
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def _to_frame(R, p, x, y, z):
     """Return the world point x, y, z in the frame at p with axes R."""
     x, y, z = x - p[0], y - p[1], z - p[2]
@@ -49,7 +49,7 @@ def _to_frame(R, p, x, y, z):
     )
 
 
-@kernel
+@inner_kernel
 def sphere_on_sphere(
     size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
 ):
@@ -66,7 +66,7 @@ def sphere_on_sphere(
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def box_on_sphere(
     size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
 ):
@@ -88,7 +88,7 @@ def box_on_sphere(
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def capsule_on_sphere(
     size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
 ):
@@ -106,7 +106,7 @@ def capsule_on_sphere(
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def cylinder_on_sphere(
     size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
 ):

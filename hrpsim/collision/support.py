@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import kernel
+from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.model.geometry import BOX, CYLINDER
 
 # Cosine below which a direction counts as perpendicular: the middle of the feature is returned
@@ -12,7 +12,7 @@ from hrpsim.model.geometry import BOX, CYLINDER
 _PERPENDICULAR = 1e-14
 
 
-@kernel
+@inner_kernel
 def _side(cosine):
     """Return -1, 0 or +1: the side on which a unit direction leans."""
     if cosine > _PERPENDICULAR:
@@ -22,7 +22,7 @@ def _side(cosine):
     return 0.0
 
 
-@kernel
+@inner_kernel
 def support(kind, size, R, nx, ny, nz):
     """Return the core point farthest along the unit vector n, relative to the centre [m]."""
     cz = nx * R[0, 2] + ny * R[1, 2] + nz * R[2, 2]
@@ -49,14 +49,7 @@ def support(kind, size, R, nx, ny, nz):
     return R[0, 2] * z, R[1, 2] * z, R[2, 2] * z
 
 
-@kernel
-def extent(kind, size, R, nx, ny, nz):
-    """Return how far the core reaches from its centre along the unit vector n [m]."""
-    x, y, z = support(kind, size, R, nx, ny, nz)
-    return nx * x + ny * y + nz * z
-
-
-@kernel
+@inner_kernel
 def core_radius(kind, size):
     """Return the radius of the ball about the centre that holds the core [m]."""
     if kind == BOX:
