@@ -77,6 +77,10 @@ class ChildProcess:
             self._process.wait(timeout)
         return self.exit_code
 
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, if it still runs."""
+        self._process.send_signal(number)
+
     def stop(self, timeout: float = 10.0) -> int:
         """Ask it to end by SIGINT, then SIGTERM, then kill it; return the exit code.
 
@@ -84,10 +88,10 @@ class ChildProcess:
         """
         for number, patience in ((signal.SIGINT, timeout), (signal.SIGTERM, timeout / 2)):
             if self.exit_code is None:
-                self._process.send_signal(number)
+                self.send_signal(number)
                 self.wait(patience)
         if self.exit_code is None:
-            segments = _shared_memory_of(self.pid)
+            segments = shared_memory_of(self.pid)
             self._process.kill()
             self._process.wait()
             for segment in segments:
@@ -112,7 +116,7 @@ def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def _shared_memory_of(pid: int) -> list[Path]:
+def shared_memory_of(pid: int) -> list[Path]:
     """Return the DDS shared-memory files that a process has mapped: a killed one leaves them."""
     try:
         maps = Path(f"/proc/{pid}/maps").read_text()

@@ -1,0 +1,35 @@
+import math
+
+import pytest
+
+from hrpsim.ros.fall import FallWatch, tilt
+
+
+def about(axis, angle):
+    s, c = math.sin(angle / 2), math.cos(angle / 2)
+    return tuple(s * a for a in axis) + (c,)
+
+
+def test_tilt_ignores_the_heading():
+    assert tilt(about((0, 0, 1), 2.0)) == pytest.approx(0.0, abs=1e-7)
+    assert tilt(about((1, 0, 0), 0.5)) == pytest.approx(0.5)
+    assert tilt(about((0, 1, 0), -3.0)) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(
+    ("height", "angle", "fallen"),
+    [(0.65, 0.0, False), (0.40, 0.7, False), (0.65, 0.8, True), (0.30, 0.0, True)],
+)
+def test_fall(height, angle, fallen):
+    watch = FallWatch()
+    assert not watch.fallen
+    watch.add(0.65, (0.0, 0.0, 0.0, 1.0))
+    watch.add(height, about((1, 0, 0), angle))
+    watch.add(0.65, (0.0, 0.0, 0.0, 1.0))
+    assert watch.fallen == fallen
+
+
+def test_numbers_that_are_none_count_as_a_fall():
+    watch = FallWatch()
+    watch.add(math.nan, (0.0, 0.0, 0.0, 1.0))
+    assert watch.fallen

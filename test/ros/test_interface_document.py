@@ -1,0 +1,105 @@
+"""docs/ros_interface.md says what the node does: topics, services and parameters."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hrpsim.ros.parameters import SPECIFICATIONS
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "ros_interface.md"
+COMMON = {"/parameter_events", "/rosout"}
+TYPE_NAMES = {float: "double", int: "integer", bool: "bool", str: "string", list: "string array"}
+
+
+def table(title):
+    """Return the rows of the first table below a heading, cells without backquotes."""
+    section = DOCUMENT.read_text().split(f"## {title}\n")[1].split("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("|")]
+    return [
+        [cell.strip().replace("`", "") for cell in row.strip("|").split("|")] for row in rows[2:]
+    ]
+
+
+@pytest.fixture(scope="module")
+def graph(paused_simulation, module_listener):
+    node = module_listener.node
+    assert module_listener.wait_for(lambda: "hrpsim" in node.get_node_names())
+    assert module_listener.wait_for(
+        lambda: len(node.get_publisher_names_and_types_by_node("hrpsim", "/")) > 10
+    )
+    return node
+
+
+def test_published_topics(graph):
+    documented = {"/" + row[0].lstrip("/"): row[1] for row in table("Published topics")}
+    found = dict(graph.get_publisher_names_and_types_by_node("hrpsim", "/"))
+    assert documented == {t: types[0] for t, types in found.items() if t not in COMMON}
+
+
+def test_qualities_of_service(graph):
+    for topic, _, _, _, quality in table("Published topics"):
+        (offer,) = graph.get_publishers_info_by_topic("/" + topic.lstrip("/"))
+        latched = offer.qos_profile.durability.name == "TRANSIENT_LOCAL"
+        assert quality == ("latched" if latched else "reliable"), topic
+        assert offer.qos_profile.reliability.name == "RELIABLE"
+
+
+def test_subscribed_topics(graph):
+    documented = {"/" + row[0]: row[1] for row in table("Subscribed topics")}
+    found = dict(graph.get_subscriber_names_and_types_by_node("hrpsim", "/"))
+    assert documented == {t: types[0] for t, types in found.items() if t not in COMMON}
+
+
+def test_services(graph):
+    documented = {row[0].replace("~", "/hrpsim") for row in table("Services")}
+    found = dict(graph.get_service_names_and_types_by_node("hrpsim", "/"))
+    assert documented == {s for s, types in found.items() if types == ["std_srvs/srv/Trigger"]}
+
+
+def test_parameter_table():
+    rows = {row[0]: row[1:] for row in table("Parameters")}
+    assert list(rows) == [specification.name for specification in SPECIFICATIONS]
+    for specification in SPECIFICATIONS:
+        kind, default, span, changes = rows[specification.name]
+        assert kind == TYPE_NAMES[type(specification.default)]
+        assert default.strip("'") == plain(specification.default), specification.name
+        assert changes == ("no" if specification.read_only else "yes")
+        if specification.lowest is not None:
+            assert span == f"{specification.lowest:g} to {specification.highest:g}"
+        elif specification.choices:
+            assert span == ", ".join(filter(None, specification.choices))
+
+
+def test_every_parameter_is_explained():
+    text = DOCUMENT.read_text()
+    for specification in SPECIFICATIONS:
+        assert f"- **{specification.name}**: {specification.description}." in text
+
+
+def test_declared_parameters_have_descriptions(graph, module_listener):
+    from rcl_interfaces.srv import DescribeParameters
+
+    names = [specification.name for specification in SPECIFICATIONS]
+    answer = module_listener.call(
+        "/hrpsim/describe_parameters",
+        DescribeParameters.Request(names=names),
+        "rcl_interfaces/srv/DescribeParameters",
+    )
+    for specification, descriptor in zip(SPECIFICATIONS, answer.descriptors):
+        assert descriptor.description == specification.description
+        assert descriptor.read_only == specification.read_only
+        ranges = [*descriptor.floating_point_range, *descriptor.integer_range]
+        assert bool(ranges) == (specification.lowest is not None)
+
+
+def plain(default):
+    if isinstance(default, list):
+        return "[]"
+    return str(default).lower() if not isinstance(default, str) else default
+
+
+def test_links_to_files_exist():
+    root = DOCUMENT.parents[1]
+    for name in re.findall(r"(?:launch|config|docs)/[\w.]+\.\w+", DOCUMENT.read_text()):
+        assert (root / name).exists(), name

@@ -1,0 +1,128 @@
+"""What commands do, and what happens to those that are wrong."""
+
+import math
+
+import pytest
+from sensor_msgs.msg import JointState
+
+JOINT_STATE = "sensor_msgs/msg/JointState"
+
+
+class Commander:
+    """A paused simulation that is commanded and stepped."""
+
+    def __init__(self, listener):
+        self.listener = listener
+        self.states = listener.collect(JOINT_STATE, "joint_states")
+        self.log = listener.collect("rcl_interfaces/msg/Log", "/rosout")
+        self._publisher = listener.publisher(JOINT_STATE, "joint_commands")
+
+    def send(self, **fields):
+        self.listener.send(self._publisher, JointState(**fields))
+
+    def step(self):
+        """Make the steps of one call and return {joint: (position, velocity, effort)}."""
+        response = self.listener.call("/hrpsim/step")
+        assert response.success
+        time = float(response.message.split("time ")[1].split()[0])
+        self.listener.wait_for(
+            lambda: self.states and abs(seconds(self.states[-1]) - time) < 1e-9, timeout=10.0
+        )
+        state = self.states[-1]
+        return dict(zip(state.name, zip(state.position, state.velocity, state.effort)))
+
+    def warnings(self):
+        return [entry.msg for entry in self.log if entry.name == "hrpsim" and entry.level == 30]
+
+
+def seconds(message):
+    return message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
+
+
+@pytest.fixture
+def commander(simulations, listener):
+    simulations.start(start_paused=True, step_count=500)
+    return Commander(listener)
+
+
+def test_positions_of_a_subset(commander):
+    before = commander.step()
+    head = before["HEAD_JOINT0"][0]
+    commander.send(name=["HEAD_JOINT0", "RARM_JOINT0"], position=[0.4, -0.3])
+    after = commander.step()
+    assert after["HEAD_JOINT0"][0] == pytest.approx(0.4, abs=0.01)
+    assert after["RARM_JOINT0"][0] == pytest.approx(-0.3, abs=0.02)
+    assert after["LARM_JOINT0"][0] == pytest.approx(before["LARM_JOINT0"][0], abs=0.01)
+    assert abs(head) < 0.01
+
+    later = commander.step()  # no further command: it holds
+    assert later["HEAD_JOINT0"][0] == pytest.approx(0.4, abs=0.01)
+
+
+def test_effort_and_velocity(commander):
+    commander.send(name=["HEAD_JOINT0"], effort=[0.05])
+    assert commander.step()["HEAD_JOINT0"][2] == pytest.approx(0.05, abs=1e-12)
+    commander.send(name=["HEAD_JOINT0"], position=[0.0])
+    commander.step()
+    commander.send(name=["HEAD_JOINT0"], velocity=[0.2])
+    position, velocity, _ = commander.step()["HEAD_JOINT0"]
+    assert velocity == pytest.approx(0.2, abs=0.02)
+    assert position > 0.03
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"name": ["NO_SUCH_JOINT"], "position": [1.0]}, "NO_SUCH_JOINT"),
+        ({"name": ["HEAD_JOINT0", "nose"], "position": [1.0, 1.0]}, "nose"),
+        ({"name": ["HEAD_JOINT0"], "position": [math.nan]}, "HEAD_JOINT0"),
+        ({"name": ["HEAD_JOINT0", "HEAD_JOINT1"], "effort": [1.0, math.inf]}, "HEAD_JOINT1"),
+        ({"name": ["HEAD_JOINT0", "HEAD_JOINT1"], "position": [1.0]}, "'position'"),
+        ({"name": ["HEAD_JOINT0"], "position": [1.0], "velocity": [0.0] * 2}, "'velocity'"),
+        ({"name": ["HEAD_JOINT0", "HEAD_JOINT0"], "position": [1.0, 1.0]}, "HEAD_JOINT0"),
+        ({"name": ["HEAD_JOINT0"]}, "HEAD_JOINT0"),
+        ({"position": [1.0]}, "no joint"),
+    ],
+    ids=lambda value: None if isinstance(value, dict) else value,
+)
+def test_bad_commands_are_named_and_change_nothing(shared_commander, fields, named):
+    commander = shared_commander
+    commander.send(name=["HEAD_JOINT0", "HEAD_JOINT1"], position=[0.3, 0.1])
+    commander.step()
+    commander.log.clear()
+    commander.send(**fields)
+    after = commander.step()
+    assert after["HEAD_JOINT0"][0] == pytest.approx(0.3, abs=0.01)
+    assert after["HEAD_JOINT1"][0] == pytest.approx(0.1, abs=0.02)
+    assert commander.listener.wait_for(commander.warnings, timeout=10.0)
+    (warning,) = commander.warnings()
+    assert named in warning
+    assert "joint_commands" in warning
+
+
+@pytest.fixture(scope="module")
+def shared_commander(paused_simulation, module_listener):
+    from rcl_interfaces.srv import SetParameters
+    from rclpy.parameter import Parameter
+
+    request = SetParameters.Request(
+        parameters=[Parameter("step_count", value=300).to_parameter_msg()]
+    )
+    module_listener.call("/hrpsim/set_parameters", request, "rcl_interfaces/srv/SetParameters")
+    return Commander(module_listener)
+
+
+def test_a_flood_of_bad_commands_warns_once_a_second(commander):
+    for _ in range(50):
+        commander.send(name=["nobody"], position=[1.0])
+    commander.step()
+    assert commander.listener.wait_for(commander.warnings, timeout=10.0)
+    commander.listener.spin(0.3)
+    assert 1 <= len(commander.warnings()) <= 3
+
+
+def test_a_reset_returns_to_the_first_command(commander):
+    commander.send(name=["HEAD_JOINT0"], position=[0.4])
+    commander.step()
+    commander.listener.call("/hrpsim/reset")
+    assert abs(commander.step()["HEAD_JOINT0"][0]) < 0.01

@@ -1,0 +1,70 @@
+"""launch/stand.launch.py: loaded by the real launch where there is one, else read."""
+
+import ast
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from hrpsim.ros.parameters import SPECIFICATIONS
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE = ROOT / "launch" / "stand.launch.py"
+PROGRAMS = {"hrpsim_node", "stand_controller", "wrench_recorder"}
+
+
+@pytest.fixture(scope="module")
+def calls():
+    """All calls of the file as (function name, {keyword: constant}, first constant)."""
+    found = []
+    for node in ast.walk(ast.parse(FILE.read_text())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            keywords = {
+                k.arg: k.value.value for k in node.keywords if isinstance(k.value, ast.Constant)
+            }
+            first = node.args[0] if node.args else None
+            found.append((node.func.id, keywords, getattr(first, "value", None)))
+    return found
+
+
+def test_every_argument_is_described_and_used(calls):
+    declared = {first: kw for name, kw, first in calls if name == "DeclareLaunchArgument"}
+    used = {first for name, _, first in calls if name in ("LaunchConfiguration", "parameter")}
+    assert set(declared) == used - {None}
+    assert all(len(keywords["description"]) > 10 for keywords in declared.values())
+
+
+def test_programs_are_those_that_the_package_installs(calls):
+    nodes = {keywords["executable"] for name, keywords, _ in calls if name == "Node"}
+    assert nodes - {"rviz2"} == PROGRAMS
+    setup = (ROOT / "setup.cfg").read_text()
+    assert all(f"{program} = hrpsim.ros." in setup for program in PROGRAMS)
+
+
+def test_parameters_are_the_node_s():
+    tree = ast.parse(FILE.read_text())
+    keys = {
+        key.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Dict)
+        for key in node.keys
+        if isinstance(key, ast.Constant)
+    }
+    assert keys - {"use_sim_time"} <= {specification.name for specification in SPECIFICATIONS}
+
+
+def test_files_it_names_exist():
+    for name in ("stand.yaml", "stand.rviz"):
+        assert f'"config", "{name}"' in FILE.read_text()
+        assert (ROOT / "config" / name).is_file()
+
+
+def test_real_launch_loads_it():
+    pytest.importorskip("launch", reason="launch is not installed")
+    pytest.importorskip("launch_ros", reason="launch_ros is not installed")
+    specification = importlib.util.spec_from_file_location("stand_launch", FILE)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    description = module.generate_launch_description()
+    names = {argument.name for argument in description.get_launch_arguments()}
+    assert {"bush", "real_time_factor", "rviz", "record", "world_file"} <= names

@@ -1,0 +1,36 @@
+"""Two nodes in two namespaces of one domain do not hear each other."""
+
+import pytest
+from sensor_msgs.msg import JointState
+
+STATE = "sensor_msgs/msg/JointState"
+
+
+def test_commands_and_services_reach_one_robot_only(simulations, listener):
+    simulations.start(namespace="/left", start_paused=True, step_count=500)
+    simulations.start(
+        namespace="/right", remap=["/clock:=clock"], start_paused=True, step_count=500
+    )
+    states = {side: listener.collect(STATE, f"/{side}/joint_states") for side in ("left", "right")}
+    commands = listener.publisher(STATE, "/left/joint_commands")
+    listener.send(commands, JointState(name=["HEAD_JOINT0"], position=[0.4]))
+    for side in states:
+        assert listener.call(f"/{side}/hrpsim/step").success
+    assert listener.wait_for(lambda: all(len(ms) >= 100 for ms in states.values()))
+    heads = {side: head(messages[-1]) for side, messages in states.items()}
+    assert heads["left"] == pytest.approx(0.4, abs=0.01)
+    assert heads["right"] == pytest.approx(0.0, abs=0.01)
+
+    before = len(states["right"])
+    assert listener.call("/left/hrpsim/step").success
+    listener.spin(0.3)
+    assert len(states["right"]) == before
+
+    topics = {name for name, _ in listener.node.get_topic_names_and_types()}
+    assert {"/left/tf", "/right/tf", "/clock", "/right/clock"} <= topics
+    assert "/tf" not in topics
+    assert "/joint_states" not in topics
+
+
+def head(message):
+    return message.position[list(message.name).index("HEAD_JOINT0")]

@@ -1,0 +1,60 @@
+"""Parameters: described, checked at the start and at run time."""
+
+import pytest
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
+
+from hrpsim.ros.parameters import SPECIFICATIONS, xacro_arguments
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "complaint"),
+    [
+        ("real_time_factor", "-1.0", "real_time_factor"),
+        ("publish_rate", "fast", "publish_rate"),
+        ("step_count", "0", "step_count"),
+        ("integrator", "leapfrog", "'leapfrog'"),
+        ("world_file", "no_such_world.yaml", "no_such_world.yaml"),
+        ("xacro_arguments", "['bush=true']", "'bush=true'"),
+        ("time_step", "-0.5", "time_step"),
+    ],
+)
+def test_a_bad_parameter_ends_the_node_in_one_line(simulations, name, value, complaint):
+    node = simulations.start_program(
+        "hrpsim.ros.node", "--ros-args", "-p", f"{name}:={value}", "-p", "start_paused:=true"
+    )
+    assert node.wait(timeout=60.0) == 1, node.lines
+    assert any(complaint in line for line in node.lines)
+    assert not any("Traceback" in line for line in node.lines)
+
+
+def test_parameters_at_run_time(paused_simulation, listener):
+    def change(name, value):
+        parameter = Parameter(name, value=value).to_parameter_msg()
+        return listener.call(
+            "/hrpsim/set_parameters",
+            SetParameters.Request(parameters=[parameter]),
+            "rcl_interfaces/srv/SetParameters",
+        ).results[0]
+
+    assert change("real_time_factor", 2.0).successful
+    assert not change("real_time_factor", -2.0).successful
+    assert not change("real_time_factor", "fast").successful
+    assert change("step_count", 12).successful
+    assert listener.call("/hrpsim/step").message.startswith("made 12 steps")
+    for specification in SPECIFICATIONS:
+        if specification.read_only:
+            answer = change(specification.name, specification.default)
+            assert not answer.successful, specification.name
+
+
+def test_time_step_and_integrator_override_the_world_file(simulations, listener):
+    simulations.start(start_paused=True, time_step=0.0005, integrator="rk4", step_count=10)
+    assert "time 0.005 s" in listener.call("/hrpsim/step").message
+
+
+def test_xacro_arguments():
+    assert xacro_arguments([""]) == {}
+    assert xacro_arguments(["bush:=true", "a:="]) == {"bush": "true", "a": ""}
+    with pytest.raises(ValueError, match="'bush'"):
+        xacro_arguments(["bush"])

@@ -1,0 +1,163 @@
+"""Every topic of the running node: type, frame, quality of service, rate and meaning."""
+
+import numpy as np
+import pytest
+from rclpy.qos import DurabilityPolicy, ReliabilityPolicy, qos_profile_sensor_data
+
+import hrpsim
+from hrpsim.ros import qos
+
+STATE_PERIOD = 5_000_000  # [ns] 200 Hz
+TF_PERIOD = 20_000_000  # [ns] 50 Hz
+
+STATE_TOPICS = {
+    "/joint_states": ("sensor_msgs/msg/JointState", ""),
+    "/lfsensor": ("geometry_msgs/msg/WrenchStamped", "l_sole"),
+    "/rfsensor": ("geometry_msgs/msg/WrenchStamped", "r_sole"),
+    "/lhsensor": ("geometry_msgs/msg/WrenchStamped", "LARM_LINK5"),
+    "/rhsensor": ("geometry_msgs/msg/WrenchStamped", "RARM_LINK5"),
+    "/imu/data": ("sensor_msgs/msg/Imu", "BODY"),
+    "/odom": ("nav_msgs/msg/Odometry", "odom"),
+}
+
+
+@pytest.fixture(scope="module")
+def settled(paused_simulation, module_listener):
+    """The messages of every state topic after 5 s of standing; the node has been stepped there."""
+    listener = module_listener
+    received = {t: listener.collect(kind, t) for t, (kind, _) in STATE_TOPICS.items()}
+    received["/clock"] = listener.collect("rosgraph_msgs/msg/Clock", "/clock")
+    set_parameter(listener, "step_count", 5000)
+    before = [m for m in received["/clock"]]
+    response = listener.call("/hrpsim/step")
+    assert response.success, response.message
+    assert listener.wait_for(
+        lambda: (
+            all(stamp_of(ms[-1]) == 5 * 10**9 for ms in received.values() if ms)
+            and all(received.values())
+        )
+    )
+    received["/clock"] = received["/clock"][len(before) - 1 :]
+    return received
+
+
+def set_parameter(listener, name, value):
+    from rcl_interfaces.srv import SetParameters
+    from rclpy.parameter import Parameter
+
+    request = SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()])
+    answer = listener.call("/hrpsim/set_parameters", request, "rcl_interfaces/srv/SetParameters")
+    return answer.results[0]
+
+
+def stamp_of(message):
+    stamp = message.clock if hasattr(message, "clock") else message.header.stamp
+    return stamp.sec * 1_000_000_000 + stamp.nanosec
+
+
+def stamps(messages):
+    return np.array([stamp_of(message) for message in messages])
+
+
+@pytest.mark.parametrize("topic", STATE_TOPICS)
+def test_frame_and_rate(settled, topic):
+    assert {m.header.frame_id for m in settled[topic]} == {STATE_TOPICS[topic][1]}
+    assert set(np.diff(stamps(settled[topic]))) == {STATE_PERIOD}
+
+
+def test_clock_keeps_step_with_the_states(settled):
+    assert set(np.diff(stamps(settled["/clock"]))) <= {0, STATE_PERIOD}
+
+
+@pytest.mark.parametrize("topic", [*STATE_TOPICS, "/clock", "/tf"])
+def test_state_topics_are_reliable_and_volatile(paused_simulation, module_listener, topic):
+    (offer,) = module_listener.node.get_publishers_info_by_topic(topic)
+    assert offer.qos_profile.reliability == ReliabilityPolicy.RELIABLE
+    assert offer.qos_profile.durability == DurabilityPolicy.VOLATILE
+
+
+@pytest.mark.parametrize("topic", ["/robot_description", "/tf_static"])
+def test_latched_topics_reach_late_listeners(paused_simulation, listener, topic):
+    kind = {"/robot_description": "std_msgs/msg/String", "/tf_static": "tf2_msgs/msg/TFMessage"}
+    received = listener.collect(kind[topic], topic, qos.LATCHED)
+    assert listener.wait_for(lambda: received)
+    (offer,) = listener.node.get_publishers_info_by_topic(topic)
+    assert offer.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
+
+
+def test_best_effort_listeners_match_too(paused_simulation, listener):
+    received = listener.collect(
+        "geometry_msgs/msg/WrenchStamped", "lfsensor", qos_profile_sensor_data
+    )
+    assert listener.call("/hrpsim/step").success
+    assert listener.wait_for(lambda: received)
+
+
+def test_description_and_joint_states_name_the_same_joints(settled, listener):
+    received = listener.collect("std_msgs/msg/String", "robot_description", qos.LATCHED)
+    assert listener.wait_for(lambda: received)
+    model = hrpsim.load_model(received[0].data)
+    state = settled["/joint_states"][-1]
+    assert tuple(state.name) == model.joint_names
+    assert len(state.position) == len(state.velocity) == len(state.effort) == len(state.name)
+
+
+def test_imu_reads_plus_g_at_rest(settled):
+    imu = settled["/imu/data"][-1]
+    acceleration = vector(imu.linear_acceleration)
+    turn = imu.orientation
+    up = rotate_back((turn.x, turn.y, turn.z, turn.w), [0.0, 0.0, 1.0])
+    assert acceleration == pytest.approx(9.80665 * up, abs=1e-3)
+    assert vector(imu.angular_velocity) == pytest.approx(np.zeros(3), abs=1e-4)
+    assert imu.orientation_covariance[0] > 0
+
+
+def test_feet_carry_the_weight(settled, listener):
+    received = listener.collect("std_msgs/msg/String", "robot_description", qos.LATCHED)
+    assert listener.wait_for(lambda: received)
+    weight = hrpsim.load_model(received[0].data).mass * 9.80665
+    left, right = (settled[t][-1].wrench for t in ("/lfsensor", "/rfsensor"))
+    assert left.force.z + right.force.z == pytest.approx(weight, rel=1e-4)
+    assert left.force.z == pytest.approx(right.force.z, rel=0.05)
+
+
+def test_odometry_is_the_base_in_the_world(settled):
+    odometry = settled["/odom"][-1]
+    assert odometry.child_frame_id == "base_link"
+    assert odometry.pose.pose.position.z == pytest.approx(0.6487, abs=0.02)
+    assert vector(odometry.twist.twist.linear) == pytest.approx(np.zeros(3), abs=1e-3)
+
+
+def test_rates_follow_the_parameters(simulations, listener):
+    simulations.start(start_paused=True, publish_rate=1000.0, tf_rate=100.0, step_count=100)
+    states = listener.collect("sensor_msgs/msg/JointState", "joint_states")
+    transforms = listener.collect("tf2_msgs/msg/TFMessage", "tf")
+    assert listener.call("/hrpsim/step").success
+    assert listener.wait_for(lambda: len(states) >= 100 and len(transforms) >= 10)
+    assert set(np.diff(stamps(states))) == {1_000_000}
+    assert set(np.diff([stamp_of(m.transforms[0]) for m in transforms])) == {10_000_000}
+
+    assert set_parameter(listener, "publish_rate", 500.0).successful
+    states.clear()
+    assert listener.call("/hrpsim/step").success
+    assert listener.wait_for(lambda: len(states) >= 50)
+    assert set(np.diff(stamps(states))) == {2_000_000}
+
+
+def test_real_time_is_kept(simulations, listener):
+    simulations.start(start_paused=True, real_time_factor=0.5)
+    clock = listener.collect("rosgraph_msgs/msg/Clock", "/clock")
+    assert listener.call("/hrpsim/resume").success
+    listener.spin(3.0)
+    assert stamp_of(clock[-1]) * 1e-9 == pytest.approx(1.5, abs=0.4)
+
+
+def vector(message):
+    return np.array([message.x, message.y, message.z])
+
+
+def rotate_back(quaternion, v):
+    """Return R^T v for a quaternion xyzw."""
+    x, y, z, w = quaternion
+    axis, v = -np.array([x, y, z]), np.array(v)
+    return v + 2 * w * np.cross(axis, v) + 2 * np.cross(axis, np.cross(axis, v))

@@ -1,0 +1,106 @@
+"""The tf tree is complete, and it is the forward kinematics of joint_states and odom."""
+
+import numpy as np
+import pytest
+
+import hrpsim
+from hrpsim.ros import qos
+from hrpsim.ros.transforms import relative_poses
+
+TF = "tf2_msgs/msg/TFMessage"
+
+
+class Tree:
+    """Transforms by child frame."""
+
+    def __init__(self, *messages):
+        self._edges = {t.child_frame_id: t for message in messages for t in message.transforms}
+
+    def pose(self, frame, root="odom"):
+        """Return (p, R) of `frame` in `root`."""
+        if frame == root:
+            return np.zeros(3), np.eye(3)
+        edge = self._edges[frame]
+        p, R = self.pose(edge.header.frame_id, root)
+        t, q = edge.transform.translation, edge.transform.rotation
+        return p + R @ [t.x, t.y, t.z], R @ matrix((q.x, q.y, q.z, q.w))
+
+
+def matrix(quaternion):
+    x, y, z, w = quaternion
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+@pytest.fixture
+def still_life(simulations, listener):
+    """What one publication of a moving robot with bushes says: (model, q, tf, tf_static)."""
+
+    def make(**parameters):
+        simulations.start(
+            start_paused=True, step_count=100, xacro_arguments="['bush:=true']", **parameters
+        )
+        topics = {
+            "tf": TF,
+            "joint_states": "sensor_msgs/msg/JointState",
+            "odom": "nav_msgs/msg/Odometry",
+        }
+        received = {topic: listener.collect(kind, topic) for topic, kind in topics.items()}
+        static = listener.collect(TF, "tf_static", qos.LATCHED)
+        description = listener.collect("std_msgs/msg/String", "robot_description", qos.LATCHED)
+        assert listener.call("/hrpsim/step").success
+        assert listener.wait_for(lambda: all(received.values()) and static and description)
+        listener.spin(0.2)
+        model = hrpsim.load_model(description[0].data)
+        state, odometry = received["joint_states"][-1], received["odom"][-1]
+        stamps = {odometry.header.stamp.nanosec, state.header.stamp.nanosec}
+        stamps |= {t.header.stamp.nanosec for t in received["tf"][-1].transforms}
+        assert stamps == {100_000_000}
+        pose = odometry.pose.pose
+        base = [getattr(pose.position, axis) for axis in "xyz"]
+        base += [getattr(pose.orientation, axis) for axis in "xyzw"]
+        return model, np.array([*base, *state.position]), received["tf"][-1], static[-1]
+
+    return make
+
+
+def test_tree_is_the_forward_kinematics(still_life):
+    model, q, moving, static = still_life()
+    tree = Tree(moving, static)
+    for link in model.link_names:
+        p, R = hrpsim.link_pose(model, q, link)
+        p_tree, R_tree = tree.pose(link)
+        assert p_tree == pytest.approx(p, abs=1e-9), link
+        assert R_tree == pytest.approx(R, abs=1e-9), link
+
+
+def test_prefix_and_odom_frame(still_life):
+    model, _, moving, static = still_life(frame_prefix="left/", odom_frame="world")
+    tree = Tree(moving, static)
+    for link in model.link_names:
+        tree.pose("left/" + link, root="left/world")
+
+
+def test_link_transforms_can_be_left_to_robot_state_publisher(still_life):
+    _, _, moving, static = still_life(publish_link_tf=False)
+    (edge,) = moving.transforms
+    assert (edge.header.frame_id, edge.child_frame_id) == ("odom", "base_link")
+    assert not static.transforms
+
+
+def test_relative_poses_of_random_frames():
+    random = np.random.default_rng(5)
+    positions = random.normal(size=(20, 3))
+    quaternions = random.normal(size=(20, 4))
+    quaternions /= np.linalg.norm(quaternions, axis=1, keepdims=True)
+    parents, children = random.integers(0, 20, 50), random.integers(0, 20, 50)
+    p, q = relative_poses(positions, quaternions, parents, children)
+    for k, (a, b) in enumerate(zip(parents, children)):
+        R_a, R_b = matrix(quaternions[a]), matrix(quaternions[b])
+        assert p[k] == pytest.approx(R_a.T @ (positions[b] - positions[a]), abs=1e-12)
+        assert matrix(q[k]) == pytest.approx(R_a.T @ R_b, abs=1e-12)
