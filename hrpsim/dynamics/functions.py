@@ -14,9 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.compiled import kernel
 from hrpsim.dynamics.articulated import (
-    Articulated,
     accelerations,
     bias_forces,
     factorise,
@@ -25,11 +23,11 @@ from hrpsim.dynamics.articulated import (
 )
 from hrpsim.dynamics.recursive import composite_inertia, kinetic_energy, newton_euler
 from hrpsim.errors import ModelError, StateError, unknown_name
-from hrpsim.kinematics.forward import Kinematics, new_kinematics, update_poses, update_velocities
+from hrpsim.kinematics.forest import Forest, forest_of
+from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
 from hrpsim.kinematics.layout import (
     acceleration_from_kernel,
     acceleration_to_kernel,
-    velocity_from_kernel,
     velocity_to_kernel,
 )
 from hrpsim.model.model import Model
@@ -39,13 +37,13 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.80665)
 
 
 class _Workspace(NamedTuple):
-    kinematics: Kinematics
-    articulated: Articulated
+    forest: Forest
+    kinematics: np.ndarray
+    articulated: np.ndarray
     velocity: np.ndarray
     acceleration: np.ndarray
     effort: np.ndarray
-    external: np.ndarray
-    wrench: np.ndarray
+    rotor_inertia: np.ndarray
     composite: np.ndarray
 
 
@@ -60,13 +58,13 @@ def _workspace(model: Model) -> _Workspace:
     if space is None:
         n, nv = model.body_count, model.nv
         space = spaces[model] = _Workspace(
+            forest=forest_of(model.system),
             kinematics=new_kinematics(n),
             articulated=new_articulated(n),
             velocity=np.zeros(nv),
             acceleration=np.zeros(nv),
             effort=np.zeros(nv),
-            external=np.zeros((n, 6)),
-            wrench=np.zeros((n, 6)),
+            rotor_inertia=np.array(model.system.rotor_inertia),
             composite=np.zeros((n, 10)),
         )
     return space
@@ -99,33 +97,9 @@ def checked_configuration(model: Model, q) -> np.ndarray:
     return q
 
 
-@kernel
-def _place_wrenches(system, kinematics, bodies, Rs, ps, wrenches, external_out):
-    for k in range(bodies.shape[0]):
-        i = bodies[k]
-        if i < 0:
-            continue
-        R, p = kinematics.R[i], kinematics.p[i]
-        A, b = Rs[k], ps[k]
-        f = np.zeros(3)
-        m = np.zeros(3)
-        x = np.zeros(3)
-        for r in range(3):
-            x[r] = p[r]
-            for c in range(3):
-                total = R[r, 0] * A[0, c] + R[r, 1] * A[1, c] + R[r, 2] * A[2, c]
-                f[r] += total * wrenches[k, c]
-                m[r] += total * wrenches[k, 3 + c]
-                x[r] += R[r, c] * b[c]
-        external_out[i, 0] += m[0] + x[1] * f[2] - x[2] * f[1]
-        external_out[i, 1] += m[1] + x[2] * f[0] - x[0] * f[2]
-        external_out[i, 2] += m[2] + x[0] * f[1] - x[1] * f[0]
-        for r in range(3):
-            external_out[i, 3 + r] += f[r]
-
-
-def _external(model: Model, space: _Workspace, link_wrenches) -> None:
-    space.external[:] = 0.0
+def _apply_wrenches(model: Model, space: _Workspace, link_wrenches) -> None:
+    """Write the records' `external`; poses must be current."""
+    space.articulated["external"] = 0.0
     if link_wrenches is None:
         return
     if not isinstance(link_wrenches, Mapping):
@@ -136,33 +110,36 @@ def _external(model: Model, space: _Workspace, link_wrenches) -> None:
                 f"({len(model.frames)}, 6), got {rows.shape}"
             )
         link_wrenches = dict(zip(model.frames, rows, strict=True))
-    frames = []
-    for link in link_wrenches:
+    for link, wrench in link_wrenches.items():
         if link not in model.frames:
             raise ModelError(unknown_name("link", link, model.frames))
-        frames.append(model.frames[link])
-    if not frames:
-        return
-    wrenches = np.array(
-        [checked_vector(f"the wrench of {k!r}", w, 6) for k, w in link_wrenches.items()]
-    )
-    _place_wrenches(
-        model.system,
-        space.kinematics,
-        np.array([f.body for f in frames], dtype=np.int64),
-        np.array([f.R for f in frames], dtype=np.float64, order="C"),
-        np.array([f.p for f in frames], dtype=np.float64, order="C"),
-        wrenches,
-        space.external,
-    )
+        wrench = checked_vector(f"the wrench of {link!r}", wrench, 6)
+        frame = model.frames[link]
+        if frame.body < 0:
+            continue
+        here = space.kinematics[frame.body]
+        R = here["R"] @ frame.R
+        force, moment = R @ wrench[:3], R @ wrench[3:]
+        external = space.articulated[frame.body]["external"]
+        external[:3] += moment + np.cross(here["p"] + here["R"] @ frame.p, force)
+        external[3:] += force
 
 
-def _base_wrench(model: Model, space: _Workspace, tau: np.ndarray) -> None:
-    system = model.system
-    for i in np.flatnonzero(system.joint_type == FREE):
-        k, R = system.v_index[i], space.kinematics.R[i]
-        space.external[i, :3] += R @ tau[k + 3 : k + 6]
-        space.external[i, 3:] += R @ tau[k : k + 3]
+def _apply_base_wrench(model: Model, space: _Workspace, tau: np.ndarray) -> None:
+    for i in np.flatnonzero(model.system.joint_type == FREE):
+        k, R = model.system.v_index[i], space.kinematics[i]["R"]
+        external = space.articulated[i]["external"]
+        external[:3] += R @ tau[k + 3 : k + 6]
+        external[3:] += R @ tau[k : k + 3]
+
+
+def _update(model: Model, space: _Workspace, q: np.ndarray, v: np.ndarray | None = None) -> None:
+    """Bring poses, placed inertias and, with `v`, velocities up to date."""
+    update_poses(space.forest, q, space.kinematics)
+    place_inertias(space.forest, space.kinematics, space.articulated)
+    if v is not None:
+        velocity_to_kernel(space.forest, q, v, space.velocity)
+        update_velocities(space.forest, space.velocity, space.kinematics)
 
 
 def forward_dynamics(model, q, v, tau, link_wrenches=None, *, gravity=STANDARD_GRAVITY):
@@ -175,22 +152,19 @@ def forward_dynamics(model, q, v, tau, link_wrenches=None, *, gravity=STANDARD_G
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)
     tau = checked_vector("tau", tau, model.nv)
+    gravity = checked_vector("gravity", gravity, 3)
     space = _workspace(model)
-    system, kinematics, articulated = model.system, space.kinematics, space.articulated
-    velocity_to_kernel(system, q, v, space.velocity)
-    update_poses(system, q, kinematics)
-    update_velocities(system, space.velocity, kinematics)
-    _external(model, space, link_wrenches)
-    _base_wrench(model, space, tau)
-    place_inertias(system, kinematics, articulated)
-    singular = factorise(system, kinematics, system.rotor_inertia, articulated)
+    forest, kinematics, articulated = space.forest, space.kinematics, space.articulated
+    _update(model, space, q, v)
+    _apply_wrenches(model, space, link_wrenches)
+    _apply_base_wrench(model, space, tau)
+    singular = factorise(forest, kinematics, space.rotor_inertia, articulated)
     if singular >= 0:
         raise ModelError(_singular_message(model, singular))
-    bias_forces(system, kinematics, space.external, articulated)
-    gravity = checked_vector("gravity", gravity, 3)
-    accelerations(system, kinematics, tau, gravity, articulated, space.acceleration)
+    bias_forces(forest, kinematics, articulated)
+    accelerations(forest, kinematics, tau, gravity, articulated, space.acceleration)
     dv = np.empty(model.nv)
-    acceleration_from_kernel(system, q, space.velocity, space.acceleration, dv)
+    acceleration_from_kernel(forest, q, space.velocity, space.acceleration, dv)
     return dv
 
 
@@ -212,28 +186,18 @@ def inverse_dynamics(model, q, v, dv, link_wrenches=None, *, gravity=STANDARD_GR
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)
     dv = checked_vector("dv", dv, model.nv)
+    gravity = checked_vector("gravity", gravity, 3)
     space = _workspace(model)
-    system, kinematics = model.system, space.kinematics
-    velocity_to_kernel(system, q, v, space.velocity)
-    acceleration_to_kernel(system, q, space.velocity, dv, space.acceleration)
-    update_poses(system, q, kinematics)
-    update_velocities(system, space.velocity, kinematics)
-    _external(model, space, link_wrenches)
-    place_inertias(system, kinematics, space.articulated)
+    forest, kinematics = space.forest, space.kinematics
+    _update(model, space, q, v)
+    acceleration_to_kernel(forest, q, space.velocity, dv, space.acceleration)
+    _apply_wrenches(model, space, link_wrenches)
     newton_euler(
-        system,
-        kinematics,
-        space.articulated.inertia,
-        space.acceleration,
-        checked_vector("gravity", gravity, 3),
-        space.external,
-        space.articulated.a,
-        space.wrench,
-        space.effort,
+        forest, kinematics, space.acceleration, gravity, space.articulated, space.effort
     )
-    tau = space.effort + system.rotor_inertia * space.acceleration
-    for i in np.flatnonzero(system.joint_type == FREE):
-        k, R = system.v_index[i], kinematics.R[i]
+    tau = space.effort + space.rotor_inertia * space.acceleration
+    for i in np.flatnonzero(model.system.joint_type == FREE):
+        k, R = model.system.v_index[i], kinematics[i]["R"]
         moment, force = space.effort[k : k + 3], space.effort[k + 3 : k + 6]
         tau[k : k + 3], tau[k + 3 : k + 6] = R.T @ force, R.T @ moment
     return tau
@@ -243,20 +207,11 @@ def mass_matrix(model, q):
     """Return the joint-space inertia matrix M (nv, nv), symmetric (RBDA Table 6.2)."""
     q = checked_configuration(model, q)
     space = _workspace(model)
-    system, kinematics = model.system, space.kinematics
-    update_poses(system, q, kinematics)
-    place_inertias(system, kinematics, space.articulated)
+    _update(model, space, q)
     M = np.empty((model.nv, model.nv))
-    composite_inertia(
-        system,
-        kinematics,
-        space.articulated.inertia,
-        system.rotor_inertia,
-        space.composite,
-        M,
-    )
-    for i in np.flatnonzero(system.joint_type == FREE):
-        k, R = system.v_index[i], kinematics.R[i]
+    composite_inertia(space.forest, space.kinematics, space.articulated, space.composite, M)
+    for i in np.flatnonzero(model.system.joint_type == FREE):
+        k, R = model.system.v_index[i], space.kinematics[i]["R"]
         T = np.zeros((6, 6))
         T[:3, 3:] = R
         T[3:, :3] = R
@@ -270,9 +225,9 @@ def center_of_mass(model, q):
     q = checked_configuration(model, q)
     space = _workspace(model)
     system, kinematics = model.system, space.kinematics
-    update_poses(system, q, kinematics)
-    world = kinematics.p + kinematics.origin[system.root]
-    return system.mass @ (world + np.einsum("nij,nj->ni", kinematics.R, system.com)) / model.mass
+    update_poses(space.forest, q, kinematics)
+    centers = np.einsum("nij,nj->ni", kinematics["R"], system.com) + kinematics["p"]
+    return system.mass @ (kinematics["origin"][system.root] + centers) / model.mass
 
 
 def link_pose(model, q, link):
@@ -281,36 +236,42 @@ def link_pose(model, q, link):
     frame = model.frame(link)
     if frame.body < 0:
         return frame.p.copy(), frame.R.copy()
-    kinematics = _workspace(model).kinematics
-    update_poses(model.system, q, kinematics)
-    R, origin = kinematics.R[frame.body], kinematics.origin[model.system.root[frame.body]]
-    return origin + (kinematics.p[frame.body] + R @ frame.p), R @ frame.R
+    space = _workspace(model)
+    update_poses(space.forest, q, space.kinematics)
+    here = space.kinematics[frame.body]
+    origin = space.kinematics[model.system.root[frame.body]]["origin"]
+    return origin + (here["p"] + here["R"] @ frame.p), here["R"] @ frame.R
 
 
 def link_jacobian(model, q, link):
-    """Return J (6, nv): (linear velocity of the link origin, angular velocity) = J v, in the world."""
+    """Return J (6, nv): J v is the velocity of the link's origin, then its angular velocity.
+
+    Both along the world's axes.
+    """
     q = checked_configuration(model, q)
     frame = model.frame(link)
-    system = model.system
     J = np.zeros((6, model.nv))
     if frame.body < 0:
         return J
-    kinematics = _workspace(model).kinematics
-    update_poses(system, q, kinematics)
-    point = kinematics.p[frame.body] + kinematics.R[frame.body] @ frame.p
+    space = _workspace(model)
+    update_poses(space.forest, q, space.kinematics)
+    kinematics = space.kinematics
+    here = kinematics[frame.body]
+    point = here["p"] + here["R"] @ frame.p
     i = frame.body
     while i >= 0:
-        k = system.v_index[i]
-        if system.joint_type[i] == FREE:
-            R = kinematics.R[i]
+        body = space.forest.bodies[i]
+        k = body["v_index"]
+        if body["joint_type"] == FREE:
+            R = kinematics[i]["R"]
             J[:3, k : k + 3] = R
             J[3:, k + 3 : k + 6] = R
-            J[:3, k + 3 : k + 6] = np.cross(R.T, point - kinematics.p[i]).T
-        elif system.joint_type[i] != FIXED:
-            S = kinematics.S[i]
+            J[:3, k + 3 : k + 6] = np.cross(R.T, point - kinematics[i]["p"]).T
+        elif body["joint_type"] != FIXED:
+            S = kinematics[i]["S"]
             J[:3, k] = S[3:] + np.cross(S[:3], point)
             J[3:, k] = S[:3]
-        i = system.parent[i]
+        i = body["parent"]
     return J
 
 
@@ -319,15 +280,10 @@ def energy(model, q, v, *, gravity=STANDARD_GRAVITY):
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)
     space = _workspace(model)
-    system, kinematics = model.system, space.kinematics
-    velocity_to_kernel(system, q, v, space.velocity)
-    update_poses(system, q, kinematics)
-    update_velocities(system, space.velocity, kinematics)
-    place_inertias(system, kinematics, space.articulated)
-    kinetic = kinetic_energy(
-        system, kinematics, space.articulated.inertia, system.rotor_inertia, space.velocity
-    )
+    _update(model, space, q, v)
+    kinetic = kinetic_energy(space.forest, space.kinematics, space.articulated, space.velocity)
     potential = -model.mass * np.dot(gravity, center_of_mass(model, q))
+    system = model.system
     for joint in model.joints:
         if joint.joint_type != FREE:
             k = joint.v_index

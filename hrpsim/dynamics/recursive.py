@@ -8,49 +8,55 @@ from hrpsim.spatial.inertia import apply_inertia, cross_force
 
 
 @kernel
-def newton_euler(system, kinematics, inertia, dv, gravity, external, a_out, f_out, effort_out):
+def newton_euler(forest, kinematics, dv, gravity, articulated, effort_out):
     """Recursive Newton-Euler algorithm (RBDA Table 5.1).
 
     `dv` (nv,): for a FREE body the angular acceleration, then the second derivative of its
-    position. `external` (n, 6) acts on the bodies. Writes the proper accelerations a_out (n, 6),
-    the wrench f_out (n, 6) that each parent exerts on its child, and effort_out (nv,); the entries
-    of a FREE body are its wrench about its own origin, moment first.
+    position. Reads the records' `inertia` and `external`; writes their proper accelerations `a`,
+    in p_A the wrench that each parent exerts on its child, and effort_out (nv,); the entries of a
+    FREE body are its wrench about its own origin, moment first.
     """
-    S, v, c = kinematics.S, kinematics.v, kinematics.c
-    n = system.parent.shape[0]
+    n = forest.bodies.shape[0]
     for i in range(n):
-        parent = system.parent[i]
-        joint = system.joint_type[i]
-        k = system.v_index[i]
-        if joint == FREE:
-            wx, wy, wz, lx, ly, lz = v[i, 0], v[i, 1], v[i, 2], v[i, 3], v[i, 4], v[i, 5]
-            a_out[i, 0], a_out[i, 1], a_out[i, 2] = dv[k], dv[k + 1], dv[k + 2]
-            a_out[i, 3] = dv[k + 3] - gravity[0] - (wy * lz - wz * ly)
-            a_out[i, 4] = dv[k + 4] - gravity[1] - (wz * lx - wx * lz)
-            a_out[i, 5] = dv[k + 5] - gravity[2] - (wx * ly - wy * lx)
+        body = forest.bodies[i]
+        here = articulated[i]
+        a, v, k = here.a, kinematics[i].v, body.v_index
+        if body.joint_type == FREE:
+            a[0], a[1], a[2] = dv[k], dv[k + 1], dv[k + 2]
+            a[3] = dv[k + 3] - gravity[0] - (v[1] * v[5] - v[2] * v[4])
+            a[4] = dv[k + 4] - gravity[1] - (v[2] * v[3] - v[0] * v[5])
+            a[5] = dv[k + 5] - gravity[2] - (v[0] * v[4] - v[1] * v[3])
         else:
-            rate = dv[k] if joint != FIXED else 0.0
-            for r in range(6):
-                above = a_out[parent, r] if parent >= 0 else (0.0 if r < 3 else -gravity[r - 3])
-                a_out[i, r] = above + c[i, r] + S[i, r] * rate
-        apply_inertia(inertia[i], v[i], f_out[i])
-        cross_force(v[i], f_out[i], f_out[i])
-        _add_inertial_force(inertia[i], a_out[i], external[i], f_out[i])
+            S, c = kinematics[i].S, kinematics[i].c
+            rate = dv[k] if body.joint_type != FIXED else 0.0
+            if body.parent >= 0:
+                above = articulated[body.parent].a
+                for r in range(6):
+                    a[r] = above[r] + c[r] + S[r] * rate
+            else:
+                for r in range(3):
+                    a[r] = c[r] + S[r] * rate
+                    a[3 + r] = c[3 + r] + S[3 + r] * rate - gravity[r]
+        apply_inertia(here.inertia, v, here.p_A)
+        cross_force(v, here.p_A, here.p_A)
+        _add_inertial_force(here.inertia, a, here.external, here.p_A)
     for i in range(n - 1, -1, -1):
-        parent = system.parent[i]
-        joint = system.joint_type[i]
-        k = system.v_index[i]
-        if joint == FREE:
+        body = forest.bodies[i]
+        f = articulated[i].p_A
+        k = body.v_index
+        if body.joint_type == FREE:
             for r in range(6):
-                effort_out[k + r] = f_out[i, r]
-        elif joint != FIXED:
+                effort_out[k + r] = f[r]
+        elif body.joint_type != FIXED:
+            S = kinematics[i].S
             total = 0.0
             for r in range(6):
-                total += S[i, r] * f_out[i, r]
+                total += S[r] * f[r]
             effort_out[k] = total
-        if parent >= 0:
+        if body.parent >= 0:
+            above = articulated[body.parent].p_A
             for r in range(6):
-                f_out[parent, r] += f_out[i, r]
+                above[r] += f[r]
 
 
 @kernel
@@ -69,20 +75,19 @@ def _add_inertial_force(placed, a, external, force):
 
 
 @kernel
-def composite_inertia(system, kinematics, inertia, rotor_inertia, composite_out, M_out):
+def composite_inertia(forest, kinematics, articulated, composite_out, M_out):
     """Composite-rigid-body algorithm (RBDA Table 6.2); the rotor inertia is added on the diagonal.
 
     `composite_out` (n, 10) ends as the inertia of each body's subtree; M_out (nv, nv) is for the
     kernels' velocity, in which a FREE body's rows are moment then force about its origin.
     """
-    S = kinematics.S
-    n = system.parent.shape[0]
+    n = forest.bodies.shape[0]
     nv = M_out.shape[0]
     for i in range(n):
         for r in range(10):
-            composite_out[i, r] = inertia[i, r]
+            composite_out[i, r] = articulated[i].inertia[r]
     for i in range(n - 1, -1, -1):
-        parent = system.parent[i]
+        parent = forest.bodies[i].parent
         if parent >= 0:
             for r in range(10):
                 composite_out[parent, r] += composite_out[i, r]
@@ -90,10 +95,11 @@ def composite_inertia(system, kinematics, inertia, rotor_inertia, composite_out,
         for k in range(nv):
             M_out[r, k] = 0.0
     for i in range(n):
-        joint = system.joint_type[i]
+        body = forest.bodies[i]
+        joint = body.joint_type
         if joint == FIXED:
             continue
-        k = system.v_index[i]
+        k = body.v_index
         placed = composite_out[i]
         if joint == FREE:
             m, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
@@ -110,7 +116,7 @@ def composite_inertia(system, kinematics, inertia, rotor_inertia, composite_out,
             for r in range(3):
                 M_out[k + 3 + r, k + 3 + r] = m
             continue
-        s = S[i]
+        s = kinematics[i].S
         m, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
         f0 = placed[4] * s[0] + placed[7] * s[1] + placed[8] * s[2] + hy * s[5] - hz * s[4]
         f1 = placed[7] * s[0] + placed[5] * s[1] + placed[9] * s[2] + hz * s[3] - hx * s[5]
@@ -119,13 +125,14 @@ def composite_inertia(system, kinematics, inertia, rotor_inertia, composite_out,
         f4 = m * s[4] + s[2] * hx - s[0] * hz
         f5 = m * s[5] + s[0] * hy - s[1] * hx
         M_out[k, k] = (
-            rotor_inertia[k]
+            forest.dofs[k].rotor_inertia
             + f0 * s[0] + f1 * s[1] + f2 * s[2] + f3 * s[3] + f4 * s[4] + f5 * s[5]
         )  # fmt: skip
-        j = system.parent[i]
+        j = body.parent
         while j >= 0:
-            l = system.v_index[j]  # noqa: E741
-            joint = system.joint_type[j]
+            support = forest.bodies[j]
+            l = support.v_index
+            joint = support.joint_type
             if joint == FREE:
                 M_out[k, l] = M_out[l, k] = f0
                 M_out[k, l + 1] = M_out[l + 1, k] = f1
@@ -134,19 +141,20 @@ def composite_inertia(system, kinematics, inertia, rotor_inertia, composite_out,
                 M_out[k, l + 4] = M_out[l + 4, k] = f4
                 M_out[k, l + 5] = M_out[l + 5, k] = f5
             elif joint != FIXED:
-                t = S[j]
+                t = kinematics[j].S
                 M_out[k, l] = M_out[l, k] = (
                     f0 * t[0] + f1 * t[1] + f2 * t[2] + f3 * t[3] + f4 * t[4] + f5 * t[5]
                 )
-            j = system.parent[j]
+            j = support.parent
 
 
 @kernel
-def kinetic_energy(system, kinematics, inertia, rotor_inertia, velocity):
+def kinetic_energy(forest, kinematics, articulated, velocity):
     """Return the kinetic energy of the forest, rotors included [J]."""
     total = 0.0
-    for i in range(system.parent.shape[0]):
-        placed, w = inertia[i], kinematics.v[i]
+    for i in range(forest.bodies.shape[0]):
+        body = forest.bodies[i]
+        placed, w = articulated[i].inertia, kinematics[i].v
         f0 = placed[4] * w[0] + placed[7] * w[1] + placed[8] * w[2]
         f1 = placed[7] * w[0] + placed[5] * w[1] + placed[9] * w[2]
         f2 = placed[8] * w[0] + placed[9] * w[1] + placed[6] * w[2]
@@ -156,7 +164,7 @@ def kinetic_energy(system, kinematics, inertia, rotor_inertia, velocity):
         total += w[3] * (w[1] * hz - w[2] * hy)
         total += w[4] * (w[2] * hx - w[0] * hz)
         total += w[5] * (w[0] * hy - w[1] * hx)
-        if system.joint_type[i] != FREE and system.joint_type[i] != FIXED:
-            k = system.v_index[i]
-            total += 0.5 * rotor_inertia[k] * velocity[k] * velocity[k]
+        if body.joint_type != FREE and body.joint_type != FIXED:
+            k = body.v_index
+            total += 0.5 * forest.dofs[k].rotor_inertia * velocity[k] * velocity[k]
     return total

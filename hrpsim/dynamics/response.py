@@ -30,6 +30,7 @@ class Ports(NamedTuple):
     velocity: np.ndarray  # (columns + 5,) velocity of every port column
     block: np.ndarray  # (pool,) response blocks, row by row
     on_path: np.ndarray  # (n,) bool, body supports a port
+    twist: np.ndarray  # (n, 6) work
     sweep: np.ndarray  # (n, 6, 6) work
     answer: np.ndarray  # (n, 6) work
 
@@ -50,6 +51,7 @@ def new_ports(body_count: int, dof_count: int, block_capacity: int) -> Ports:
         velocity=np.zeros(6 * n + dof_count + 5),
         block=np.zeros(block_capacity),
         on_path=np.zeros(n, dtype=np.bool_),
+        twist=np.zeros((n, 6)),
         sweep=np.zeros((n, 6, 6)),
         answer=np.zeros((n, 6)),
     )
@@ -202,6 +204,32 @@ def port_responses(system, kinematics, articulated, ports_out):
             if on_path[i]:
                 for k in range(6):
                     u[i, k] = 0.0
+
+
+@kernel
+def port_velocities(system, kinematics, velocity, ports_out):
+    """Write the velocity of every port under the kernels' `velocity` (nv,)."""
+    S, twist = kinematics.S, ports_out.twist
+    for i in range(system.parent.shape[0]):
+        if not ports_out.on_path[i]:
+            continue
+        joint = system.joint_type[i]
+        parent = system.parent[i]
+        if joint == FREE:
+            for r in range(6):
+                twist[i, r] = velocity[system.v_index[i] + r]
+        else:
+            rate = velocity[system.v_index[i]] if joint != FIXED else 0.0
+            for r in range(6):
+                above = twist[parent, r] if parent >= 0 else 0.0
+                twist[i, r] = above + S[i, r] * rate
+    for port in range(ports_out.count[0]):
+        at, k = ports_out.offset[port], ports_out.dof[port]
+        if k >= 0:
+            ports_out.velocity[at] = velocity[k]
+        else:
+            for r in range(6):
+                ports_out.velocity[at + r] = twist[ports_out.body[port], r]
 
 
 @kernel

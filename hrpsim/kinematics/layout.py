@@ -15,14 +15,15 @@ from hrpsim.spatial.rotation import rotation_from_quaternion
 
 
 @kernel
-def velocity_to_kernel(system, q, v, velocity_out):
+def velocity_to_kernel(forest, q, v, velocity_out):
     """Write the kernels' velocity for the public `v` (both (nv,))."""
     R = np.empty((3, 3))
     for k in range(v.shape[0]):
         velocity_out[k] = v[k]
-    for i in range(system.parent.shape[0]):
-        if system.joint_type[i] == FREE:
-            k, j = system.v_index[i], system.q_index[i]
+    for i in range(forest.bodies.shape[0]):
+        body = forest.bodies[i]
+        if body.joint_type == FREE:
+            k, j = body.v_index, body.q_index
             rotation_from_quaternion(q[j + 3], q[j + 4], q[j + 5], q[j + 6], R)
             for a in range(3):
                 velocity_out[k + a] = R[a, 0] * v[k + 3] + R[a, 1] * v[k + 4] + R[a, 2] * v[k + 5]
@@ -30,14 +31,15 @@ def velocity_to_kernel(system, q, v, velocity_out):
 
 
 @kernel
-def velocity_from_kernel(system, q, velocity, v_out):
+def velocity_from_kernel(forest, q, velocity, v_out):
     """Write the public v for the kernels' `velocity` (both (nv,))."""
     R = np.empty((3, 3))
     for k in range(velocity.shape[0]):
         v_out[k] = velocity[k]
-    for i in range(system.parent.shape[0]):
-        if system.joint_type[i] == FREE:
-            k, j = system.v_index[i], system.q_index[i]
+    for i in range(forest.bodies.shape[0]):
+        body = forest.bodies[i]
+        if body.joint_type == FREE:
+            k, j = body.v_index, body.q_index
             rotation_from_quaternion(q[j + 3], q[j + 4], q[j + 5], q[j + 6], R)
             for a in range(3):
                 v_out[k + a] = v_out[k + 3 + a] = 0.0
@@ -47,24 +49,25 @@ def velocity_from_kernel(system, q, velocity, v_out):
 
 
 @kernel
-def acceleration_to_kernel(system, q, velocity, dv, acceleration_out):
+def acceleration_to_kernel(forest, q, velocity, dv, acceleration_out):
     """Write (d omega/dt, d^2 p/dt^2) in the world for the public dv, the rate of the public v."""
-    velocity_to_kernel(system, q, dv, acceleration_out)
-    _add_turning(system, velocity, 1.0, acceleration_out)
+    velocity_to_kernel(forest, q, dv, acceleration_out)
+    _add_turning(forest, velocity, 1.0, acceleration_out)
 
 
 @kernel
-def acceleration_from_kernel(system, q, velocity, acceleration, dv_out):
+def acceleration_from_kernel(forest, q, velocity, acceleration, dv_out):
     """Write the public dv; `acceleration` (nv,) is overwritten."""
-    _add_turning(system, velocity, -1.0, acceleration)
-    velocity_from_kernel(system, q, acceleration, dv_out)
+    _add_turning(forest, velocity, -1.0, acceleration)
+    velocity_from_kernel(forest, q, acceleration, dv_out)
 
 
 @kernel
-def _add_turning(system, velocity, sign, acceleration):
-    for i in range(system.parent.shape[0]):
-        if system.joint_type[i] == FREE:
-            k = system.v_index[i]
+def _add_turning(forest, velocity, sign, acceleration):
+    for i in range(forest.bodies.shape[0]):
+        body = forest.bodies[i]
+        if body.joint_type == FREE:
+            k = body.v_index
             wx, wy, wz = velocity[k], velocity[k + 1], velocity[k + 2]
             lx, ly, lz = velocity[k + 3], velocity[k + 4], velocity[k + 5]
             acceleration[k + 3] += sign * (wy * lz - wz * ly)
