@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.collision.projection import clamp
+from hrpsim.compiled import inner_kernel
 
 # Squared sine below which segments count as parallel.
 _PARALLEL = 1e-20

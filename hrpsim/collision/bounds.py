@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.collision.inner_kernel import uncounted_kernel
+from hrpsim.compiled import kernel
 from hrpsim.model.geometry import BOX, CAPSULE, PLANE, SPHERE
 
 
-@uncounted_kernel
+@kernel
 def bounding_radius(kind, size):
     """Return the radius of the smallest ball about the frame's origin that holds the shape [m].
 
@@ -25,7 +25,7 @@ def bounding_radius(kind, size):
     return math.sqrt(size[0] * size[0] + size[1] * size[1])
 
 
-@uncounted_kernel
+@kernel
 def shape_aabb(kind, size, R, p, lower_out, upper_out):
     """Write the corners (3,) of the smallest world-axis box that holds the shape [m].
 

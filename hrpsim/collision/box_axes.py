@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.collision.inner_kernel import inner_kernel
+from hrpsim.compiled import inner_kernel
 
 # While boxes overlap, an edge axis must beat the face axes by this part of the depth and of the
 # size: a box that rests on a face does not trade its normal for a nearly parallel one.

@@ -7,8 +7,8 @@ import numpy as np
 from hrpsim.collision.box_axes import box_axis
 from hrpsim.collision.convex_axis import refine_axis
 from hrpsim.collision.face_on_face import face_on_face
-from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.collision.nearest_point import certified, keep_distinct, write_nearest
+from hrpsim.compiled import inner_kernel
 from hrpsim.model.geometry import BOX
 
 _BOX = np.int64(BOX)
@@ -37,7 +37,7 @@ def box_on_box(
     if certified(count, gap_out, separation, size):
         return count
     nx, ny, nz, separation, ax, ay, az = refine_axis(
-        _BOX, size_a, R_a, _BOX, size_b, R_b, tx, ty, tz, nx, ny, nz, point_out
+        _BOX, size_a, R_a, _BOX, size_b, R_b, tx, ty, tz, nx, ny, nz, separation, point_out
     )
     if separation > margin:
         return 0

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.collision.contact_row import BOX_EDGE
-from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.collision.projection import RIM_TOLERANCE
+from hrpsim.compiled import inner_kernel
 
 NO_SIDE = np.int64(-1)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.collision.inner_kernel import inner_kernel, uncounted_kernel
+from hrpsim.compiled import inner_kernel, kernel
 
 
 @inner_kernel
@@ -64,7 +64,7 @@ def _sort_pairs(count, pairs):
         step //= 3
 
 
-@uncounted_kernel
+@kernel
 def candidate_pairs(lower, upper, group, order, pairs_out):
     """Write the pairs of shapes whose boxes overlap and whose groups differ; return how many.
 

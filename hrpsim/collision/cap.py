@@ -10,7 +10,6 @@ import math
 
 from hrpsim.collision.box_face import face_edge, face_tolerance, face_vertex, facing_axis
 from hrpsim.collision.contact_row import CROSSING, END, SURFACE
-from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.collision.projection import (
     RIM_TOLERANCE,
     Z_AXIS,
@@ -20,6 +19,7 @@ from hrpsim.collision.projection import (
     write_over_plane,
 )
 from hrpsim.collision.side_line import gap_moved
+from hrpsim.compiled import inner_kernel
 
 # A cap takes part in contacts when it faces the normal to within 45 degrees.
 FACING_COSINE = 0.7

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.collision.inner_kernel import inner_kernel
+from hrpsim.compiled import inner_kernel
 
 MAX_POINTS = 8
 

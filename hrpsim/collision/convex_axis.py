@@ -1,9 +1,8 @@
 """The separation axis of two convex cores: the normal along which their gap is largest.
 
-Apart, that is the direction of their nearest points, found by the distance iteration of Gilbert,
-Johnson and Keerthi (1988). In overlap, a is first moved out along the axis known so far. The
-nearest points of the moved pair then give an axis of at least the same separation (the separation
-is a concave function of n as long as |n| is free), so that repeating this climbs to a local best.
+Apart, that is the direction between their nearest points, found by the distance iteration of
+Gilbert, Johnson and Keerthi (1988). Cylinders that overlap or nearly touch are first shrunk until
+they are apart, and the direction is then polished on the true shapes.
 """
 
 from __future__ import annotations
@@ -11,43 +10,51 @@ from __future__ import annotations
 import math
 
 from hrpsim.collision.contact_row import NO_POINTS
-from hrpsim.collision.inner_kernel import inner_kernel
+from hrpsim.collision.cylinder_axis import contact_point, polish_axis
 from hrpsim.collision.simplex import nearest_weights
 from hrpsim.collision.support import core_radius, support
+from hrpsim.compiled import inner_kernel
+from hrpsim.model.geometry import CAPSULE, CYLINDER
 
 _MAX_VERTICES = 60
-_MAX_CLIMBS = 12
 
-# Cores nearer than this part of their size are moved apart to it before their direction is taken.
-_CLEARANCE = 1e-4
+# Relative error of the distance at which the iteration ends, without and with a polish to follow.
+_EXACT = 4e-16
+_ROUGH = 1e-7
+
+# Cylinders nearer than this part of their size are shrunk before their direction is taken.
+_CLEARANCE = 1e-3
 
 
 @inner_kernel
 def separation_along(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
     """Return the separation of two cores along the unit vector n from b to a [m]."""
-    x, y, z = support(kind_a, size_a, R_a, -nx, -ny, -nz)
-    bx, by, bz = support(kind_b, size_b, R_b, nx, ny, nz)
+    x, y, z = support(kind_a, size_a, R_a, 0.0, -nx, -ny, -nz)
+    bx, by, bz = support(kind_b, size_b, R_b, 0.0, nx, ny, nz)
     return (tx + x - bx) * nx + (ty + y - by) * ny + (tz + z - bz) * nz
 
 
 @inner_kernel
-def _nearest_direction(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, scratch):
+def _nearest_direction(
+    kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, shrink, tolerance, scratch
+):
     """Return the unit vector from b to a between the nearest points, and the point on a.
 
-    The cores must be apart along the first guess n. `scratch` (8, 3) holds the simplex of the
-    difference of the cores in its first four rows, and their points on a in the others.
+    The cores, shrunk by `shrink` [m], must be apart along the first guess n. `tolerance` is the
+    relative error of the distance to end at. `scratch` (8, 3) holds the simplex of the difference
+    of the cores in its first four rows, and their points on a in the others.
     """
     count = NO_POINTS
     squared = math.inf
     ax = ay = az = 0.0
     for _ in range(_MAX_VERTICES):
-        px, py, pz = support(kind_a, size_a, R_a, -nx, -ny, -nz)
-        qx, qy, qz = support(kind_b, size_b, R_b, nx, ny, nz)
+        px, py, pz = support(kind_a, size_a, R_a, shrink, -nx, -ny, -nz)
+        qx, qy, qz = support(kind_b, size_b, R_b, shrink, nx, ny, nz)
         px, py, pz = px + tx, py + ty, pz + tz
         wx, wy, wz = px - qx, py - qy, pz - qz
         if count > 0:
             distance = math.sqrt(squared)
-            if distance - (nx * wx + ny * wy + nz * wz) <= 4e-16 * distance:
+            if distance - (nx * wx + ny * wy + nz * wz) <= tolerance * distance:
                 break
         scratch[count, 0], scratch[count, 1], scratch[count, 2] = wx, wy, wz
         scratch[4 + count, 0], scratch[4 + count, 1], scratch[4 + count, 2] = px, py, pz
@@ -80,29 +87,32 @@ def _nearest_direction(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx,
 
 
 @inner_kernel
-def refine_axis(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, scratch):
+def refine_axis(
+    kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, separation, scratch
+):  # fmt: skip
     """Return (nx, ny, nz, separation, ax, ay, az) of the best axis reached from the guess n.
 
-    t is the centre of a relative to that of b; a is the point of core a in contact, relative to
-    the centre of b [m]. `scratch` is a work array (8, 3).
+    `separation` is that along the guess. t is the centre of a relative to that of b; (ax, ay, az)
+    is the point of core a in contact, relative to the centre of b [m]. Without a cylinder the cores
+    must be apart; a cylinder must be a, or both. `scratch` is a work array (8, 3).
     """
+    if kind_a != CYLINDER:
+        nx, ny, nz, ax, ay, az = _nearest_direction(
+            kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, 0.0, _EXACT, scratch
+        )
+        separation = separation_along(
+            kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz
+        )
+        return nx, ny, nz, separation, ax, ay, az
     clearance = _CLEARANCE * (core_radius(kind_a, size_a) + core_radius(kind_b, size_b))
-    separation = separation_along(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz)
-    ax, ay, az = support(kind_a, size_a, R_a, -nx, -ny, -nz)
-    ax, ay, az = ax + tx, ay + ty, az + tz
-    for _ in range(_MAX_CLIMBS):
-        shift = max(0.0, clearance - separation)
-        sx, sy, sz = shift * nx, shift * ny, shift * nz
-        mx, my, mz, px, py, pz = _nearest_direction(
-            kind_a, size_a, R_a, kind_b, size_b, R_b, tx + sx, ty + sy, tz + sz,
-            nx, ny, nz, scratch,
-        )  # fmt: skip
-        better = separation_along(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, mx, my, mz)
-        if better < separation:
-            break
-        turn = abs(mx - nx) + abs(my - ny) + abs(mz - nz)
-        nx, ny, nz, separation = mx, my, mz, better
-        ax, ay, az = px - sx, py - sy, pz - sz
-        if shift == 0.0 or turn < 1e-9:
-            break
-    return nx, ny, nz, separation, ax, ay, az
+    shrink = max(clearance - separation, 0.0)
+    if kind_b != CAPSULE:
+        shrink *= 0.5
+    mx, my, mz, ax, ay, az = _nearest_direction(
+        kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, shrink, _ROUGH, scratch
+    )
+    mx, my, mz, better = polish_axis(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, mx, my, mz)
+    if better < separation:
+        mx, my, mz, better = polish_axis(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz)
+    ax, ay, az = contact_point(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, mx, my, mz)
+    return mx, my, mz, better, ax, ay, az

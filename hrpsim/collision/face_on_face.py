@@ -11,13 +11,13 @@ from hrpsim.collision.box_face import (
     facing_axis,
 )
 from hrpsim.collision.contact_row import NO_POINTS, SURFACE
-from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.collision.projection import (
     clamp,
     project_direction,
     project_point,
     write_over_plane,
 )
+from hrpsim.compiled import inner_kernel
 
 
 @inner_kernel

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hrpsim.collision.box_contacts import box_on_box
 from hrpsim.collision.contact_row import MAX_POINTS, NO_POINTS
-from hrpsim.collision.inner_kernel import uncounted_kernel
 from hrpsim.collision.plane_contacts import (
     box_on_plane,
     capsule_on_plane,
@@ -18,12 +17,13 @@ from hrpsim.collision.sphere_contacts import (
     cylinder_on_sphere,
     sphere_on_sphere,
 )
+from hrpsim.compiled import kernel
 from hrpsim.model.geometry import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
 __all__ = ["MAX_POINTS", "collide"]
 
 
-@uncounted_kernel
+@kernel
 def collide(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
     point_out, normal_out, gap_out, feature_out,

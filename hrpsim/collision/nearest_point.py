@@ -9,7 +9,7 @@ from hrpsim.collision.contact_row import (
     NO_POINTS,
     write_contact,
 )
-from hrpsim.collision.inner_kernel import inner_kernel
+from hrpsim.compiled import inner_kernel
 
 # Part of the shapes' size by which a manifold's smallest gap may exceed their separation.
 _TOLERANCE = 1e-9

@@ -6,8 +6,8 @@ import math
 
 from hrpsim.collision.cap import FACING_COSINE
 from hrpsim.collision.contact_row import END, NO_POINTS, SURFACE, write_contact
-from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.collision.side_line import MEANINGFUL_SINE
+from hrpsim.compiled import inner_kernel
 
 
 @inner_kernel

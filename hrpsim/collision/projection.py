@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.collision.contact_row import MAX_POINTS, write_contact
-from hrpsim.collision.inner_kernel import inner_kernel
+from hrpsim.compiled import inner_kernel
 
 # A point that misses a face or a cap by less than this part of its half width still counts, and is
 # moved onto it: aligned shapes then keep their corners as features while they jitter.

@@ -11,7 +11,7 @@ import math
 
 from hrpsim.collision.axis_segments import axis_offset, nearest_on_axes
 from hrpsim.collision.convex_axis import separation_along
-from hrpsim.collision.inner_kernel import inner_kernel
+from hrpsim.compiled import inner_kernel
 from hrpsim.model.geometry import BOX, CYLINDER
 
 # Vectors shorter than this [m, or a sine] have no usable direction.

@@ -12,10 +12,10 @@ from hrpsim.collision.axis_segments import axis_offset, nearest_on_axes
 from hrpsim.collision.cap import FACING_COSINE, cap_cosine, cap_on_cap, cap_on_face, line_on_cap
 from hrpsim.collision.contact_row import NO_POINTS
 from hrpsim.collision.convex_axis import refine_axis
-from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.collision.nearest_point import bound_gaps, certified, keep_distinct, write_nearest
 from hrpsim.collision.round_axes import round_axis
 from hrpsim.collision.side_line import line_on_face, line_on_line, side_line
+from hrpsim.compiled import inner_kernel
 from hrpsim.model.geometry import BOX, CAPSULE, CYLINDER
 
 _CAPSULE = np.int64(CAPSULE)
@@ -118,7 +118,7 @@ def round_on_any(
         if refined:
             break
         nx, ny, nz, core, ax, ay, az = refine_axis(
-            kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, point_out
+            kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, core, point_out
         )
     return write_nearest(
         count, ax, ay, az, p_b, nx, ny, nz, core - rounding, rounding_a,

@@ -16,7 +16,6 @@ from hrpsim.collision.contact_row import (
     SURFACE,
     write_contact,
 )
-from hrpsim.collision.inner_kernel import inner_kernel
 from hrpsim.collision.projection import (
     RIM_TOLERANCE,
     clamp,
@@ -24,6 +23,7 @@ from hrpsim.collision.projection import (
     project_point,
     write_over_plane,
 )
+from hrpsim.compiled import inner_kernel
 from hrpsim.model.geometry import CAPSULE
 
 # Sine between a cap's normal and the contact normal below which the cap's rim has no nearest point.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.collision.inner_kernel import inner_kernel
+from hrpsim.compiled import inner_kernel
 
 # A triangle whose squared area is below this part of its squared edges is treated as its edges.
 _FLAT = 1e-28

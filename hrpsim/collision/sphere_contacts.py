@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.collision.contact_row import NO_POINTS, SURFACE, write_contact
-from hrpsim.collision.inner_kernel import inner_kernel
+from hrpsim.compiled import inner_kernel
 
 # A centre nearer than this to a point or an axis [m] leaves no direction to measure.
 _COINCIDENT = 1e-14

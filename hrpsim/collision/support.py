@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.collision.inner_kernel import inner_kernel
+from hrpsim.compiled import inner_kernel
 from hrpsim.model.geometry import BOX, CYLINDER
 
 # Cosine below which a direction counts as perpendicular: the middle of the feature is returned
 # instead of an arbitrary end.
 _PERPENDICULAR = 1e-14
+
+# Sine below which a direction counts as the axis of a cylinder: the middle of the cap is returned.
+_ALIGNED = 1e-8
 
 
 @inner_kernel
@@ -23,30 +26,33 @@ def _side(cosine):
 
 
 @inner_kernel
-def support(kind, size, R, nx, ny, nz):
-    """Return the core point farthest along the unit vector n, relative to the centre [m]."""
+def support(kind, size, R, shrink, nx, ny, nz):
+    """Return the core point farthest along the unit vector n, relative to the centre [m].
+
+    The core's surface is first moved inward by `shrink` [m] (a segment's ends are).
+    """
     cz = nx * R[0, 2] + ny * R[1, 2] + nz * R[2, 2]
     if kind == BOX:
-        x = size[0] * _side(nx * R[0, 0] + ny * R[1, 0] + nz * R[2, 0])
-        y = size[1] * _side(nx * R[0, 1] + ny * R[1, 1] + nz * R[2, 1])
-        z = size[2] * _side(cz)
+        x = max(size[0] - shrink, 0.0) * _side(nx * R[0, 0] + ny * R[1, 0] + nz * R[2, 0])
+        y = max(size[1] - shrink, 0.0) * _side(nx * R[0, 1] + ny * R[1, 1] + nz * R[2, 1])
+        z = max(size[2] - shrink, 0.0) * _side(cz)
         return (
             R[0, 0] * x + R[0, 1] * y + R[0, 2] * z,
             R[1, 0] * x + R[1, 1] * y + R[1, 2] * z,
             R[2, 0] * x + R[2, 1] * y + R[2, 2] * z,
         )
-    z = size[1] * _side(cz)
+    z = max(size[1] - shrink, 0.0) * _side(cz)
+    reach = 0.0
     if kind == CYLINDER:
-        rx, ry, rz = nx - cz * R[0, 2], ny - cz * R[1, 2], nz - cz * R[2, 2]
-        sine = math.sqrt(rx * rx + ry * ry + rz * rz)
-        if sine > _PERPENDICULAR:
-            reach = size[0] / sine
-            return (
-                R[0, 2] * z + reach * rx,
-                R[1, 2] * z + reach * ry,
-                R[2, 2] * z + reach * rz,
-            )
-    return R[0, 2] * z, R[1, 2] * z, R[2, 2] * z
+        sine = math.sqrt(max(1.0 - cz * cz, 0.0))
+        if sine > _ALIGNED:
+            reach = max(size[0] - shrink, 0.0) / sine
+    z -= reach * cz
+    return (
+        R[0, 2] * z + reach * nx,
+        R[1, 2] * z + reach * ny,
+        R[2, 2] * z + reach * nz,
+    )
 
 
 @inner_kernel

@@ -1,0 +1,146 @@
+"""Nanoseconds a pair of shapes takes in `collide`, with coal's contact patch beside it if installed.
+
+Run: python benchmarks/collision_pairs.py
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from hrpsim.collision.manifold import MAX_POINTS, collide
+from hrpsim.compiled import kernel
+from hrpsim.model.geometry import PLANE, SPHERE, Box, Capsule, Cylinder, Plane, Sphere
+
+ROUNDS = 7
+CALLS = 20_000
+
+
+@kernel
+def repeat(
+    calls, kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
+    point_out, normal_out, gap_out, feature_out,
+):  # fmt: skip
+    """Collide the same pair `calls` times, moving a by rounding errors; return the contact count."""
+    total = 0
+    for k in range(calls):
+        p_a[0] += 1e-15 if k % 2 else -1e-15
+        total += collide(
+            kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
+            point_out, normal_out, gap_out, feature_out,
+        )  # fmt: skip
+    return total
+
+
+def turn(axis, angle):
+    x, y, z = np.asarray(axis) / np.linalg.norm(axis)
+    K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
+
+
+UPRIGHT = np.eye(3)
+LYING = turn([1, 0, 0], np.pi / 2)
+YAWED = turn([0, 0, 1], 0.7)
+TILTED = turn([1, 2, 0], 0.6)
+SLAB = Box((1.0, 1.0, 0.2))
+CUBE = Box((0.2, 0.2, 0.2))
+CAPSULE = Capsule(0.05, 0.3)
+CYLINDER = Cylinder(0.1, 0.2)
+BALL = Sphere(0.1)
+
+# name, shape a, its rotation and height above b, shape b, its rotation
+CASES = [
+    ("sphere on plane", BALL, UPRIGHT, 0.0999, Plane(), UPRIGHT),
+    ("box on plane, 4 points", CUBE, UPRIGHT, 0.0999, Plane(), UPRIGHT),
+    ("capsule lying on plane", CAPSULE, LYING, 0.0499, Plane(), UPRIGHT),
+    ("cylinder standing on plane", CYLINDER, UPRIGHT, 0.0999, Plane(), UPRIGHT),
+    ("sphere on sphere", BALL, UPRIGHT, 0.1999, BALL, UPRIGHT),
+    ("box on sphere", CUBE, TILTED, 0.2, BALL, UPRIGHT),
+    ("box on box, apart", CUBE, TILTED, 0.5, SLAB, UPRIGHT),
+    ("box on box, 4 points", CUBE, YAWED, 0.1999, SLAB, UPRIGHT),
+    ("box on box, 8 points", CUBE, YAWED, 0.1999, CUBE, UPRIGHT),
+    ("box on box, 1 vertex", CUBE, TILTED, 0.248, SLAB, UPRIGHT),
+    ("capsule on capsule, crossing", CAPSULE, LYING, 0.0999, CAPSULE, turn([0, 1, 0], 1.5)),
+    ("capsule lying on box", CAPSULE, LYING, 0.1499, SLAB, UPRIGHT),
+    ("cylinder standing on box", CYLINDER, UPRIGHT, 0.1999, SLAB, UPRIGHT),
+    ("cylinder lying on box", CYLINDER, LYING, 0.1999, SLAB, UPRIGHT),
+    ("cylinder on box, rim on edge", CYLINDER, TILTED, 0.27, CUBE, LYING @ TILTED),
+    ("cylinder on cylinder, stacked", CYLINDER, UPRIGHT, 0.1999, CYLINDER, UPRIGHT),
+    ("cylinder on cylinder, tilted", CYLINDER, TILTED, 0.238, CYLINDER, LYING @ TILTED),
+    ("capsule on cylinder", CAPSULE, LYING, 0.1499, CYLINDER, UPRIGHT),
+]  # fmt: skip
+
+
+def ours(a, R_a, height, b, R_b):
+    p_a, p_b = np.array([0.01, 0.02, height]), np.zeros(3)
+    rows = (np.zeros((MAX_POINTS, 3)), np.zeros((MAX_POINTS, 3)))
+    rows += (np.zeros(MAX_POINTS), np.zeros(MAX_POINTS, np.int64))
+    arguments = (a.kind, np.array(a.size), np.ascontiguousarray(R_a), p_a)
+    arguments += (b.kind, np.array(b.size), np.ascontiguousarray(R_b), p_b, 1e-3, *rows)
+    points = repeat(1, *arguments)
+    times = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        repeat(CALLS, *arguments)
+        times.append(time.perf_counter() - start)
+    return points, 1e9 * min(times) / CALLS
+
+
+def coal_shape(coal, shape):
+    if shape.kind == PLANE:
+        return coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
+    if shape.kind == SPHERE:
+        return coal.Sphere(shape.radius)
+    if isinstance(shape, Box):
+        return coal.Box(*shape.lengths)
+    kind = coal.Capsule if isinstance(shape, Capsule) else coal.Cylinder
+    return kind(shape.radius, shape.length)
+
+
+def theirs(coal, a, R_a, height, b, R_b, calls=2000):
+    shapes = coal_shape(coal, a), coal_shape(coal, b)
+    poses = (
+        coal.Transform3s(R_a, np.array([0.01, 0.02, height])),
+        coal.Transform3s(R_b, np.zeros(3)),
+    )
+    request, result = coal.CollisionRequest(), coal.CollisionResult()
+    request.security_margin = 1e-3
+    patch_request, patches = coal.ContactPatchRequest(), coal.ContactPatchResult()
+    times = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        for _ in range(calls):
+            result.clear()
+            patches.clear()
+            if coal.collide(shapes[0], poses[0], shapes[1], poses[1], request, result):
+                coal.computeContactPatch(
+                    shapes[0], poses[0], shapes[1], poses[1], result, patch_request, patches
+                )
+        times.append(time.perf_counter() - start)
+    points = patches.getContactPatch(0).size() if patches.numContactPatches() else 0
+    return points, 1e9 * min(times) / calls
+
+
+def main():
+    try:
+        import coal
+    except ImportError:
+        coal = None
+    start = time.perf_counter()
+    ours(*CASES[0][1:])
+    print(f"compiled or loaded in {time.perf_counter() - start:.1f} s")
+    print(
+        f"{'pair':32} points  ns/pair" + ("   coal (from Python): points  ns/pair" if coal else "")
+    )
+    for name, *case in CASES:
+        points, nanoseconds = ours(*case)
+        line = f"{name:32} {points:6d} {nanoseconds:8.0f}"
+        if coal:
+            points, nanoseconds = theirs(coal, *case)
+            line += f" {points:29d} {nanoseconds:8.0f}"
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
