@@ -65,24 +65,29 @@ def is_compiled() -> bool:
     return any(cache_directory.rglob("*.nbi"))
 
 
-def kernel(function=None, *, inline=False):
+def kernel(function):
     """Compile `function` with numba: no Python objects, no GIL, cached on disk, deterministic.
 
     Additions and multiplications may be fused; nothing else may be reordered, so that the same
-    input gives the same bits. `inline=True` is for tiny functions on the innermost path.
+    input gives the same bits. Array arguments are not reference counted (an atomic count costs as
+    much as a small contact), so a kernel may read and write the arrays it is given, but must not
+    create, return or keep any.
     """
-    if function is None:
-        return lambda f: kernel(f, inline=inline)
     previous = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(cache_directory)
     try:
-        return numba.njit(
-            function,
-            cache=True,
-            nogil=True,
-            error_model="numpy",
-            fastmath={"contract"},
-            inline="always" if inline else "never",
+        dispatcher = numba.njit(
+            function, cache=True, nogil=True, error_model="numpy", fastmath={"contract"}
         )
     finally:
         numba.config.CACHE_DIR = previous
+    dispatcher.targetoptions["_nrt"] = False
+    return dispatcher
+
+
+def inner_kernel(function):
+    """Compile `function` as a kernel that other kernels call but Python cannot: quicker to build."""
+    dispatcher = kernel(function)
+    dispatcher.targetoptions["no_cpython_wrapper"] = True
+    dispatcher.targetoptions["no_cfunc_wrapper"] = True
+    return dispatcher

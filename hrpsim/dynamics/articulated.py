@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from hrpsim.compiled import kernel
+from hrpsim.compiled import inner_kernel, kernel
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
 from hrpsim.spatial.inertia import apply_inertia, cross_force, place_inertia
 
@@ -94,7 +94,7 @@ def factorise(forest, kinematics, joint_inertia, articulated_out):
     return singular
 
 
-@kernel
+@inner_kernel
 def _spread_inertia(placed, I_out):
     """Write the 6x6 matrix of a placed inertia."""
     m, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
@@ -112,7 +112,7 @@ def _spread_inertia(placed, I_out):
     I_out[5, 3], I_out[5, 4], I_out[5, 5] = 0.0, 0.0, m
 
 
-@kernel
+@inner_kernel
 def invert_symmetric(A, inverse_out):
     """Invert a symmetric positive definite 6x6 matrix; return whether it is one.
 
@@ -231,7 +231,7 @@ def accelerations(forest, kinematics, effort, gravity, articulated, dv_out):
                 a[r] += S[r] * rate
 
 
-@kernel
+@inner_kernel
 def respond(forest, kinematics, articulated, effort, dv_out):
     """Find the change of motion that `load` on bodies and `effort` (nv,) on joints alone cause.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hrpsim.compiled import kernel
+from hrpsim.compiled import inner_kernel, kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.inertia import apply_inertia, cross_force
 
@@ -59,7 +59,7 @@ def newton_euler(forest, kinematics, dv, gravity, articulated, effort_out):
                 above[r] += f[r]
 
 
-@kernel
+@inner_kernel
 def _add_inertial_force(placed, a, external, force):
     mass, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
     wx, wy, wz, lx, ly, lz = a[0], a[1], a[2], a[3], a[4], a[5]

@@ -1,4 +1,4 @@
-"""How a factorised forest answers to forces: the whole of it to given loads, and port to port.
+"""How a factorised forest answers, port to port, to forces.
 
 A *port* is where constraints push: a body (six columns: a spatial force at the tree's origin) or
 a degree of freedom (one column: an effort). The response of ports to unit forces on ports is the
@@ -11,272 +11,231 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.compiled import kernel
+from hrpsim.compiled import inner_kernel
 from hrpsim.model.system import FIXED, FREE
+
+PORT = np.dtype(
+    [
+        ("body", "i8"),
+        ("dof", "i8"),  # -1 for the body itself
+        ("offset", "i8"),  # first column in the ports' velocity vector
+    ]
+)
+
+SUPPORT = np.dtype(
+    [
+        ("port", "i8"),  # port of the body, -1 for none
+        ("on_path", "i8"),  # whether the body supports a port
+        ("tree_start", "i8"),  # at a root: first column of the tree
+        ("tree_width", "i8"),  # at a root: number of columns of the tree
+        ("tree_block", "i8"),  # at a root: where the tree's square block starts in `block`
+        ("twist", "f8", (6,)),  # work
+        ("answer", "f8", (6,)),  # work; zero outside `port_responses`
+        ("sweep", "f8", (6, 6)),  # work
+    ]
+)
 
 
 class Ports(NamedTuple):
-    """The ports of one step; `n` bodies, `p` ports at most, `t` trees (indexed by root body)."""
+    """The ports of one step; `n` bodies, `nv` degrees of freedom."""
 
-    count: np.ndarray  # (1,)
-    body: np.ndarray  # (p,) body of the port
-    dof: np.ndarray  # (p,) degree of freedom, or -1 for the body itself
-    offset: np.ndarray  # (p,) first column in the ports' velocity vector
-    of_body: np.ndarray  # (n,) port of the body, -1 for none
+    supports: np.ndarray  # (n,) SUPPORT
     of_dof: np.ndarray  # (nv,) port of the degree of freedom, -1 for none
-    tree_start: np.ndarray  # (n,) at a root: first column of the tree
-    tree_width: np.ndarray  # (n,) at a root: number of columns of the tree
-    tree_block: np.ndarray  # (n,) at a root: where the tree's square block starts in `block`
+    ports: np.ndarray  # (n + nv,) PORT
     velocity: np.ndarray  # (columns + 5,) velocity of every port column
     block: np.ndarray  # (pool,) response blocks, row by row
-    on_path: np.ndarray  # (n,) bool, body supports a port
-    twist: np.ndarray  # (n, 6) work
-    sweep: np.ndarray  # (n, 6, 6) work
-    answer: np.ndarray  # (n, 6) work
 
 
 def new_ports(body_count: int, dof_count: int, block_capacity: int) -> Ports:
     """Return empty ports for `body_count` bodies and `dof_count` degrees of freedom."""
-    n, most = body_count, body_count + dof_count
     return Ports(
-        count=np.zeros(1, dtype=np.int64),
-        body=np.zeros(most, dtype=np.int64),
-        dof=np.zeros(most, dtype=np.int64),
-        offset=np.zeros(most, dtype=np.int64),
-        of_body=np.full(n, -1, dtype=np.int64),
+        supports=np.zeros(body_count, dtype=SUPPORT),
         of_dof=np.full(dof_count, -1, dtype=np.int64),
-        tree_start=np.zeros(n, dtype=np.int64),
-        tree_width=np.zeros(n, dtype=np.int64),
-        tree_block=np.zeros(n, dtype=np.int64),
-        velocity=np.zeros(6 * n + dof_count + 5),
+        ports=np.zeros(body_count + dof_count, dtype=PORT),
+        velocity=np.zeros(6 * body_count + dof_count + 5),
         block=np.zeros(block_capacity),
-        on_path=np.zeros(n, dtype=np.bool_),
-        twist=np.zeros((n, 6)),
-        sweep=np.zeros((n, 6, 6)),
-        answer=np.zeros((n, 6)),
     )
 
 
-@kernel
-def number_ports(system, ports_out):
-    """Number the ports whose of_body or of_dof is marked >= 0; return the block space they need.
+@inner_kernel
+def number_ports(forest, ports_out):
+    """Number the ports whose `port` or of_dof is marked >= 0; return (count, block space needed).
 
     Also marks the bodies on the paths from ports to their roots.
     """
-    of_body, of_dof, on_path = ports_out.of_body, ports_out.of_dof, ports_out.on_path
-    n = system.parent.shape[0]
-    count = 0
-    column = 0
-    needed = 0
-    root = -1
+    supports, of_dof, ports = ports_out.supports, ports_out.of_dof, ports_out.ports
+    n = forest.bodies.shape[0]
+    count = column = needed = 0
     for i in range(n):
-        on_path[i] = False
-        if system.parent[i] < 0:
-            root = i
-            ports_out.tree_start[root] = column
-            ports_out.tree_width[root] = 0
-            ports_out.tree_block[root] = needed
+        body, support = forest.bodies[i], supports[i]
+        if body.parent < 0:
+            support.tree_start = column
+            support.tree_width = 0
+            support.tree_block = needed
         start = column
-        if of_body[i] >= 0:
-            of_body[i] = count
-            ports_out.body[count] = i
-            ports_out.dof[count] = -1
-            ports_out.offset[count] = column
+        if support.port >= 0:
+            support.port = count
+            port = ports[count]
+            port.body, port.dof, port.offset = i, -1, column
             count += 1
             column += 6
-        joint = system.joint_type[i]
-        if joint != FREE and joint != FIXED:
-            k = system.v_index[i]
-            if of_dof[k] >= 0:
-                of_dof[k] = count
-                ports_out.body[count] = i
-                ports_out.dof[count] = k
-                ports_out.offset[count] = column
-                count += 1
-                column += 1
-        if column > start:
-            on_path[i] = True
-            added = column - start
-            width = ports_out.tree_width[root]
-            needed += (width + added) * (width + added) - width * width
-            ports_out.tree_width[root] = width + added
-    ports_out.count[0] = count
+        if body.joint_type != FREE and body.joint_type != FIXED and of_dof[body.v_index] >= 0:
+            of_dof[body.v_index] = count
+            port = ports[count]
+            port.body, port.dof, port.offset = i, body.v_index, column
+            count += 1
+            column += 1
+        support.on_path = 1 if column > start else 0
+        root = supports[body.root]
+        width = root.tree_width + column - start
+        needed += width * width - root.tree_width * root.tree_width
+        root.tree_width = width
     for i in range(n - 1, -1, -1):
-        if on_path[i] and system.parent[i] >= 0:
-            on_path[system.parent[i]] = True
-    return needed
+        if supports[i].on_path and forest.bodies[i].parent >= 0:
+            supports[forest.bodies[i].parent].on_path = 1
+    return count, needed
 
 
-@kernel
-def port_responses(system, kinematics, articulated, ports_out):
+@inner_kernel
+def port_responses(forest, kinematics, articulated, port_count, ports_out):
     """Write the response block of every tree: column j of a block answers a unit force on j."""
-    S, U, D_inverse = kinematics.S, articulated.U, articulated.D_inverse
-    X, u = ports_out.sweep, ports_out.answer
-    on_path, of_body, of_dof = ports_out.on_path, ports_out.of_body, ports_out.of_dof
-    n = system.parent.shape[0]
-    for port in range(ports_out.count[0]):
-        source = ports_out.body[port]
-        dof = ports_out.dof[port]
-        root = system.root[source]
-        start, width = ports_out.tree_start[root], ports_out.tree_width[root]
-        block = ports_out.tree_block[root]
-        # up: the unit forces, one a column, carried from the source to the root
-        F = X[source]
+    supports = ports_out.supports
+    n = forest.bodies.shape[0]
+    for number in range(port_count):
+        port = ports_out.ports[number]
+        _carry_up(forest, kinematics, articulated, port, supports)
+        root = forest.bodies[port.body].root
+        i = root
+        while i < n and forest.bodies[i].root == root:
+            if supports[i].on_path:
+                _carry_down(forest.bodies[i], kinematics[i], articulated[i], supports, i)
+                _write_answer(forest.bodies[i], supports, i, root, port, ports_out)
+            i += 1
+        i = root
+        while i < n and forest.bodies[i].root == root:
+            if supports[i].on_path:
+                for k in range(6):
+                    supports[i].answer[k] = 0.0
+            i += 1
+
+
+@inner_kernel
+def _carry_up(forest, kinematics, articulated, port, supports):
+    """Carry unit forces on a port, one a column, from its body to the root."""
+    i = port.body
+    F = supports[i].sweep
+    for r in range(6):
+        for k in range(6):
+            F[r, k] = 1.0 if (r == k and port.dof < 0) else 0.0
+    while True:
+        body, here = forest.bodies[i], supports[i]
+        F, u = here.sweep, here.answer
+        if body.joint_type != FREE and body.joint_type != FIXED:
+            S = kinematics[i].S
+            for k in range(6):
+                total = 0.0
+                for r in range(6):
+                    total += S[r] * F[r, k]
+                u[k] = total
+            if i == port.body and port.dof >= 0:
+                u[0] = 1.0
+        if body.parent < 0:
+            return
+        above = supports[body.parent].sweep
+        U, inverse = articulated[i].U, articulated[i].D_inverse
+        for r in range(6):
+            scaled = U[r] * inverse
+            for k in range(6):
+                above[r, k] = F[r, k] - scaled * u[k]
+        i = body.parent
+
+
+@inner_kernel
+def _carry_down(body, kinematics_i, articulated_i, supports, i):
+    """Turn the forces at body `i` into its motions, given its parent's."""
+    here = supports[i]
+    A, u = here.sweep, here.answer
+    if body.joint_type == FREE:
+        inverse = articulated_i.root_inverse
+        for k in range(6):
+            f0, f1, f2, f3, f4, f5 = A[0, k], A[1, k], A[2, k], A[3, k], A[4, k], A[5, k]
+            for r in range(6):
+                A[r, k] = (
+                    inverse[r, 0] * f0
+                    + inverse[r, 1] * f1
+                    + inverse[r, 2] * f2
+                    + inverse[r, 3] * f3
+                    + inverse[r, 4] * f4
+                    + inverse[r, 5] * f5
+                )
+        return
+    S, U, D_inverse = kinematics_i.S, articulated_i.U, articulated_i.D_inverse
+    for k in range(6):
+        u[k] *= D_inverse
+    if body.parent < 0:
         for r in range(6):
             for k in range(6):
-                F[r, k] = 1.0 if (r == k and dof < 0) else 0.0
-        i = source
-        while True:
-            parent = system.parent[i]
-            joint = system.joint_type[i]
-            F = X[i]
-            if joint != FREE and joint != FIXED:
-                for k in range(6):
-                    total = 0.0
-                    for r in range(6):
-                        total += S[i, r] * F[r, k]
-                    u[i, k] = total
-                if i == source and dof >= 0:
-                    u[i, 0] = 1.0
-            if parent < 0:
-                break
-            P = X[parent]
-            inverse = D_inverse[i]
-            for r in range(6):
-                scaled = U[i, r] * inverse
-                for k in range(6):
-                    P[r, k] = F[r, k] - scaled * u[i, k]
-            i = parent
-        # down: motions of every body that supports a port
-        end = n
-        for i in range(root, n):
-            if i > root and system.parent[i] < 0:
-                end = i
-                break
-            if not on_path[i]:
-                continue
-            parent = system.parent[i]
-            joint = system.joint_type[i]
-            A = X[i]
-            if joint == FREE:
-                F = X[i]
-                inverse6 = articulated.root_inverse[i]
-                for k in range(6):
-                    f0, f1, f2, f3, f4, f5 = F[0, k], F[1, k], F[2, k], F[3, k], F[4, k], F[5, k]
-                    for r in range(6):
-                        A[r, k] = (
-                            inverse6[r, 0] * f0
-                            + inverse6[r, 1] * f1
-                            + inverse6[r, 2] * f2
-                            + inverse6[r, 3] * f3
-                            + inverse6[r, 4] * f4
-                            + inverse6[r, 5] * f5
-                        )
-            else:
-                inverse = D_inverse[i]
-                for k in range(6):
-                    u[i, k] *= inverse
-                if parent >= 0:
-                    P = X[parent]
-                    for r in range(6):
-                        scaled = U[i, r] * inverse
-                        for k in range(6):
-                            u[i, k] -= scaled * P[r, k]
-                    for r in range(6):
-                        for k in range(6):
-                            A[r, k] = P[r, k] + S[i, r] * u[i, k]
-                else:
-                    for r in range(6):
-                        for k in range(6):
-                            A[r, k] = S[i, r] * u[i, k]
-            column = ports_out.offset[port] - start
-            columns = 6 if dof < 0 else 1
-            if of_body[i] >= 0:
-                row = ports_out.offset[of_body[i]] - start
-                for r in range(6):
-                    for k in range(columns):
-                        ports_out.block[block + (row + r) * width + column + k] = A[r, k]
-            if joint != FREE and joint != FIXED and of_dof[system.v_index[i]] >= 0:
-                row = ports_out.offset[of_dof[system.v_index[i]]] - start
-                for k in range(columns):
-                    ports_out.block[block + row * width + column + k] = u[i, k]
-        for i in range(root, end):
-            if on_path[i]:
-                for k in range(6):
-                    u[i, k] = 0.0
+                A[r, k] = S[r] * u[k]
+        return
+    above = supports[body.parent].sweep
+    for r in range(6):
+        scaled = U[r] * D_inverse
+        for k in range(6):
+            u[k] -= scaled * above[r, k]
+    for r in range(6):
+        for k in range(6):
+            A[r, k] = above[r, k] + S[r] * u[k]
 
 
-@kernel
-def port_velocities(system, kinematics, velocity, ports_out):
-    """Write the velocity of every port under the kernels' `velocity` (nv,)."""
-    S, twist = kinematics.S, ports_out.twist
-    for i in range(system.parent.shape[0]):
-        if not ports_out.on_path[i]:
-            continue
-        joint = system.joint_type[i]
-        parent = system.parent[i]
-        if joint == FREE:
-            for r in range(6):
-                twist[i, r] = velocity[system.v_index[i] + r]
-        else:
-            rate = velocity[system.v_index[i]] if joint != FIXED else 0.0
-            for r in range(6):
-                above = twist[parent, r] if parent >= 0 else 0.0
-                twist[i, r] = above + S[i, r] * rate
-    for port in range(ports_out.count[0]):
-        at, k = ports_out.offset[port], ports_out.dof[port]
-        if k >= 0:
-            ports_out.velocity[at] = velocity[k]
-        else:
-            for r in range(6):
-                ports_out.velocity[at + r] = twist[ports_out.body[port], r]
-
-
-@kernel
-def respond(system, kinematics, articulated, load, effort, da_out, dv_out):
-    """Write the change of motion that forces (or impulses) alone cause, gravity and bias apart.
-
-    `load` (n, 6) on bodies ends as the total load of each subtree as its joint passes it on;
-    `effort` (nv,) on joints. da_out (n, 6) per body, dv_out (nv,) for the kernels' velocity.
-    """
-    S, U, D_inverse = kinematics.S, articulated.U, articulated.D_inverse
-    n = system.parent.shape[0]
-    for i in range(n - 1, -1, -1):
-        joint = system.joint_type[i]
-        if joint == FREE:
-            continue
-        parent = system.parent[i]
-        gain = 0.0
-        if joint != FIXED:
-            k = system.v_index[i]
-            total = effort[k]
-            for r in range(6):
-                total += S[i, r] * load[i, r]
-            dv_out[k] = total
-            gain = total * D_inverse[i]
-        if parent >= 0:
-            for r in range(6):
-                load[parent, r] += load[i, r] - U[i, r] * gain
-    for i in range(n):
-        joint = system.joint_type[i]
-        if joint == FREE:
-            k = system.v_index[i]
-            for r in range(6):
-                total = 0.0
-                for s in range(6):
-                    total += articulated.root_inverse[i, r, s] * load[i, s]
-                da_out[i, r] = total
-                dv_out[k + r] = total
-            continue
-        parent = system.parent[i]
+@inner_kernel
+def _write_answer(body, supports, i, root, port, ports_out):
+    """Copy the motion of body `i` and its joint to their rows of the tree's block."""
+    tree = supports[root]
+    column = port.offset - tree.tree_start
+    columns = 6 if port.dof < 0 else 1
+    block, width = ports_out.block, tree.tree_width
+    here = supports[i]
+    if here.port >= 0:
+        row = ports_out.ports[here.port].offset - tree.tree_start
+        at = tree.tree_block + row * width + column
         for r in range(6):
-            da_out[i, r] = da_out[parent, r] if parent >= 0 else 0.0
-        if joint != FIXED:
-            k = system.v_index[i]
-            total = dv_out[k]
+            for k in range(columns):
+                block[at + r * width + k] = here.sweep[r, k]
+    if body.joint_type != FREE and body.joint_type != FIXED:
+        number = ports_out.of_dof[body.v_index]
+        if number >= 0:
+            row = ports_out.ports[number].offset - tree.tree_start
+            at = tree.tree_block + row * width + column
+            for k in range(columns):
+                block[at + k] = here.answer[k]
+
+
+@inner_kernel
+def port_velocities(forest, kinematics, velocity, port_count, ports_out):
+    """Write the velocity of every port under the kernels' `velocity` (nv,)."""
+    supports = ports_out.supports
+    for i in range(forest.bodies.shape[0]):
+        if not supports[i].on_path:
+            continue
+        body, twist = forest.bodies[i], supports[i].twist
+        if body.joint_type == FREE:
             for r in range(6):
-                total -= U[i, r] * da_out[i, r]
-            rate = total * D_inverse[i]
-            dv_out[k] = rate
+                twist[r] = velocity[body.v_index + r]
+            continue
+        rate = velocity[body.v_index] if body.joint_type != FIXED else 0.0
+        S = kinematics[i].S
+        if body.parent >= 0:
+            above = supports[body.parent].twist
             for r in range(6):
-                da_out[i, r] += S[i, r] * rate
+                twist[r] = above[r] + S[r] * rate
+        else:
+            for r in range(6):
+                twist[r] = S[r] * rate
+    for number in range(port_count):
+        port = ports_out.ports[number]
+        if port.dof >= 0:
+            ports_out.velocity[port.offset] = velocity[port.dof]
+        else:
+            twist = supports[port.body].twist
+            for r in range(6):
+                ports_out.velocity[port.offset + r] = twist[r]

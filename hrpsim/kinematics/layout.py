@@ -7,45 +7,52 @@ Joint rates are the same in both. q is the same in both.
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
-from hrpsim.compiled import kernel
+from hrpsim.compiled import inner_kernel, kernel
 from hrpsim.model.system import FREE
-from hrpsim.spatial.rotation import rotation_from_quaternion
+from hrpsim.spatial.rotation import rotated
 
 
 @kernel
 def velocity_to_kernel(forest, q, v, velocity_out):
     """Write the kernels' velocity for the public `v` (both (nv,))."""
-    R = np.empty((3, 3))
     for k in range(v.shape[0]):
         velocity_out[k] = v[k]
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
         if body.joint_type == FREE:
             k, j = body.v_index, body.q_index
-            rotation_from_quaternion(q[j + 3], q[j + 4], q[j + 5], q[j + 6], R)
-            for a in range(3):
-                velocity_out[k + a] = R[a, 0] * v[k + 3] + R[a, 1] * v[k + 4] + R[a, 2] * v[k + 5]
-                velocity_out[k + 3 + a] = R[a, 0] * v[k] + R[a, 1] * v[k + 1] + R[a, 2] * v[k + 2]
+            x, y, z, w = _unit_quaternion(q, j + 3)
+            lx, ly, lz = rotated(x, y, z, w, v[k], v[k + 1], v[k + 2])
+            wx, wy, wz = rotated(x, y, z, w, v[k + 3], v[k + 4], v[k + 5])
+            velocity_out[k], velocity_out[k + 1], velocity_out[k + 2] = wx, wy, wz
+            velocity_out[k + 3], velocity_out[k + 4], velocity_out[k + 5] = lx, ly, lz
 
 
 @kernel
 def velocity_from_kernel(forest, q, velocity, v_out):
     """Write the public v for the kernels' `velocity` (both (nv,))."""
-    R = np.empty((3, 3))
     for k in range(velocity.shape[0]):
         v_out[k] = velocity[k]
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
         if body.joint_type == FREE:
             k, j = body.v_index, body.q_index
-            rotation_from_quaternion(q[j + 3], q[j + 4], q[j + 5], q[j + 6], R)
-            for a in range(3):
-                v_out[k + a] = v_out[k + 3 + a] = 0.0
-                for b in range(3):
-                    v_out[k + a] += R[b, a] * velocity[k + 3 + b]
-                    v_out[k + 3 + a] += R[b, a] * velocity[k + b]
+            x, y, z, w = _unit_quaternion(q, j + 3)
+            wx, wy, wz = rotated(-x, -y, -z, w, velocity[k], velocity[k + 1], velocity[k + 2])
+            lx, ly, lz = rotated(
+                -x, -y, -z, w, velocity[k + 3], velocity[k + 4], velocity[k + 5]
+            )
+            v_out[k], v_out[k + 1], v_out[k + 2] = lx, ly, lz
+            v_out[k + 3], v_out[k + 4], v_out[k + 5] = wx, wy, wz
+
+
+@inner_kernel
+def _unit_quaternion(q, at):
+    x, y, z, w = q[at], q[at + 1], q[at + 2], q[at + 3]
+    scale = 1.0 / math.sqrt(x * x + y * y + z * z + w * w)
+    return x * scale, y * scale, z * scale, w * scale
 
 
 @kernel
@@ -62,7 +69,7 @@ def acceleration_from_kernel(forest, q, velocity, acceleration, dv_out):
     velocity_from_kernel(forest, q, acceleration, dv_out)
 
 
-@kernel
+@inner_kernel
 def _add_turning(forest, velocity, sign, acceleration):
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]

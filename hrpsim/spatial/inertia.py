@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hrpsim.compiled import kernel
+from hrpsim.compiled import inner_kernel
 
 
-@kernel
+@inner_kernel
 def place_inertia(mass, com, inertia, R, p, placed_out):
     """Write mass, first moment h (3) and rotational inertia about the tree's origin (6).
 
@@ -45,7 +45,7 @@ def place_inertia(mass, com, inertia, R, p, placed_out):
     placed_out[9] = a10 * R[2, 0] + a11 * R[2, 1] + a12 * R[2, 2] - mass * cy * cz
 
 
-@kernel
+@inner_kernel
 def apply_inertia(placed, m, force_out):
     """Write the spatial force (moment, force) = inertia times the motion vector `m` (6,)."""
     mass, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
@@ -58,7 +58,7 @@ def apply_inertia(placed, m, force_out):
     force_out[5] = mass * lz + wx * hy - wy * hx
 
 
-@kernel
+@inner_kernel
 def cross_force(v, f, force_out):
     """Write v x* f, the rate of change of the force vector `f` carried by the motion `v` (6,)."""
     wx, wy, wz, lx, ly, lz = v[0], v[1], v[2], v[3], v[4], v[5]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import kernel
+from hrpsim.compiled import inner_kernel, kernel
 
 
-@kernel
+@inner_kernel
 def rotation_from_quaternion(x, y, z, w, R_out):
     """Write the rotation matrix of a quaternion that need not be exactly of unit length."""
     s = 2.0 / (x * x + y * y + z * z + w * w)
@@ -22,7 +22,20 @@ def rotation_from_quaternion(x, y, z, w, R_out):
     R_out[2, 2] = 1.0 - s * (x * x + y * y)
 
 
-@kernel
+@inner_kernel
+def rotated(x, y, z, w, vx, vy, vz):
+    """Return the vector (vx, vy, vz) turned by the unit quaternion (x, y, z, w)."""
+    tx = 2.0 * (y * vz - z * vy)
+    ty = 2.0 * (z * vx - x * vz)
+    tz = 2.0 * (x * vy - y * vx)
+    return (
+        vx + w * tx + y * tz - z * ty,
+        vy + w * ty + z * tx - x * tz,
+        vz + w * tz + x * ty - y * tx,
+    )
+
+
+@inner_kernel
 def rotate_quaternion(q, at, wx, wy, wz, scale):
     """Turn the quaternion q[at:at+4] by the rotation vector `scale` (wx, wy, wz) in world axes.
 

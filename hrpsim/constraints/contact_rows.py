@@ -1,0 +1,145 @@
+"""The rows of contacts: a normal that pushes, and two tangents inside the friction cone."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hrpsim.compiled import inner_kernel, kernel
+from hrpsim.constraints.rows import (
+    CONTACT_ROW,
+    attach_port,
+    attach_second_port,
+    coupling,
+    row_velocity,
+    share_largest_mass,
+    start_row,
+)
+
+# coefficients of a pair of materials; tables are (k, k) and symmetric
+MATERIAL_PAIR = np.dtype([("static", "f8"), ("kinetic", "f8"), ("restitution", "f8")])
+
+# numbers that contact rows are made with, the same for the whole world
+CONTACT_LAW = [
+    ("slip_threshold", "f8"),  # speed that separates static from kinetic friction [m/s]
+    ("restitution_threshold", "f8"),  # approach speed below which nothing bounces [m/s]
+    ("correction_rate", "f8"),  # share of the penetration taken back in a step
+    ("correction_speed", "f8"),  # bound on the velocity that takes it back [m/s]
+    ("slop", "f8"),  # penetration that is left alone [m]
+]
+
+
+@kernel
+def tangents(n, first_out, second_out):
+    """Write two unit vectors orthogonal to the unit vector `n` and to each other.
+
+    They depend on the normal alone, so that friction impulses keep their meaning between steps.
+    """
+    if abs(n[2]) > 0.7:
+        scale = 1.0 / math.sqrt(n[0] * n[0] + n[2] * n[2])
+        x, y, z = n[2] * scale, 0.0, -n[0] * scale
+    else:
+        scale = 1.0 / math.sqrt(n[0] * n[0] + n[1] * n[1])
+        x, y, z = -n[1] * scale, n[0] * scale, 0.0
+    first_out[0], first_out[1], first_out[2] = x, y, z
+    second_out[0] = n[1] * z - n[2] * y
+    second_out[1] = n[2] * x - n[0] * z
+    second_out[2] = n[0] * y - n[1] * x
+
+
+@inner_kernel
+def mark_contact_ports(contacts, contact_count, ports_out):
+    """Mark the bodies that contacts push; every other body is unmarked."""
+    for i in range(ports_out.supports.shape[0]):
+        ports_out.supports[i].port = -1
+    for c in range(contact_count):
+        contact = contacts[c]
+        if contact.body_a >= 0:
+            ports_out.supports[contact.body_a].port = 0
+        if contact.body_b >= 0:
+            ports_out.supports[contact.body_b].port = 0
+
+
+@inner_kernel
+def contact_response_space(forest, contacts, contact_count, ports):
+    """Return the room that the responses of contact rows need."""
+    needed = 0
+    for c in range(contact_count):
+        a, b = contacts[c].body_a, contacts[c].body_b
+        if a >= 0:
+            needed += 3 * ports.supports[forest.bodies[a].root].tree_width
+        if b >= 0 and (a < 0 or forest.bodies[a].root != forest.bodies[b].root):
+            needed += 3 * ports.supports[forest.bodies[b].root].tree_width
+    return needed
+
+
+@inner_kernel
+def write_contact_rows(
+    forest, contacts, contact_count, shapes, materials, law, time_step, directions, ports, rows_out
+):
+    """Write three rows a contact: normal, first and second tangent (Nakaoka eqs. 6-10).
+
+    ports.velocity must be the velocity at the start of the step; `directions` (3, 3) is work.
+    Returns the response space used.
+    """
+    rows, response = rows_out.rows, rows_out.response
+    used = 0
+    for c in range(contact_count):
+        contact = contacts[c]
+        normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
+        for r in range(3):
+            directions[0, r] = contact.normal[r]
+        tangents(directions[0], directions[1], directions[2])
+        for axis in range(3):
+            row = rows[3 * c + axis]
+            used = _attach(forest, ports, contact, directions[axis], row, response, used)
+            row.kind, row.source = CONTACT_ROW, c
+            row.impulse = contact.impulse[axis]
+            row.inverse_mass = coupling(row, row, response)
+        share_largest_mass(x, y, response)
+        pair = materials[shapes[contact.shape_a].material, shapes[contact.shape_b].material]
+        slip = math.hypot(row_velocity(x, ports.velocity), row_velocity(y, ports.velocity))
+        normal.friction = pair.kinetic if slip > law.slip_threshold else pair.static
+        _ask(contact.gap, row_velocity(normal, ports.velocity), pair, law, time_step, normal)
+    return used
+
+
+@inner_kernel
+def _ask(gap, approach, pair, law, time_step, normal):
+    """Write what the normal row asks for: not to pass, to bounce, to come out."""
+    if gap > 0.0:
+        normal.target = normal.push = -gap / time_step
+    elif gap < -law.slop:
+        wanted = -law.correction_rate * (gap + law.slop) / time_step
+        normal.push = min(wanted, law.correction_speed)
+    if approach < -law.restitution_threshold and gap + time_step * approach <= 0.0:
+        normal.target = max(normal.target, -pair.restitution * approach)
+
+
+@inner_kernel
+def _attach(forest, ports, contact, direction, row, response, used):
+    """Make the row push body a along `direction` and body b against it."""
+    start_row(row, used)
+    a, b = contact.body_a, contact.body_b
+    if a >= 0:
+        _force_through(contact.point_a, direction, 1.0, row.J_a)
+        used = attach_port(forest, ports, ports.supports[a].port, row, response, used)
+        if b >= 0:
+            _force_through(contact.point_b, direction, -1.0, row.J_b)
+            used = attach_second_port(forest, ports, ports.supports[b].port, row, response, used)
+    else:
+        _force_through(contact.point_b, direction, -1.0, row.J_a)
+        used = attach_port(forest, ports, ports.supports[b].port, row, response, used)
+    return used
+
+
+@inner_kernel
+def _force_through(point, d, sign, J_out):
+    """Write the spatial force of `sign` times the unit vector d through `point`."""
+    J_out[0] = sign * (point[1] * d[2] - point[2] * d[1])
+    J_out[1] = sign * (point[2] * d[0] - point[0] * d[2])
+    J_out[2] = sign * (point[0] * d[1] - point[1] * d[0])
+    J_out[3] = sign * d[0]
+    J_out[4] = sign * d[1]
+    J_out[5] = sign * d[2]

@@ -1,0 +1,148 @@
+"""Constraint rows: a unit force pattern on one or two ports, what it asks for, what it may use."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.compiled import inner_kernel
+
+CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC = range(5)
+
+ROW = np.dtype(
+    [
+        ("at_a", "i8"),  # first column of the first port, -1 for none
+        ("at_b", "i8"),
+        ("start_a", "i8"),  # columns of the tree of the first port
+        ("width_a", "i8"),
+        ("start_b", "i8"),  # the second tree's; width 0 if it is the same or none
+        ("width_b", "i8"),
+        ("response_at", "i8"),  # where the row's response starts
+        ("J_a", "f8", (6,)),  # zero-padded for a degree of freedom
+        ("J_b", "f8", (6,)),
+        ("inverse_mass", "f8"),  # J (response) [1/kg or 1/(kg m^2)]
+        ("target", "f8"),  # velocity asked for [m/s or rad/s]
+        ("push", "f8"),  # velocity asked for by the position correction
+        ("lower", "f8"),  # bounds of the impulse [Ns or Nms]
+        ("upper", "f8"),
+        ("impulse", "f8"),
+        ("push_impulse", "f8"),  # of the position correction
+        ("friction", "f8"),  # at a normal row: coefficient of its contact
+        ("kind", "i8"),
+        ("source", "i8"),  # contact row: its contact; joint row: its degree of freedom
+        ("leader", "i8"),  # mimic row: the degree of freedom that leads
+    ]
+)
+
+
+class Rows(NamedTuple):
+    """Rows of one step: three for each contact (normal, two tangents), then the joints'."""
+
+    rows: np.ndarray  # (capacity,) ROW
+    response: np.ndarray  # (pool,) velocity of the trees' columns for a unit impulse on each row
+
+
+def new_rows(row_capacity: int, response_capacity: int) -> Rows:
+    """Return room for rows and for their responses."""
+    return Rows(np.zeros(row_capacity, dtype=ROW), np.zeros(response_capacity))
+
+
+@inner_kernel
+def row_velocity(row, velocity):
+    """Return J times the ports' velocity."""
+    total = 0.0
+    J, at = row.J_a, row.at_a
+    for k in range(6):
+        total += J[k] * velocity[at + k]
+    at = row.at_b
+    if at >= 0:
+        J = row.J_b
+        for k in range(6):
+            total += J[k] * velocity[at + k]
+    return total
+
+
+@inner_kernel
+def start_row(row, used):
+    """Empty a row whose response will start at `used`."""
+    row.at_a = row.at_b = -1
+    row.width_a = row.width_b = 0
+    row.response_at = used
+    row.push = row.target = 0.0
+
+
+@inner_kernel
+def attach_port(forest, ports, port, row, response, used):
+    """Let J_a act on `port`; return the response space used so far."""
+    body = ports.ports[port].body
+    tree = ports.supports[forest.bodies[body].root]
+    row.at_a = ports.ports[port].offset
+    row.start_a, row.width_a = tree.tree_start, tree.tree_width
+    for k in range(row.width_a):
+        response[used + k] = 0.0
+    _add_response(ports, port, tree, row.J_a, response, used)
+    return used + row.width_a
+
+
+@inner_kernel
+def attach_second_port(forest, ports, port, row, response, used):
+    """Let J_b act on `port` besides; return the response space used so far."""
+    body = ports.ports[port].body
+    tree = ports.supports[forest.bodies[body].root]
+    row.at_b = ports.ports[port].offset
+    if tree.tree_start == row.start_a:
+        _add_response(ports, port, tree, row.J_b, response, row.response_at)
+        return used
+    row.start_b, row.width_b = tree.tree_start, tree.tree_width
+    for k in range(row.width_b):
+        response[used + k] = 0.0
+    _add_response(ports, port, tree, row.J_b, response, used)
+    return used + row.width_b
+
+
+@inner_kernel
+def _add_response(ports, port, tree, J, response, at):
+    """Add the motion of the tree's columns under the force J on `port`."""
+    width = tree.tree_width
+    first = tree.tree_block + ports.ports[port].offset - tree.tree_start
+    if ports.ports[port].dof >= 0:
+        for k in range(width):
+            response[at + k] += ports.block[first + k * width] * J[0]
+        return
+    for k in range(width):
+        total = 0.0
+        for s in range(6):
+            total += ports.block[first + k * width + s] * J[s]
+        response[at + k] += total
+
+
+@inner_kernel
+def coupling(row, other, response):
+    """Return J of `other` times the response of `row`; both act on the same ports."""
+    total = 0.0
+    first = row.response_at + row.at_a - row.start_a
+    J = other.J_a
+    for k in range(6):
+        if J[k] != 0.0:
+            total += J[k] * response[first + k]
+    if row.at_b >= 0:
+        if row.width_b > 0:
+            first = row.response_at + row.width_a + row.at_b - row.start_b
+        else:
+            first = row.response_at + row.at_b - row.start_a
+        J = other.J_b
+        for k in range(6):
+            if J[k] != 0.0:
+                total += J[k] * response[first + k]
+    return total
+
+
+@inner_kernel
+def share_largest_mass(x, y, response):
+    """Give two rows the largest eigenvalue of their common 2x2 inverse mass."""
+    half = 0.5 * (x.inverse_mass - y.inverse_mass)
+    xy = coupling(x, y, response)
+    largest = 0.5 * (x.inverse_mass + y.inverse_mass) + math.sqrt(half * half + xy * xy)
+    x.inverse_mass = y.inverse_mass = largest

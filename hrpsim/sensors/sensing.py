@@ -1,0 +1,114 @@
+"""Force/torque sensors and inertial measurement units, read from the accelerations of a step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.compiled import inner_kernel
+
+SENSOR = np.dtype(
+    [
+        ("is_imu", "i8"),
+        ("body", "i8"),  # -1: on the world
+        ("R", "f8", (3, 3)),  # sensor frame in the body frame
+        ("p", "f8", (3,)),  # [m]
+        ("tare", "i8"),  # whether the weight of bodies body..subtree_end-1 is taken out
+        ("subtree_end", "i8"),
+        ("wrench", "f8", (6,)),  # work: moment, force, in the world
+        ("reading", "f8", (6,)),  # force, torque | angular velocity, specific force
+    ]
+)
+
+
+@inner_kernel
+def sense(kinematics, articulated, gravity, sensors_out):
+    """Write every reading: means over the step, in the frames of the sensors.
+
+    A force sensor reads -(I_A a + p_A), what the child side exerts on the parent side through the
+    joint (RBDA eq. 7.22, sign turned); the records' `da` and `load` are what constraints add to
+    a and take from p_A. An IMU reads angular velocity and specific force.
+    """
+    for k in range(sensors_out.shape[0]):
+        sensor = sensors_out[k]
+        if sensor.body < 0:
+            _read_at_rest(gravity, sensor)
+            continue
+        here = kinematics[sensor.body]
+        R, t = here.R, sensor.p
+        x = here.p[0] + R[0, 0] * t[0] + R[0, 1] * t[1] + R[0, 2] * t[2]
+        y = here.p[1] + R[1, 0] * t[0] + R[1, 1] * t[1] + R[1, 2] * t[2]
+        z = here.p[2] + R[2, 0] * t[0] + R[2, 1] * t[1] + R[2, 2] * t[2]
+        if sensor.is_imu:
+            _measure_motion(here.v, articulated[sensor.body], x, y, z, sensor.wrench)
+        else:
+            _measure_wrench(articulated[sensor.body], sensor.wrench)
+            if sensor.tare:
+                _take_out_weight(articulated, gravity, sensor)
+            w = sensor.wrench
+            w[0] -= y * w[5] - z * w[4]
+            w[1] -= z * w[3] - x * w[5]
+            w[2] -= x * w[4] - y * w[3]
+        _turn_into_sensor(R, sensor)
+
+
+@inner_kernel
+def _measure_wrench(here, wrench_out):
+    """Write what the child side exerts on the parent side, about the tree's origin."""
+    for r in range(6):
+        total = here.load[r] - here.p_A[r]
+        for s in range(6):
+            total -= here.I_A[r, s] * (here.a[s] + here.da[s])
+        wrench_out[r] = total
+
+
+@inner_kernel
+def _take_out_weight(articulated, gravity, sensor):
+    """Take the weight of the child side out of sensor.wrench."""
+    w = sensor.wrench
+    for j in range(sensor.body, sensor.subtree_end):
+        placed = articulated[j].inertia
+        m, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
+        w[0] -= hy * gravity[2] - hz * gravity[1]
+        w[1] -= hz * gravity[0] - hx * gravity[2]
+        w[2] -= hx * gravity[1] - hy * gravity[0]
+        for r in range(3):
+            w[3 + r] -= m * gravity[r]
+
+
+@inner_kernel
+def _measure_motion(v, here, x, y, z, motion_out):
+    """Write specific force, then angular velocity, at (x, y, z) from the tree's origin."""
+    a0, a1, a2 = here.a[0] + here.da[0], here.a[1] + here.da[1], here.a[2] + here.da[2]
+    a3, a4, a5 = here.a[3] + here.da[3], here.a[4] + here.da[4], here.a[5] + here.da[5]
+    wx, wy, wz = v[0], v[1], v[2]
+    vx = v[3] + wy * z - wz * y
+    vy = v[4] + wz * x - wx * z
+    vz = v[5] + wx * y - wy * x
+    motion_out[0] = a3 + a1 * z - a2 * y + wy * vz - wz * vy
+    motion_out[1] = a4 + a2 * x - a0 * z + wz * vx - wx * vz
+    motion_out[2] = a5 + a0 * y - a1 * x + wx * vy - wy * vx
+    motion_out[3], motion_out[4], motion_out[5] = wx, wy, wz
+
+
+@inner_kernel
+def _turn_into_sensor(R, sensor):
+    """Write the reading: second half of the work vector first, along the sensor's axes."""
+    L, w = sensor.R, sensor.wrench
+    for c in range(3):
+        x = R[0, 0] * L[0, c] + R[0, 1] * L[1, c] + R[0, 2] * L[2, c]
+        y = R[1, 0] * L[0, c] + R[1, 1] * L[1, c] + R[1, 2] * L[2, c]
+        z = R[2, 0] * L[0, c] + R[2, 1] * L[1, c] + R[2, 2] * L[2, c]
+        sensor.reading[c] = x * w[3] + y * w[4] + z * w[5]
+        sensor.reading[3 + c] = x * w[0] + y * w[1] + z * w[2]
+
+
+@inner_kernel
+def _read_at_rest(gravity, sensor):
+    """Write what a sensor reads that is fixed to the world."""
+    L = sensor.R
+    for c in range(3):
+        sensor.reading[c] = sensor.reading[3 + c] = 0.0
+        if sensor.is_imu:
+            sensor.reading[3 + c] = -(
+                L[0, c] * gravity[0] + L[1, c] * gravity[1] + L[2, c] * gravity[2]
+            )

@@ -1,0 +1,152 @@
+"""Laying entities one after another into the arrays of a scene."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.collision.contacts import CONTACT, MANIFOLD, SHAPE, Collision
+from hrpsim.constraints.joint_rows import JOINT_IMPULSE
+from hrpsim.constraints.rows import new_rows
+from hrpsim.dynamics.articulated import new_articulated
+from hrpsim.dynamics.joint_forces import CONTROL
+from hrpsim.dynamics.response import new_ports
+from hrpsim.kinematics.forest import forest_of
+from hrpsim.kinematics.forward import new_kinematics
+from hrpsim.model.model import CollisionShape
+from hrpsim.model.system import JOINT_NQ, System
+from hrpsim.sensors.sensing import SENSOR
+from hrpsim.world.entity import Entity, shape_radius
+from hrpsim.world.robot import Robot
+from hrpsim.world.scene import TALLY, WRENCH, Scene, new_work
+
+_SHIFTED_BY_BODY = ("parent", "root", "dof_body")
+
+
+def place_entities(entities: list[Entity]) -> None:
+    """Write where each entity's bodies, positions and velocities begin."""
+    body = q = v = 0
+    for entity in entities:
+        entity.first_body, entity.first_q, entity.first_v = body, q, v
+        body += len(entity.system.parent)
+        q += entity.nq
+        v += entity.nv
+
+
+def joined_system(entities: list[Entity]) -> System:
+    """Return one System for all entities, indices shifted."""
+    parts = {name: [] for name in System._fields}
+    for entity in entities:
+        for name, array in zip(System._fields, entity.system, strict=True):
+            if name in _SHIFTED_BY_BODY:
+                array = np.where(array >= 0, array + entity.first_body, array)
+            elif name == "q_index":
+                array = array + entity.first_q
+            elif name == "v_index":
+                array = array + entity.first_v
+            elif name == "mimic_dof":
+                array = np.where(array >= 0, array + entity.first_v, array)
+            parts[name].append(array)
+    empty = {"placement_R": (0, 3, 3), "inertia": (0, 3, 3), "placement_p": (0, 3), "com": (0, 3)}
+    integers = {"parent", "root", "joint_type", "q_index", "v_index", "dof_body", "mimic_dof"}
+    joined = {}
+    for name, arrays in parts.items():
+        kind = np.int64 if name in integers else np.float64
+        nothing = np.zeros(empty.get(name, (0,)), dtype=kind)
+        joined[name] = np.ascontiguousarray(np.concatenate([nothing, *arrays]), dtype=kind)
+    return System(**joined)
+
+
+def joined_collision(
+    fixed: list[CollisionShape], entities: list[Entity], material_index: dict[str, int]
+) -> tuple[Collision, list[tuple[str, str]]]:
+    """Return the shapes' arrays, and (entity, link) of each shape."""
+    rows = [("world", -1, -1, shape) for shape in fixed]
+    for group, entity in enumerate(entities):
+        for shape in entity.shapes:
+            body = shape.body + entity.first_body if shape.body >= 0 else -1
+            rows.append((entity.name, group if body >= 0 else -1, body, shape))
+    n = len(rows)
+    shapes = np.zeros(n, dtype=SHAPE)
+    for record, (_, _, body, shape) in zip(shapes, rows, strict=True):
+        record["kind"] = shape.geometry.kind
+        record["size"] = shape.geometry.size
+        record["body"] = body
+        record["placement_R"], record["placement_p"] = shape.R, shape.p
+        record["radius"] = shape_radius(shape)
+        record["material"] = material_index[shape.material]
+    capacity = 32 + 8 * n
+    collision = Collision(
+        shapes=shapes,
+        group=np.array([group for _, group, _, _ in rows], dtype=np.int64),
+        lower=np.zeros((n, 3)),
+        upper=np.zeros((n, 3)),
+        order=np.arange(n, dtype=np.int64),
+        pairs=np.zeros((64 + 4 * n, 2), dtype=np.int64),
+        manifold=np.zeros(1, dtype=MANIFOLD),
+        contacts=np.zeros(capacity, dtype=CONTACT),
+        previous=np.zeros(capacity, dtype=CONTACT),
+    )
+    return collision, [(owner, shape.link) for owner, _, _, shape in rows]
+
+
+def joined_sensors(entities: list[Entity], system: System) -> np.ndarray:
+    """Return the SENSOR records of all robots, in the order of the entities."""
+    rows = [
+        (entity, sensor)
+        for entity in entities
+        if isinstance(entity, Robot)
+        for sensor in entity.model.sensors
+    ]
+    sensors = np.zeros(len(rows), dtype=SENSOR)
+    for record, (entity, sensor) in zip(sensors, rows, strict=True):
+        body = sensor.body + entity.first_body if sensor.body >= 0 else -1
+        record["is_imu"] = sensor.kind == "imu"
+        record["body"] = body
+        record["R"], record["p"] = sensor.R, sensor.p
+        record["tare"] = sensor.tare
+        record["subtree_end"] = _subtree_end(system, body)
+    return sensors
+
+
+def _subtree_end(system: System, body: int) -> int:
+    end = body + 1
+    while end < len(system.parent) and system.parent[end] >= body >= 0:
+        end += 1
+    return end
+
+
+def assemble(
+    settings: np.ndarray,
+    entities: list[Entity],
+    fixed: list[CollisionShape],
+    materials: np.ndarray,
+    material_index: dict[str, int],
+) -> tuple[Scene, list[tuple[str, str]]]:
+    """Return a scene with every entity at its place and zero state, and (entity, link) of shapes."""
+    place_entities(entities)
+    system = joined_system(entities)
+    collision, owners = joined_collision(fixed, entities, material_index)
+    bodies, dofs = len(system.parent), len(system.dof_body)
+    positions = sum(JOINT_NQ[t] for t in system.joint_type)
+    rows = 3 * len(collision.contacts) + 4 * dofs
+    tally = np.zeros(1, dtype=TALLY)
+    tally["candidate_count"] = -1
+    scene = Scene(
+        settings=settings,
+        tally=tally,
+        forest=forest_of(system),
+        q=np.zeros(positions),
+        velocity=np.zeros(dofs),
+        control=np.zeros(dofs, dtype=CONTROL),
+        joint_impulses=np.zeros(dofs, dtype=JOINT_IMPULSE),
+        kinematics=new_kinematics(bodies),
+        articulated=new_articulated(bodies),
+        collision=collision,
+        materials=materials,
+        ports=new_ports(bodies, dofs, 256 + 36 * bodies),
+        rows=new_rows(rows, 24 * rows),
+        wrenches=np.zeros(8, dtype=WRENCH),
+        sensors=joined_sensors(entities, system),
+        work=new_work(bodies, positions, dofs),
+    )
+    return scene, owners

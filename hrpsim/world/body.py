@@ -1,0 +1,102 @@
+"""A loose rigid body of one shape."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.model.geometry import Geometry
+from hrpsim.model.model import CollisionShape
+from hrpsim.model.solid import solid_inertia, solid_system
+from hrpsim.world.entity import Entity, finite_vector
+
+
+class Body(Entity):
+    """A rigid body that moves freely; its frame has its origin at the centre of mass."""
+
+    def __init__(
+        self,
+        world,
+        name: str,
+        geometry: Geometry,
+        mass: float,
+        position,
+        orientation,
+        velocity,
+        angular_velocity,
+        material: str,
+        inertia=None,
+    ):
+        if inertia is None:
+            inertia = solid_inertia(geometry, mass)
+        shape = CollisionShape(
+            name=name,
+            link=name,
+            body=0,
+            R=np.eye(3),
+            p=np.zeros(3),
+            geometry=geometry,
+            material=material,
+        )
+        system = solid_system(mass, inertia)
+        super().__init__(world, name, system, (shape,), np.zeros(7), np.zeros(6))
+        self.initial_q = self._checked_q(
+            np.concatenate(
+                [finite_vector("position", position, 3), finite_vector("orientation", orientation, 4)]
+            )
+        )
+        R = rotation_matrix(self.initial_q[3:])
+        self.initial_v = np.concatenate(
+            [
+                R.T @ finite_vector("velocity", velocity, 3),
+                R.T @ finite_vector("angular_velocity", angular_velocity, 3),
+            ]
+        )
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg]."""
+        return float(self.system.mass[0])
+
+    @property
+    def position(self) -> np.ndarray:
+        """Position of the centre of mass in the world (3,) [m]."""
+        return self.q[:3]
+
+    @property
+    def orientation(self) -> np.ndarray:
+        """Orientation as a quaternion x y z w (4,)."""
+        return self.q[3:]
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """Velocity of the centre of mass in the world (3,) [m/s]."""
+        return self._velocity()[3:].copy()
+
+    @property
+    def angular_velocity(self) -> np.ndarray:
+        """Angular velocity along the world's axes (3,) [rad/s]."""
+        return self._velocity()[:3].copy()
+
+    def apply_wrench(self, force=(0.0, 0.0, 0.0), torque=(0.0, 0.0, 0.0), point=None) -> None:
+        """Push during the next call of World.step: force [N] and torque [Nm] in the world.
+
+        `point` [m] is where the force acts, in the world; the centre of mass by default. It
+        moves with the body while the call lasts. Calls add up.
+        """
+        local = np.zeros(3)
+        if point is not None:
+            away = finite_vector("point", point, 3) - self.position
+            local = rotation_matrix(self.orientation).T @ away
+        self._apply(0, local, force, torque)
+
+
+def rotation_matrix(quaternion) -> np.ndarray:
+    """Return R (3, 3) of a unit quaternion x y z w."""
+    x, y, z, w = quaternion
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )

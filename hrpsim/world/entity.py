@@ -1,0 +1,131 @@
+"""What robots and loose bodies have in common: a place in the world's arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hrpsim.collision.bounds import bounding_radius
+from hrpsim.errors import StateError
+from hrpsim.kinematics.forest import forest_of
+from hrpsim.kinematics.layout import velocity_from_kernel, velocity_to_kernel
+from hrpsim.model.model import CollisionShape
+from hrpsim.model.system import FREE, System
+
+if TYPE_CHECKING:
+    from hrpsim.world.world import World
+
+
+def finite_vector(name: str, values, length: int) -> np.ndarray:
+    """Return a new float64 vector; StateError on a wrong length or values that are not finite."""
+    try:
+        vector = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise StateError(f"{name} must be {length} numbers, got {values!r}") from error
+    if vector.shape != (length,):
+        raise StateError(f"{name} must have shape ({length},), got {vector.shape}")
+    bad = np.flatnonzero(~np.isfinite(vector))
+    if bad.size:
+        raise StateError(f"{name}[{bad[0]}] is {vector[bad[0]]}: every entry must be finite")
+    return vector
+
+
+class Entity:
+    """One articulation of the world. Its state lives in the world's arrays.
+
+    `first_body`, `first_q`, `first_v` place it there. Arrays that properties return are copies
+    and cannot be written to; assign to the property to set the state.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        name: str,
+        system: System,
+        shapes: tuple[CollisionShape, ...],
+        q: np.ndarray,
+        v: np.ndarray,
+    ):
+        self.world = world
+        self.name = name
+        self.system = system
+        self.forest = forest_of(system)
+        self.shapes = shapes
+        self.initial_q = q
+        self.initial_v = v
+        self.first_body = self.first_q = self.first_v = 0
+
+    @property
+    def nq(self) -> int:
+        """Length of q."""
+        return len(self.initial_q)
+
+    @property
+    def nv(self) -> int:
+        """Length of v."""
+        return len(self.initial_v)
+
+    def _q(self) -> np.ndarray:
+        return self.world.scene.q[self.first_q : self.first_q + self.nq]
+
+    def _velocity(self) -> np.ndarray:
+        return self.world.scene.velocity[self.first_v : self.first_v + self.nv]
+
+    @property
+    def q(self) -> np.ndarray:
+        """Configuration (nq,); a free base's x y z [m] and quaternion x y z w first."""
+        return _frozen(self._q().copy())
+
+    @q.setter
+    def q(self, values) -> None:
+        self._q()[:] = self._checked_q(values)
+        self.world.forget_contacts()
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocity (nv,): base linear [m/s] and angular [rad/s] in the base frame, joint rates."""
+        v = np.empty(self.nv)
+        velocity_from_kernel(self.forest, self._q().copy(), self._velocity().copy(), v)
+        return _frozen(v)
+
+    @v.setter
+    def v(self, values) -> None:
+        v = finite_vector(f"v of {self.name!r}", values, self.nv)
+        velocity_to_kernel(self.forest, self._q().copy(), v, v_out := np.empty(self.nv))
+        self._velocity()[:] = v_out
+
+    def _checked_q(self, values) -> np.ndarray:
+        q = finite_vector(f"q of {self.name!r}", values, self.nq)
+        for j in self.system.q_index[self.system.joint_type == FREE]:
+            length = np.linalg.norm(q[j + 3 : j + 7])
+            if not 1e-6 < length < 1e6:
+                raise StateError(
+                    f"q of {self.name!r}: the quaternion q[{j + 3}:{j + 7}] has length "
+                    f"{length:g}; it should be 1"
+                )
+            q[j + 3 : j + 7] /= length
+        return q
+
+    def initialise(self) -> None:
+        """Return to the state that the entity was added with."""
+        self._q()[:] = self.initial_q
+        self.v = self.initial_v
+
+    def _apply(self, body: int, point, force, torque) -> None:
+        self.world.push(
+            self.first_body + body,
+            finite_vector("point", point, 3),
+            finite_vector("force", force, 3),
+            finite_vector("torque", torque, 3),
+        )
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+def shape_radius(shape: CollisionShape) -> float:
+    """Return the radius of the sphere about the shape's origin that holds it [m]."""
+    return float(bounding_radius(shape.geometry.kind, np.array(shape.geometry.size)))

@@ -1,0 +1,149 @@
+"""From accelerations to the state at the end of the step."""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.compiled import inner_kernel
+from hrpsim.dynamics.joint_forces import delivered_effort, joint_forces
+from hrpsim.kinematics.forward import update_poses, update_velocities
+from hrpsim.model.system import FIXED, FREE
+from hrpsim.spatial.rotation import rotate_quaternion
+from hrpsim.world.motion import accelerate, external_forces
+from hrpsim.world.scene import SEMI_IMPLICIT
+from hrpsim.world.status import DONE
+
+
+@inner_kernel
+def integrate_euler(s):
+    """Euler's method: new velocity first, then positions with the new one or the old one."""
+    work, dt = s.work, s.settings[0].time_step
+    for k in range(s.velocity.shape[0]):
+        s.velocity[k] += dt * (work.dv[k] + work.change[k])
+    symplectic = s.settings[0].integrator == SEMI_IMPLICIT
+    horizon = dt if symplectic else 0.0
+    delivered_effort(s.forest, s.control, work.q_start, work.velocity_start, s.velocity, horizon)
+    move(s.forest, s.velocity if symplectic else work.velocity_start, dt, s.q)
+
+
+@inner_kernel
+def integrate_rk4(s):
+    """The classical fourth-order method; constraint forces are those of the step, held.
+
+    Everything else (gravity, springs, dampers, gains, applied wrenches, velocity products) is
+    evaluated at every stage.
+    """
+    work, dt = s.work, s.settings[0].time_step
+    rate, acceleration = work.rate, work.acceleration
+    configuration_rate(s.forest, s.q, s.velocity, rate[0])
+    for k in range(s.velocity.shape[0]):
+        acceleration[0, k] = work.dv[k] + work.change[k]
+    for stage in range(1, 4):
+        h = dt if stage == 3 else 0.5 * dt
+        for k in range(s.q.shape[0]):
+            s.q[k] = work.q_start[k] + h * rate[stage - 1, k]
+        for k in range(s.velocity.shape[0]):
+            s.velocity[k] = work.velocity_start[k] + h * acceleration[stage - 1, k]
+        status = stage_acceleration(s)
+        if status != DONE:
+            return status
+        configuration_rate(s.forest, s.q, s.velocity, rate[stage])
+        for k in range(s.velocity.shape[0]):
+            acceleration[stage, k] = work.dv[k]
+    for k in range(s.q.shape[0]):
+        total = rate[0, k] + 2.0 * (rate[1, k] + rate[2, k]) + rate[3, k]
+        s.q[k] = work.q_start[k] + dt / 6.0 * total
+    for k in range(s.velocity.shape[0]):
+        total = acceleration[0, k] + 2.0 * (acceleration[1, k] + acceleration[2, k])
+        s.velocity[k] = work.velocity_start[k] + dt / 6.0 * (total + acceleration[3, k])
+    normalise_quaternions(s.forest, s.q)
+    delivered_effort(s.forest, s.control, work.q_start, work.velocity_start, s.velocity, 0.0)
+    return DONE
+
+
+@inner_kernel
+def stage_acceleration(s):
+    """Write work.dv at a stage's state, with the step's constraint forces held in the world."""
+    work, kinematics = s.work, s.kinematics
+    update_poses(s.forest, s.q, kinematics)
+    update_velocities(s.forest, s.velocity, kinematics)
+    joint_forces(s.forest, s.control, s.q, s.velocity, 0.0, work.effort, work.joint_inertia)
+    for k in range(work.effort.shape[0]):
+        work.effort[k] += work.joint_load[k]
+    external_forces(kinematics, s.wrenches, s.tally[0].wrench_count, s.articulated)
+    for i in range(s.forest.bodies.shape[0]):
+        root = s.forest.bodies[i].root
+        before, now = work.held[root].origin, kinematics[root].origin
+        x, y, z = before[0] - now[0], before[1] - now[1], before[2] - now[2]
+        f, external = work.held[i].load, s.articulated[i].external
+        external[0] += f[0] + y * f[5] - z * f[4]
+        external[1] += f[1] + z * f[3] - x * f[5]
+        external[2] += f[2] + x * f[4] - y * f[3]
+        for r in range(3, 6):
+            external[r] += f[r]
+    return accelerate(s)
+
+
+@inner_kernel
+def correct_positions(s):
+    """Move along the displacement rate that takes back penetration; velocities do not change."""
+    if s.tally[0].pushed:
+        move(s.forest, s.work.push, s.settings[0].time_step, s.q)
+
+
+@inner_kernel
+def move(forest, velocity, duration, q):
+    """Carry q along a constant velocity (kernels' layout) for `duration` [s]."""
+    for i in range(forest.bodies.shape[0]):
+        body = forest.bodies[i]
+        joint, k, j = body.joint_type, body.v_index, body.q_index
+        if joint == FREE:
+            for r in range(3):
+                q[j + r] += duration * velocity[k + 3 + r]
+            rotate_quaternion(
+                q, j + 3, velocity[k], velocity[k + 1], velocity[k + 2], duration
+            )
+        elif joint != FIXED:
+            q[j] += duration * velocity[k]
+
+
+@inner_kernel
+def configuration_rate(forest, q, velocity, rate_out):
+    """Write dq/dt (nq,); for a quaternion that is omega q / 2."""
+    for i in range(forest.bodies.shape[0]):
+        body = forest.bodies[i]
+        joint, k, j = body.joint_type, body.v_index, body.q_index
+        if joint == FREE:
+            for r in range(3):
+                rate_out[j + r] = velocity[k + 3 + r]
+            wx, wy, wz = 0.5 * velocity[k], 0.5 * velocity[k + 1], 0.5 * velocity[k + 2]
+            x, y, z, w = q[j + 3], q[j + 4], q[j + 5], q[j + 6]
+            rate_out[j + 3] = wx * w + wy * z - wz * y
+            rate_out[j + 4] = wy * w + wz * x - wx * z
+            rate_out[j + 5] = wz * w + wx * y - wy * x
+            rate_out[j + 6] = -wx * x - wy * y - wz * z
+        elif joint != FIXED:
+            rate_out[j] = velocity[k]
+
+
+@inner_kernel
+def normalise_quaternions(forest, q):
+    """Give every free body's quaternion unit length."""
+    for i in range(forest.bodies.shape[0]):
+        if forest.bodies[i].joint_type == FREE:
+            j = forest.bodies[i].q_index + 3
+            square = q[j] ** 2 + q[j + 1] ** 2 + q[j + 2] ** 2 + q[j + 3] ** 2
+            scale = 1.0 / math.sqrt(square)
+            for r in range(4):
+                q[j + r] *= scale
+
+
+@inner_kernel
+def all_finite(q, velocity):
+    """Return whether the state holds finite numbers only."""
+    total = 0.0
+    for k in range(q.shape[0]):
+        total += 0.0 * q[k]
+    for k in range(velocity.shape[0]):
+        total += 0.0 * velocity[k]
+    return total == 0.0

@@ -1,0 +1,261 @@
+"""A robot in a world: its state, its commands, its sensors."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import numpy as np
+
+from hrpsim.errors import StateError, WorldError, unknown_name
+from hrpsim.kinematics.forward import new_kinematics, update_poses
+from hrpsim.model.model import Model
+from hrpsim.model.model import Sensor as SensorDescription
+from hrpsim.model.system import FREE
+from hrpsim.spatial.rotation import quaternion_from_rotation
+from hrpsim.world.entity import Entity, _frozen, finite_vector
+
+
+class SensorView:
+    """One sensor of a robot; readings are means over the last step."""
+
+    def __init__(self, robot: Robot, description: SensorDescription, index: int):
+        self.robot = robot
+        self.description = description
+        self.index = index
+
+    def _reading(self) -> np.ndarray:
+        world = self.robot.world
+        return _frozen(world.scene.sensors["reading"][world.first_sensor(self.robot) + self.index].copy())
+
+    @property
+    def wrench(self) -> np.ndarray:
+        """Force [N] then torque [Nm] that the child side exerts on the parent side (6,).
+
+        In and about the sensor frame; with a standing robot force z is positive. A tared sensor
+        leaves out the weight of the child side.
+        """
+        return self._of_kind("force_torque")
+
+    @property
+    def force(self) -> np.ndarray:
+        """Force part of the wrench (3,) [N]."""
+        return self.wrench[:3]
+
+    @property
+    def torque(self) -> np.ndarray:
+        """Torque part of the wrench (3,) [Nm]."""
+        return self.wrench[3:]
+
+    @property
+    def angular_velocity(self) -> np.ndarray:
+        """Angular velocity in the sensor frame (3,) [rad/s]."""
+        return self._of_kind("imu")[:3]
+
+    @property
+    def linear_acceleration(self) -> np.ndarray:
+        """Specific force in the sensor frame (3,): +9.8 upwards at rest [m/s^2]."""
+        return self._of_kind("imu")[3:]
+
+    @property
+    def orientation(self) -> np.ndarray:
+        """Orientation of the sensor frame in the world, quaternion x y z w (4,)."""
+        return self.robot._frame_pose(
+            self.description.body, self.description.R, self.description.p
+        )[1]
+
+    def _of_kind(self, kind: str) -> np.ndarray:
+        if self.description.kind != kind:
+            raise WorldError(
+                f"sensor {self.description.name!r} is of kind {self.description.kind!r}, "
+                f"not {kind!r}"
+            )
+        return self._reading()
+
+
+class Robot(Entity):
+    """A model that lives in a world.
+
+    Actuators follow PD control to position commands, velocity control or efforts, joint by joint
+    as commanded last; they start by holding the joints where they are. Joints without gains are
+    passive until they are commanded by effort or given gains.
+    """
+
+    def __init__(self, world, name: str, model: Model, q=None, v=None):
+        q = model.neutral() if q is None else q
+        super().__init__(
+            world, name, model.system, model.shapes, np.zeros(model.nq), np.zeros(model.nv)
+        )
+        self.model = model
+        self.initial_q = self._checked_q(q)
+        if v is not None:
+            self.initial_v = finite_vector(f"v of {name!r}", v, model.nv)
+        joints = [j for j in model.joints if j.joint_type != FREE]
+        self._joint_q = np.array([j.q_index for j in joints], dtype=np.int64)
+        self._joint_v = np.array([j.v_index for j in joints], dtype=np.int64)
+        self._place_of = {j.name: k for k, j in enumerate(joints)}
+        self._kp, self._kd = np.zeros(len(joints)), np.zeros(len(joints))
+        for joint, (kp, kd) in model.gains.items():
+            k = self._place_of[joint]
+            self._kp[k], self._kd[k] = kp, kd
+        self.sensors = MappingProxyType(
+            {s.name: SensorView(self, s, k) for k, s in enumerate(model.sensors)}
+        )
+        self._poses = new_kinematics(model.body_count)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints, in the order of `joint_positions`."""
+        return self.model.joint_names
+
+    @property
+    def joint_positions(self) -> np.ndarray:
+        """Joint positions in the order of joint_names [rad or m]."""
+        return _frozen(self._q()[self._joint_q])
+
+    @property
+    def joint_velocities(self) -> np.ndarray:
+        """Joint velocities in the order of joint_names [rad/s or m/s]."""
+        return _frozen(self._velocity()[self._joint_v])
+
+    @property
+    def joint_efforts(self) -> np.ndarray:
+        """What the actuators delivered in the last step [Nm or N]."""
+        return _frozen(self._control()["applied"][self._joint_v])
+
+    @property
+    def tau(self) -> np.ndarray:
+        """What the actuators delivered in the last step (nv,); zeros for a free base.
+
+        Assigning tau commands every joint by effort; entries of a free base must be zero.
+        """
+        return _frozen(self._control()["applied"].copy())
+
+    @tau.setter
+    def tau(self, values) -> None:
+        tau = finite_vector(f"tau of {self.name!r}", values, self.nv)
+        actuated = np.zeros(self.nv, dtype=bool)
+        actuated[self._joint_v] = True
+        if tau[~actuated].any():
+            raise StateError(
+                f"tau of {self.name!r}: a free base has no actuator; use apply_wrench on its link"
+            )
+        self.command(efforts=tau[self._joint_v])
+
+    def _control(self):
+        return self.world.scene.control[self.first_v : self.first_v + self.nv]
+
+    def set_gains(self, kp, kd, names=None) -> None:
+        """Set PD gains [Nm/rad, Nms/rad or N/m, Ns/m] of `names` (all joints by default)."""
+        places = self._places(names)
+        kp = self._values("kp", np.broadcast_to(kp, len(places)), places)
+        kd = self._values("kd", np.broadcast_to(kd, len(places)), places)
+        if (kp < 0).any() or (kd < 0).any():
+            raise StateError(f"gains of {self.name!r} must not be negative")
+        self._kp[places], self._kd[places] = kp, kd
+
+    def command(self, positions=None, velocities=None, efforts=None, names=None) -> None:
+        """Command joints: by position (PD), velocity (damping gain) or effort.
+
+        `names` are the joints meant, in the order of the values; without them the values are for
+        all joints, of which those without gains ignore positions and velocities. With positions,
+        velocities and efforts are the feed-forward. A command lasts until the next one for the
+        same joint. Raises StateError for an unknown or repeated joint, a wrong length, a value
+        that is not finite, or a position for a named joint without gains; nothing changes then.
+        """
+        places = self._places(names)
+        given = {"positions": positions, "velocities": velocities, "efforts": efforts}
+        given = {k: self._values(k, v, places) for k, v in given.items() if v is not None}
+        if not given:
+            raise StateError("a command needs positions, velocities or efforts")
+        if names is not None and "efforts" not in given:
+            for k in places:
+                if self._kp[k] == 0.0 and self._kd[k] == 0.0:
+                    raise StateError(
+                        f"joint {self.joint_names[k]!r} of {self.name!r} has no gains, so it can "
+                        "be commanded by effort only; set_gains gives it some"
+                    )
+        control = self._control()
+        at = self._joint_v[places]
+        control["kp"][at] = self._kp[places] if "positions" in given else 0.0
+        has_rate = "positions" in given or "velocities" in given
+        control["kd"][at] = self._kd[places] if has_rate else 0.0
+        control["target_position"][at] = given.get("positions", 0.0)
+        control["target_velocity"][at] = given.get("velocities", 0.0)
+        control["effort"][at] = given.get("efforts", 0.0)
+
+    def _places(self, names) -> np.ndarray:
+        if names is None:
+            return np.arange(len(self._joint_v))
+        places = []
+        for name in names:
+            if name not in self._place_of:
+                raise StateError(f"{self.name!r}: {unknown_name('joint', name, self.joint_names)}")
+            places.append(self._place_of[name])
+        if len(set(places)) != len(places):
+            twice = next(n for n in names if list(names).count(n) > 1)
+            raise StateError(f"{self.name!r}: joint {twice!r} is named twice in one command")
+        return np.array(places, dtype=np.int64)
+
+    def _values(self, what: str, values, places: np.ndarray) -> np.ndarray:
+        try:
+            vector = np.array(values, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise StateError(f"{what} for {self.name!r} must be numbers, got {values!r}") from error
+        if vector.shape != (len(places),):
+            raise StateError(
+                f"{what} for {self.name!r} must be {len(places)} numbers, one a joint, "
+                f"got shape {vector.shape}"
+            )
+        bad = np.flatnonzero(~np.isfinite(vector))
+        if bad.size:
+            joint = self.joint_names[places[bad[0]]]
+            raise StateError(f"{what} for joint {joint!r} of {self.name!r} is {vector[bad[0]]}")
+        return vector
+
+    def initialise(self) -> None:
+        """Return to the state and the commands that the robot was added with."""
+        super().initialise()
+        control = self._control()
+        control[:] = 0
+        held = (self._kp > 0.0) | (self._kd > 0.0)
+        at = self._joint_v[held]
+        control["kp"][at], control["kd"][at] = self._kp[held], self._kd[held]
+        control["target_position"][at] = self.initial_q[self._joint_q[held]]
+
+    def apply_wrench(self, link, force=(0.0, 0.0, 0.0), torque=(0.0, 0.0, 0.0), point=None) -> None:
+        """Push a link during the next call of World.step: force [N], torque [Nm] in the world.
+
+        `point` [m] is where the force acts, in the link's frame; its origin by default.
+        """
+        frame = self.model.frame(link)
+        if frame.body < 0:
+            raise WorldError(f"link {link!r} of {self.name!r} is fixed to the world")
+        local = np.zeros(3) if point is None else finite_vector("point", point, 3)
+        self._apply(frame.body, frame.p + frame.R @ local, force, torque)
+
+    def link_poses(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions (k, 3) [m] and quaternions x y z w (k, 4) of all links in the world."""
+        q = self._q().copy()
+        update_poses(self.forest, q, self._poses)
+        poses = [self._placed(f.body, f.R, f.p) for f in self.model.frames.values()]
+        return np.array([p for p, _ in poses]), np.array([o for _, o in poses])
+
+    def link_pose(self, link: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return position (3,) [m] and quaternion x y z w (4,) of a link in the world."""
+        frame = self.model.frame(link)
+        return self._frame_pose(frame.body, frame.R, frame.p)
+
+    def _frame_pose(self, body: int, R: np.ndarray, p: np.ndarray):
+        update_poses(self.forest, self._q().copy(), self._poses)
+        return self._placed(body, R, p)
+
+    def _placed(self, body: int, R: np.ndarray, p: np.ndarray):
+        orientation = np.empty(4)
+        if body < 0:
+            quaternion_from_rotation(np.ascontiguousarray(R), orientation)
+            return p.copy(), orientation
+        poses = self._poses
+        R_body = poses[body]["R"]
+        origin = poses[self.system.root[body]]["origin"]
+        quaternion_from_rotation(np.ascontiguousarray(R_body @ R), orientation)
+        return origin + (poses[body]["p"] + R_body @ p), orientation

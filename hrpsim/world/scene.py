@@ -1,0 +1,104 @@
+"""Everything a compiled step reads and writes, as one tuple of arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.collision.contacts import Collision
+from hrpsim.constraints.contact_rows import CONTACT_LAW
+from hrpsim.constraints.rows import Rows
+from hrpsim.dynamics.response import Ports
+from hrpsim.kinematics.forest import Forest
+
+SEMI_IMPLICIT, EULER, RK4 = range(3)
+
+SETTINGS = np.dtype(
+    [
+        ("time_step", "f8"),  # [s]
+        ("gravity", "f8", (3,)),  # [m/s^2]
+        ("integrator", "i8"),
+        ("sweep_limit", "i8"),
+        ("tolerance", "f8"),  # largest change of a row's velocity in the last sweep [m/s]
+        ("contact_margin", "f8"),  # distance at which contact points are kept [m]
+        ("skin", "f8"),  # distance shapes may move before pairs are looked for again [m]
+        *CONTACT_LAW,
+    ]
+)
+
+# what a step counts and measures, and what it leaves for the next
+TALLY = np.dtype(
+    [
+        ("candidate_count", "i8"),  # -1: no list of candidate pairs yet
+        ("contact_count", "i8"),
+        ("previous_count", "i8"),
+        ("row_count", "i8"),
+        ("port_count", "i8"),
+        ("wrench_count", "i8"),
+        ("pushed", "i8"),  # whether `push` is to be applied
+        ("sweeps", "i8"),
+        ("residual", "f8"),  # [m/s]
+        ("penetration", "f8"),  # deepest [m]
+        ("needed", "i8"),  # capacity asked for, or the body at fault, when a step cannot be done
+    ]
+)
+
+# a force that a user applies
+WRENCH = np.dtype(
+    [
+        ("body", "i8"),
+        ("point", "f8", (3,)),  # in the body frame [m]
+        ("force", "f8", (3,)),  # in the world [N]
+        ("torque", "f8", (3,)),  # in the world, about the point [Nm]
+    ]
+)
+
+# constraint forces that RK4 holds through its stages
+HELD = np.dtype([("load", "f8", (6,)), ("origin", "f8", (3,))])
+
+
+class Work(NamedTuple):
+    """Vectors that live for one step."""
+
+    q_start: np.ndarray  # (nq,)
+    velocity_start: np.ndarray  # (nv,)
+    effort: np.ndarray  # (nv,)
+    joint_inertia: np.ndarray  # (nv,)
+    dv: np.ndarray  # (nv,) acceleration without constraints
+    joint_load: np.ndarray  # (nv,) efforts of joint constraints
+    change: np.ndarray  # (nv,) acceleration that constraints add
+    push: np.ndarray  # (nv,) displacement rate of the position correction
+    rate: np.ndarray  # (4, nq) of RK4's stages
+    acceleration: np.ndarray  # (4, nv) of RK4's stages
+    held: np.ndarray  # (n,) HELD
+    directions: np.ndarray  # (3, 3)
+
+
+class Scene(NamedTuple):
+    """A whole world for the kernels; `n` bodies."""
+
+    settings: np.ndarray  # (1,) SETTINGS
+    tally: np.ndarray  # (1,) TALLY
+    forest: Forest
+    q: np.ndarray  # (nq,)
+    velocity: np.ndarray  # (nv,) kernels' layout
+    control: np.ndarray  # (nv,) CONTROL
+    joint_impulses: np.ndarray  # (nv,) JOINT_IMPULSE
+    kinematics: np.ndarray  # (n,) KINEMATICS
+    articulated: np.ndarray  # (n,) ARTICULATED
+    collision: Collision
+    materials: np.ndarray  # (k, k) MATERIAL_PAIR
+    ports: Ports
+    rows: Rows
+    wrenches: np.ndarray  # (capacity,) WRENCH
+    sensors: np.ndarray  # (sensors,) SENSOR
+    work: Work
+
+
+def new_work(body_count: int, nq: int, nv: int) -> Work:
+    """Return zeroed work vectors."""
+    shapes = {"q_start": nq, "rate": (4, nq), "acceleration": (4, nv), "directions": (3, 3)}
+    arrays = {name: np.zeros(shapes.get(name, nv)) for name in Work._fields}
+    arrays["held"] = np.zeros(body_count, dtype=HELD)
+    return Work(**arrays)

@@ -1,0 +1,109 @@
+"""One step of a world, compiled: look, collide, move freely, constrain, sense, integrate."""
+
+from __future__ import annotations
+
+from hrpsim.collision.contacts import detect, recall_impulses, refresh_candidates
+from hrpsim.compiled import inner_kernel, kernel
+from hrpsim.kinematics.forward import update_poses, update_velocities
+from hrpsim.sensors.sensing import sense
+from hrpsim.spatial.vector import copy_vector
+from hrpsim.world.constrain import constrain, plan_push, remember_impulses
+from hrpsim.world.integrate import all_finite, correct_positions, integrate_euler, integrate_rk4
+from hrpsim.world.motion import find_acceleration
+from hrpsim.world.scene import RK4, SEMI_IMPLICIT
+from hrpsim.world.status import DIVERGED, DONE, MORE_CANDIDATES, MORE_CONTACTS
+
+
+@kernel
+def advance(scene, steps):
+    """Do up to `steps` steps; return (steps done, status). A step that fails leaves its start."""
+    for done in range(steps):
+        status = step(scene)
+        if status != DONE:
+            return done, status
+    return steps, DONE
+
+
+@inner_kernel
+def step(s):
+    """Do one step; any status but DONE leaves the state as it was."""
+    look(s)
+    status = collide_shapes(s)
+    if status == DONE:
+        status = move_freely(s)
+    if status == DONE:
+        status = constrain(s)
+    if status != DONE:
+        return status
+    sense(s.kinematics, s.articulated, s.settings[0].gravity, s.sensors)
+    status = integrate(s)
+    if status != DONE:
+        restore_start(s)
+        return status
+    remember_impulses(s)
+    return DONE
+
+
+@inner_kernel
+def look(s):
+    """Keep the start of the step, and find where everything is and how it moves."""
+    copy_vector(s.q, s.work.q_start)
+    copy_vector(s.velocity, s.work.velocity_start)
+    update_poses(s.forest, s.q, s.kinematics)
+    update_velocities(s.forest, s.velocity, s.kinematics)
+
+
+@inner_kernel
+def collide_shapes(s):
+    """Find the contact points, and what each pressed with in the last step."""
+    settings, tally, collision = s.settings[0], s.tally[0], s.collision
+    count = refresh_candidates(
+        s.forest,
+        s.kinematics,
+        settings.contact_margin,
+        settings.time_step,
+        settings.skin,
+        tally.candidate_count,
+        collision,
+    )
+    if count > collision.pairs.shape[0]:
+        tally.candidate_count, tally.needed = -1, count
+        return MORE_CANDIDATES
+    tally.candidate_count = count
+    count = detect(s.forest, s.kinematics, count, settings.contact_margin, collision)
+    if count > collision.contacts.shape[0]:
+        tally.needed = count
+        return MORE_CONTACTS
+    tally.contact_count = count
+    recall_impulses(tally.previous_count, collision.previous, count, collision.contacts)
+    return DONE
+
+
+@inner_kernel
+def move_freely(s):
+    """Factorise the forest and find its acceleration without constraints."""
+    settings = s.settings[0]
+    horizon = settings.time_step if settings.integrator == SEMI_IMPLICIT else 0.0
+    return find_acceleration(s, horizon)
+
+
+@inner_kernel
+def integrate(s):
+    """Carry the state to the end of the step, then take back some of the penetration."""
+    if s.settings[0].integrator == RK4:
+        status = integrate_rk4(s)
+        if status != DONE:
+            return status
+    else:
+        integrate_euler(s)
+    if s.tally[0].row_count > 0:
+        plan_push(s)
+        correct_positions(s)
+    return DONE if all_finite(s.q, s.velocity) else DIVERGED
+
+
+@inner_kernel
+def restore_start(s):
+    """Undo a step that failed."""
+    copy_vector(s.work.q_start, s.q)
+    copy_vector(s.work.velocity_start, s.velocity)

@@ -1,0 +1,452 @@
+"""A world: robots, loose bodies and a ground that step together in time."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from hrpsim.compiled import is_compiled
+from hrpsim.constraints.contact_rows import tangents
+from hrpsim.errors import StateError, WorldError, unknown_name
+from hrpsim.model.geometry import Geometry, Plane
+from hrpsim.model.model import CollisionShape, Model
+from hrpsim.world import status as ended
+from hrpsim.world.assemble import assemble
+from hrpsim.world.body import Body, rotation_matrix
+from hrpsim.world.capacity import enlarged, grow
+from hrpsim.world.entity import Entity, finite_vector
+from hrpsim.world.materials import MaterialTable
+from hrpsim.world.robot import Robot
+from hrpsim.world.scene import EULER, RK4, SEMI_IMPLICIT, SETTINGS, Scene
+from hrpsim.world.step import advance
+
+INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT, "euler": EULER, "rk4": RK4}
+STANDARD_GRAVITY = 9.80665
+_SKIN = 0.05
+
+
+@dataclass(frozen=True)
+class Contact:
+    """One contact point after a step; the force [N] acts on `a` (its reaction on `b`), in the world.
+
+    `a` and `b` are (entity name, link name). `gap` [m] is negative inside; the normal points to a.
+    """
+
+    a: tuple[str, str]
+    b: tuple[str, str]
+    point: np.ndarray
+    normal: np.ndarray
+    gap: float
+    force: np.ndarray
+
+
+@dataclass(frozen=True)
+class StepStats:
+    """What the last step did.
+
+    `residual` is the largest change of a constraint's velocity in the last sweep [m/s];
+    `converged` says whether it met the tolerance; `max_penetration` [m].
+    """
+
+    iterations: int
+    residual: float
+    converged: bool
+    contact_count: int
+    row_count: int
+    max_penetration: float
+
+
+class World:
+    """Robots and bodies that move and touch.
+
+    time_step [s]; gravity (3,) [m/s^2]; integrator "semi_implicit" (symplectic Euler, joint
+    springs, dampers and gains taken implicitly), "rk4" (fourth order, contact force solved once a
+    step) or "euler". `sweep_limit` bounds the solver's sweeps; they stop when no constraint's
+    velocity changes by more than `tolerance` times 9.80665 m/s^2 times the time step.
+    """
+
+    def __init__(
+        self,
+        time_step: float = 1e-3,
+        gravity=(0.0, 0.0, -STANDARD_GRAVITY),
+        integrator: str = "semi_implicit",
+        *,
+        tolerance: float = 1e-6,
+        sweep_limit: int = 120,
+        contact_margin: float = 2e-3,
+        correction_rate: float = 0.2,
+        correction_speed: float = 0.1,
+        slop: float = 1e-6,
+        slip_threshold: float = 1e-3,
+        restitution_threshold: float = 0.01,
+    ):
+        if integrator not in INTEGRATORS:
+            raise WorldError(unknown_name("integrator", integrator, INTEGRATORS))
+        for what, value in {"time_step": time_step, "tolerance": tolerance}.items():
+            if not (np.isfinite(value) and value > 0.0):
+                raise WorldError(f"{what} must be positive and finite, got {value!r}")
+        if sweep_limit < 1:
+            raise WorldError(f"sweep_limit must be at least 1, got {sweep_limit!r}")
+        self.integrator = integrator
+        self._settings = np.zeros(1, dtype=SETTINGS)
+        self._settings[0] = (
+            time_step,
+            tuple(finite_vector("gravity", gravity, 3)),
+            INTEGRATORS[integrator],
+            sweep_limit,
+            tolerance * STANDARD_GRAVITY * time_step,
+            contact_margin,
+            _SKIN,
+            slip_threshold,
+            restitution_threshold,
+            correction_rate,
+            correction_speed,
+            slop,
+        )
+        self._entities: list[Entity] = []
+        self._fixed: list[CollisionShape] = []
+        self._materials = MaterialTable()
+        self._owners: list[tuple[str, str]] = []
+        self._scene: Scene | None = None
+        self._steps_done = 0
+
+    # -- building ---------------------------------------------------------------------------
+
+    @property
+    def time_step(self) -> float:
+        """Duration of a step [s]."""
+        return float(self._settings["time_step"][0])
+
+    @property
+    def time(self) -> float:
+        """Simulated time since the start or the last reset [s]."""
+        return self._steps_done * self.time_step
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """Gravity (3,) [m/s^2]; assign to change it."""
+        return self._settings["gravity"][0].copy()
+
+    @gravity.setter
+    def gravity(self, values) -> None:
+        self._settings["gravity"][0] = finite_vector("gravity", values, 3)
+
+    @property
+    def robots(self) -> MappingProxyType:
+        """Robots by name."""
+        return MappingProxyType({e.name: e for e in self._entities if isinstance(e, Robot)})
+
+    @property
+    def bodies(self) -> MappingProxyType:
+        """Loose bodies by name."""
+        return MappingProxyType({e.name: e for e in self._entities if isinstance(e, Body)})
+
+    def add_ground(self, height: float = 0.0, normal=(0.0, 0.0, 1.0), material="default") -> None:
+        """Add a fixed plane through (0, 0, height) [m] that is solid below its `normal`."""
+        normal = finite_vector("normal", normal, 3)
+        length = np.linalg.norm(normal)
+        if length < 1e-9:
+            raise WorldError("the normal of the ground must not be zero")
+        z = normal / length
+        x = np.cross((0.0, 1.0, 0.0) if abs(z[1]) < 0.9 else (0.0, 0.0, 1.0), z)
+        x /= np.linalg.norm(x)
+        R = np.column_stack([x, np.cross(z, x), z])
+        self._add_fixed(Plane(), np.array([0.0, 0.0, float(height)]), R, material, "ground")
+
+    def add_static(
+        self,
+        geometry: Geometry,
+        position=(0.0, 0.0, 0.0),
+        orientation=(0.0, 0.0, 0.0, 1.0),
+        material: str = "default",
+        name: str | None = None,
+    ) -> None:
+        """Add a shape that never moves; position [m] and quaternion x y z w in the world."""
+        orientation = finite_vector("orientation", orientation, 4)
+        length = np.linalg.norm(orientation)
+        if length < 1e-6:
+            raise StateError("the orientation of a static shape must not be zero")
+        self._add_fixed(
+            geometry,
+            finite_vector("position", position, 3),
+            rotation_matrix(orientation / length),
+            material,
+            name or f"static{len(self._fixed)}",
+        )
+
+    def _add_fixed(self, geometry, position, R, material, name) -> None:
+        self._materials.add(material)
+        self._fixed.append(
+            CollisionShape(
+                name=name, link=name, body=-1, R=R, p=position, geometry=geometry, material=material
+            )
+        )
+        self._rebuild()
+
+    def add_robot(self, model: Model, q=None, name: str | None = None, v=None) -> Robot:
+        """Add a robot at configuration q (neutral by default) and velocity v; return it."""
+        robot = Robot(self, self._free_name(name or model.name, name is not None), model, q, v)
+        return self._add(robot)
+
+    def add_body(
+        self,
+        geometry: Geometry,
+        mass: float,
+        position=(0.0, 0.0, 0.0),
+        orientation=(0.0, 0.0, 0.0, 1.0),
+        velocity=(0.0, 0.0, 0.0),
+        angular_velocity=(0.0, 0.0, 0.0),
+        material: str = "default",
+        name: str | None = None,
+        inertia=None,
+    ) -> Body:
+        """Add a uniform rigid body; SI units, world axes, quaternion x y z w; return it.
+
+        `inertia` (3, 3) about the centre, in the body frame, replaces that of the uniform solid.
+        """
+        name = self._free_name(name or type(geometry).__name__.lower(), name is not None)
+        body = Body(
+            self,
+            name,
+            geometry,
+            float(mass),
+            position,
+            orientation,
+            velocity,
+            angular_velocity,
+            material,
+            inertia,
+        )
+        return self._add(body)
+
+    def _free_name(self, name: str, insist: bool) -> str:
+        taken = {entity.name for entity in self._entities}
+        if name not in taken:
+            return name
+        if insist:
+            raise WorldError(f"the world already has an entity called {name!r}")
+        k = 2
+        while f"{name}_{k}" in taken:
+            k += 1
+        return f"{name}_{k}"
+
+    def _add(self, entity):
+        for shape in entity.shapes:
+            self._materials.add(shape.material)
+        self._entities.append(entity)
+        self._rebuild()
+        return entity
+
+    def set_friction(self, a, b, static, kinetic=None, restitution=0.0) -> None:
+        """Set friction coefficients (kinetic = static by default) and restitution of a pair."""
+        kinetic = static if kinetic is None else kinetic
+        self._materials.set_pair(a, b, float(static), float(kinetic), float(restitution))
+        self._rebuild()
+
+    # -- the arrays ---------------------------------------------------------------------------
+
+    @property
+    def scene(self) -> Scene:
+        """The arrays that the compiled step works on, made when they are first needed."""
+        if self._scene is None:
+            self._build()
+        return self._scene
+
+    def _rebuild(self) -> None:
+        """Make the arrays anew at the next use, keeping the state of what is there."""
+        if self._scene is not None:
+            self._kept = self._scene, {id(e): (e.first_q, e.first_v) for e in self._built}
+            self._scene = None
+
+    def _build(self) -> None:
+        old, places = getattr(self, "_kept", (None, {}))
+        self._scene, self._owners = assemble(
+            self._settings,
+            self._entities,
+            self._fixed,
+            self._materials.table(),
+            self._materials.index,
+        )
+        self._built = list(self._entities)
+        for entity in self._entities:
+            if id(entity) not in places:
+                entity.initialise()
+                continue
+            q, v = places[id(entity)]
+            entity._q()[:] = old.q[q : q + entity.nq]
+            entity._velocity()[:] = old.velocity[v : v + entity.nv]
+            now = slice(entity.first_v, entity.first_v + entity.nv)
+            self._scene.control[now] = old.control[v : v + entity.nv]
+        self._kept = None, {}
+
+    def first_sensor(self, robot: Robot) -> int:
+        """Return the place of a robot's first sensor in the scene."""
+        before = 0
+        for entity in self._entities:
+            if entity is robot:
+                return before
+            if isinstance(entity, Robot):
+                before += len(entity.model.sensors)
+        raise WorldError(f"robot {robot.name!r} is not in this world")
+
+    def forget_contacts(self) -> None:
+        """Drop what is kept from the last step, after a state was set by hand."""
+        scene = self.scene
+        scene.tally["previous_count"] = 0
+        scene.tally["candidate_count"] = -1
+        scene.joint_impulses[:] = 0
+
+    def push(self, body: int, point, force, torque) -> None:
+        """Apply a wrench to a body of the scene during the next call of `step`."""
+        k = int(self.scene.tally["wrench_count"][0])
+        if k == len(self.scene.wrenches):
+            self._scene = self._scene._replace(wrenches=enlarged(self._scene.wrenches, 2 * k))
+        self.scene.wrenches[k] = (body, tuple(point), tuple(force), tuple(torque))
+        self.scene.tally["wrench_count"] = k + 1
+
+    # -- time ---------------------------------------------------------------------------
+
+    def step(self, n: int = 1) -> None:
+        """Advance by `n` steps. WorldError if a step cannot be done; its start is then kept."""
+        if n < 0 or n != int(n):
+            raise WorldError(f"the number of steps must be a whole number >= 0, got {n!r}")
+        scene = self.scene
+        announced = _announce_compilation()
+        left = int(n)
+        try:
+            while left > 0:
+                done, status = advance(scene, left)
+                self._steps_done += done
+                left -= done
+                if status in (ended.SINGULAR, ended.DIVERGED):
+                    raise WorldError(self._failure(status))
+                if status != ended.DONE:
+                    scene = self._scene = grow(scene, status)
+        finally:
+            scene.tally["wrench_count"] = 0
+            if announced is not None:
+                took = time.perf_counter() - announced
+                print(f"hrpsim: compiled in {took:.0f} s", file=sys.stderr, flush=True)
+
+    def _failure(self, status: int) -> str:
+        scene = self.scene
+        if status == ended.SINGULAR:
+            body = int(scene.tally["needed"][0])
+            owner = max(
+                (e for e in self._entities if e.first_body <= body), key=lambda e: e.first_body
+            )
+            names = [
+                j.name
+                for j in getattr(getattr(owner, "model", None), "joints", ())
+                if j.body == body - owner.first_body
+            ]
+            what = f"joint {names[0]!r}" if names else "the body"
+            return f"{what} of {owner.name!r} moves no positive inertia: give it one"
+        k = int(np.argmax(np.abs(scene.velocity)))
+        owner = max((e for e in self._entities if e.first_v <= k), key=lambda e: e.first_v)
+        return (
+            f"the step from t = {self.time:g} s would give numbers that are not finite; the state "
+            f"before it is kept. Fastest is {owner.name!r} with {scene.velocity[k]:.3g} "
+            "(rad/s or m/s); look at its forces and gains, or take a smaller time_step"
+        )
+
+    def reset(self) -> None:
+        """Return everything to the state it was added with, and time to zero."""
+        for entity in self._entities:
+            self.scene  # noqa: B018  builds the arrays that initialise writes to
+            entity.initialise()
+        self.forget_contacts()
+        self.scene.tally["wrench_count"] = 0
+        self.scene.tally["contact_count"] = 0
+        self.scene.sensors["reading"] = 0.0
+        self._steps_done = 0
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return all that the future depends on; `restore` continues from it bit for bit."""
+        return {
+            "entities": tuple(id(entity) for entity in self._entities),
+            "steps": self._steps_done,
+            "arrays": [array.copy() for array in self._lasting()],
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Return to a snapshot of this world; WorldError if entities came or went since."""
+        if snapshot["entities"] != tuple(id(entity) for entity in self._entities):
+            raise WorldError("the snapshot was taken with other robots or bodies in the world")
+        for kept, array in zip(snapshot["arrays"], self._lasting(), strict=True):
+            array[: len(kept)] = kept
+        self._steps_done = snapshot["steps"]
+        self.scene.tally["candidate_count"] = -1
+
+    def _lasting(self) -> tuple[np.ndarray, ...]:
+        scene = self.scene
+        return (
+            scene.q,
+            scene.velocity,
+            scene.control,
+            scene.joint_impulses,
+            scene.collision.contacts,
+            scene.collision.previous,
+            scene.tally,
+            scene.settings,
+            scene.sensors,
+        )
+
+    # -- looking ---------------------------------------------------------------------------
+
+    @property
+    def contacts(self) -> list[Contact]:
+        """The contact points of the last step with the forces that it used."""
+        scene = self.scene
+        return [self._contact(record) for record in scene.collision.contacts[: self._count("contact")]]
+
+    def _contact(self, record) -> Contact:
+        n, impulse = record["normal"].copy(), record["impulse"]
+        first, second = np.empty(3), np.empty(3)
+        tangents(n, first, second)
+        point, body = record["point_a"].copy(), record["body_a"]
+        if body >= 0:
+            point += self.scene.kinematics[self.scene.forest.bodies[body]["root"]]["origin"]
+        return Contact(
+            a=self._owners[record["shape_a"]],
+            b=self._owners[record["shape_b"]],
+            point=point,
+            normal=n,
+            gap=float(record["gap"]),
+            force=(n * impulse[0] + first * impulse[1] + second * impulse[2]) / self.time_step,
+        )
+
+    def _count(self, what: str) -> int:
+        return int(self.scene.tally[f"{what}_count"][0])
+
+    @property
+    def stats(self) -> StepStats:
+        """What the last step did."""
+        tally = self.scene.tally[0]
+        return StepStats(
+            iterations=int(tally["sweeps"]),
+            residual=float(tally["residual"]),
+            converged=bool(tally["residual"] <= self._settings["tolerance"][0]),
+            contact_count=int(tally["contact_count"]),
+            row_count=int(tally["row_count"]),
+            max_penetration=float(tally["penetration"]),
+        )
+
+
+_compilation_announced = False
+
+
+def _announce_compilation() -> float | None:
+    """Say once that a first run compiles; return when that began, or None if it need not."""
+    global _compilation_announced
+    if _compilation_announced or is_compiled():
+        return None
+    _compilation_announced = True
+    message = "hrpsim: compiling the kernels, once after an install or a change (about 20 s) ..."
+    print(message, file=sys.stderr, flush=True)
+    return time.perf_counter()
