@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
-_SHARED_MEMORY = re.compile(r"/dev/shm/[\w.]*fastrtps_[\w.]+")
+_SHARED_MEMORY = re.compile(r"/dev/shm/(fastrtps_\w+)")
 
 
 class ChildProcess:
@@ -91,7 +91,7 @@ class ChildProcess:
                 self.send_signal(number)
                 self.wait(patience)
         if self.exit_code is None:
-            segments = shared_memory_of(self.pid)
+            segments = own_shared_memory(self.pid)
             self._process.kill()
             self._process.wait()
             for segment in segments:
@@ -116,10 +116,21 @@ def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def shared_memory_of(pid: int) -> list[Path]:
-    """Return the DDS shared-memory files that a process has mapped: a killed one leaves them."""
-    try:
-        maps = Path(f"/proc/{pid}/maps").read_text()
-    except OSError:
-        return []
-    return [Path(name) for name in sorted(set(_SHARED_MEMORY.findall(maps)))]
+def own_shared_memory(pid: int) -> list[Path]:
+    """Return the DDS shared-memory files that belong to this process alone.
+
+    A process that is killed leaves them behind; those that others use as well are theirs to keep.
+    """
+    own, others = set(), set()
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        try:
+            names = _SHARED_MEMORY.findall(maps.read_text())
+        except OSError:
+            continue
+        (own if maps.parent.name == str(pid) else others).update(names)
+    folder = Path("/dev/shm")
+    return [
+        folder / form.format(name)
+        for name in sorted(own - others)
+        for form in ("{}", "{}_el", "sem.{}_mutex")  # the data, its lock, its semaphore
+    ]

@@ -1,7 +1,7 @@
 """The quality of service of every topic, in one place.
 
 Sensor topics are reliable: such a publisher serves reliable and best-effort subscribers alike,
-rosbag included. The history is deep enough for a recorder that is away for half a second at 200 Hz.
+rosbag included. The history is deep enough for the burst that one call of ~/step makes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 STATE = QoSProfile(
-    history=HistoryPolicy.KEEP_LAST, depth=100, reliability=ReliabilityPolicy.RELIABLE
+    history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=ReliabilityPolicy.RELIABLE
 )
 LATCHED = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,

@@ -35,6 +35,7 @@ class SimulationNode:
         parameters.declare_parameters(self.node)
         self.world = make_world(self.node)
         self.robot = _only_robot(self.world)
+        _compile(self.world)
         self.clock = SimulationClock(self.world.time_step)
         self.pacer = Pacer(self.world.time_step, self._parameter("real_time_factor"))
         self.paused = self._parameter("start_paused")
@@ -174,6 +175,13 @@ class SimulationNode:
             self.pacer.real_time_factor = value
         elif name in ("publish_rate", "tf_rate"):
             self._set_periods()
+
+
+def _compile(world) -> None:
+    """Step once and take it back: compilation must not fall into the first step of real time."""
+    start = world.snapshot()
+    world.step()
+    world.restore(start)
 
 
 def _only_robot(world):

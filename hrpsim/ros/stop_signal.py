@@ -26,7 +26,8 @@ class StopSignal:
 
     def __exit__(self, *exception) -> None:
         for number, handler in self._previous.items():
-            signal.signal(number, handler)
+            # Asked to end, the process stays deaf to the second signal until it has ended.
+            signal.signal(number, signal.SIG_IGN if self.requested else handler)
 
     def loop_started(self) -> None:
         """Say that `requested` is looked at regularly from now on."""

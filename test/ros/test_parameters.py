@@ -1,8 +1,6 @@
 """Parameters: described, checked at the start and at run time."""
 
 import pytest
-from rcl_interfaces.srv import SetParameters
-from rclpy.parameter import Parameter
 
 from hrpsim.ros.parameters import SPECIFICATIONS, xacro_arguments
 
@@ -29,14 +27,7 @@ def test_a_bad_parameter_ends_the_node_in_one_line(simulations, name, value, com
 
 
 def test_parameters_at_run_time(paused_simulation, listener):
-    def change(name, value):
-        parameter = Parameter(name, value=value).to_parameter_msg()
-        return listener.call(
-            "/hrpsim/set_parameters",
-            SetParameters.Request(parameters=[parameter]),
-            "rcl_interfaces/srv/SetParameters",
-        ).results[0]
-
+    change = listener.set_parameter
     assert change("real_time_factor", 2.0).successful
     assert not change("real_time_factor", -2.0).successful
     assert not change("real_time_factor", "fast").successful
@@ -46,11 +37,6 @@ def test_parameters_at_run_time(paused_simulation, listener):
         if specification.read_only:
             answer = change(specification.name, specification.default)
             assert not answer.successful, specification.name
-
-
-def test_time_step_and_integrator_override_the_world_file(simulations, listener):
-    simulations.start(start_paused=True, time_step=0.0005, integrator="rk4", step_count=10)
-    assert "time 0.005 s" in listener.call("/hrpsim/step").message
 
 
 def test_xacro_arguments():

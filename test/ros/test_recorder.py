@@ -36,7 +36,7 @@ def test_bag_holds_every_message(simulations, listener, bag, tmp_path):
     late = listener.node.create_publisher(Float64, "added_later", 10)
     assert listener.wait_for(lambda: late.get_subscription_count() > 0)
     listener.send(late, Float64(data=2.5))
-    assert recorder.stop() == 0
+    assert recorder.stop() == 0, recorder.lines
 
     counts = message_counts(bag)
     for topic in ("joint_states", "lfsensor", "rfsensor", "lhsensor", "rhsensor", "imu/data"):

@@ -1,0 +1,42 @@
+"""Rates follow the parameters, in simulated time, and simulated time follows the wall."""
+
+import numpy as np
+import pytest
+
+
+def test_rates_follow_the_parameters(simulations, listener):
+    simulations.start(start_paused=True, publish_rate=1000.0, tf_rate=100.0, step_count=100)
+    states = listener.collect("sensor_msgs/msg/JointState", "joint_states")
+    transforms = listener.collect("tf2_msgs/msg/TFMessage", "tf")
+    assert listener.call("/hrpsim/step").success
+    assert listener.wait_for(lambda: len(states) >= 100 and len(transforms) >= 10)
+    assert set(np.diff(stamps(states))) == {1_000_000}
+    assert set(np.diff([stamp_of(m.transforms[0]) for m in transforms])) == {10_000_000}
+
+    assert listener.set_parameter("publish_rate", 500.0).successful
+    states.clear()
+    assert listener.call("/hrpsim/step").success
+    assert listener.wait_for(lambda: len(states) >= 50)
+    assert set(np.diff(stamps(states))) == {2_000_000}
+
+
+def test_real_time_is_kept(simulations, listener):
+    simulations.start(start_paused=True, real_time_factor=0.5)
+    clock = listener.collect("rosgraph_msgs/msg/Clock", "/clock")
+    assert listener.call("/hrpsim/resume").success
+    listener.spin(3.0)
+    assert stamp_of(clock[-1]) * 1e-9 == pytest.approx(1.5, abs=0.4)
+
+
+def test_time_step_and_integrator_override_the_world_file(simulations, listener):
+    simulations.start(start_paused=True, time_step=0.0005, integrator="rk4", step_count=10)
+    assert "time 0.005 s" in listener.call("/hrpsim/step").message
+
+
+def stamp_of(message):
+    stamp = message.clock if hasattr(message, "clock") else message.header.stamp
+    return stamp.sec * 1_000_000_000 + stamp.nanosec
+
+
+def stamps(messages):
+    return np.array([stamp_of(message) for message in messages])
