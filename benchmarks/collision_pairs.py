@@ -1,4 +1,4 @@
-"""Nanoseconds a pair of shapes takes in `collide`, with coal's contact patch beside it if installed.
+"""Nanoseconds that `collide` takes for a pair, and coal's collision and contact patch beside it.
 
 Run: python benchmarks/collision_pairs.py
 """
@@ -22,7 +22,7 @@ def repeat(
     calls, kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
     point_out, normal_out, gap_out, feature_out,
 ):  # fmt: skip
-    """Collide the same pair `calls` times, moving a by rounding errors; return the contact count."""
+    """Collide one pair `calls` times, with a moved by rounding errors; return the contact count."""
     total = 0
     for k in range(calls):
         p_a[0] += 1e-15 if k % 2 else -1e-15

@@ -7,7 +7,7 @@ import numpy as np
 from hrpsim.collision.box_axes import box_axis
 from hrpsim.collision.convex_axis import refine_axis
 from hrpsim.collision.face_on_face import face_on_face
-from hrpsim.collision.nearest_point import certified, keep_distinct, write_nearest
+from hrpsim.collision.nearest_point import TOLERANCE, certified, keep_distinct, write_nearest
 from hrpsim.compiled import inner_kernel
 from hrpsim.model.geometry import BOX
 
@@ -34,7 +34,7 @@ def box_on_box(
     if count > 0 and separation <= 0.0:
         return count
     size = size_a[0] + size_a[1] + size_a[2] + size_b[0] + size_b[1] + size_b[2]
-    if certified(count, gap_out, separation, size):
+    if certified(count, gap_out, separation, TOLERANCE * size):
         return count
     nx, ny, nz, separation, ax, ay, az = refine_axis(
         _BOX, size_a, R_a, _BOX, size_b, R_b, tx, ty, tz, nx, ny, nz, separation, point_out
@@ -46,9 +46,9 @@ def box_on_box(
         point_out, normal_out, gap_out, feature_out,
     )  # fmt: skip
     count = keep_distinct(count, size, point_out, normal_out, gap_out, feature_out)
-    if certified(count, gap_out, separation, size):
+    if certified(count, gap_out, separation, TOLERANCE * size):
         return count
     return write_nearest(
-        count, ax, ay, az, p_b, nx, ny, nz, separation, 0.0,
+        count, ax, ay, az, p_b, nx, ny, nz, separation, 0.0, size,
         point_out, normal_out, gap_out, feature_out,
     )  # fmt: skip

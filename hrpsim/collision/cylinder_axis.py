@@ -26,8 +26,9 @@ _CONVERGED = 1e-12
 _RIDGE = 1e-12
 _NEAR_RIDGE = 1e-3
 
-# Sine below which a direction is a cap's normal.
+# Sine below which a direction is a cap's normal; squared sine of edges that count as parallel.
 _CAP = 1e-6
+_PARALLEL = 1e-12
 
 
 @inner_kernel
@@ -78,9 +79,25 @@ def _smooth_terms(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
     for k in range(edges):
         ex, ey, ez, h = _edge(k, size_a, R_a, kind_b, size_b, R_b)
         if abs(nx * ex + ny * ey + nz * ez) <= _RIDGE:
-            slope = Gx * ex + Gy * ey + Gz * ez
-            if abs(slope) > h:
-                h = math.copysign(h, slope)
+            place = Gx * ex + Gy * ey + Gz * ez
+            if first == 0:
+                # Contact places on both edges at once: where the line between them is along n.
+                fx, fy, fz, h_first = _edge(first, size_a, R_a, kind_b, size_b, R_b)
+                cosine = ex * fx + ey * fy + ez * fz
+                across = 1.0 - cosine * cosine
+                if across < _PARALLEL:
+                    continue
+                slope = Gx * fx + Gy * fy + Gz * fz
+                place_first = (slope - cosine * place) / across
+                if abs(place_first) > h_first:
+                    h_first = math.copysign(h_first, place_first)
+                    Gx, Gy, Gz = Gx - h_first * fx, Gy - h_first * fy, Gz - h_first * fz
+                    first = -1
+                    place = Gx * ex + Gy * ey + Gz * ez
+                else:
+                    place -= cosine * place_first
+            if abs(place) > h:
+                h = math.copysign(h, place)
                 Gx, Gy, Gz = Gx - h * ex, Gy - h * ey, Gz - h * ez
             elif first < 0:
                 first = k
@@ -198,20 +215,14 @@ def contact_point(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
     _, rx, ry, rz, _, _, _, _ = _rim(R_a, size_a[0], nx, ny, nz)
     ex, ey, ez, h = _edge(0, size_a, R_a, kind_b, size_b, R_b)
     if first == 0:
-        # On the side line, opposite b's point: G plus the sought position is parallel to n.
+        # On the side line, opposite b's point: what remains between them is parallel to n.
         slope = Gx * ex + Gy * ey + Gz * ez
         along = -slope
         if second > 0:
             fx, fy, fz, _ = _edge(second, size_a, R_a, kind_b, size_b, R_b)
             cosine = ex * fx + ey * fy + ez * fz
-            across = 1.0 - cosine * cosine
-            if across > 0.0:
-                along = (cosine * (Gx * fx + Gy * fy + Gz * fz) - slope) / across
+            along = (cosine * (Gx * fx + Gy * fy + Gz * fz) - slope) / (1.0 - cosine * cosine)
         along = min(max(along, -h), h)
     else:
         along = -math.copysign(h, nx * ex + ny * ey + nz * ez)
-    return (
-        tx - rx + along * ex,
-        ty - ry + along * ey,
-        tz - rz + along * ez,
-    )
+    return tx - rx + along * ex, ty - ry + along * ey, tz - rz + along * ez

@@ -12,20 +12,19 @@ from hrpsim.collision.contact_row import (
 from hrpsim.compiled import inner_kernel
 
 # Part of the shapes' size by which a manifold's smallest gap may exceed their separation.
-_TOLERANCE = 1e-9
+TOLERANCE = 1e-9
 
 # Part of the size within which two contacts are one.
 _COINCIDENT = 1e-4
 
 
 @inner_kernel
-def certified(count, gap, separation, size):
-    """Return whether one of the `count` contacts attains the separation along the normal.
+def certified(count, gap, separation, tolerance):
+    """Return whether one of the `count` contacts attains the separation to within `tolerance`.
 
     The separation along any axis bounds the true gap from below, and the gap between two surface
     points bounds it from above: where they meet, axis and contacts are the true ones.
     """
-    tolerance = _TOLERANCE * size
     for k in range(count):
         if abs(gap[k] - separation) <= tolerance:
             return True
@@ -69,17 +68,29 @@ def keep_distinct(count, size, point_out, normal_out, gap_out, feature_out):
 
 @inner_kernel
 def write_nearest(
-    count, ax, ay, az, p_b, nx, ny, nz, separation, radius_a,
+    count, ax, ay, az, p_b, nx, ny, nz, separation, radius_a, size,
     point_out, normal_out, gap_out, feature_out,
 ):  # fmt: skip
     """Add the contact at point a of core a (relative to p_b), inside the surface by `radius_a`.
 
-    `separation` is the gap of the surfaces. A full manifold gives up its last contact.
+    `separation` is the gap of the surfaces. A contact that is there already is made exact instead,
+    and a full manifold gives up its last one.
     """
     inward = radius_a + 0.5 * separation
+    x = p_b[0] + (ax - inward * nx)
+    y = p_b[1] + (ay - inward * ny)
+    z = p_b[2] + (az - inward * nz)
+    reach = _COINCIDENT * size
+    for k in range(count):
+        away = max(abs(x - point_out[k, 0]), abs(y - point_out[k, 1]), abs(z - point_out[k, 2]))
+        if away < reach:
+            write_contact(
+                k, x, y, z, nx, ny, nz, separation,
+                feature_out[k] // FEATURES, feature_out[k] % FEATURES,
+                point_out, normal_out, gap_out, feature_out,
+            )  # fmt: skip
+            return count
     return write_contact(
-        min(count, MAX_POINTS - 1),
-        p_b[0] + (ax - inward * nx), p_b[1] + (ay - inward * ny), p_b[2] + (az - inward * nz),
-        nx, ny, nz, separation, NEAREST, NEAREST,
+        min(count, MAX_POINTS - 1), x, y, z, nx, ny, nz, separation, NEAREST, NEAREST,
         point_out, normal_out, gap_out, feature_out,
     )  # fmt: skip

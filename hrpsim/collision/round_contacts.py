@@ -12,9 +12,15 @@ from hrpsim.collision.axis_segments import axis_offset, nearest_on_axes
 from hrpsim.collision.cap import FACING_COSINE, cap_cosine, cap_on_cap, cap_on_face, line_on_cap
 from hrpsim.collision.contact_row import NO_POINTS
 from hrpsim.collision.convex_axis import refine_axis
-from hrpsim.collision.nearest_point import bound_gaps, certified, keep_distinct, write_nearest
+from hrpsim.collision.nearest_point import (
+    TOLERANCE,
+    bound_gaps,
+    certified,
+    keep_distinct,
+    write_nearest,
+)
 from hrpsim.collision.round_axes import round_axis
-from hrpsim.collision.side_line import line_on_face, line_on_line, side_line
+from hrpsim.collision.side_line import MEANINGFUL_SINE, line_on_face, line_on_line, side_line
 from hrpsim.compiled import inner_kernel
 from hrpsim.model.geometry import BOX, CAPSULE, CYLINDER
 
@@ -47,8 +53,13 @@ def _features_along(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
     point_out, normal_out, gap_out, feature_out,
 ):  # fmt: skip
-    """Write the overlap of the features of a and b that meet along n; return how many contacts."""
+    """Write the overlap of the features of a and b that meet along n.
+
+    Returns how many contacts, and how far a cap reaches below its fixed points [m], where its tilt
+    is too small to tell the direction of the deepest.
+    """
     count = NO_POINTS
+    below = 0.0
     cap_a = _faces(kind_a, R_a, nx, ny, nz)
     line_a, ax, ay, az, fx, fy, fz = side_line(kind_a, size_a, R_a, tx, ty, tz, -nx, -ny, -nz)
     if kind_b == BOX:
@@ -62,7 +73,9 @@ def _features_along(
                 count, size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
                 point_out, normal_out, gap_out, feature_out,
             )  # fmt: skip
-        return count
+            if not line_a:
+                below = size_a[0] * MEANINGFUL_SINE
+        return count, below
     cap_b = _faces(kind_b, R_b, nx, ny, nz)
     line_b, bx, by, bz, gx, gy, gz = side_line(kind_b, size_b, R_b, 0.0, 0.0, 0.0, nx, ny, nz)
     if cap_b and line_a:
@@ -85,7 +98,11 @@ def _features_along(
             count, ax, ay, az, fx, fy, fz, bx, by, bz, gx, gy, gz, size_a[0] + size_b[0], p_b,
             nx, ny, nz, margin, point_out, normal_out, gap_out, feature_out,
         )  # fmt: skip
-    return count
+    if cap_a and not line_a:
+        below += size_a[0] * MEANINGFUL_SINE
+    if cap_b and not line_b:
+        below += size_b[0] * MEANINGFUL_SINE
+    return count, below
 
 
 @inner_kernel
@@ -105,13 +122,13 @@ def round_on_any(
     for refined in range(2):
         if core - rounding > margin:
             return NO_POINTS
-        count = _features_along(
+        count, below = _features_along(
             kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
             point_out, normal_out, gap_out, feature_out,
         )  # fmt: skip
         if refined:
             count = keep_distinct(count, size, point_out, normal_out, gap_out, feature_out)
-        nearest_included = certified(count, gap_out, core - rounding, size)
+        nearest_included = certified(count, gap_out, core - rounding, TOLERANCE * size + below)
         bound_gaps(count, core - rounding, gap_out)
         if nearest_included:
             return count
@@ -121,7 +138,7 @@ def round_on_any(
             kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, core, point_out
         )
     return write_nearest(
-        count, ax, ay, az, p_b, nx, ny, nz, core - rounding, rounding_a,
+        count, ax, ay, az, p_b, nx, ny, nz, core - rounding, rounding_a, size,
         point_out, normal_out, gap_out, feature_out,
     )  # fmt: skip
 
@@ -141,14 +158,16 @@ def capsule_on_capsule(
         nx, ny, nz = x / distance, y / distance, z / distance
     else:
         nx, ny, nz, _ = round_axis(_CAPSULE, size_a, R_a, _CAPSULE, size_b, R_b, tx, ty, tz)
-    count = _features_along(
+    count, _ = _features_along(
         _CAPSULE, size_a, R_a, p_a, _CAPSULE, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
         point_out, normal_out, gap_out, feature_out,
     )  # fmt: skip
-    if certified(count, gap_out, gap, _extent_sum(size_a, size_b)):
+    size = _extent_sum(size_a, size_b)
+    if certified(count, gap_out, gap, TOLERANCE * size):
         return count
     return write_nearest(
         count,
         tx + s * R_a[0, 2], ty + s * R_a[1, 2], tz + s * R_a[2, 2],
-        p_b, nx, ny, nz, gap, size_a[0], point_out, normal_out, gap_out, feature_out,
+        p_b, nx, ny, nz, gap, size_a[0], size,
+        point_out, normal_out, gap_out, feature_out,
     )  # fmt: skip

@@ -113,6 +113,8 @@ def line_on_line(
     cosine = (ux * gx + uy * gy + uz * gz) / half_b
     if cosine * cosine < 1.0 - _NEARLY_PARALLEL * _NEARLY_PARALLEL:
         return count
+    if abs(ux * nx + uy * ny + uz * nz) > _NEARLY_PARALLEL:
+        return count  # End to end, not side by side.
     middle_b = (bx - ax) * ux + (by - ay) * uy + (bz - az) * uz
     reach_b = half_b * abs(cosine)
     tolerance = RIM_TOLERANCE * min(half_a, half_b)

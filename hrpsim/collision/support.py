@@ -7,12 +7,9 @@ import math
 from hrpsim.compiled import inner_kernel
 from hrpsim.model.geometry import BOX, CYLINDER
 
-# Cosine below which a direction counts as perpendicular: the middle of the feature is returned
-# instead of an arbitrary end.
+# Cosine (or sine, from a cylinder's axis) below which the middle of the feature is returned instead
+# of an arbitrary end.
 _PERPENDICULAR = 1e-14
-
-# Sine below which a direction counts as the axis of a cylinder: the middle of the cap is returned.
-_ALIGNED = 1e-8
 
 
 @inner_kernel
@@ -42,17 +39,14 @@ def support(kind, size, R, shrink, nx, ny, nz):
             R[2, 0] * x + R[2, 1] * y + R[2, 2] * z,
         )
     z = max(size[1] - shrink, 0.0) * _side(cz)
-    reach = 0.0
+    rx = ry = rz = 0.0
     if kind == CYLINDER:
-        sine = math.sqrt(max(1.0 - cz * cz, 0.0))
-        if sine > _ALIGNED:
-            reach = max(size[0] - shrink, 0.0) / sine
-    z -= reach * cz
-    return (
-        R[0, 2] * z + reach * nx,
-        R[1, 2] * z + reach * ny,
-        R[2, 2] * z + reach * nz,
-    )
+        # Not sqrt(1 - cz^2), which is a rounding error of 1e-8 where n is the axis.
+        rx, ry, rz = nx - cz * R[0, 2], ny - cz * R[1, 2], nz - cz * R[2, 2]
+        sine = math.sqrt(rx * rx + ry * ry + rz * rz)
+        reach = max(size[0] - shrink, 0.0) / sine if sine > _PERPENDICULAR else 0.0
+        rx, ry, rz = reach * rx, reach * ry, reach * rz
+    return R[0, 2] * z + rx, R[1, 2] * z + ry, R[2, 2] * z + rz
 
 
 @inner_kernel

@@ -1,0 +1,75 @@
+"""Bounds hold their shapes tightly; the broad phase finds what comparing all pairs finds."""
+
+import numpy as np
+import pytest
+from collision.meeting import KINDS, Posed, random_rotation, random_shape, reach
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hrpsim.collision.bounds import bounding_radius, shape_aabb
+from hrpsim.collision.broad_phase import candidate_pairs
+from hrpsim.model.geometry import Plane
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name != "plane"])
+def test_the_box_touches_the_support_planes_along_the_world_axes(name):
+    rng = np.random.default_rng(1)
+    lower, upper = np.zeros(3), np.zeros(3)
+    for _ in range(50):
+        shape, R, p = random_shape(rng, KINDS[name]), random_rotation(rng), rng.normal(size=3)
+        shape_aabb(shape.kind, np.array(shape.size), R, p, lower, upper)
+        posed = Posed(shape, R, p)
+        assert upper == pytest.approx([reach(posed, n) for n in np.eye(3)], abs=1e-12)
+        assert lower == pytest.approx([-reach(posed, -n) for n in np.eye(3)], abs=1e-12)
+        radius = bounding_radius(shape.kind, np.array(shape.size))
+        reaches = [reach(posed, n) - n @ p for n in random_rotation(rng)]
+        assert max(reaches) <= radius + 1e-12
+
+
+def test_a_plane_is_unbounded():
+    lower, upper = np.zeros(3), np.zeros(3)
+    plane = Plane()
+    shape_aabb(plane.kind, np.array(plane.size), np.eye(3), np.zeros(3), lower, upper)
+    assert (lower == -np.inf).all() and (upper == np.inf).all()
+    assert bounding_radius(plane.kind, np.array(plane.size)) == np.inf
+
+
+def all_pairs(lower, upper, group):
+    n = len(group)
+    return [
+        (a, b)
+        for a in range(n)
+        for b in range(a + 1, n)
+        if group[a] != group[b] and (lower[a] <= upper[b]).all() and (lower[b] <= upper[a]).all()
+    ]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 40), st.floats(0.0, 1.0))
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_the_broad_phase_finds_the_pairs_that_comparing_all_finds(seed, count, size):
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(count)
+    pairs = np.zeros((count * count, 2), np.int64)
+    centers = rng.uniform(-1.0, 1.0, (count, 3)) * rng.uniform(0.1, 2.0, 3)
+    half = rng.uniform(0.0, size, (count, 3))
+    unbounded = rng.random(count) < 0.05
+    group = rng.integers(-1, max(count // 2, 1), count)
+    for _ in range(3):  # The order is kept from step to step while the shapes move.
+        lower, upper = centers - half, centers + half
+        lower[unbounded], upper[unbounded] = -np.inf, np.inf
+        found = candidate_pairs(lower, upper, group, order, pairs)
+        assert [tuple(pair) for pair in pairs[:found]] == all_pairs(lower, upper, group)
+        assert sorted(order) == list(range(count))
+        centers = centers + rng.uniform(-0.2, 0.2, (count, 3))
+
+
+def test_boxes_that_just_touch_are_a_pair():
+    lower = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    pairs = np.zeros((1, 2), np.int64)
+    assert candidate_pairs(lower, lower + 1.0, np.array([0, 1]), np.arange(2), pairs) == 1
+
+
+def test_too_little_room_returns_the_number_of_pairs_needed():
+    lower, upper = np.zeros((5, 3)), np.ones((5, 3))
+    pairs = np.full((3, 2), -1, np.int64)
+    assert candidate_pairs(lower, upper, np.arange(5), np.arange(5), pairs) == 10
