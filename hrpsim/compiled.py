@@ -8,6 +8,7 @@ package, taken before anything is decorated, and lies where the user may write.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import platform
 import shutil
@@ -15,8 +16,11 @@ import tempfile
 from pathlib import Path
 
 import numba
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 
 _KEPT_CACHES = 6
+_OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
 
 
 def _source_hash() -> str:
@@ -65,6 +69,51 @@ def is_compiled() -> bool:
     return any(cache_directory.rglob("*.nbi"))
 
 
+class _LinkOnlyCodegen:
+    """The process's code generator, but functions get no environment: kernels raise nothing."""
+
+    def __init__(self, codegen):
+        self._real = codegen
+
+    def __getattr__(self, name):
+        return getattr(self._real, name)
+
+    def set_env(self, env_name, env):
+        """Leave the environment out, which would ask for machine code."""
+
+
+class _LinkOnlyLibrary(JITCodeLibrary):
+    """Code that is only ever linked into its callers: not optimised, no machine code of its own.
+
+    Numba optimises and emits each function with all that it calls, so that a deep call tree is
+    compiled once for every level; this way it is once.
+    """
+
+    def get_pointer_to_function(self, name):
+        self._ensure_finalized()
+        return 0
+
+    def _optimize_final_module(self):
+        pass
+
+    def _finalize_final_module(self):
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+class _LinkOnlyCompiler(Compiler):
+    def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
+        super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
+        if library is None:
+            codegen = _LinkOnlyCodegen(self.state.targetctx.codegen())
+            name = f"hrpsim_inner_{next(_library_number)}"
+            self.state.library = _LinkOnlyLibrary(codegen, name)
+
+
+_library_number = itertools.count()
+
+
 def kernel(function):
     """Compile `function` with numba: no Python objects, no GIL, cached on disk, deterministic.
 
@@ -76,9 +125,7 @@ def kernel(function):
     previous = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(cache_directory)
     try:
-        dispatcher = numba.njit(
-            function, cache=True, nogil=True, error_model="numpy", fastmath={"contract"}
-        )
+        dispatcher = numba.njit(function, cache=True, **_OPTIONS)
     finally:
         numba.config.CACHE_DIR = previous
     dispatcher.targetoptions["_nrt"] = False
@@ -86,8 +133,9 @@ def kernel(function):
 
 
 def inner_kernel(function):
-    """Compile `function` as a kernel that other kernels call but Python cannot: quicker to build."""
-    dispatcher = kernel(function)
+    """Compile `function` as a kernel that other kernels call but Python cannot."""
+    dispatcher = numba.njit(function, pipeline_class=_LinkOnlyCompiler, **_OPTIONS)
+    dispatcher.targetoptions["_nrt"] = False
     dispatcher.targetoptions["no_cpython_wrapper"] = True
     dispatcher.targetoptions["no_cfunc_wrapper"] = True
     return dispatcher
