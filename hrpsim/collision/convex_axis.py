@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from hrpsim.collision.axis_segments import nearest_on_axes
 from hrpsim.collision.contact_row import NO_POINTS
 from hrpsim.collision.cylinder_axis import contact_point, polish_axis
 from hrpsim.collision.simplex import nearest_weights
@@ -96,6 +97,9 @@ def refine_axis(
     is the point of core a in contact, relative to the centre of b [m]. Without a cylinder the cores
     must be apart; a cylinder must be a, or both. `scratch` is a work array (8, 3).
     """
+    if kind_a == CAPSULE and kind_b == CAPSULE:
+        s, _ = nearest_on_axes(R_a, size_a[1], R_b, size_b[1], tx, ty, tz)
+        return nx, ny, nz, separation, tx + s * R_a[0, 2], ty + s * R_a[1, 2], tz + s * R_a[2, 2]
     if kind_a != CYLINDER:
         nx, ny, nz, ax, ay, az = _nearest_direction(
             kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, 0.0, _EXACT, scratch

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from hrpsim.collision.box_contacts import box_on_box
 from hrpsim.collision.contact_row import MAX_POINTS, NO_POINTS
+from hrpsim.collision.convex_contacts import convex_on_convex
 from hrpsim.collision.plane_contacts import (
     box_on_plane,
     capsule_on_plane,
     cylinder_on_plane,
     sphere_on_plane,
 )
-from hrpsim.collision.round_contacts import capsule_on_capsule, round_on_any
 from hrpsim.collision.sphere_contacts import (
     box_on_sphere,
     capsule_on_sphere,
@@ -89,18 +88,8 @@ def collide(
                 size_a, R_a, p_a, size_b, p_b, margin,
                 point_out, normal_out, gap_out, feature_out,
             )  # fmt: skip
-    elif kind_a == BOX:
-        count = box_on_box(
-            size_a, R_a, p_a, size_b, R_b, p_b, margin,
-            point_out, normal_out, gap_out, feature_out,
-        )  # fmt: skip
-    elif kind_a == CAPSULE and kind_b == CAPSULE:
-        count = capsule_on_capsule(
-            size_a, R_a, p_a, size_b, R_b, p_b, margin,
-            point_out, normal_out, gap_out, feature_out,
-        )  # fmt: skip
     else:
-        count = round_on_any(
+        count = convex_on_convex(
             kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
             point_out, normal_out, gap_out, feature_out,
         )  # fmt: skip

@@ -12,7 +12,7 @@ import math
 from hrpsim.collision.axis_segments import axis_offset, nearest_on_axes
 from hrpsim.collision.convex_axis import separation_along
 from hrpsim.compiled import inner_kernel
-from hrpsim.model.geometry import BOX, CYLINDER
+from hrpsim.model.geometry import BOX, CAPSULE, CYLINDER
 
 # Vectors shorter than this [m, or a sine] have no usable direction.
 _SHORT = 1e-9
@@ -43,6 +43,12 @@ def round_axis(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz):
     """
     ax, ay, az = R_a[0, 2], R_a[1, 2], R_a[2, 2]
     nx, ny, nz, best = 0.0, 0.0, 1.0, -math.inf
+    dx = dy = dz = 0.0
+    if kind_b != BOX:
+        s, t = nearest_on_axes(R_a, size_a[1], R_b, size_b[1], tx, ty, tz)
+        dx, dy, dz, distance = axis_offset(R_a, s, R_b, t, tx, ty, tz)
+        if kind_a == CAPSULE and distance > _SHORT:
+            return dx / distance, dy / distance, dz / distance, distance
     for guess in range(7):
         x = y = z = 0.0
         if kind_b == BOX:
@@ -62,8 +68,7 @@ def round_axis(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz):
             y = az * R_b[0, 2] - ax * R_b[2, 2]
             z = ax * R_b[1, 2] - ay * R_b[0, 2]
         elif guess < 6:
-            s, t = nearest_on_axes(R_a, size_a[1], R_b, size_b[1], tx, ty, tz)
-            x, y, z, _ = axis_offset(R_a, s, R_b, t, tx, ty, tz)
+            x, y, z = dx, dy, dz
             if guess == 4:
                 along = x * ax + y * ay + z * az
                 x, y, z = x - along * ax, y - along * ay, z - along * az

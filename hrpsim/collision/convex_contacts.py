@@ -1,4 +1,4 @@
-"""Contacts of capsules and cylinders with boxes and with one another.
+"""Contacts of boxes, capsules and cylinders with one another.
 
 Every pair takes the same steps: guess the normal, write the overlap of the features that meet along
 it, and where that misses the nearest points, find the normal by iteration and write it anew.
@@ -6,12 +6,11 @@ it, and where that misses the nearest points, find the normal by iteration and w
 
 from __future__ import annotations
 
-import numpy as np
-
-from hrpsim.collision.axis_segments import axis_offset, nearest_on_axes
+from hrpsim.collision.box_axes import box_axis
 from hrpsim.collision.cap import FACING_COSINE, cap_cosine, cap_on_cap, cap_on_face, line_on_cap
 from hrpsim.collision.contact_row import NO_POINTS
 from hrpsim.collision.convex_axis import refine_axis
+from hrpsim.collision.face_on_face import face_on_face
 from hrpsim.collision.nearest_point import (
     TOLERANCE,
     bound_gaps,
@@ -23,11 +22,6 @@ from hrpsim.collision.round_axes import round_axis
 from hrpsim.collision.side_line import MEANINGFUL_SINE, line_on_face, line_on_line, side_line
 from hrpsim.compiled import inner_kernel
 from hrpsim.model.geometry import BOX, CAPSULE, CYLINDER
-
-_CAPSULE = np.int64(CAPSULE)
-
-# Axes nearer than this [m] are taken to cross.
-_CROSSING = 1e-12
 
 
 @inner_kernel
@@ -60,6 +54,12 @@ def _features_along(
     """
     count = NO_POINTS
     below = 0.0
+    if kind_a == BOX:
+        count = face_on_face(
+            size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
+            point_out, normal_out, gap_out, feature_out,
+        )  # fmt: skip
+        return count, below
     cap_a = _faces(kind_a, R_a, nx, ny, nz)
     line_a, ax, ay, az, fx, fy, fz = side_line(kind_a, size_a, R_a, tx, ty, tz, -nx, -ny, -nz)
     if kind_b == BOX:
@@ -106,30 +106,37 @@ def _features_along(
 
 
 @inner_kernel
-def round_on_any(
+def convex_on_convex(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
     point_out, normal_out, gap_out, feature_out,
 ):  # fmt: skip
-    """Write the contacts of a capsule or cylinder (a) with a box, capsule or cylinder (b).
+    """Write the contacts of a box, capsule or cylinder (a) with one of equal or lower kind (b).
 
-    Returns how many. At most one of the two is a capsule; see capsule_on_capsule for both.
+    Returns how many.
     """
     tx, ty, tz = p_a[0] - p_b[0], p_a[1] - p_b[1], p_a[2] - p_b[2]
-    size = _extent_sum(size_a, size_b)
+    size = size_a[0] + size_a[1] + size_a[2] + size_b[0] + size_b[1] + size_b[2]
     rounding_a = _rounding(kind_a, size_a)
     rounding = rounding_a + _rounding(kind_b, size_b)
-    nx, ny, nz, core = round_axis(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz)
+    if kind_a == BOX:
+        nx, ny, nz, core = box_axis(size_a, R_a, size_b, R_b, tx, ty, tz, margin)
+    else:
+        nx, ny, nz, core = round_axis(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz)
     for refined in range(2):
-        if core - rounding > margin:
+        separation = core - rounding
+        if separation > margin:
             return NO_POINTS
         count, below = _features_along(
             kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
             point_out, normal_out, gap_out, feature_out,
         )  # fmt: skip
+        if kind_a == BOX and separation <= 0.0 and count > 0:
+            # The axis test is complete for boxes in overlap, and its bias is meant.
+            return count
         if refined:
             count = keep_distinct(count, size, point_out, normal_out, gap_out, feature_out)
-        nearest_included = certified(count, gap_out, core - rounding, TOLERANCE * size + below)
-        bound_gaps(count, core - rounding, gap_out)
+        nearest_included = certified(count, gap_out, separation, TOLERANCE * size + below)
+        bound_gaps(count, separation, gap_out)
         if nearest_included:
             return count
         if refined:
@@ -139,35 +146,5 @@ def round_on_any(
         )
     return write_nearest(
         count, ax, ay, az, p_b, nx, ny, nz, core - rounding, rounding_a, size,
-        point_out, normal_out, gap_out, feature_out,
-    )  # fmt: skip
-
-
-@inner_kernel
-def capsule_on_capsule(
-    size_a, R_a, p_a, size_b, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-):
-    """Write the contacts of two capsules: two where they lie nearly parallel, else one."""
-    tx, ty, tz = p_a[0] - p_b[0], p_a[1] - p_b[1], p_a[2] - p_b[2]
-    s, t = nearest_on_axes(R_a, size_a[1], R_b, size_b[1], tx, ty, tz)
-    x, y, z, distance = axis_offset(R_a, s, R_b, t, tx, ty, tz)
-    gap = distance - size_a[0] - size_b[0]
-    if gap > margin:
-        return NO_POINTS
-    if distance > _CROSSING:
-        nx, ny, nz = x / distance, y / distance, z / distance
-    else:
-        nx, ny, nz, _ = round_axis(_CAPSULE, size_a, R_a, _CAPSULE, size_b, R_b, tx, ty, tz)
-    count, _ = _features_along(
-        _CAPSULE, size_a, R_a, p_a, _CAPSULE, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
-        point_out, normal_out, gap_out, feature_out,
-    )  # fmt: skip
-    size = _extent_sum(size_a, size_b)
-    if certified(count, gap_out, gap, TOLERANCE * size):
-        return count
-    return write_nearest(
-        count,
-        tx + s * R_a[0, 2], ty + s * R_a[1, 2], tz + s * R_a[2, 2],
-        p_b, nx, ny, nz, gap, size_a[0], size,
         point_out, normal_out, gap_out, feature_out,
     )  # fmt: skip
