@@ -27,7 +27,7 @@ def _source_hash() -> str:
     digest = hashlib.sha256(f"{numba.__version__} {platform.python_version()}".encode())
     package = Path(__file__).parent
     for source in sorted(package.rglob("*.py")):
-        if source.parent.name in {"ros", "viewer", "experiments", "model"}:
+        if source.parent.name in {"ros", "viewer", "experiments", "control"}:
             continue
         digest.update(source.relative_to(package).as_posix().encode())
         digest.update(source.read_bytes())

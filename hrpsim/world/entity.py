@@ -107,8 +107,12 @@ class Entity:
             q[j + 3 : j + 7] /= length
         return q
 
+    def keep_as_initial(self) -> None:
+        """Make the present state the one that `initialise` returns to."""
+        self.initial_q, self.initial_v = self._q().copy(), self.v.copy()
+
     def initialise(self) -> None:
-        """Return to the state that the entity was added with."""
+        """Return to the state that the entity was added with, or that was kept since."""
         self._q()[:] = self.initial_q
         self.v = self.initial_v
 

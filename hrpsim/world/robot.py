@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from hrpsim.dynamics.joint_forces import CONTROL
 from hrpsim.errors import StateError, WorldError, unknown_name
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import Model
@@ -101,6 +102,7 @@ class Robot(Entity):
             {s.name: SensorView(self, s, k) for k, s in enumerate(model.sensors)}
         )
         self._poses = new_kinematics(model.body_count)
+        self._initial_control: np.ndarray | None = None
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -212,15 +214,26 @@ class Robot(Entity):
             raise StateError(f"{what} for joint {joint!r} of {self.name!r} is {vector[bad[0]]}")
         return vector
 
+    def keep_as_initial(self) -> None:
+        """Make the present state and commands those that `initialise` returns to."""
+        super().keep_as_initial()
+        self._initial_control = self._control().copy()
+
     def initialise(self) -> None:
-        """Return to the state and the commands that the robot was added with."""
+        """Return to the state and the commands that the robot was added with, or kept since."""
         super().initialise()
-        control = self._control()
-        control[:] = 0
+        if self._initial_control is None:
+            self._initial_control = self._holding_control()
+        self._control()[:] = self._initial_control
+
+    def _holding_control(self) -> np.ndarray:
+        """Return the commands that hold every joint with gains at its initial position."""
+        control = np.zeros(self.nv, dtype=CONTROL)
         held = (self._kp > 0.0) | (self._kd > 0.0)
         at = self._joint_v[held]
         control["kp"][at], control["kd"][at] = self._kp[held], self._kd[held]
         control["target_position"][at] = self.initial_q[self._joint_q[held]]
+        return control
 
     def apply_wrench(self, link, force=(0.0, 0.0, 0.0), torque=(0.0, 0.0, 0.0), point=None) -> None:
         """Push a link during the next call of World.step: force [N], torque [Nm] in the world.

@@ -23,6 +23,7 @@ from hrpsim.world.entity import Entity, finite_vector
 from hrpsim.world.materials import MaterialTable
 from hrpsim.world.robot import Robot
 from hrpsim.world.scene import EULER, RK4, SEMI_IMPLICIT, SETTINGS, Scene
+from hrpsim.world.settle import relax
 from hrpsim.world.step import advance
 
 INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT, "euler": EULER, "rk4": RK4}
@@ -355,8 +356,23 @@ class World:
             "(rad/s or m/s); look at its forces and gains, or take a smaller time_step"
         )
 
+    def settle(self, duration: float = 20.0, energy_tolerance: float = 1e-14) -> None:
+        """Let everything come to rest under its present commands; time does not pass.
+
+        What is at rest becomes the state that `reset` returns to. Raises WorldError, and changes
+        nothing, if `duration` [s] of motion was not enough for the kinetic energy of a swing to
+        fall to `energy_tolerance` [J].
+        """
+        start = self.snapshot()
+        if not relax(self, int(duration / self.time_step), energy_tolerance):
+            self.restore(start)
+            raise WorldError(f"the world did not come to rest within {duration:g} s of motion")
+        self._steps_done = start["steps"]
+        for entity in self._entities:
+            entity.keep_as_initial()
+
     def reset(self) -> None:
-        """Return everything to the state it was added with, and time to zero."""
+        """Return everything to the state it was added with or settled to, and time to zero."""
         for entity in self._entities:
             self.scene  # noqa: B018  builds the arrays that initialise writes to
             entity.initialise()

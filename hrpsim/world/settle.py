@@ -1,0 +1,47 @@
+"""Finding rest: dynamic relaxation with kinetic damping.
+
+A robot that is put down with its joints at their targets sinks into its gains and sways for
+seconds. Here the world moves as it always does, but loses all velocity whenever its kinetic energy
+passes a peak, which is where a swing passes its equilibrium; a few swings are then enough.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hrpsim.dynamics.articulated import place_inertias
+from hrpsim.dynamics.recursive import kinetic_energy
+from hrpsim.kinematics.forward import update_poses, update_velocities
+
+if TYPE_CHECKING:
+    from hrpsim.world.world import World
+
+
+def world_kinetic_energy(world: World) -> float:
+    """Return the kinetic energy of everything, rotors included [J]."""
+    scene = world.scene
+    update_poses(scene.forest, scene.q, scene.kinematics)
+    update_velocities(scene.forest, scene.velocity, scene.kinematics)
+    place_inertias(scene.forest, scene.kinematics, scene.articulated)
+    return float(kinetic_energy(scene.forest, scene.kinematics, scene.articulated, scene.velocity))
+
+
+def relax(world: World, step_limit: int, energy_tolerance: float) -> bool:
+    """Step until a swing's peak of kinetic energy [J] is within the tolerance; say whether it was.
+
+    Velocities end as zero. A swing that lasts under three steps is noise and not taken for one.
+    """
+    previous, peak_age = 0.0, 0
+    for _ in range(step_limit):
+        world.step()
+        kinetic = world_kinetic_energy(world)
+        peak_age += 1
+        if kinetic < previous and peak_age >= 3:
+            world.scene.velocity[:] = 0.0
+            if previous <= energy_tolerance:
+                return True
+            previous, peak_age = 0.0, 0
+        else:
+            previous = kinetic
+    world.scene.velocity[:] = 0.0
+    return False
