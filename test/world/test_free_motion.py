@@ -1,0 +1,127 @@
+"""Bodies that nothing touches: Euler's equations and the parabola."""
+
+import math
+
+import numpy as np
+import pytest
+from world.scenes import GRAVITY, INTEGRATORS, kinetic_energy, show, spin, weightless
+
+from hrpsim import Box, World
+
+INERTIA = np.diag([0.02, 0.05, 0.06])
+TURNED = (0.1, 0.2, 0.3, 0.927361849549570)
+
+
+def tumbling(integrator: str, time_step: float = 1e-3):
+    """A free asymmetric body that spins at 5 rad/s about no principal axis of its own."""
+    world = weightless(time_step, integrator)
+    axis = np.array([1.0, 2.0, -1.0]) / math.sqrt(6.0)
+    body = world.add_body(
+        Box((0.3, 0.2, 0.1)),
+        2.0,
+        orientation=TURNED,
+        velocity=(0.4, -0.3, 0.2),
+        angular_velocity=5.0 * axis,
+        inertia=INERTIA,
+    )
+    return world, body
+
+
+def drift(integrator: str, time_step: float = 1e-3) -> tuple[float, float]:
+    """Largest relative change of energy and of angular momentum in 10 s, seen every 0.1 s."""
+    world, body = tumbling(integrator, time_step)
+    energy, momentum = kinetic_energy(body), spin(body)
+    worst_energy = worst_momentum = 0.0
+    for _ in range(100):
+        world.step(round(0.1 / time_step))
+        worst_energy = max(worst_energy, abs(kinetic_energy(body) / energy - 1.0))
+        change = np.linalg.norm(spin(body) - momentum) / np.linalg.norm(momentum)
+        worst_momentum = max(worst_momentum, change)
+    return worst_energy, worst_momentum
+
+
+def test_rk4_keeps_energy_and_angular_momentum_of_a_tumbling_body():
+    energy, momentum = drift("rk4")
+    show("rk4 tumble 10 s: energy, angular momentum (relative)", energy, momentum)
+    assert energy < 1e-9
+    assert momentum < 1e-9
+
+
+def test_the_drift_of_the_semi_implicit_step_is_of_first_order():
+    """Symplectic Euler of Euler's equations errs by O(dt): a tenth of the step, a tenth of it."""
+    energy, momentum = drift("semi_implicit")
+    show("semi_implicit tumble 10 s: energy, angular momentum (relative)", energy, momentum)
+    fine_energy, fine_momentum = drift("semi_implicit", 1e-4)
+    assert energy < 0.05 and momentum < 0.05
+    assert fine_energy < 0.15 * energy
+    assert fine_momentum < 0.15 * momentum
+
+
+def test_a_body_without_gravity_keeps_its_linear_momentum_exactly():
+    for integrator in INTEGRATORS:
+        world, body = tumbling(integrator)
+        world.step(1000)
+        np.testing.assert_allclose(body.velocity, (0.4, -0.3, 0.2), rtol=1e-12)
+        np.testing.assert_allclose(body.position, (0.4, -0.3, 0.2), rtol=1e-11)
+
+
+@pytest.mark.parametrize("inertia", [INERTIA, np.diag([0.1, 0.1, 0.1])])
+def test_rk4_falls_along_the_parabola(inertia):
+    world = World(1e-3, integrator="rk4")
+    start, velocity = np.array([0.3, -0.2, 10.0]), np.array([1.0, 2.0, 3.0])
+    body = world.add_body(
+        Box((0.1, 0.1, 0.1)),
+        2.0,
+        position=start,
+        velocity=velocity,
+        angular_velocity=(1.0, -2.0, 3.0),
+        inertia=inertia,
+    )
+    world.step(1000)
+    expected = start + velocity + 0.5 * np.array([0.0, 0.0, -GRAVITY])
+    error = np.abs(body.position - expected).max()
+    show("rk4 free fall error after 1 s [m]", error)
+    assert error < 1e-12
+
+
+def test_the_semi_implicit_fall_is_that_of_symplectic_euler():
+    """x = v0 t + g t (t + dt) / 2, g dt t / 2 below the parabola: the method's own error."""
+    dt = 1e-3
+    world = World(dt)
+    body = world.add_body(Box((0.1, 0.1, 0.1)), 2.0, velocity=(1.0, 0.0, 3.0))
+    world.step(1000)
+    fall = 3.0 - GRAVITY * (1.0 + dt) / 2.0
+    assert np.abs(body.position - (1.0, 0.0, fall)).max() < 1e-12
+
+
+def test_euler_falls_short_by_its_own_closed_form():
+    """x = v0 t + g t (t - dt) / 2 for the explicit method."""
+    dt = 1e-3
+    world = World(dt, integrator="euler")
+    body = world.add_body(Box((0.1, 0.1, 0.1)), 2.0, velocity=(0.0, 0.0, 3.0))
+    world.step(1000)
+    assert abs(body.position[2] - (3.0 - GRAVITY * (1.0 - dt) / 2.0)) < 1e-12
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_a_wrench_lasts_for_one_call_of_step(integrator):
+    """F dt n = m dv over the call, and nothing after it."""
+    world = weightless(1e-3, integrator)
+    body = world.add_body(Box((0.1, 0.1, 0.1)), 2.0)
+    body.apply_wrench(force=(4.0, 0.0, 0.0))
+    body.apply_wrench(force=(0.0, 6.0, 0.0))
+    world.step(500)
+    np.testing.assert_allclose(body.velocity, (1.0, 1.5, 0.0), rtol=1e-12)
+    world.step(500)
+    np.testing.assert_allclose(body.velocity, (1.0, 1.5, 0.0), rtol=1e-12)
+
+
+def test_a_force_off_centre_turns_the_body():
+    """I dw/dt = r x F: a force along y at x = 0.2 m from the centre."""
+    world = weightless(1e-3, "rk4")
+    body = world.add_body(Box((0.6, 0.4, 0.2)), 3.0, position=(1.0, 2.0, 3.0))
+    body.apply_wrench(force=(0.0, 5.0, 0.0), point=(1.2, 2.0, 3.0))
+    world.step()
+    izz = 3.0 * (0.6**2 + 0.4**2) / 12.0
+    np.testing.assert_allclose(body.angular_velocity, (0.0, 0.0, 1e-3 * 0.2 * 5.0 / izz), atol=1e-9)
+    np.testing.assert_allclose(body.velocity, (0.0, 1e-3 * 5.0 / 3.0, 0.0), atol=1e-12)
