@@ -179,11 +179,11 @@ def clear_loads(s):
 def hold_loads(s):
     """Keep the constraint forces on bodies for RK4's later stages."""
     for i in range(s.articulated.shape[0]):
-        held, load, origin = s.work.held[i], s.articulated[i].load, s.kinematics[i].origin
+        held, load, p = s.work.held[i], s.articulated[i].load, s.kinematics[i].p
         for r in range(6):
             held.load[r] = load[r]
         for r in range(3):
-            held.origin[r] = origin[r]
+            held.p[r] = p[r]
 
 
 @inner_kernel

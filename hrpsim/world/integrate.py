@@ -63,7 +63,11 @@ def integrate_rk4(s):
 
 @inner_kernel
 def stage_acceleration(s):
-    """Write work.dv at a stage's state, with the step's constraint forces held in the world."""
+    """Write work.dv at a stage's state, with the step's constraint forces.
+
+    They keep their directions and travel with the bodies they push: a force left behind where it
+    was found would turn a body that slides fast.
+    """
     work, kinematics = s.work, s.kinematics
     update_poses(s.forest, s.q, kinematics)
     update_velocities(s.forest, s.velocity, kinematics)
@@ -72,9 +76,8 @@ def stage_acceleration(s):
         work.effort[k] += work.joint_load[k]
     external_forces(kinematics, s.wrenches, s.tally[0].wrench_count, s.articulated)
     for i in range(s.forest.bodies.shape[0]):
-        root = s.forest.bodies[i].root
-        before, now = work.held[root].origin, kinematics[root].origin
-        x, y, z = before[0] - now[0], before[1] - now[1], before[2] - now[2]
+        before, now = work.held[i].p, kinematics[i].p
+        x, y, z = now[0] - before[0], now[1] - before[1], now[2] - before[2]
         f, external = work.held[i].load, s.articulated[i].external
         external[0] += f[0] + y * f[5] - z * f[4]
         external[1] += f[1] + z * f[3] - x * f[5]

@@ -54,8 +54,8 @@ WRENCH = np.dtype(
     ]
 )
 
-# constraint forces that RK4 holds through its stages
-HELD = np.dtype([("load", "f8", (6,)), ("origin", "f8", (3,))])
+# constraint forces that RK4 holds through its stages, and where the body's origin then was
+HELD = np.dtype([("load", "f8", (6,)), ("p", "f8", (3,))])
 
 
 class Work(NamedTuple):
