@@ -132,10 +132,24 @@ def kernel(function):
     return dispatcher
 
 
-def inner_kernel(function):
-    """Compile `function` as a kernel that other kernels call but Python cannot."""
-    dispatcher = numba.njit(function, pipeline_class=_LinkOnlyCompiler, **_OPTIONS)
+def inner_kernel(function, *, inline: bool = False):
+    """Compile `function` as a kernel that other kernels call but Python cannot.
+
+    With `inline` it always becomes part of its callers: for short ones on the hottest path.
+    """
+    dispatcher = numba.njit(
+        function, pipeline_class=_LinkOnlyCompiler, forceinline=inline, **_OPTIONS
+    )
     dispatcher.targetoptions["_nrt"] = False
     dispatcher.targetoptions["no_cpython_wrapper"] = True
     dispatcher.targetoptions["no_cfunc_wrapper"] = True
     return dispatcher
+
+
+def inlined_kernel(function):
+    """Compile `function` as an inner kernel that always becomes part of its callers.
+
+    For short ones on the hottest path, where a call that hands over many arrays costs more than
+    the work.
+    """
+    return inner_kernel(function, inline=True)

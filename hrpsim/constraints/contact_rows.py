@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from hrpsim.compiled import inner_kernel, kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.constraints.rows import (
     CONTACT_ROW,
     attach_port,
@@ -105,7 +105,7 @@ def write_contact_rows(
     return used
 
 
-@inner_kernel
+@inlined_kernel
 def _ask(gap, approach, pair, law, time_step, normal):
     """Write what the normal row asks for: not to pass, to bounce, to come out."""
     if gap > 0.0:
@@ -113,11 +113,12 @@ def _ask(gap, approach, pair, law, time_step, normal):
     elif gap < -law.slop:
         wanted = -law.correction_rate * (gap + law.slop) / time_step
         normal.push = min(wanted, law.correction_speed)
-    if approach < -law.restitution_threshold and gap + time_step * approach <= 0.0:
+    reaches = approach < -law.restitution_threshold and gap + time_step * approach <= 0.0
+    if reaches and pair.restitution > 0.0:
         normal.target = max(normal.target, -pair.restitution * approach)
 
 
-@inner_kernel
+@inlined_kernel
 def _attach(forest, ports, contact, direction, row, response, used):
     """Make the row push body a along `direction` and body b against it."""
     start_row(row, used)
@@ -134,7 +135,7 @@ def _attach(forest, ports, contact, direction, row, response, used):
     return used
 
 
-@inner_kernel
+@inlined_kernel
 def _force_through(point, d, sign, J_out):
     """Write the spatial force of `sign` times the unit vector d through `point`."""
     J_out[0] = sign * (point[1] * d[2] - point[2] * d[1])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.compiled import inner_kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel
 
 CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC = range(5)
 
@@ -49,7 +49,7 @@ def new_rows(row_capacity: int, response_capacity: int) -> Rows:
     return Rows(np.zeros(row_capacity, dtype=ROW), np.zeros(response_capacity))
 
 
-@inner_kernel
+@inlined_kernel
 def row_velocity(row, velocity):
     """Return J times the ports' velocity."""
     total = 0.0
@@ -64,7 +64,7 @@ def row_velocity(row, velocity):
     return total
 
 
-@inner_kernel
+@inlined_kernel
 def start_row(row, used):
     """Empty a row whose response will start at `used`."""
     row.at_a = row.at_b = -1
@@ -73,52 +73,57 @@ def start_row(row, used):
     row.push = row.target = 0.0
 
 
-@inner_kernel
+@inlined_kernel
 def attach_port(forest, ports, port, row, response, used):
     """Let J_a act on `port`; return the response space used so far."""
-    body = ports.ports[port].body
-    tree = ports.supports[forest.bodies[body].root]
-    row.at_a = ports.ports[port].offset
+    here = ports.ports[port]
+    tree = ports.supports[forest.bodies[here.body].root]
+    row.at_a = here.offset
     row.start_a, row.width_a = tree.tree_start, tree.tree_width
     for k in range(row.width_a):
         response[used + k] = 0.0
-    _add_response(ports, port, tree, row.J_a, response, used)
+    _add_response(here, tree, row.J_a, ports.block, response, used)
     return used + row.width_a
 
 
-@inner_kernel
+@inlined_kernel
 def attach_second_port(forest, ports, port, row, response, used):
     """Let J_b act on `port` besides; return the response space used so far."""
-    body = ports.ports[port].body
-    tree = ports.supports[forest.bodies[body].root]
-    row.at_b = ports.ports[port].offset
+    here = ports.ports[port]
+    tree = ports.supports[forest.bodies[here.body].root]
+    row.at_b = here.offset
     if tree.tree_start == row.start_a:
-        _add_response(ports, port, tree, row.J_b, response, row.response_at)
+        _add_response(here, tree, row.J_b, ports.block, response, row.response_at)
         return used
     row.start_b, row.width_b = tree.tree_start, tree.tree_width
     for k in range(row.width_b):
         response[used + k] = 0.0
-    _add_response(ports, port, tree, row.J_b, response, used)
+    _add_response(here, tree, row.J_b, ports.block, response, used)
     return used + row.width_b
 
 
-@inner_kernel
-def _add_response(ports, port, tree, J, response, at):
-    """Add the motion of the tree's columns under the force J on `port`."""
+@inlined_kernel
+def _add_response(port, tree, J, block, response, at):
+    """Add the motion of the tree's columns under the force J on `port`.
+
+    The block is symmetric, so its rows serve for its columns and lie in one piece.
+    """
     width = tree.tree_width
-    first = tree.tree_block + ports.ports[port].offset - tree.tree_start
-    if ports.ports[port].dof >= 0:
+    first = tree.tree_block + (port.offset - tree.tree_start) * width
+    if port.dof >= 0:
         for k in range(width):
-            response[at + k] += ports.block[first + k * width] * J[0]
+            response[at + k] += J[0] * block[first + k]
         return
+    j0, j1, j2, j3, j4, j5 = J[0], J[1], J[2], J[3], J[4], J[5]
+    b1, b2, b3 = first + width, first + 2 * width, first + 3 * width
+    b4, b5 = first + 4 * width, first + 5 * width
     for k in range(width):
-        total = 0.0
-        for s in range(6):
-            total += ports.block[first + k * width + s] * J[s]
+        total = j0 * block[first + k] + j1 * block[b1 + k] + j2 * block[b2 + k]
+        total += j3 * block[b3 + k] + j4 * block[b4 + k] + j5 * block[b5 + k]
         response[at + k] += total
 
 
-@inner_kernel
+@inlined_kernel
 def coupling(row, other, response):
     """Return J of `other` times the response of `row`; both act on the same ports."""
     total = 0.0

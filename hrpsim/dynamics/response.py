@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.compiled import inner_kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FIXED, FREE
 
 PORT = np.dtype(
@@ -119,7 +119,7 @@ def port_responses(forest, kinematics, articulated, port_count, ports_out):
             i += 1
 
 
-@inner_kernel
+@inlined_kernel
 def _carry_up(forest, kinematics, articulated, port, supports):
     """Carry unit forces on a port, one a column, from its body to the root."""
     i = port.body
@@ -150,7 +150,7 @@ def _carry_up(forest, kinematics, articulated, port, supports):
         i = body.parent
 
 
-@inner_kernel
+@inlined_kernel
 def _carry_down(body, kinematics_i, articulated_i, supports, i):
     """Turn the forces at body `i` into its motions, given its parent's."""
     here = supports[i]
@@ -187,7 +187,7 @@ def _carry_down(body, kinematics_i, articulated_i, supports, i):
             A[r, k] = above[r, k] + S[r] * u[k]
 
 
-@inner_kernel
+@inlined_kernel
 def _write_answer(body, supports, i, root, port, ports_out):
     """Copy the motion of body `i` and its joint to their rows of the tree's block."""
     tree = supports[root]

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import inner_kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.rows import JOINT_FRICTION, row_velocity
 
 
-@inner_kernel
+@inlined_kernel
 def apply_impulse(row, impulse, response, velocity):
     """Add the motion that an impulse on `row` causes to the ports' velocity."""
     at, start = row.response_at, row.start_a
@@ -62,7 +62,7 @@ def solve(rows, contact_count, row_count, response, tolerance, sweep_limit, velo
     return sweeps, change
 
 
-@inner_kernel
+@inlined_kernel
 def wanted_impulse(row, impulse, target, velocity):
     """Return the impulse that would give the row its target, all others held (eq. 17)."""
     if row.inverse_mass <= 0.0:
@@ -70,7 +70,7 @@ def wanted_impulse(row, impulse, target, velocity):
     return impulse - (row_velocity(row, velocity) - target) / row.inverse_mass
 
 
-@inner_kernel
+@inlined_kernel
 def _set_impulse(row, new, response, velocity):
     """Give the row a new impulse; return how much its own velocity changes [m/s]."""
     change = new - row.impulse
