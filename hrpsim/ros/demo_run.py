@@ -116,9 +116,13 @@ class DemoRun:
         monitor, end = self._monitor, time.monotonic() + RUN_LIMIT
         every = 1.0 if sys.stdout.isatty() else 5.0
         next_word = time.monotonic() + every
+        told = 1  # the line that said it is ready
         while self._controller.exit_code is None:
             monitor.update(timeout=0.05)
             now = time.monotonic()
+            for line in self._controller.lines[told:]:
+                self._say(f"controller: {line}")
+                told += 1
             if self._stop():
                 raise DemoError("interrupted")
             for child in self._children:

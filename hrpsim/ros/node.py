@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(arguments: list[str] | None, stop: StopSignal) -> int:
     import rclpy
-    from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
+    from rclpy.exceptions import InvalidParameterValueException
     from rclpy.signals import SignalHandlerOptions
 
     from hrpsim.ros.simulation_node import SimulationNode
@@ -37,12 +37,7 @@ def _run(arguments: list[str] | None, stop: StopSignal) -> int:
         stop.loop_started()
         _simulate(simulation, stop)
         return 0
-    except (
-        ValueError,
-        FileNotFoundError,
-        InvalidParameterTypeException,
-        InvalidParameterValueException,
-    ) as error:
+    except (ValueError, FileNotFoundError, InvalidParameterValueException) as error:
         rclpy.logging.get_logger("hrpsim").fatal(str(error))
         return 1
     finally:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
@@ -117,13 +118,17 @@ SPECIFICATIONS = (
 def declare_parameters(node: Node) -> None:
     """Declare every parameter of the table on `node`; overrides from the command line take effect.
 
-    Raises rclpy.exceptions.InvalidParameterValueException or InvalidParameterTypeException for an
-    override outside its range or of another type, ValueError for one outside its choices.
+    Raises rclpy.exceptions.InvalidParameterValueException for an override outside its range,
+    ValueError for one of another type or outside its choices.
     """
     for specification in SPECIFICATIONS:
-        parameter = node.declare_parameter(
-            specification.name, specification.default, specification.descriptor()
-        )
+        try:
+            parameter = node.declare_parameter(
+                specification.name, specification.default, specification.descriptor()
+            )
+        except InvalidParameterTypeException as error:
+            hint = "; write 2.0, not 2" if isinstance(specification.default, float) else ""
+            raise ValueError(f"{error}{hint}") from error
         if specification.choices and parameter.value not in specification.choices:
             raise ValueError(
                 f"parameter {specification.name!r} is {parameter.value!r}; it must be "

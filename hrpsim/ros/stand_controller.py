@@ -1,8 +1,8 @@
 """Program `stand_controller`: takes a humanoid through half-sitting, squat, sway and steps.
 
-It knows the robot by its robot_description alone, hears joint_states and the foot wrenches, and
-sends joint_commands at a fixed rate of simulated time: an example of a controller in a process of
-its own. It ends when the motion does.
+It knows the robot by its robot_description alone, hears joint_states, and sends
+joint_commands at a fixed rate of simulated time: an example of a controller in a process of its
+own. It ends when the motion does.
 
     ros2 run hrpsim stand_controller --ros-args -p control_rate:=200.0
 """
@@ -14,7 +14,6 @@ import time
 
 import numpy as np
 import rclpy
-from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -27,7 +26,7 @@ from hrpsim.control.stand_motion import StandMotion
 from hrpsim.ros import qos
 from hrpsim.ros.stop_signal import StopSignal
 
-FEET = ("lfsensor", "rfsensor")
+_NEAR = 0.1  # [rad]
 
 
 class StandController:
@@ -39,38 +38,27 @@ class StandController:
 
     def __init__(self, **node_options):
         self.node = Node("stand_controller", **node_options)
-        period = 1.0 / _declare(
+        rate = _declare(
             self.node, "control_rate", 200.0, "Commands per simulated second [Hz]", 1.0, 10000.0
         )
-        self._period_ns = round(period * 1e9)
+        self._period_ns = round(1e9 / rate)
         self._duration = _declare(
             self.node, "duration", 0.0, "End after this much motion [s]; 0: all of it", 0.0, 1e6
         )
         self.motion: StandMotion | None = None
         self.command_count = 0
         self.finished = False
+        self._model: hrpsim.Model | None = None
         self._start_ns: int | None = None
         self._next_tick_ns = 0
-        self._wrenches = {name: np.zeros(6) for name in FEET}
-        self._command = JointState()
+        self._phase = ""
         self._publisher = self.node.create_publisher(JointState, "joint_commands", qos.COMMAND)
-        self._subscriptions = [
-            self.node.create_subscription(
-                String, "robot_description", self._on_description, qos.LATCHED
-            ),
-            self.node.create_subscription(
-                JointState, "joint_states", self._on_joint_states, qos.COMMAND
-            ),
-        ]
-        for name in FEET:
-            self._subscriptions.append(
-                self.node.create_subscription(
-                    WrenchStamped,
-                    name,
-                    lambda message, name=name: self._on_wrench(name, message),
-                    qos.COMMAND,
-                )
-            )
+        self._description = self.node.create_subscription(
+            String, "robot_description", self._on_description, qos.LATCHED
+        )
+        self._states = self.node.create_subscription(
+            JointState, "joint_states", self._on_joint_states, qos.COMMAND
+        )
 
     @property
     def is_ready(self) -> bool:
@@ -78,41 +66,45 @@ class StandController:
         return (
             self.motion is not None
             and self._publisher.get_subscription_count() > 0
-            and all(s.get_publisher_count() > 0 for s in self._subscriptions)
+            and self._states.get_publisher_count() > 0
         )
 
     def _on_description(self, message: String) -> None:
-        model = hrpsim.load_model(message.data)
-        self._names = list(model.joint_names)
-        self._commanded = [i for i, name in enumerate(self._names) if name in model.gains]
-        self._command.name = [self._names[i] for i in self._commanded]
-        self.motion = StandMotion(model)
+        self._model = hrpsim.load_model(message.data)
+        self.motion = StandMotion(self._model)
 
-    def _on_wrench(self, name: str, message: WrenchStamped) -> None:
-        force, torque = message.wrench.force, message.wrench.torque
-        self._wrenches[name][:] = force.x, force.y, force.z, torque.x, torque.y, torque.z
-
-    def _on_joint_states(self, message: JointState) -> None:
+    def _on_joint_states(self, state: JointState) -> None:
         if self.motion is None or self.finished:
             return
-        now = message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
+        now = state.header.stamp.sec * 1_000_000_000 + state.header.stamp.nanosec
         if self._start_ns is None:
+            if not self._stands_at_start(state):
+                self.motion = StandMotion(self._model, dict(zip(state.name, state.position)))
+                return  # planning took a while: begin with a fresh state
             self._start_ns = self._next_tick_ns = now
         if now < self._next_tick_ns:
             return
         while self._next_tick_ns <= now:
             self._next_tick_ns += self._period_ns
         t = (now - self._start_ns) * 1e-9
-        self._send(t, message)
-        end = min(self.motion.duration, self._duration or self.motion.duration)
-        self.finished = t >= end
+        self._send(t, state.header.stamp)
+        self.finished = t >= min(self.motion.duration, self._duration or self.motion.duration)
 
-    def _send(self, t: float, state: JointState) -> None:
-        targets = self.motion.joint_positions(t)
-        self._command.header.stamp = state.header.stamp
-        self._command.position = targets[self._commanded].tolist()
-        self._publisher.publish(self._command)
+    def _stands_at_start(self, state: JointState) -> bool:
+        """Return whether the robot is near the posture in which the motion begins."""
+        positions = dict(zip(state.name, state.position))
+        measured = [positions[name] for name in self.motion.joint_names]
+        return np.allclose(measured, self.motion.joint_positions(0.0), atol=_NEAR)
+
+    def _send(self, t: float, stamp) -> None:
+        command = JointState(name=self.motion.joint_names)
+        command.header.stamp = stamp
+        command.position = self.motion.joint_positions(t).tolist()
+        self._publisher.publish(command)
         self.command_count += 1
+        if self.motion.phase(t) != self._phase:
+            self._phase = self.motion.phase(t)
+            print(f"{self._phase} from {t:.2f} s", flush=True)
 
 
 def _declare(node: Node, name: str, default: float, text: str, lowest: float, highest: float):

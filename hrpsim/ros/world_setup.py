@@ -16,7 +16,12 @@ def world_from_parameters(node: Node):
 
     Raises FileNotFoundError, ValueError or HrpsimError that names what cannot be loaded.
     """
-    return hrpsim.load_world(world_path(parameters.value_of(node, "world_file")))
+    return hrpsim.load_world(
+        world_path(parameters.value_of(node, "world_file")),
+        time_step=parameters.value_of(node, "time_step") or None,
+        integrator=parameters.value_of(node, "integrator") or None,
+        xacro_arguments=parameters.xacro_arguments(parameters.value_of(node, "xacro_arguments")),
+    )
 
 
 def world_path(name: str) -> Path:

@@ -39,11 +39,11 @@ def matrix(quaternion):
 
 @pytest.fixture
 def still_life(simulations, listener):
-    """What one publication of a moving robot with bushes says: (model, q, tf, tf_static)."""
+    """What one publication of a standing robot says: (model, q, tf, tf_static)."""
 
     def make(**parameters):
         simulations.start(
-            start_paused=True, step_count=100, xacro_arguments="['bush:=true']", **parameters
+            start_paused=True, step_count=100, xacro_arguments="['bush:=false']", **parameters
         )
         topics = {
             "tf": TF,
