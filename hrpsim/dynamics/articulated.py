@@ -15,6 +15,9 @@ from hrpsim.compiled import inner_kernel, kernel
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
 from hrpsim.spatial.inertia import apply_inertia, cross_force, place_inertia
 
+# Inertia this small beside the rest of a body's is what rounding leaves of none.
+_NEGLIGIBLE = 1e-14
+
 ARTICULATED = np.dtype(
     [
         ("inertia", "f8", (10,)),  # placed rigid-body inertia
@@ -66,13 +69,15 @@ def factorise(forest, kinematics, joint_inertia, articulated_out):
         if joint == REVOLUTE or joint == PRISMATIC:
             S = kinematics[i].S
             D = joint_inertia[body.v_index]
+            trace = 0.0
             for r in range(6):
+                trace += I_A[r, r]
                 total = 0.0
                 for k in range(6):
                     total += I_A[r, k] * S[k]
                 U[r] = total
                 D += S[r] * total
-            if not D > 0.0:
+            if not (D > 0.0 and D > _NEGLIGIBLE * trace):
                 singular = i
                 continue
             inverse = 1.0 / D
@@ -123,7 +128,7 @@ def invert_symmetric(A, inverse_out):
         d = A[j, j]
         for k in range(j):
             d -= L[j, k] * L[j, k]
-        if not d > 0.0:
+        if not (d > 0.0 and d > _NEGLIGIBLE * A[j, j]):
             return False
         d = math.sqrt(d)
         L[j, j] = d

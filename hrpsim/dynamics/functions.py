@@ -72,13 +72,16 @@ def _workspace(model: Model) -> _Workspace:
 
 def checked_vector(name: str, values, length: int) -> np.ndarray:
     """Return `values` as a contiguous float64 vector; StateError on a wrong length or NaN."""
-    vector = np.ascontiguousarray(values, dtype=np.float64)
+    try:
+        vector = np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as cause:
+        raise StateError(f"{name} must be {length} numbers, got {values!r:.80}") from cause
     if vector.shape != (length,):
         raise StateError(f"{name} must have shape ({length},), got {vector.shape}")
     if not np.isfinite(vector).all():
         at = int(np.flatnonzero(~np.isfinite(vector))[0])
         raise StateError(f"{name}[{at}] is {vector[at]}: every entry must be finite")
-    if not vector.flags.writeable:
+    if not (vector.flags.writeable and vector.flags.aligned):
         vector = vector.copy()
     return vector
 
@@ -103,16 +106,16 @@ def _apply_wrenches(model: Model, space: _Workspace, link_wrenches) -> None:
     if link_wrenches is None:
         return
     if not isinstance(link_wrenches, Mapping):
-        rows = np.asarray(link_wrenches, dtype=np.float64)
-        if rows.shape != (len(model.frames), 6):
+        rows, expected = np.asarray(link_wrenches, dtype=object), (len(model.frames), 6)
+        if rows.shape != expected:
             raise StateError(
-                f"link_wrenches must map link names to wrenches or have shape "
-                f"({len(model.frames)}, 6), got {rows.shape}"
+                f"link_wrenches must map link names to wrenches or have shape {expected}, "
+                f"got {rows.shape}"
             )
         link_wrenches = dict(zip(model.frames, rows, strict=True))
     for link, wrench in link_wrenches.items():
         if link not in model.frames:
-            raise ModelError(unknown_name("link", link, model.frames))
+            raise ModelError(unknown_name("link", str(link), model.frames))
         wrench = checked_vector(f"the wrench of {link!r}", wrench, 6)
         frame = model.frames[link]
         if frame.body < 0:
@@ -165,14 +168,21 @@ def forward_dynamics(model, q, v, tau, link_wrenches=None, *, gravity=STANDARD_G
     accelerations(forest, kinematics, tau, gravity, articulated, space.acceleration)
     dv = np.empty(model.nv)
     acceleration_from_kernel(forest, q, space.velocity, space.acceleration, dv)
-    return dv
+    return _finite("acceleration", dv)
+
+
+def _finite(name: str, result):
+    """Return `result`, or raise the StateError where finite arguments made it overflow."""
+    if not np.isfinite(result).all():
+        raise StateError(f"the {name} would not be finite: the numbers given are too large")
+    return result
 
 
 def _singular_message(model: Model, body: int) -> str:
     names = [joint.name for joint in model.joints if joint.body == body]
     joint = names[0] if names else "the free base"
     return (
-        f"{model.source}: joint {joint!r} moves no positive inertia, so its acceleration is "
+        f"{model.source}: joint {joint!r} moves no positive inertia here, so its acceleration is "
         "undefined; give the links it moves an <inertial>, or the joint a rotor inertia"
     )
 
@@ -192,15 +202,13 @@ def inverse_dynamics(model, q, v, dv, link_wrenches=None, *, gravity=STANDARD_GR
     _update(model, space, q, v)
     acceleration_to_kernel(forest, q, space.velocity, dv, space.acceleration)
     _apply_wrenches(model, space, link_wrenches)
-    newton_euler(
-        forest, kinematics, space.acceleration, gravity, space.articulated, space.effort
-    )
+    newton_euler(forest, kinematics, space.acceleration, gravity, space.articulated, space.effort)
     tau = space.effort + space.rotor_inertia * space.acceleration
     for i in np.flatnonzero(model.system.joint_type == FREE):
         k, R = model.system.v_index[i], kinematics[i]["R"]
         moment, force = space.effort[k : k + 3], space.effort[k + 3 : k + 6]
         tau[k : k + 3], tau[k + 3 : k + 6] = R.T @ force, R.T @ moment
-    return tau
+    return _finite("generalised force", tau)
 
 
 def mass_matrix(model, q):
@@ -217,17 +225,27 @@ def mass_matrix(model, q):
         T[3:, :3] = R
         M[k : k + 6, :] = T.T @ M[k : k + 6, :]
         M[:, k : k + 6] = M[:, k : k + 6] @ T
-    return M
+    return _finite("mass matrix", M)
 
 
 def center_of_mass(model, q):
-    """Return the position of the centre of mass in the world (3,) [m]."""
+    """Return the position of the centre of mass in the world (3,) [m].
+
+    Raises ModelError where nothing that moves has mass.
+    """
     q = checked_configuration(model, q)
+    if not model.mass > 0.0:
+        raise ModelError(f"{model.source}: nothing that moves has mass, so it has no centre")
     space = _workspace(model)
+    update_poses(space.forest, q, space.kinematics)
+    return _moment_of_mass(model, space) / model.mass
+
+
+def _moment_of_mass(model: Model, space: _Workspace) -> np.ndarray:
+    """Return the sum of mass times position of the centre (3,) [kg m]; poses must be current."""
     system, kinematics = model.system, space.kinematics
-    update_poses(space.forest, q, kinematics)
     centers = np.einsum("nij,nj->ni", kinematics["R"], system.com) + kinematics["p"]
-    return system.mass @ (kinematics["origin"][system.root] + centers) / model.mass
+    return system.mass @ (kinematics["origin"][system.root] + centers)
 
 
 def link_pose(model, q, link):
@@ -279,16 +297,15 @@ def energy(model, q, v, *, gravity=STANDARD_GRAVITY):
     """Return (kinetic, potential) energy [J]: rotors, joint springs and gravity included."""
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)
+    gravity = checked_vector("gravity", gravity, 3)
     space = _workspace(model)
     _update(model, space, q, v)
     kinetic = kinetic_energy(space.forest, space.kinematics, space.articulated, space.velocity)
-    potential = -model.mass * np.dot(gravity, center_of_mass(model, q))
+    potential = -np.dot(gravity, _moment_of_mass(model, space))
     system = model.system
     for joint in model.joints:
         if joint.joint_type != FREE:
             k = joint.v_index
             stretch = q[joint.q_index] - system.rest[k]
             potential += 0.5 * system.stiffness[k] * stretch * stretch
-    return float(kinetic), float(potential)
-
-
+    return _finite("energy", (float(kinetic), float(potential)))

@@ -1,4 +1,4 @@
-"""Inverse dynamics, the joint-space inertia matrix and the centre of mass, in world-parallel frames."""
+"""Inverse dynamics, the joint-space inertia matrix, kinetic energy, in world-parallel frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The constants of a forest of bodies as the kernels read them: one record a body, one a joint axis.
+"""The constants of a forest of bodies as the kernels read them: a record a body, one a joint axis.
 
 Records keep what is used together side by side in memory, and give kernels array strides that
 are known when they are compiled.

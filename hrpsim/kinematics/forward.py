@@ -9,12 +9,12 @@ first (RBDA chapter 2).
 from __future__ import annotations
 
 import math
+
 import numpy as np
 
 from hrpsim.compiled import kernel
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
 from hrpsim.spatial.rotation import rotation_from_quaternion
-
 
 KINEMATICS = np.dtype(
     [

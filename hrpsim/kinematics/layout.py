@@ -41,9 +41,7 @@ def velocity_from_kernel(forest, q, velocity, v_out):
             k, j = body.v_index, body.q_index
             x, y, z, w = _unit_quaternion(q, j + 3)
             wx, wy, wz = rotated(-x, -y, -z, w, velocity[k], velocity[k + 1], velocity[k + 2])
-            lx, ly, lz = rotated(
-                -x, -y, -z, w, velocity[k + 3], velocity[k + 4], velocity[k + 5]
-            )
+            lx, ly, lz = rotated(-x, -y, -z, w, velocity[k + 3], velocity[k + 4], velocity[k + 5])
             v_out[k], v_out[k + 1], v_out[k + 2] = lx, ly, lz
             v_out[k + 3], v_out[k + 4], v_out[k + 5] = wx, wy, wz
 

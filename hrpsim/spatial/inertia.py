@@ -31,15 +31,9 @@ def place_inertia(mass, com, inertia, R, p, placed_out):
     placed_out[1] = mass * cx
     placed_out[2] = mass * cy
     placed_out[3] = mass * cz
-    placed_out[4] = (
-        a00 * R[0, 0] + a01 * R[0, 1] + a02 * R[0, 2] + mass * (cy * cy + cz * cz)
-    )
-    placed_out[5] = (
-        a10 * R[1, 0] + a11 * R[1, 1] + a12 * R[1, 2] + mass * (cx * cx + cz * cz)
-    )
-    placed_out[6] = (
-        a20 * R[2, 0] + a21 * R[2, 1] + a22 * R[2, 2] + mass * (cx * cx + cy * cy)
-    )
+    placed_out[4] = a00 * R[0, 0] + a01 * R[0, 1] + a02 * R[0, 2] + mass * (cy * cy + cz * cz)
+    placed_out[5] = a10 * R[1, 0] + a11 * R[1, 1] + a12 * R[1, 2] + mass * (cx * cx + cz * cz)
+    placed_out[6] = a20 * R[2, 0] + a21 * R[2, 1] + a22 * R[2, 2] + mass * (cx * cx + cy * cy)
     placed_out[7] = a00 * R[1, 0] + a01 * R[1, 1] + a02 * R[1, 2] - mass * cx * cy
     placed_out[8] = a00 * R[2, 0] + a01 * R[2, 1] + a02 * R[2, 2] - mass * cx * cz
     placed_out[9] = a10 * R[2, 0] + a11 * R[2, 1] + a12 * R[2, 2] - mass * cy * cz
