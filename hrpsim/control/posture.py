@@ -1,7 +1,6 @@
 """Upright postures of a biped: centre of mass over a point, soles flat on given places.
 
-A posture is found together with the joint commands that hold it: position servos and rubber bushes
-yield under a load by load / stiffness, which the model tells, so the commands lead by that much.
+Rubber bushes yield by load / stiffness, which the model tells; the legs make up for it.
 """
 
 from __future__ import annotations
@@ -43,8 +42,8 @@ class PostureSolver:
     """Finds postures one after another, each from the one before.
 
     The free base must be the waist. soles: the links of left and right sole; others: positions of
-    joints that are in no leg, {name: rad}, zero where not given. joint_names: the driven joints,
-    which are those with gains; passive joints with a stiffness yield as springs.
+    joints that are in no leg, {name: rad}, zero where not given. Joints without gains that have a
+    stiffness are springs.
     """
 
     def __init__(self, model: Model, soles: tuple[str, str], others: Mapping[str, float]):
@@ -53,14 +52,13 @@ class PostureSolver:
         self.model = model
         self.soles = soles
         self.legs = tuple(LegKinematics(model, sole) for sole in soles)
-        moving = [joint for joint in model.joints if joint.joint_type != FREE]
-        driven = [joint for joint in moving if joint.name in model.gains]
-        self.joint_names = tuple(joint.name for joint in driven)
-        self._driven_q = np.array([joint.q_index for joint in driven])
-        self._driven_v = np.array([joint.v_index for joint in driven])
-        self._kp = np.array([model.gains[joint.name][0] for joint in driven])
-        stiffness = model.system.stiffness
-        sprung = [j for j in moving if j.name not in model.gains and stiffness[j.v_index] > 0.0]
+        sprung = [
+            joint
+            for joint in model.joints
+            if joint.joint_type != FREE
+            and joint.name not in model.gains
+            and model.system.stiffness[joint.v_index] > 0.0
+        ]
         self._sprung_q = np.array([joint.q_index for joint in sprung], dtype=np.int64)
         self._sprung_v = np.array([joint.v_index for joint in sprung], dtype=np.int64)
         self._q = model.neutral()
@@ -70,8 +68,8 @@ class PostureSolver:
         self._lead_p = np.zeros((2, 3))
         self._lead_R = np.tile(np.eye(3), (2, 1, 1))
 
-    def solve(self, stance: Stance) -> tuple[np.ndarray, np.ndarray]:
-        """Return the joint positions and the commands that hold them, both (len(joint_names),).
+    def solve(self, stance: Stance) -> np.ndarray:
+        """Return the configuration q (nq,).
 
         Raises UnreachableError where a leg is too short, ModelError if the iteration fails.
         """
@@ -79,12 +77,10 @@ class PostureSolver:
         q[2] = stance.waist_height
         for _ in range(_ITERATION_LIMIT):
             self._place_legs(stance)
-            effort = self._static_effort(stance)
-            self._yield_springs(effort)
+            self._yield_springs(stance)
             error = stance.com - center_of_mass(self.model, q)[:2]
             if max(self._correct_aim(stance), np.abs(error).max()) < _TOLERANCE:
-                positions = q[self._driven_q]
-                return positions, positions + effort[self._driven_v] / self._kp
+                return q.copy()
             q[:2] += error
         raise ModelError(f"{self.model.source}: no posture found that carries {stance}")
 
@@ -93,17 +89,15 @@ class PostureSolver:
             at = stance.soles[side] + self._lead_p[side] - self._q[:3]
             self._q[leg.q_index] = leg.solve(at, self._lead_R[side])
 
-    def _static_effort(self, stance: Stance) -> np.ndarray:
-        """Return what every joint has to hold (nv,) [Nm or N], soles loaded as `stance` says."""
+    def _yield_springs(self, stance: Stance) -> None:
+        """Put the springs where they hold what `stance` loads the soles with."""
         weight = -self.model.mass * STANDARD_GRAVITY[2]
         wrenches = {}
         for sole, share, (x, y) in zip(self.soles, stance.shares, stance.pressures):
             force = weight * share
             wrenches[sole] = (0.0, 0.0, force, y * force, -x * force, 0.0)
         rest = np.zeros(self.model.nv)
-        return inverse_dynamics(self.model, self._q, rest, rest, wrenches)
-
-    def _yield_springs(self, effort: np.ndarray) -> None:
+        effort = inverse_dynamics(self.model, self._q, rest, rest, wrenches)
         system, k = self.model.system, self._sprung_v
         self._q[self._sprung_q] = system.rest[k] - effort[k] / system.stiffness[k]
 

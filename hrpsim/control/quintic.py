@@ -6,7 +6,7 @@ import numpy as np
 
 
 def smooth_step(s):
-    """Return 10 s^3 - 15 s^4 + 6 s^5: 0 for s <= 0, 1 for s >= 1, both derivatives 0 at each end."""
+    """Return 10 s^3 - 15 s^4 + 6 s^5: 0 for s <= 0, 1 for s >= 1, flat and uncurved at both."""
     s = np.clip(s, 0.0, 1.0)
     return s * s * s * (10.0 + s * (6.0 * s - 15.0))
 

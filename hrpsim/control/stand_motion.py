@@ -6,15 +6,15 @@ them. The centre of mass follows from the zero-moment point, the legs from the c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from hrpsim.control.leg_kinematics import LegKinematics
 from hrpsim.control.posture import PostureSolver, Stance
 from hrpsim.control.quintic import smooth_step, through_rests
+from hrpsim.control.servo_lead import driven_joints, leading_commands
 from hrpsim.control.zero_moment_point import center_of_mass_for
 from hrpsim.dynamics.functions import center_of_mass, link_pose
 from hrpsim.model.model import Model
@@ -57,23 +57,24 @@ class StandMotion:
         steps_per_foot: int = 2,
     ):
         solver = PostureSolver(model, soles, {})
-        self.joint_names = solver.joint_names
+        self.joint_names = tuple(joint.name for joint in driven_joints(model))
         script = _script(squat_depth, step_height, steps_per_foot)
         self._ends = np.cumsum([frame.duration for frame in script])
         self._phases = [frame.phase for frame in script]
         self.duration = float(self._ends[-1])
         knots = np.arange(round(self.duration / _KNOT_PERIOD) + 1) * _KNOT_PERIOD
         stances = _stances(model, solver, script, knots)
-        commands = np.array([solver.solve(stance)[1] for stance in stances])
-        self._start_from(model, solver, start or {}, knots, commands)
+        postures = np.array([solver.solve(stance) for stance in stances])
+        shares = [stance.shares for stance in stances]
+        commands = leading_commands(model, soles, knots, postures, shares)
+        begin = {name: 0.0 for name in self.joint_names}
+        for leg in solver.legs:
+            begin.update(zip(leg.joint_names, HALF_SITTING_LEG))
+        begin.update(start or {})
+        # Lead from there into the first posture, during the first part of the motion.
+        offset = np.array([begin[name] for name in self.joint_names]) - commands[0]
+        commands += np.outer(1.0 - smooth_step(knots / self._ends[0]), offset)
         self._path = CubicSpline(knots, commands, bc_type="clamped")
-
-    def _start_from(self, model, solver, start, knots, commands) -> None:
-        """Lead from the start into the first posture, during the first part of the motion."""
-        q = half_sitting(model, solver.legs)
-        begin = [start.get(name, q[model.joint(name).q_index]) for name in solver.joint_names]
-        weight = smooth_step(knots / self._ends[0])[:, None]
-        commands += (1.0 - weight) * (np.array(begin) - commands[0])
 
     def joint_positions(self, t: float) -> np.ndarray:
         """Return the commands (len(joint_names),) [rad] at time t [s]; constant after the end."""
@@ -83,14 +84,6 @@ class StandMotion:
         """Return the name of what happens at time t [s]."""
         k = np.searchsorted(self._ends, t, side="right")
         return self._phases[min(k, len(self._phases) - 1)]
-
-
-def half_sitting(model: Model, legs: Iterable[LegKinematics]) -> np.ndarray:
-    """Return q (nq,) with the legs in half-sitting, all else at zero and the waist at the origin."""
-    q = model.neutral()
-    for leg in legs:
-        q[leg.q_index] = HALF_SITTING_LEG
-    return q
 
 
 def _script(squat_depth: float, step_height: float, steps_per_foot: int) -> list[_Keyframe]:
@@ -123,7 +116,9 @@ def _stances(model: Model, solver: PostureSolver, script, knots) -> list[Stance]
     def course(of):
         return through_rests(ends, [of(frame) for frame in frames], knots)
 
-    q = half_sitting(model, solver.legs)
+    q = model.neutral()
+    for leg in solver.legs:
+        q[leg.q_index] = HALF_SITTING_LEG
     com = center_of_mass(model, q)
     soles = np.array([link_pose(model, q, sole)[0] for sole in solver.soles])
     floor = soles[:, 2].mean()

@@ -1,0 +1,61 @@
+"""Commands for position servos that make a planned motion come true, by inverse dynamics.
+
+A servo pulls with kp (command - q) - kd dq/dt, so it lags behind and gives way under load. For the
+effort tau that the motion needs, the command is  q + (tau + kd dq/dt) / kp.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from hrpsim.dynamics.functions import inverse_dynamics, link_pose
+from hrpsim.model.model import Model
+from hrpsim.model.system import FREE
+
+
+def driven_joints(model: Model) -> list:
+    """Return the joints that have gains, in the model's order."""
+    return [j for j in model.joints if j.joint_type != FREE and j.name in model.gains]
+
+
+def leading_commands(model: Model, soles, times, motion, shares) -> np.ndarray:
+    """Return the commands (count, driven joint count) [rad] that lead servos along `motion`.
+
+    motion: configurations (count, nq) at `times` (count,) [s], the base at a constant orientation,
+    at rest before and after. `shares` (count, 2): parts of the ground's wrench that the links
+    `soles` (left, right) bear.
+    """
+    path = CubicSpline(times, motion, bc_type="clamped")
+    rates, accelerations = path(times, 1), path(times, 2)
+    driven = driven_joints(model)
+    at_q = [joint.q_index for joint in driven]
+    at_v = [joint.v_index for joint in driven]
+    kp, kd = np.array([model.gains[joint.name] for joint in driven]).T
+    commands = np.empty((len(times), len(driven)))
+    for k, q in enumerate(motion):
+        v, dv = _without_quaternion(rates[k]), _without_quaternion(accelerations[k])
+        needed = inverse_dynamics(model, q, v, dv)[:6]
+        effort = inverse_dynamics(model, q, v, dv, _borne(model, q, soles, shares[k], needed))
+        commands[k] = q[at_q] + (effort[at_v] + kd * v[at_v]) / kp
+    return commands
+
+
+def _without_quaternion(rate: np.ndarray) -> np.ndarray:
+    return np.concatenate([rate[:3], np.zeros(3), rate[7:]])
+
+
+def _borne(model: Model, q, soles, shares, base_wrench) -> dict[str, np.ndarray]:
+    """Return wrenches on the soles that add up to `base_wrench`, which acts on the base.
+
+    Each bears its share of the force at its origin, and of the moment that is then left.
+    """
+    R_base = link_pose(model, q, model.base_link)[1]
+    force, moment = R_base @ base_wrench[:3], R_base @ base_wrench[3:]
+    poses = [link_pose(model, q, sole) for sole in soles]
+    for share, (p, _) in zip(shares, poses):
+        moment = moment - np.cross(p - q[:3], share * force)
+    return {
+        sole: share * np.concatenate([R.T @ force, R.T @ moment])
+        for sole, share, (_, R) in zip(soles, shares, poses)
+    }
