@@ -19,12 +19,18 @@ from hrpsim.collision.contacts import detect, recall_impulses, refresh_candidate
 from hrpsim.compiled import kernel
 from hrpsim.constraints.contact_rows import mark_contact_ports, write_contact_rows
 from hrpsim.constraints.joint_rows import mark_joint_ports
-from hrpsim.dynamics.articulated import accelerations, bias_forces, factorise, place_inertias, respond
+from hrpsim.dynamics.articulated import (
+    accelerations,
+    bias_forces,
+    factorise,
+    place_inertias,
+    respond,
+)
 from hrpsim.dynamics.joint_forces import joint_forces
 from hrpsim.dynamics.response import number_ports, port_responses, port_velocities
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.sensors.sensing import sense
-from hrpsim.solvers.projected_gauss_seidel import solve, warm_start
+from hrpsim.solvers.projected_gauss_seidel import solve
 from hrpsim.world.constrain import prepare_rows, remember_impulses, solve_motion
 from hrpsim.world.motion import external_forces
 from hrpsim.world.step import step
@@ -59,7 +65,9 @@ def contacts(s, n):
             s.forest, s.kinematics, s.tally[0].candidate_count, s.settings[0].contact_margin,
             s.collision,
         )  # fmt: skip
-        recall_impulses(s.tally[0].previous_count, s.collision.previous, count, s.collision.contacts)
+        recall_impulses(
+            s.tally[0].previous_count, s.collision.previous, count, s.collision.contacts
+        )
 
 
 @kernel

@@ -14,9 +14,6 @@ import argparse
 import os
 import time
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
-
 import mujoco
 import numpy as np
 from mujoco_scene import mujoco_standing
@@ -95,17 +92,21 @@ def main() -> None:
         )
     weight = robot.model.mass * 9.80665
     vertical = sum(contact.force[2] for contact in world.contacts)
-    print(f"ours: residual {world.stats.residual:.1e} m/s, sweeps {world.stats.iterations}, "
-          f"|floor force - weight| / weight {abs(abs(vertical) - weight) / weight:.1e}")
+    print(
+        f"ours: residual {world.stats.residual:.1e} m/s, sweeps {world.stats.iterations}, "
+        f"|floor force - weight| / weight {abs(abs(vertical) - weight) / weight:.1e}"
+    )
     for name, (mj_model, data) in scenes.items():
         total = np.zeros(6)
         force = 0.0
         for k in range(data.ncon):
             mujoco.mj_contactForce(mj_model, data, k, total)
             force += total[0]
-        print(f"{name}: {data.ncon} contacts, penetration {-data.contact.dist.min():.1e} m, "
-              f"|floor force - weight| / weight {abs(force - weight) / weight:.1e}, "
-              f"mass {mj_model.body_mass.sum():.2f}")
+        print(
+            f"{name}: {data.ncon} contacts, penetration {-data.contact.dist.min():.1e} m, "
+            f"|floor force - weight| / weight {abs(force - weight) / weight:.1e}, "
+            f"mass {mj_model.body_mass.sum():.2f}"
+        )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,9 @@ import hrpsim
 
 def mujoco_standing(model: hrpsim.Model, q: np.ndarray, time_step: float = 1e-3):
     """Return (MjModel, MjData) of the robot standing at `q` under the gains of its description."""
-    urdf = re.sub(r"<hrpsim\b.*?</hrpsim>|<ros2_control\b.*?</ros2_control>", "", model.urdf, flags=re.S)
+    urdf = re.sub(
+        r"<hrpsim\b.*?</hrpsim>|<ros2_control\b.*?</ros2_control>", "", model.urdf, flags=re.S
+    )
     urdf = urdf.replace(
         "</robot>",
         '<mujoco><compiler fusestatic="true" discardvisual="true" strippath="false"/></mujoco>'
@@ -46,7 +48,9 @@ def mujoco_standing(model: hrpsim.Model, q: np.ndarray, time_step: float = 1e-3)
     data.qpos[3:7] = q[[6, 3, 4, 5]]
     for joint in model.joints:
         if joint.name in [mj_model.joint(k).name for k in range(mj_model.njnt)]:
-            data.joint(joint.name).qpos[:] = q[joint.q_index] if joint.v_index >= 6 else data.qpos[:7]
+            data.joint(joint.name).qpos[:] = (
+                q[joint.q_index] if joint.v_index >= 6 else data.qpos[:7]
+            )
     for k in range(mj_model.nu):
         name = mj_model.actuator(k).name
         data.ctrl[k] = q[model.joint(name).q_index]

@@ -1,4 +1,4 @@
-"""The exceptions that hrpsim raises; each message names what was given, where, and what exists instead."""
+"""The exceptions of hrpsim; each message names what was given, where, and what exists instead."""
 
 from __future__ import annotations
 
@@ -27,5 +27,7 @@ def unknown_name(kind: str, given: str, available: Iterable[str], limit: int = 1
     names = list(available)
     close = get_close_matches(given, names, n=3)
     hint = f"; did you mean {', '.join(map(repr, close))}?" if close else ""
-    shown = ", ".join(names[:limit]) + (f", ... ({len(names)} in all)" if len(names) > limit else "")
+    shown = ", ".join(names[:limit]) + (
+        f", ... ({len(names)} in all)" if len(names) > limit else ""
+    )
     return f"{kind} {given!r} does not exist{hint}; available: {shown or 'none'}"

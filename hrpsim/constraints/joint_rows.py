@@ -62,9 +62,7 @@ def near_upper_limit(dof, position, rate, time_step, impulse):
 
 
 @inner_kernel
-def write_joint_rows(
-    forest, q, velocity, time_step, law, impulses, ports, first, used, rows_out
-):
+def write_joint_rows(forest, q, velocity, time_step, law, impulses, ports, first, used, rows_out):
     """Write the joints' rows from row `first` on; return the number of all rows."""
     rows, response = rows_out.rows, rows_out.response
     number = first

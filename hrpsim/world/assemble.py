@@ -122,7 +122,7 @@ def assemble(
     materials: np.ndarray,
     material_index: dict[str, int],
 ) -> tuple[Scene, list[tuple[str, str]]]:
-    """Return a scene with every entity at its place and zero state, and (entity, link) of shapes."""
+    """Return a scene with every entity in it, its state zero, and (entity, link) of each shape."""
     place_entities(entities)
     system = joined_system(entities)
     collision, owners = joined_collision(fixed, entities, material_index)

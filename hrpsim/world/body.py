@@ -41,7 +41,10 @@ class Body(Entity):
         super().__init__(world, name, system, (shape,), np.zeros(7), np.zeros(6))
         self.initial_q = self._checked_q(
             np.concatenate(
-                [finite_vector("position", position, 3), finite_vector("orientation", orientation, 4)]
+                [
+                    finite_vector("position", position, 3),
+                    finite_vector("orientation", orientation, 4),
+                ]
             )
         )
         R = rotation_matrix(self.initial_q[3:])

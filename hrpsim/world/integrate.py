@@ -103,9 +103,7 @@ def move(forest, velocity, duration, q):
         if joint == FREE:
             for r in range(3):
                 q[j + r] += duration * velocity[k + 3 + r]
-            rotate_quaternion(
-                q, j + 3, velocity[k], velocity[k + 1], velocity[k + 2], duration
-            )
+            rotate_quaternion(q, j + 3, velocity[k], velocity[k + 1], velocity[k + 2], duration)
         elif joint != FIXED:
             q[j] += duration * velocity[k]
 

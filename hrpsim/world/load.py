@@ -164,7 +164,9 @@ class _Reader:
 
     def shape(self, value: Any, where: str) -> Geometry:
         if not isinstance(value, Mapping) or len(value) != 1:
-            raise self.fail(where, f"shape must be one of box, sphere, cylinder, capsule: {value!r}")
+            raise self.fail(
+                where, f"shape must be one of box, sphere, cylinder, capsule: {value!r}"
+            )
         kind, size = next(iter(value.items()))
         with self.at(f"{where}.shape"):
             if kind == "box":

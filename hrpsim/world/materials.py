@@ -30,7 +30,9 @@ class MaterialTable:
                 f"kinetic friction of {a!r} on {b!r} ({kinetic}) must not exceed static ({static})"
             )
         if not 0.0 <= restitution <= 1.0:
-            raise WorldError(f"restitution of {a!r} on {b!r} must be in [0, 1], got {restitution!r}")
+            raise WorldError(
+                f"restitution of {a!r} on {b!r} must be in [0, 1], got {restitution!r}"
+            )
         self.add(a)
         self.add(b)
         self._pairs[frozenset((a, b))] = (static, kinetic, restitution)

@@ -26,7 +26,9 @@ class SensorView:
 
     def _reading(self) -> np.ndarray:
         world = self.robot.world
-        return _frozen(world.scene.sensors["reading"][world.first_sensor(self.robot) + self.index].copy())
+        return _frozen(
+            world.scene.sensors["reading"][world.first_sensor(self.robot) + self.index].copy()
+        )
 
     @property
     def wrench(self) -> np.ndarray:

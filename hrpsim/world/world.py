@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from hrpsim.compiled import is_compiled
-from hrpsim.constraints.contact_rows import tangents
 from hrpsim.errors import StateError, WorldError, unknown_name
 from hrpsim.model.geometry import Geometry, Plane
 from hrpsim.model.model import CollisionShape, Model
@@ -21,6 +19,7 @@ from hrpsim.world.body import Body, rotation_matrix
 from hrpsim.world.capacity import enlarged, grow
 from hrpsim.world.entity import Entity, finite_vector
 from hrpsim.world.materials import MaterialTable
+from hrpsim.world.results import Contact, StepStats, contact_of, stats_of
 from hrpsim.world.robot import Robot
 from hrpsim.world.scene import EULER, RK4, SEMI_IMPLICIT, SETTINGS, Scene
 from hrpsim.world.settle import relax
@@ -29,37 +28,6 @@ from hrpsim.world.step import advance
 INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT, "euler": EULER, "rk4": RK4}
 STANDARD_GRAVITY = 9.80665
 _SKIN = 0.05
-
-
-@dataclass(frozen=True)
-class Contact:
-    """One contact point after a step; the force [N] acts on `a` (its reaction on `b`), in the world.
-
-    `a` and `b` are (entity name, link name). `gap` [m] is negative inside; the normal points to a.
-    """
-
-    a: tuple[str, str]
-    b: tuple[str, str]
-    point: np.ndarray
-    normal: np.ndarray
-    gap: float
-    force: np.ndarray
-
-
-@dataclass(frozen=True)
-class StepStats:
-    """What the last step did.
-
-    `residual` is the largest change of a constraint's velocity in the last sweep [m/s];
-    `converged` says whether it met the tolerance; `max_penetration` [m].
-    """
-
-    iterations: int
-    residual: float
-    converged: bool
-    contact_count: int
-    row_count: int
-    max_penetration: float
 
 
 class World:
@@ -418,40 +386,13 @@ class World:
     @property
     def contacts(self) -> list[Contact]:
         """The contact points of the last step with the forces that it used."""
-        scene = self.scene
-        return [self._contact(record) for record in scene.collision.contacts[: self._count("contact")]]
-
-    def _contact(self, record) -> Contact:
-        n, impulse = record["normal"].copy(), record["impulse"]
-        first, second = np.empty(3), np.empty(3)
-        tangents(n, first, second)
-        point, body = record["point_a"].copy(), record["body_a"]
-        if body >= 0:
-            point += self.scene.kinematics[self.scene.forest.bodies[body]["root"]]["origin"]
-        return Contact(
-            a=self._owners[record["shape_a"]],
-            b=self._owners[record["shape_b"]],
-            point=point,
-            normal=n,
-            gap=float(record["gap"]),
-            force=(n * impulse[0] + first * impulse[1] + second * impulse[2]) / self.time_step,
-        )
-
-    def _count(self, what: str) -> int:
-        return int(self.scene.tally[f"{what}_count"][0])
+        records = self.scene.collision.contacts[: int(self.scene.tally["contact_count"][0])]
+        return [contact_of(self.scene, self._owners, record) for record in records]
 
     @property
     def stats(self) -> StepStats:
         """What the last step did."""
-        tally = self.scene.tally[0]
-        return StepStats(
-            iterations=int(tally["sweeps"]),
-            residual=float(tally["residual"]),
-            converged=bool(tally["residual"] <= self._settings["tolerance"][0]),
-            contact_count=int(tally["contact_count"]),
-            row_count=int(tally["row_count"]),
-            max_penetration=float(tally["penetration"]),
-        )
+        return stats_of(self.scene)
 
 
 _compilation_announced = False

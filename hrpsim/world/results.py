@@ -1,0 +1,73 @@
+"""What a step leaves to look at: contact points with their forces, and how the solver did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hrpsim.constraints.contact_rows import tangents
+from hrpsim.world.scene import Scene
+
+
+@dataclass(frozen=True)
+class Contact:
+    """One contact point; the force [N] acts on `a`, its reaction on `b`, along the world's axes.
+
+    `a` and `b` are (entity name, link name). `gap` [m] is negative inside; the normal points to a.
+    """
+
+    a: tuple[str, str]
+    b: tuple[str, str]
+    point: np.ndarray
+    normal: np.ndarray
+    gap: float
+    force: np.ndarray
+
+
+@dataclass(frozen=True)
+class StepStats:
+    """What the last step did.
+
+    `residual` is the largest change of a constraint's velocity in the last sweep [m/s];
+    `converged` says whether it met the tolerance; `max_penetration` [m].
+    """
+
+    iterations: int
+    residual: float
+    converged: bool
+    contact_count: int
+    row_count: int
+    max_penetration: float
+
+
+def contact_of(scene: Scene, owners: list[tuple[str, str]], record: np.void) -> Contact:
+    """Return the contact that a CONTACT record of the scene holds."""
+    n, impulse = record["normal"].copy(), record["impulse"]
+    first, second = np.empty(3), np.empty(3)
+    tangents(n, first, second)
+    point, body = record["point_a"].copy(), record["body_a"]
+    if body >= 0:
+        point += scene.kinematics[scene.forest.bodies[body]["root"]]["origin"]
+    force = n * impulse[0] + first * impulse[1] + second * impulse[2]
+    return Contact(
+        a=owners[record["shape_a"]],
+        b=owners[record["shape_b"]],
+        point=point,
+        normal=n,
+        gap=float(record["gap"]),
+        force=force / float(scene.settings["time_step"][0]),
+    )
+
+
+def stats_of(scene: Scene) -> StepStats:
+    """Return what the last step of the scene did."""
+    tally = scene.tally[0]
+    return StepStats(
+        iterations=int(tally["sweeps"]),
+        residual=float(tally["residual"]),
+        converged=bool(tally["residual"] <= scene.settings["tolerance"][0]),
+        contact_count=int(tally["contact_count"]),
+        row_count=int(tally["row_count"]),
+        max_penetration=float(tally["penetration"]),
+    )
