@@ -40,6 +40,7 @@ CONTACT = np.dtype(
         ("normal", "f8", (3,)),  # from b to a: a force f >= 0 pushes a along +normal
         ("gap", "f8"),  # [m], negative inside
         ("impulse", "f8", (3,)),  # along the normal and the two tangents [Ns]
+        ("struck", "f8", (3,)),  # the part of it that came at once, in an rk4 step
     ]
 )
 
@@ -203,7 +204,7 @@ def detect(forest, kinematics, pair_count, margin, collision):
                 for r in range(3):
                     contact.point_a[r] = contact.point_b[r] = work.point[k, r]
                     contact.normal[r] = work.normal[k, r]
-                    contact.impulse[r] = 0.0
+                    contact.impulse[r] = contact.struck[r] = 0.0
                 _move_point(forest, kinematics, reference, a.body, contact.point_a)
                 _move_point(forest, kinematics, reference, b.body, contact.point_b)
             count += 1

@@ -13,6 +13,7 @@ from hrpsim.constraints.joint_rows import (
     remember_joint_impulses,
     write_joint_rows,
 )
+from hrpsim.constraints.rows import CONTACT_ROW
 from hrpsim.dynamics.articulated import respond
 from hrpsim.dynamics.response import number_ports, port_responses, port_velocities
 from hrpsim.solvers.projected_gauss_seidel import needs_push, solve, solve_push, warm_start
@@ -148,7 +149,7 @@ def add_load(s, row, force):
     """Add what a row does with `force` to the bodies' loads and the joints' efforts."""
     if force == 0.0:
         return
-    if row.source < s.tally[0].contact_count and row.kind == 0:
+    if row.source < s.tally[0].contact_count and row.kind == CONTACT_ROW:
         contact = s.collision.contacts[row.source]
         first = contact.body_a if contact.body_a >= 0 else contact.body_b
         load = s.articulated[first].load
@@ -214,6 +215,6 @@ def remember_impulses(s):
         kept.shape_a, kept.shape_b = contact.shape_a, contact.shape_b
         kept.feature = contact.feature
         for r in range(3):
-            contact.impulse[r] = rows[3 * c + r].impulse
-            kept.impulse[r] = contact.impulse[r]
+            kept.impulse[r] = rows[3 * c + r].impulse
+            contact.impulse[r] = kept.impulse[r] + contact.struck[r]
     remember_joint_impulses(rows, 3 * tally.contact_count, tally.row_count, s.joint_impulses)

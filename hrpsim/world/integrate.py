@@ -9,9 +9,10 @@ from hrpsim.dynamics.joint_forces import delivered_effort, joint_forces
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotate_quaternion
+from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.motion import accelerate, external_forces
 from hrpsim.world.scene import SEMI_IMPLICIT
-from hrpsim.world.status import DONE
+from hrpsim.world.status import DIVERGED, DONE
 
 
 @inner_kernel
@@ -35,6 +36,7 @@ def integrate_rk4(s):
     """
     work, dt = s.work, s.settings[0].time_step
     rate, acceleration = work.rate, work.acceleration
+    copy_vector(s.velocity, work.velocity_struck)
     configuration_rate(s.forest, s.q, s.velocity, rate[0])
     for k in range(s.velocity.shape[0]):
         acceleration[0, k] = work.dv[k] + work.change[k]
@@ -43,10 +45,9 @@ def integrate_rk4(s):
         for k in range(s.q.shape[0]):
             s.q[k] = work.q_start[k] + h * rate[stage - 1, k]
         for k in range(s.velocity.shape[0]):
-            s.velocity[k] = work.velocity_start[k] + h * acceleration[stage - 1, k]
-        status = stage_acceleration(s)
-        if status != DONE:
-            return status
+            s.velocity[k] = work.velocity_struck[k] + h * acceleration[stage - 1, k]
+        if stage_acceleration(s) != DONE:
+            return DIVERGED  # where the step began, nothing was singular
         configuration_rate(s.forest, s.q, s.velocity, rate[stage])
         for k in range(s.velocity.shape[0]):
             acceleration[stage, k] = work.dv[k]
@@ -55,7 +56,7 @@ def integrate_rk4(s):
         s.q[k] = work.q_start[k] + dt / 6.0 * total
     for k in range(s.velocity.shape[0]):
         total = acceleration[0, k] + 2.0 * (acceleration[1, k] + acceleration[2, k])
-        s.velocity[k] = work.velocity_start[k] + dt / 6.0 * (total + acceleration[3, k])
+        s.velocity[k] = work.velocity_struck[k] + dt / 6.0 * (total + acceleration[3, k])
     normalise_quaternions(s.forest, s.q)
     delivered_effort(s.forest, s.control, work.q_start, work.velocity_start, s.velocity, 0.0)
     return DONE

@@ -36,6 +36,7 @@ TALLY = np.dtype(
         ("row_count", "i8"),
         ("port_count", "i8"),
         ("wrench_count", "i8"),
+        ("struck", "i8"),  # whether an rk4 step began with impacts
         ("pushed", "i8"),  # whether `push` is to be applied
         ("sweeps", "i8"),
         ("residual", "f8"),  # [m/s]
@@ -55,7 +56,14 @@ WRENCH = np.dtype(
 )
 
 # constraint forces that RK4 holds through its stages, and where the body's origin then was
-HELD = np.dtype([("load", "f8", (6,)), ("p", "f8", (3,))])
+HELD = np.dtype(
+    [
+        ("load", "f8", (6,)),
+        ("p", "f8", (3,)),
+        ("struck_load", "f8", (6,)),  # what the impacts at the start of the step did [Ns]
+        ("struck_motion", "f8", (6,)),  # [m/s]
+    ]
+)
 
 
 class Work(NamedTuple):
@@ -63,6 +71,7 @@ class Work(NamedTuple):
 
     q_start: np.ndarray  # (nq,)
     velocity_start: np.ndarray  # (nv,)
+    velocity_struck: np.ndarray  # (nv,) after the impacts of an rk4 step
     effort: np.ndarray  # (nv,)
     joint_inertia: np.ndarray  # (nv,)
     dv: np.ndarray  # (nv,) acceleration without constraints

@@ -12,6 +12,7 @@ from hrpsim.world.integrate import all_finite, correct_positions, integrate_eule
 from hrpsim.world.motion import find_acceleration
 from hrpsim.world.scene import RK4, SEMI_IMPLICIT
 from hrpsim.world.status import DIVERGED, DONE, MORE_CANDIDATES, MORE_CONTACTS
+from hrpsim.world.strike import count_strike, strike
 
 
 @kernel
@@ -32,16 +33,17 @@ def step(s):
     if status == DONE:
         status = move_freely(s)
     if status == DONE:
+        status = strike(s)
+    if status == DONE:
         status = constrain(s)
-    if status != DONE:
-        return status
-    sense(s.kinematics, s.articulated, s.settings[0].gravity, s.sensors)
-    status = integrate(s)
-    if status != DONE:
+    if status == DONE:
+        read_sensors(s)
+        status = integrate(s)
+    if status == DONE:
+        remember_impulses(s)
+    else:
         restore_start(s)
-        return status
-    remember_impulses(s)
-    return DONE
+    return status
 
 
 @inner_kernel
@@ -85,6 +87,13 @@ def move_freely(s):
     settings = s.settings[0]
     horizon = settings.time_step if settings.integrator == SEMI_IMPLICIT else 0.0
     return find_acceleration(s, horizon)
+
+
+@inner_kernel
+def read_sensors(s):
+    """Read every sensor, impacts at the start of the step included."""
+    count_strike(s)
+    sense(s.kinematics, s.articulated, s.settings[0].gravity, s.sensors)
 
 
 @inner_kernel

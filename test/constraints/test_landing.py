@@ -94,14 +94,7 @@ def test_slow_contacts_do_not_bounce(integrator):
         assert ball.velocity[2] == pytest.approx(0.8 * speed if bounces else 0.0, abs=1e-9)
 
 
-LATE = pytest.mark.xfail(
-    strict=True,
-    reason="rk4 moves with the mean of the velocities before and after the impact: a ball that"
-    " lands with 3.1 m/s goes 5.3e-4 m into the ground (v dt / 2 = 1.5e-3 m at worst)",
-)
-
-
-@pytest.mark.parametrize("integrator", ["semi_implicit", pytest.param("rk4", marks=LATE)])
+@integrators
 def test_what_lands_does_not_pass_the_surface(integrator):
     world = World(integrator=integrator)
     world.add_ground()

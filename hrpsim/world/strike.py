@@ -1,0 +1,103 @@
+"""Impacts of an rk4 step: bodies that meet within the step do so at its start, in no time.
+
+The impulse of a landing is not a force that lasts for a step: spread over one, half of the
+approach would still move the bodies into each other before it is stopped. So the velocities jump
+first, under the same constraints, and the step's forces are found for the motion after the jump.
+"""
+
+from __future__ import annotations
+
+from hrpsim.compiled import inner_kernel
+from hrpsim.dynamics.articulated import respond
+from hrpsim.kinematics.forward import update_velocities
+from hrpsim.solvers.projected_gauss_seidel import solve
+from hrpsim.spatial.vector import copy_vector
+from hrpsim.world.constrain import add_load, clear_loads, prepare_rows
+from hrpsim.world.motion import find_acceleration
+from hrpsim.world.scene import RK4
+from hrpsim.world.status import DONE
+
+
+@inner_kernel
+def strike(s):
+    """In an rk4 step, let what meets meet now: jump s.velocity, find the free motion anew."""
+    s.tally[0].struck = 0
+    if s.settings[0].integrator != RK4 or not anything_meets(s):
+        return DONE
+    s.tally[0].struck = 1
+    status = prepare_rows(s)
+    if status != DONE:
+        return status
+    jump(s)
+    update_velocities(s.forest, s.velocity, s.kinematics)
+    return find_acceleration(s, 0.0)
+
+
+@inner_kernel
+def anything_meets(s):
+    """Return whether a contact point closes faster than the restitution threshold in this step."""
+    settings, contacts = s.settings[0], s.collision.contacts
+    for c in range(s.tally[0].contact_count):
+        contact = contacts[c]
+        approach = 0.0
+        if contact.body_a >= 0:
+            approach += speed_along(s.kinematics[contact.body_a].v, contact.point_a, contact.normal)
+        if contact.body_b >= 0:
+            approach -= speed_along(s.kinematics[contact.body_b].v, contact.point_b, contact.normal)
+        closes = contact.gap + settings.time_step * approach <= 0.0
+        if closes and approach < -settings.restitution_threshold:
+            return True
+    return False
+
+
+@inner_kernel
+def speed_along(v, point, direction):
+    """Return the velocity of a body's point along a direction, `v` (6,) being its twist [m/s]."""
+    x = v[3] + v[1] * point[2] - v[2] * point[1]
+    y = v[4] + v[2] * point[0] - v[0] * point[2]
+    z = v[5] + v[0] * point[1] - v[1] * point[0]
+    return x * direction[0] + y * direction[1] + z * direction[2]
+
+
+@inner_kernel
+def jump(s):
+    """Solve the rows for the velocities as they are, without time for forces to act."""
+    tally, settings, work = s.tally[0], s.settings[0], s.work
+    rows = s.rows.rows
+    for number in range(tally.row_count):
+        rows[number].impulse = 0.0
+    solve(
+        rows,
+        tally.contact_count,
+        tally.row_count,
+        s.rows.response,
+        settings.tolerance,
+        settings.sweep_limit,
+        s.ports.velocity,
+    )
+    clear_loads(s)
+    for number in range(tally.row_count):
+        row = rows[number]
+        add_load(s, row, row.impulse)
+    for c in range(tally.contact_count):
+        for axis in range(3):
+            s.collision.contacts[c].struck[axis] = rows[3 * c + axis].impulse
+    respond(s.forest, s.kinematics, s.articulated, work.joint_load, work.change)
+    for k in range(s.velocity.shape[0]):
+        s.velocity[k] += work.change[k]
+    for i in range(s.articulated.shape[0]):
+        copy_vector(s.articulated[i].load, work.held[i].struck_load)
+        copy_vector(s.articulated[i].da, work.held[i].struck_motion)
+
+
+@inner_kernel
+def count_strike(s):
+    """Add the mean force and acceleration of the impact to what the sensors will read."""
+    if not s.tally[0].struck:
+        return
+    rate = 1.0 / s.settings[0].time_step
+    for i in range(s.articulated.shape[0]):
+        here, held = s.articulated[i], s.work.held[i]
+        for r in range(6):
+            here.load[r] += rate * held.struck_load[r]
+            here.da[r] += rate * held.struck_motion[r]
