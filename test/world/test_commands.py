@@ -1,0 +1,252 @@
+"""What a robot and a world refuse, and that nothing changes then."""
+
+import numpy as np
+import pytest
+from world.scenes import joint_text, one_joint
+
+from hrpsim import Box, Sphere, World, load_model
+from hrpsim.errors import StateError, WorldError
+
+PAIR = """<robot name="pair">
+  <link name="base"><inertial><mass value="1"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="a"><inertial><mass value="1"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="b"><inertial><mass value="1"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="hip" type="continuous"><parent link="base"/><child link="a"/></joint>
+  <joint name="knee" type="continuous"><parent link="base"/><child link="b"/></joint>
+  <hrpsim reference="hip"><gains kp="100" kd="10"/></hrpsim>
+</robot>"""
+
+
+def pair(base: str = "fixed"):
+    world = World()
+    return world, world.add_robot(load_model(PAIR, base=base))
+
+
+BAD_COMMANDS = {
+    "unknown joint": (dict(positions=[0.1], names=["hop"]), r"'hop'.*hip"),
+    "NaN": (dict(positions=[np.nan], names=["hip"]), r"'hip'.*nan"),
+    "infinite": (dict(efforts=[0.0, np.inf]), r"'knee'.*inf"),
+    "too long": (dict(positions=[0.1, 0.2], names=["hip"]), r"must be 1 numbers.*\(2,\)"),
+    "too short": (dict(efforts=[0.1]), r"must be 2 numbers.*\(1,\)"),
+    "two at once": (dict(positions=[[0.1, 0.2]]), r"must be 2 numbers.*\(1, 2\)"),
+    "repeated": (dict(efforts=[1, 2], names=["knee", "knee"]), r"'knee' is named twice"),
+    "no gains": (dict(positions=[0.1], names=["knee"]), r"'knee'.*no gains"),
+    "velocity without gains": (dict(velocities=[0.1], names=["knee"]), r"'knee'.*no gains"),
+    "text": (dict(positions=["far"], names=["hip"]), r"must be numbers"),
+    "nothing": (dict(names=["hip"]), r"needs positions, velocities or efforts"),
+    "one good, one bad": (dict(positions=[0.5, 1], efforts=[1, np.nan]), r"'knee'.*nan"),
+}
+
+
+@pytest.mark.parametrize("command, message", BAD_COMMANDS.values(), ids=BAD_COMMANDS)
+def test_a_bad_command_is_refused_and_the_last_one_stays(command, message):
+    world, robot = pair()
+    robot.command(positions=[0.3], velocities=[0.1], names=["hip"])
+    robot.command(efforts=[0.2], names=["knee"])
+    before = robot._control().copy()
+    with pytest.raises(StateError, match=message):
+        robot.command(**command)
+    assert (robot._control() == before).all()
+    world.step()
+    assert robot.joint_efforts[robot.joint_names.index("knee")] == 0.2
+
+
+def test_a_command_lasts_until_the_next_for_its_joint():
+    world, robot = pair()
+    robot.command(positions=[0.3], names=["hip"])
+    robot.command(efforts=[0.2], names=["knee"])
+    world.step(2000)
+    hip, knee = (robot.joint_names.index(n) for n in ("hip", "knee"))
+    assert robot.joint_positions[hip] == pytest.approx(0.3, abs=1e-3)
+    assert robot.joint_velocities[knee] == pytest.approx(0.2 * 2.0 / 0.1, rel=1e-6)
+
+
+def test_gains_are_checked():
+    _, robot = pair()
+    with pytest.raises(StateError, match="must not be negative"):
+        robot.set_gains(-1.0, 0.0)
+    with pytest.raises(StateError, match=r"'knee'.*nan"):
+        robot.set_gains([1.0, np.nan], 1.0, names=["hip", "knee"])
+    with pytest.raises(StateError, match="'hop'"):
+        robot.set_gains(1.0, 1.0, names=["hop"])
+    robot.set_gains(5.0, 1.0, names=["knee"])
+    robot.command(positions=[0.1], names=["knee"])
+
+
+BAD_STATES = {
+    "short": [0.0] * 8,
+    "NaN": [0, 0, np.nan, 0, 0, 0, 1, 0, 0],
+    "zero quaternion": [0, 0, 0, 0, 0, 0, 0, 0, 0],
+    "text": ["x"] * 9,
+}
+
+
+@pytest.mark.parametrize("q", BAD_STATES.values(), ids=BAD_STATES)
+def test_a_bad_configuration_is_refused(q):
+    world, robot = pair("free")
+    before = robot.q
+    with pytest.raises(StateError, match="q of 'pair'"):
+        robot.q = q
+    with pytest.raises(StateError, match="q of"):
+        world.add_robot(robot.model, q=q, name="second")
+    assert (robot.q == before).all()
+    assert list(world.robots) == ["pair"]
+
+
+def test_a_quaternion_is_normalised():
+    _, robot = pair("free")
+    robot.q = [0, 0, 1, 0, 0, 0.6, 0.9, 0, 0]
+    assert np.linalg.norm(robot.q[3:7]) == pytest.approx(1.0, abs=1e-15)
+
+
+def test_bad_velocities_and_efforts_are_refused():
+    _, robot = pair("free")
+    with pytest.raises(StateError, match=r"v of 'pair'\[2\] is nan"):
+        robot.v = [0, 0, np.nan, 0, 0, 0, 0, 0]
+    with pytest.raises(StateError, match=r"\(8,\)"):
+        robot.v = [0.0]
+    with pytest.raises(StateError, match="free base has no actuator"):
+        robot.tau = [1, 0, 0, 0, 0, 0, 0, 0]
+    with pytest.raises(StateError, match=r"tau of 'pair'"):
+        robot.tau = [1.0]
+
+
+def test_states_that_are_read_cannot_be_written_to():
+    """robot.q[0] = 1 would change a copy: it raises instead."""
+    _, robot = pair("free")
+    for array in (robot.q, robot.v, robot.tau, robot.joint_positions, robot.joint_velocities):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+
+
+def test_velocities_and_configurations_read_back_as_set():
+    world, robot = pair("free")
+    q = np.array([1, 2, 3, 0.1, 0.2, 0.3, 0.927361849549570, 0.4, 0.5])
+    v = np.arange(1.0, 9.0)
+    robot.q = q
+    robot.v = v
+    np.testing.assert_allclose(robot.q, q, atol=1e-12)
+    np.testing.assert_allclose(robot.v, v, atol=1e-12)
+    body = world.add_body(Sphere(0.1), 1.0, orientation=q[3:7], velocity=(1, 2, 3))
+    np.testing.assert_allclose(body.velocity, (1, 2, 3), atol=1e-12)
+
+
+BAD_WORLDS = {
+    "zero step": (dict(time_step=0.0), "time_step must be positive"),
+    "negative step": (dict(time_step=-1e-3), "time_step must be positive"),
+    "NaN step": (dict(time_step=np.nan), "time_step must be positive"),
+    "integrator": (dict(integrator="rk5"), "'rk5'.*semi_implicit.*rk4"),
+    "tolerance": (dict(tolerance=0.0), "tolerance must be positive"),
+    "sweeps": (dict(sweep_limit=0), "sweep_limit must be at least 1"),
+}
+
+
+@pytest.mark.parametrize("options, message", BAD_WORLDS.values(), ids=BAD_WORLDS)
+def test_a_bad_world_is_refused(options, message):
+    with pytest.raises(WorldError, match=message):
+        World(**options)
+
+
+def test_bad_gravity_steps_names_and_friction_are_refused():
+    with pytest.raises(StateError, match=r"gravity.*\(3,\)"):
+        World(gravity=(0.0, 1.0))
+    world = World()
+    with pytest.raises(WorldError, match="normal"):
+        world.add_ground(normal=(0, 0, 0))
+    world.add_body(Box((1, 1, 1)), 1.0, name="crate")
+    with pytest.raises(WorldError, match="'crate'"):
+        world.add_body(Box((1, 1, 1)), 1.0, name="crate")
+    assert world.add_body(Box((1, 1, 1)), 1.0).name == "box"
+    assert world.add_body(Box((1, 1, 1)), 1.0).name == "box_2"
+    for n in (-1, 1.5):
+        with pytest.raises(WorldError, match="whole number"):
+            world.step(n)
+    for coefficients in (dict(static=-0.1), dict(static=0.5, kinetic=0.6), dict(static=np.nan)):
+        with pytest.raises(WorldError, match="friction of 'a' on 'b'"):
+            world.set_friction("a", "b", **coefficients)
+    with pytest.raises(WorldError, match="restitution"):
+        world.set_friction("a", "b", static=0.5, restitution=1.1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [dict(mass=0.0), dict(mass=-1.0), dict(mass=np.nan), dict(mass=1.0, position=(0, 0))],
+    ids=["massless", "negative", "NaN", "plane position"],
+)
+def test_a_bad_body_is_refused(options):
+    world = World()
+    with pytest.raises(Exception, match=r"mass|position") as caught:
+        world.add_body(Box((1, 1, 1)), **options)
+    assert type(caught.value).__module__ == "hrpsim.errors"
+    assert not world.bodies
+    world.step()
+
+
+def test_a_push_of_an_unknown_link_is_refused():
+    _, robot = pair()
+    with pytest.raises(Exception, match="'hand'"):
+        robot.apply_wrench("hand", force=(1, 0, 0))
+    with pytest.raises(StateError, match="force"):
+        robot.apply_wrench("a", force=(1, 0, np.nan))
+    with pytest.raises(WorldError, match="fixed to the world"):
+        robot.apply_wrench("base", force=(1, 0, 0))
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4", "euler"])
+def test_a_world_that_diverges_says_so_and_keeps_the_state_before(integrator):
+    world = World(integrator=integrator)
+    world.add_ground()
+    crate = world.add_body(Box((0.2, 0.2, 0.2)), 1.0, position=(0, 0, 0.1), name="crate")
+    other = world.add_body(Sphere(0.1), 1.0, position=(1, 0, 2.0))
+    world.step(100)
+    q, v, time = crate.q, crate.v, world.time
+    falling = other.q
+    for _ in range(2):
+        crate.apply_wrench(force=(1e308, 1e308, 0), point=(0.05, 0, 0))
+    with pytest.raises(WorldError, match=r"not finite.*'crate'|not finite"):
+        world.step(5)
+    assert (crate.q == q).all() and (crate.v == v).all() and (other.q == falling).all()
+    assert world.time == time
+    world.step(100)  # the push is over: it goes on
+    assert np.isfinite(crate.q).all()
+    assert np.isfinite([c.force for c in world.contacts]).all()
+    assert np.abs(crate.q - q).max() < 1e-6
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4", "euler"])
+def test_the_state_stays_finite_when_a_later_step_fails(integrator):
+    """1e308 N for five steps: one may still be done; the last that could be is kept."""
+    world = World(integrator=integrator)
+    crate = world.add_body(Box((0.2, 0.2, 0.2)), 1.0, name="crate")
+    crate.apply_wrench(force=(1e308, 1e308, 0), point=(0.1, 0, 0))
+    with pytest.raises(WorldError, match="not finite"):
+        world.step(500)
+    assert np.isfinite(crate.q).all() and np.isfinite(crate.v).all()
+    assert world.time < 0.5
+
+
+def test_a_joint_that_moves_no_inertia_is_named():
+    text = joint_text(mass=1.0, at="0 0 0", axis="0 0 1")
+    text = text.replace('ixx="0.01" iyy="0.01" izz="0.01"', 'ixx="0" iyy="0" izz="0"')
+    try:
+        model = load_model(text, base="fixed")
+    except Exception as error:  # refused earlier is as good
+        assert "arm" in str(error) or "inertia" in str(error)
+        return
+    world = World()
+    world.add_robot(model)
+    with pytest.raises(WorldError, match=r"'j'.*no positive inertia"):
+        world.step()
+
+
+def test_the_reference_of_another_world_is_not_mixed_up():
+    """A snapshot belongs to one world with one set of entities."""
+    world = World()
+    world.add_robot(one_joint())
+    kept = world.snapshot()
+    world.add_body(Sphere(0.1), 1.0)
+    with pytest.raises(WorldError, match="snapshot"):
+        world.restore(kept)
