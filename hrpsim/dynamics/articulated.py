@@ -124,11 +124,12 @@ def invert_symmetric(A, inverse_out):
     Cholesky in place of the output, then L^-T L^-1.
     """
     L = inverse_out
+    trace = A[0, 0] + A[1, 1] + A[2, 2] + A[3, 3] + A[4, 4] + A[5, 5]
     for j in range(6):
         d = A[j, j]
         for k in range(j):
             d -= L[j, k] * L[j, k]
-        if not (d > 0.0 and d > _NEGLIGIBLE * A[j, j]):
+        if not (d > 0.0 and d > _NEGLIGIBLE * trace):
             return False
         d = math.sqrt(d)
         L[j, j] = d

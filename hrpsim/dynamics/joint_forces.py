@@ -17,6 +17,7 @@ CONTROL = np.dtype(
         ("target_velocity", "f8"),
         ("effort", "f8"),  # feed-forward [Nm] or [N]
         ("applied", "f8"),  # what the actuator delivered in the last step
+        ("saturated", "i8"),  # +1, -1: an implicit step found it at its effort limit
     ]
 )
 
@@ -27,7 +28,8 @@ def joint_forces(forest, control, q, velocity, horizon, effort_out, joint_inerti
 
     With `horizon` = 0 the forces are those of the state itself. With `horizon` = dt springs,
     dampers and gains are taken at the end of the step (linearly implicit Euler: the force at
-    q + dt v', v'), which adds dt c + dt^2 k to the inertia and keeps any stiffness stable.
+    q + dt v', v'), which adds dt c + dt^2 k to the inertia and keeps any stiffness stable. An
+    actuator marked `saturated` gives its effort limit instead.
     """
     for k in range(forest.dofs.shape[0]):
         dof, law = forest.dofs[k], control[k]
@@ -40,26 +42,63 @@ def joint_forces(forest, control, q, velocity, horizon, effort_out, joint_inerti
         inertia = dof.rotor_inertia + horizon * (dof.damping + horizon * dof.stiffness)
         passive = -dof.stiffness * (ahead - dof.rest) - dof.damping * rate
         wanted = demand(law, ahead, rate)
-        active = limited(wanted, rate, dof.effort_limit, dof.velocity_limit)
-        if active == wanted:
+        if horizon == 0.0 or overspeeds(wanted, rate, dof.velocity_limit):
+            active = limited(wanted, rate, dof.effort_limit, dof.velocity_limit)
+        elif law.saturated != 0:
+            active = law.saturated * dof.effort_limit
+        else:
+            active = wanted
             inertia += horizon * (law.kd + horizon * law.kp)
         effort_out[k] = passive + active
         joint_inertia_out[k] = inertia
 
 
 @inner_kernel
+def mark_saturated(forest, control, q, velocity, dv, horizon):
+    """Mark the actuators that would exceed their effort limit; return whether there are new ones.
+
+    `dv` (nv,) is the acceleration that the implicit law leads to.
+    """
+    found = False
+    for k in range(forest.dofs.shape[0]):
+        dof, law = forest.dofs[k], control[k]
+        if dof.q_index < 0 or law.saturated != 0:
+            continue
+        wanted = demand(law, q[dof.q_index] + horizon * velocity[k], velocity[k])
+        if not overspeeds(wanted, velocity[k], dof.velocity_limit):
+            wanted -= horizon * (law.kd + horizon * law.kp) * dv[k]
+            if abs(wanted) > dof.effort_limit:
+                law.saturated = 1 if wanted > 0.0 else -1
+                found = True
+    return found
+
+
+@inner_kernel
+def clear_saturated(control):
+    """Take every actuator to be within its effort limit."""
+    for k in range(control.shape[0]):
+        control[k].saturated = 0
+
+
+@inner_kernel
 def delivered_effort(forest, control, q_before, velocity_before, velocity, horizon):
-    """Write control.applied: the actuator's share of a step that `joint_forces` began."""
+    """Write control.applied: the actuator's share of a step that `joint_forces` began.
+
+    Constraint forces come after the limits of an implicit step are found, so an impact may take an
+    actuator beyond its limit for that step.
+    """
     for k in range(forest.dofs.shape[0]):
         dof, law = forest.dofs[k], control[k]
         if dof.q_index < 0:
             continue
         rate = velocity_before[k]
         wanted = demand(law, q_before[dof.q_index] + horizon * rate, rate)
-        active = limited(wanted, rate, dof.effort_limit, dof.velocity_limit)
-        if active == wanted and horizon > 0.0:
-            active -= (law.kd + horizon * law.kp) * (velocity[k] - rate)
-        law.applied = active
+        if horizon == 0.0 or overspeeds(wanted, rate, dof.velocity_limit):
+            law.applied = limited(wanted, rate, dof.effort_limit, dof.velocity_limit)
+        elif law.saturated != 0:
+            law.applied = law.saturated * dof.effort_limit
+        else:
+            law.applied = wanted - (law.kd + horizon * law.kp) * (velocity[k] - rate)
 
 
 @inner_kernel
@@ -75,6 +114,12 @@ def demand(law, position, rate):
 @inner_kernel
 def limited(wanted, rate, effort_limit, velocity_limit):
     """Return what an actuator delivers of `wanted` [Nm or N] at the joint velocity `rate`."""
-    if (rate > velocity_limit and wanted > 0.0) or (rate < -velocity_limit and wanted < 0.0):
+    if overspeeds(wanted, rate, velocity_limit):
         return 0.0
     return min(max(wanted, -effort_limit), effort_limit)
+
+
+@inner_kernel
+def overspeeds(wanted, rate, velocity_limit):
+    """Return whether an effort would drive a joint further that is beyond its velocity limit."""
+    return (rate > velocity_limit and wanted > 0.0) or (rate < -velocity_limit and wanted < 0.0)

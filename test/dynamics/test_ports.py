@@ -1,0 +1,165 @@
+"""Port responses are J M^-1 J^T, and `respond` is M^-1 J^T f, by dense algebra on public names."""
+
+import numpy as np
+import pytest
+from dynamics.oracle import random_q
+from dynamics.trees import random_tree
+
+import hrpsim
+from hrpsim.compiled import kernel
+from hrpsim.dynamics.articulated import factorise, new_articulated, place_inertias, respond
+from hrpsim.dynamics.response import new_ports, number_ports, port_responses, port_velocities
+from hrpsim.kinematics.forest import forest_of
+from hrpsim.kinematics.forward import new_kinematics, update_poses
+from hrpsim.model.system import FREE, JOINT_NV
+from robots import HRP2_LIKE
+
+
+@kernel
+def respond_to(forest, kinematics, articulated, effort, dv_out):
+    respond(forest, kinematics, articulated, effort, dv_out)
+
+
+@kernel
+def answer_ports(forest, kinematics, articulated, velocity, ports_out):
+    count, needed = number_ports(forest, ports_out)
+    port_responses(forest, kinematics, articulated, count, ports_out)
+    port_velocities(forest, kinematics, velocity, count, ports_out)
+    return count, needed
+
+
+class Factorised:
+    """A model at a configuration, factorised, beside dense M and body Jacobians for the kernels.
+
+    The kernels' velocity of a free base is angular, then linear, along the world's axes.
+    """
+
+    def __init__(self, model, q):
+        self.model, self.forest = model, forest_of(model.system)
+        self.kinematics = new_kinematics(model.body_count)
+        self.articulated = new_articulated(model.body_count)
+        update_poses(self.forest, q, self.kinematics)
+        place_inertias(self.forest, self.kinematics, self.articulated)
+        rotors = model.system.rotor_inertia
+        assert factorise(self.forest, self.kinematics, rotors, self.articulated) == -1
+        self.to_public = np.eye(model.nv)
+        for joint in model.joints:
+            if joint.joint_type == FREE:
+                k, R = joint.v_index, self.kinematics[joint.body]["R"]
+                self.to_public[k : k + 6, k : k + 6] = 0.0
+                self.to_public[k : k + 3, k + 3 : k + 6] = R.T
+                self.to_public[k + 3 : k + 6, k : k + 3] = R.T
+        self.M = self.to_public.T @ hrpsim.mass_matrix(model, q) @ self.to_public
+        self.body_jacobians = [self._jacobian(q, i) for i in range(model.body_count)]
+
+    def _jacobian(self, q, body):
+        """Return J (6, nv): spatial velocity of a body about its tree's origin, angular first."""
+        link = next(f.name for f in self.model.frames.values() if f.body == body)
+        J = hrpsim.link_jacobian(self.model, q, link) @ self.to_public
+        origin = self.kinematics[self.model.system.root[body]]["origin"]
+        point = hrpsim.link_pose(self.model, q, link)[0] - origin
+        return np.vstack([J[3:], J[:3] + np.cross(point, J[3:], axisa=0, axisb=0, axisc=0)])
+
+
+TWO_ROOTS = """<robot name="two"><link name="room"/>{}</robot>""".format(
+    "".join(
+        f'<link name="{n}"><inertial><mass value="{m}"/><origin xyz="0.1 0.2 0.3"/>'
+        '<inertia ixx="1" iyy="1.5" izz="2" ixy="0.1" ixz="0.2" iyz="0.3"/></inertial></link>'
+        f'<joint name="j{n}" type="{kind}"><parent link="{parent}"/><child link="{n}"/>'
+        '<origin xyz="0.5 -0.2 0.7" rpy="0.3 0.2 0.1"/><axis xyz="1 2 3"/>'
+        '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>'
+        for n, m, kind, parent in (
+            ("a", 1, "continuous", "room"),
+            ("b", 2, "prismatic", "a"),
+            ("c", 3, "floating", "room"),
+            ("d", 4, "continuous", "c"),
+            ("e", 5, "prismatic", "room"),
+        )
+    )
+)
+
+MODELS = {
+    "hrp2_like": lambda: hrpsim.load_model(HRP2_LIKE),
+    "hrp2_like bush": lambda: hrpsim.load_model(HRP2_LIKE, xacro_arguments={"bush": True}),
+    "hrp2_like fixed": lambda: hrpsim.load_model(HRP2_LIKE, base="fixed"),
+    "several roots": lambda: hrpsim.load_model(TWO_ROOTS, base="fixed"),
+    **{
+        f"tree {seed}": lambda seed=seed: hrpsim.load_model(random_tree(seed, 12))
+        for seed in range(4)
+    },
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def factorised(request):
+    model = MODELS[request.param]()
+    return Factorised(model, random_q(model, np.random.default_rng(0)))
+
+
+def close(ours, theirs) -> bool:
+    return np.abs(ours - theirs).max() <= 1e-10 * np.abs(theirs).max()
+
+
+def test_respond_is_the_inverse_mass_matrix_times_the_load(factorised):
+    f, rng = factorised, np.random.default_rng(1)
+    for _ in range(5):
+        loads, effort = rng.normal(size=(f.model.body_count, 6)), rng.normal(size=f.model.nv)
+        for joint in f.model.joints:
+            if joint.joint_type == FREE:
+                effort[joint.v_index : joint.v_index + 6] = 0.0
+        f.articulated["load"] = loads
+        dv = np.full(f.model.nv, np.nan)
+        respond_to(f.forest, f.kinematics, f.articulated, effort, dv)
+        total = effort + sum(J.T @ load for J, load in zip(f.body_jacobians, loads, strict=True))
+        expected = np.linalg.solve(f.M, total)
+        assert close(dv, expected)
+        for i, J in enumerate(f.body_jacobians):
+            assert np.abs(f.articulated[i]["da"] - J @ expected).max() <= 1e-9 * np.abs(dv).max()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_blocks_are_the_link_space_inverse_inertia(factorised, seed):
+    """Whatever bodies and joints are ports; trees answer only to themselves."""
+    f, rng = factorised, np.random.default_rng(seed)
+    n, nv = f.model.body_count, f.model.nv
+    share = (0.1, 0.5, 1.0)[seed % 3]
+    ports = new_ports(n, nv, (6 * n + nv) ** 2)
+    ports.block[:] = np.nan
+    bodies = np.flatnonzero(rng.random(n) < share)
+    one_dof = np.isin(np.arange(nv), [j.v_index for j in f.model.joints if j.joint_type != FREE])
+    dofs = np.flatnonzero((rng.random(nv) < share) & one_dof)
+    ports.supports["port"] = -1
+    ports.supports["port"][bodies] = 0
+    ports.of_dof[dofs] = 0
+    velocity = rng.normal(size=nv)
+    count, needed = answer_ports(f.forest, f.kinematics, f.articulated, velocity, ports)
+    assert count == len(bodies) + len(dofs)
+    J, roots = port_jacobian(f, ports, count)
+    dense = J @ np.linalg.solve(f.M, J.T)
+    assert needed == sum(int((roots == root).sum()) ** 2 for root in set(roots))
+    for root in set(roots):
+        tree = ports.supports[root]
+        start, width, at = tree["tree_start"], tree["tree_width"], tree["tree_block"]
+        assert (roots[start : start + width] == root).all()
+        block = ports.block[at : at + width * width].reshape(width, width)
+        assert close(block, dense[start : start + width, start : start + width])
+    if count:
+        assert close(ports.velocity[: len(J)], J @ velocity)
+
+
+def port_jacobian(f, ports, count):
+    """Return J of all port columns (columns, nv), and the root of the tree of each column."""
+    rows, roots = [], []
+    for port in ports.ports[:count]:
+        assert port["offset"] == len(roots)
+        if port["dof"] >= 0:
+            rows.append(np.eye(f.model.nv)[[port["dof"]]])
+        else:
+            rows.append(f.body_jacobians[port["body"]])
+        roots += [int(f.model.system.root[port["body"]])] * len(rows[-1])
+    return np.vstack(rows or [np.zeros((0, f.model.nv))]), np.array(roots, dtype=int)
+
+
+def test_the_models_have_the_joints_they_should():
+    types = [int(t) for t in MODELS["several roots"]().system.joint_type]
+    assert sorted(JOINT_NV[t] for t in types) == [1, 1, 1, 1, 6]
