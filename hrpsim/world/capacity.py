@@ -1,4 +1,4 @@
-"""Making room: the arrays whose size depends on what touches grow between steps."""
+"""Making room: arrays that grow between steps, and scenes made anew with more in them."""
 
 from __future__ import annotations
 
@@ -37,3 +37,23 @@ def grow(scene: Scene, status: int) -> Scene:
     if status == ended.MORE_ROWS:
         return scene._replace(rows=new_rows(room, responses))
     return scene._replace(rows=new_rows(rows, room))
+
+
+def carry_over(old: Scene, new: Scene, fixed_count: int, added: int) -> Scene:
+    """Return a new scene that goes on from the old one: state, contacts, pushes and readings.
+
+    The new one has all that the old one had in the same order, more entities after them, and
+    `added` more fixed shapes after the first `fixed_count`.
+    """
+    for name in ("q", "velocity", "control", "joint_impulses", "kinematics", "tally"):
+        kept = getattr(old, name)
+        getattr(new, name)[: len(kept)] = kept
+    new.tally["candidate_count"] = -1
+    new.sensors["reading"][: len(old.sensors)] = old.sensors["reading"]
+    lists = {}
+    for name in ("contacts", "previous"):
+        kept, fresh = getattr(old.collision, name), getattr(new.collision, name)
+        lists[name] = enlarged(kept, max(len(kept), len(fresh)))
+        for shape in ("shape_a", "shape_b"):
+            lists[name][shape] += added * (lists[name][shape] >= fixed_count)
+    return new._replace(collision=new.collision._replace(**lists), wrenches=old.wrenches)

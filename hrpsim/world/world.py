@@ -16,7 +16,7 @@ from hrpsim.model.model import CollisionShape, Model
 from hrpsim.world import status as ended
 from hrpsim.world.assemble import assemble
 from hrpsim.world.body import Body, rotation_matrix
-from hrpsim.world.capacity import enlarged, grow
+from hrpsim.world.capacity import carry_over, enlarged, grow
 from hrpsim.world.entity import Entity, finite_vector
 from hrpsim.world.materials import MaterialTable
 from hrpsim.world.results import Contact, StepStats, contact_of, stats_of
@@ -82,6 +82,8 @@ class World:
         self._materials = MaterialTable()
         self._owners: list[tuple[str, str]] = []
         self._scene: Scene | None = None
+        self._kept: Scene | None = None  # the scene to go on from
+        self._built = 0, 0  # entities and fixed shapes that it has
         self._steps_done = 0
 
     # -- building ---------------------------------------------------------------------------
@@ -229,11 +231,9 @@ class World:
     def _rebuild(self) -> None:
         """Make the arrays anew at the next use, keeping the state of what is there."""
         if self._scene is not None:
-            self._kept = self._scene, {id(e): (e.first_q, e.first_v) for e in self._built}
-            self._scene = None
+            self._kept, self._scene = self._scene, None
 
     def _build(self) -> None:
-        old, places = getattr(self, "_kept", (None, {}))
         self._scene, self._owners = assemble(
             self._settings,
             self._entities,
@@ -241,17 +241,13 @@ class World:
             self._materials.table(),
             self._materials.index,
         )
-        self._built = list(self._entities)
-        for entity in self._entities:
-            if id(entity) not in places:
-                entity.initialise()
-                continue
-            q, v = places[id(entity)]
-            entity._q()[:] = old.q[q : q + entity.nq]
-            entity._velocity()[:] = old.velocity[v : v + entity.nv]
-            now = slice(entity.first_v, entity.first_v + entity.nv)
-            self._scene.control[now] = old.control[v : v + entity.nv]
-        self._kept = None, {}
+        entities, fixed = self._built
+        if self._kept is not None:
+            added = len(self._fixed) - fixed
+            self._scene = carry_over(self._kept, self._scene, fixed, added)
+        self._kept, self._built = None, (len(self._entities), len(self._fixed))
+        for entity in self._entities[entities:]:
+            entity.initialise()
 
     def first_sensor(self, robot: Robot) -> int:
         """Return the place of a robot's first sensor in the scene."""
@@ -374,6 +370,7 @@ class World:
             scene.velocity,
             scene.control,
             scene.joint_impulses,
+            scene.kinematics,
             scene.collision.contacts,
             scene.collision.previous,
             scene.tally,
