@@ -75,6 +75,26 @@ def test_several_roots_on_a_fixed_base():
     assert max(compare(pair, 30, seed=0).values()) < 1e-12
 
 
+def test_a_robot_bolted_down_far_away_moves_as_at_home():
+    arm = [
+        link("a"), link("b", 2), link("c", 3),
+        joint("j1", "continuous", "a", "b", ORIGIN + AXIS.format(1, 2, 3)),
+        joint("j2", "prismatic", "b", "c", ORIGIN + AXIS.format(0, 1, 1)),
+    ]  # fmt: skip
+    q, v, tau = np.array([[0.3, -0.2], [1.0, 2.0], [3.0, -4.0]])
+    at_home, away = (
+        hrpsim.forward_dynamics(
+            hrpsim.load_model(
+                robot(*arm, link("w"), joint("bolts", "fixed", "w", "a", f'<origin xyz="{x}"/>')),
+                base="fixed",
+            ),
+            q, v, tau,
+        )
+        for x in ("0 0 0", "1e6 -1e6 1e6")
+    )  # fmt: skip
+    assert away == pytest.approx(at_home, rel=1e-12)
+
+
 def test_floating_joints_beside_others_on_a_fixed_base():
     text = robot(
         link("room"), link("ball"), link("arm", 2), link("cup", 3),
