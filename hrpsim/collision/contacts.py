@@ -227,8 +227,10 @@ def _move_point(forest, kinematics, reference, body, point):
 def recall_impulses(previous_count, previous, count, contacts):
     """Start every contact from the impulse it had in the last step; new ones start from zero.
 
-    Both lists are sorted by pair, so one pass over both finds the partners.
+    Both lists are sorted by pair, so one pass over both finds the partners. Returns how many
+    contacts are new.
     """
+    new = count
     k = 0
     for c in range(count):
         contact = contacts[c]
@@ -242,5 +244,7 @@ def recall_impulses(previous_count, previous, count, contacts):
             if previous[j].feature == contact.feature:
                 for r in range(3):
                     contact.impulse[r] = previous[j].impulse[r]
+                new -= 1
                 break
             j += 1
+    return new

@@ -19,6 +19,11 @@ from hrpsim.dynamics.response import number_ports, port_responses, port_velociti
 from hrpsim.solvers.projected_gauss_seidel import needs_push, solve, solve_push, warm_start
 from hrpsim.world.status import DONE, MORE_BLOCKS, MORE_RESPONSES, MORE_ROWS
 
+# Contacts that begin have no impulses to start from and need more sweeps: up to this many times the
+# limit, as long as that is not more than so many updates of rows (about a millisecond).
+_COLD_SWEEPS = 10
+_COLD_UPDATES = 50_000
+
 
 @inner_kernel
 def constrain(s):
@@ -105,7 +110,7 @@ def solve_motion(s):
         tally.row_count,
         response,
         settings.tolerance,
-        settings.sweep_limit,
+        allowed_sweeps(tally, settings),
         ports.velocity,
     )
     clear_loads(s)
@@ -114,6 +119,15 @@ def solve_motion(s):
         add_load(s, row, row.impulse / time_step)
     hold_loads(s)
     respond(s.forest, s.kinematics, s.articulated, work.joint_load, work.change)
+
+
+@inner_kernel
+def allowed_sweeps(tally, settings):
+    """Return the sweep limit of this step."""
+    if tally.new_count == 0:
+        return settings.sweep_limit
+    more = min(_COLD_SWEEPS * settings.sweep_limit, _COLD_UPDATES // tally.row_count)
+    return max(settings.sweep_limit, more)
 
 
 @inner_kernel

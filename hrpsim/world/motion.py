@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from hrpsim.compiled import inner_kernel
 from hrpsim.dynamics.articulated import accelerations, bias_forces, factorise, place_inertias
-from hrpsim.dynamics.joint_forces import joint_forces
+from hrpsim.dynamics.joint_forces import clear_saturated, joint_forces, mark_saturated
 from hrpsim.world.status import DONE, SINGULAR
+
+# An actuator at its limit may take others to theirs; so often that is looked at in a step.
+_SATURATION_PASSES = 4
 
 
 @inner_kernel
@@ -15,9 +18,21 @@ def find_acceleration(s, horizon):
     `horizon` > 0 takes springs, dampers and gains implicitly over that time [s].
     """
     work = s.work
+    clear_saturated(s.control)
     joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work.effort, work.joint_inertia)
     external_forces(s.kinematics, s.wrenches, s.tally[0].wrench_count, s.articulated)
-    return accelerate(s)
+    status = accelerate(s)
+    if horizon > 0.0:
+        for _ in range(_SATURATION_PASSES):
+            if status != DONE or not mark_saturated(
+                s.forest, s.control, s.q, s.velocity, work.dv, horizon
+            ):
+                break
+            joint_forces(
+                s.forest, s.control, s.q, s.velocity, horizon, work.effort, work.joint_inertia
+            )
+            status = accelerate(s)
+    return status
 
 
 @inner_kernel

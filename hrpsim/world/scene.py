@@ -32,6 +32,7 @@ TALLY = np.dtype(
     [
         ("candidate_count", "i8"),  # -1: no list of candidate pairs yet
         ("contact_count", "i8"),
+        ("new_count", "i8"),  # contacts that the last step did not have
         ("previous_count", "i8"),
         ("row_count", "i8"),
         ("port_count", "i8"),

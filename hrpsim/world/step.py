@@ -77,7 +77,9 @@ def collide_shapes(s):
         tally.needed = count
         return MORE_CONTACTS
     tally.contact_count = count
-    recall_impulses(tally.previous_count, collision.previous, count, collision.contacts)
+    tally.new_count = recall_impulses(
+        tally.previous_count, collision.previous, count, collision.contacts
+    )
     return DONE
 
 

@@ -12,7 +12,7 @@ from hrpsim.dynamics.articulated import respond
 from hrpsim.kinematics.forward import update_velocities
 from hrpsim.solvers.projected_gauss_seidel import solve
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.world.constrain import add_load, clear_loads, prepare_rows
+from hrpsim.world.constrain import add_load, allowed_sweeps, clear_loads, prepare_rows
 from hrpsim.world.motion import find_acceleration
 from hrpsim.world.scene import RK4
 from hrpsim.world.status import DONE
@@ -35,7 +35,7 @@ def strike(s):
 
 @inner_kernel
 def anything_meets(s):
-    """Return whether a contact point closes faster than the restitution threshold in this step."""
+    """Return whether a contact or a joint limit closes in this step, faster than the threshold."""
     settings, contacts = s.settings[0], s.collision.contacts
     for c in range(s.tally[0].contact_count):
         contact = contacts[c]
@@ -46,6 +46,13 @@ def anything_meets(s):
             approach -= speed_along(s.kinematics[contact.body_b].v, contact.point_b, contact.normal)
         closes = contact.gap + settings.time_step * approach <= 0.0
         if closes and approach < -settings.restitution_threshold:
+            return True
+    for k in range(s.forest.dofs.shape[0]):
+        dof, rate = s.forest.dofs[k], s.velocity[k]
+        if dof.q_index < 0 or abs(rate) < settings.restitution_threshold:
+            continue
+        ahead = s.q[dof.q_index] + settings.time_step * rate
+        if (rate < 0.0 and ahead <= dof.lower) or (rate > 0.0 and ahead >= dof.upper):
             return True
     return False
 
@@ -72,7 +79,7 @@ def jump(s):
         tally.row_count,
         s.rows.response,
         settings.tolerance,
-        settings.sweep_limit,
+        allowed_sweeps(tally, settings),
         s.ports.velocity,
     )
     clear_loads(s)

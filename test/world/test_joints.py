@@ -10,15 +10,7 @@ integrators = pytest.mark.parametrize("integrator", INTEGRATORS)
 LIMITED = 'lower="-0.5" upper="0.5" effort="1e9" velocity="1e9"'
 
 
-LATE = pytest.mark.xfail(
-    strict=True,
-    reason="rk4 moves with the mean of the velocities before and after the stop, so a joint (or a"
-    " body that lands) goes v dt / 2 past it: 5.0e-4 rad at 1 rad/s, 2.2e-3 rad at 4.5 rad/s",
-)
-stopping = pytest.mark.parametrize("integrator", ["semi_implicit", pytest.param("rk4", marks=LATE)])
-
-
-@stopping
+@integrators
 def test_a_limit_stops_the_joint_without_bounce(integrator):
     """An inelastic stop: the joint rests on the limit, past it by less than 1e-6 rad."""
     world = weightless(integrator=integrator)
@@ -49,7 +41,7 @@ def test_a_limit_pushes_only_while_it_is_touched(side, integrator):
     assert robot.v[0] == pytest.approx(-side * 0.01 * 0.1 / 0.01, rel=1e-6)
 
 
-@stopping
+@integrators
 def test_a_pendulum_against_its_stop_loses_energy_only(integrator):
     """2 kg at 0.5 m falls onto the limit again and again: never higher than before."""
     limit = 'lower="-0.3" upper="2" effort="1e9" velocity="1e9"'
@@ -192,14 +184,7 @@ def test_the_semi_implicit_step_is_stable_at_any_gain(kp, kd):
         assert abs(robot.q[0] - 0.5) < 1e-3 or kp / kd < 10
 
 
-CHATTER = pytest.mark.xfail(
-    strict=True,
-    reason="an actuator at its effort limit is taken explicitly: the force flips between +-150 Nm"
-    " every step, and the joint swings by 1e-3 rad for ever",
-)
-
-
-@pytest.mark.parametrize("kp, kd", [(5e3, 30.0), (1e5, 1e3), pytest.param(1e7, 1e4, marks=CHATTER)])
+@pytest.mark.parametrize("kp, kd", [(5e3, 30.0), (1e5, 1e3), (1e7, 1e4)])
 def test_stiff_gains_within_an_effort_limit_come_to_rest(kp, kd):
     """A joint 0.1 rad off its target, 150 Nm at most: it arrives and stays."""
     world = weightless()

@@ -79,11 +79,6 @@ def test_it_stays_below_the_angle_of_friction(shape, on_box, integrator):
 
 
 @pytest.mark.parametrize("shape, on_box", [("box", False), ("cylinder", True), ("feet", False)])
-@pytest.mark.xfail(
-    strict=True,
-    reason="moves 1.5e-8 m (box), 5.9e-8 (cylinder on a box), 6e-9 (feet) in its first steps: the"
-    " cold start meets the limit of 120 sweeps with a residual of 8e-6 m/s; no creep after that",
-)
 def test_it_does_not_slip_while_it_is_put_down(shape, on_box):
     """The same bound from the first step on."""
     found = creep(shape, on_box, "semi_implicit", 0.0)
