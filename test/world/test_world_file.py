@@ -1,0 +1,112 @@
+"""World files: what they may say, and that every mistake is named with its file and place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hrpsim import WorldError, load_world
+from hrpsim.resources import share_path
+
+BOX = """
+world: {time_step: 0.002, integrator: rk4, gravity: [0, 0, -1.6]}
+ground: {height: 0.1, material: floor}
+friction:
+  - {between: [crate, floor], static: 0.6, kinetic: 0.5, restitution: 0.1}
+static:
+  - {name: step, shape: {box: [1, 1, 0.2]}, position: [2, 0, 0.2]}
+bodies:
+  - {name: crate, shape: {box: [0.2, 0.2, 0.2]}, mass: 3, position: [0, 0, 0.2], material: crate}
+  - {name: ball, shape: {sphere: 0.1}, mass: 1, position: [2, 0, 0.4]}
+  - {name: drum, shape: {cylinder: {radius: 0.1, length: 0.3}}, mass: 1, position: [1, 0, 0.25]}
+  - {name: pill, shape: {capsule: {radius: 0.1, length: 0.3}}, mass: 1, position: [-1, 0, 0.35]}
+"""
+
+
+def load(tmp_path, text, **options):
+    path = tmp_path / "world.yaml"
+    path.write_text(text)
+    return load_world(path, **options)
+
+
+def test_everything_stands_where_the_file_says(tmp_path):
+    world = load(tmp_path, BOX)
+    assert (world.time_step, world.integrator) == (0.002, "rk4")
+    world.step(500)
+    assert set(world.bodies) == {"crate", "ball", "drum", "pill"}
+    for name, height in {"crate": 0.2, "ball": 0.4, "drum": 0.25}.items():
+        assert world.bodies[name].position[2] == pytest.approx(height, abs=1e-5)
+
+
+def test_the_caller_may_replace_step_and_integrator(tmp_path):
+    world = load(tmp_path, BOX, time_step=1e-3, integrator="semi_implicit")
+    assert (world.time_step, world.integrator) == (1e-3, "semi_implicit")
+
+
+def test_the_shipped_world_stands_at_rest():
+    """config/stand.yaml: settled, so the first step already carries the whole weight."""
+    world = load_world(share_path("config/stand.yaml"))
+    robot = world.robots["hrp2"]
+    world.step()
+    carried = sum(robot.sensors[name].force[2] for name in ("lfsensor", "rfsensor"))
+    assert carried == pytest.approx(robot.model.mass * 9.80665, rel=1e-6)
+    assert len(robot.joint_names) == 36
+    rigid = load_world(share_path("config/stand.yaml"), xacro_arguments={"bush": "false"})
+    assert len(rigid.robots["hrp2"].joint_names) == 30
+
+
+def test_gains_and_joints_of_a_robot(tmp_path):
+    (tmp_path / "arm.urdf").write_text(
+        """<robot name="arm"><link name="a"/><link name="b"><inertial><mass value="1"/>
+        <origin xyz="0.1 0 0"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/>
+        </inertial></link><joint name="j" type="continuous"><parent link="a"/><child link="b"/>
+        <axis xyz="0 0 1"/></joint></robot>"""
+    )
+    text = (
+        "robots: [{name: arm, urdf: arm.urdf, base: fixed, joints: {j: 0.5}, gains: {j: [9, 1]}}]"
+    )
+    world = load(tmp_path, text)
+    world.step(2000)
+    assert world.robots["arm"].joint_positions == pytest.approx([0.5], abs=1e-6)
+    world.reset()
+    assert np.array_equal(world.robots["arm"].q, [0.5])
+
+
+@pytest.mark.parametrize(
+    "text, named",
+    [
+        ("world: {timestep: 1}", ["entry 'timestep'", "time_step"]),
+        ("world: {time_step: -1}", ["world", "time_step"]),
+        ("worlds: {}", ["entry 'worlds'", "world"]),
+        ("[1, 2]", ["mapping"]),
+        ("world: {integrator: rk5}", ["rk5", "rk4"]),
+        ("a: [", ["YAML"]),
+        ("bodies: [{shape: {box: [1, 1]}, mass: 1}]", ["bodies[0]", "three"]),
+        ("bodies: [{shape: {cone: 1}, mass: 1}]", ["bodies[0]", "cone", "capsule"]),
+        ("bodies: [{shape: {sphere: 1}}]", ["bodies[0]", "mass"]),
+        ("bodies: [{shape: {sphere: 1}, mass: -1}]", ["bodies[0]", "mass"]),
+        ("bodies: [{shape: {sphere: 1}, mass: 1, colour: red}]", ["colour", "material"]),
+        ("bodies: {a: 1}", ["bodies", "list"]),
+        ("friction: [{between: [a], static: 1}]", ["friction[0]", "between"]),
+        ("friction: [{between: [a, b], static: -1}]", ["friction[0]", "static"]),
+        ("robots: [{name: x}]", ["robots[0]", "urdf"]),
+        ("robots: [{urdf: missing.urdf}]", ["robots[0]", "missing.urdf"]),
+        ("robots: [{urdf: package://hrpsim/urdf/none.urdf}]", ["robots[0]", "none.urdf"]),
+    ],
+)
+def test_mistakes_are_named(tmp_path, text, named):
+    with pytest.raises(WorldError) as error:
+        load(tmp_path, text)
+    for part in ["world.yaml", *named]:
+        assert part in str(error.value)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(WorldError, match=r"nowhere\.yaml"):
+        load_world(tmp_path / "nowhere.yaml")
+
+
+def test_an_unknown_joint_of_a_robot_is_named(tmp_path):
+    urdf = share_path("urdf/hrp2_like.urdf.xacro")
+    with pytest.raises(WorldError, match=r"robots\[0\].*LLEG_JOINT9.*LLEG_JOINT"):
+        load(tmp_path, f"robots: [{{urdf: {urdf}, joints: {{LLEG_JOINT9: 1}}}}]")
