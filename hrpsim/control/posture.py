@@ -5,7 +5,6 @@ Rubber bushes yield by load / stiffness, which the model tells; the legs make up
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -41,12 +40,11 @@ class Stance(NamedTuple):
 class PostureSolver:
     """Finds postures one after another, each from the one before.
 
-    The free base must be the waist. soles: the links of left and right sole; others: positions of
-    joints that are in no leg, {name: rad}, zero where not given. Joints without gains that have a
-    stiffness are springs.
+    The free base must be the waist. soles: the links of left and right sole. Joints without gains
+    that have a stiffness are springs; joints that are in no leg stay at zero.
     """
 
-    def __init__(self, model: Model, soles: tuple[str, str], others: Mapping[str, float]):
+    def __init__(self, model: Model, soles: tuple[str, str]):
         if model.base != "free":
             raise ModelError(f"{model.source}: a robot on a fixed base cannot stand")
         self.model = model
@@ -62,8 +60,6 @@ class PostureSolver:
         self._sprung_q = np.array([joint.q_index for joint in sprung], dtype=np.int64)
         self._sprung_v = np.array([joint.v_index for joint in sprung], dtype=np.int64)
         self._q = model.neutral()
-        for name, position in others.items():
-            self._q[model.joint(name).q_index] = position
         # Where the legs aim, besides the place of the sole: what the springs give way.
         self._lead_p = np.zeros((2, 3))
         self._lead_R = np.tile(np.eye(3), (2, 1, 1))

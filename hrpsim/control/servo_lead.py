@@ -10,11 +10,12 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from hrpsim.dynamics.functions import inverse_dynamics, link_pose
-from hrpsim.model.model import Model
+from hrpsim.errors import ModelError
+from hrpsim.model.model import Joint, Model
 from hrpsim.model.system import FREE
 
 
-def driven_joints(model: Model) -> list:
+def driven_joints(model: Model) -> list[Joint]:
     """Return the joints that have gains, in the model's order."""
     return [j for j in model.joints if j.joint_type != FREE and j.name in model.gains]
 
@@ -22,13 +23,15 @@ def driven_joints(model: Model) -> list:
 def leading_commands(model: Model, soles, times, motion, shares) -> np.ndarray:
     """Return the commands (count, driven joint count) [rad] that lead servos along `motion`.
 
-    motion: configurations (count, nq) at `times` (count,) [s], the base at a constant orientation,
-    at rest before and after. `shares` (count, 2): parts of the ground's wrench that the links
-    `soles` (left, right) bear.
+    motion: configurations (count, nq) at `times` (count,) [s] with a level base that does not
+    turn, at rest before and after. shares (count, 2): parts of the ground's wrench that the links
+    `soles`, left and right, bear. Raises ModelError where the motion goes beyond a joint's limits.
     """
     path = CubicSpline(times, motion, bc_type="clamped")
     rates, accelerations = path(times, 1), path(times, 2)
     driven = driven_joints(model)
+    for joint in driven:
+        _check_limits(model, joint, motion[:, joint.q_index], rates[:, joint.q_index])
     at_q = [joint.q_index for joint in driven]
     at_v = [joint.v_index for joint in driven]
     kp, kd = np.array([model.gains[joint.name] for joint in driven]).T
@@ -39,6 +42,21 @@ def leading_commands(model: Model, soles, times, motion, shares) -> np.ndarray:
         effort = inverse_dynamics(model, q, v, dv, _borne(model, q, soles, shares[k], needed))
         commands[k] = q[at_q] + (effort[at_v] + kd * v[at_v]) / kp
     return commands
+
+
+def _check_limits(model: Model, joint: Joint, positions, rates) -> None:
+    system, k = model.system, joint.v_index
+    lowest, highest, fastest = positions.min(), positions.max(), np.abs(rates).max()
+    if lowest < system.lower[k] or highest > system.upper[k]:
+        raise ModelError(
+            f"{model.source}: the motion takes joint {joint.name!r} from {lowest:.3f} to "
+            f"{highest:.3f}; its limits are {system.lower[k]:.3f} and {system.upper[k]:.3f}"
+        )
+    if fastest > system.velocity_limit[k]:
+        raise ModelError(
+            f"{model.source}: the motion moves joint {joint.name!r} at up to {fastest:.3f} a "
+            f"second; its limit is {system.velocity_limit[k]:.3f}"
+        )
 
 
 def _without_quaternion(rate: np.ndarray) -> np.ndarray:

@@ -38,10 +38,12 @@ class _Keyframe:
 class StandMotion:
     """Joint commands against time that take a humanoid through the standing demo.
 
-    model: legs of HRP-2's type, gains, a free base at the waist. start: positions where the joints
-    stand at t = 0, {joint name: rad}; joints not named are taken to be in half-sitting, of which
-    all but the legs is zero. soles: the links of the left and the right sole, level on the ground.
-    squat_depth, step_height [m]; steps_per_foot.
+    model: legs of HRP-2's type, gains, a free base at the waist. start: positions of the joints at
+    t = 0, {joint name: rad}; a driven joint that it leaves out starts in half-sitting, where all
+    but the legs is zero; other names do not matter. soles: the links of the left and the right
+    sole, whose z axes are up on the ground. squat_depth, step_height [m]; steps_per_foot.
+    Planning takes about a second. Raises UnreachableError where a leg is too short, ModelError
+    where the model has no such legs or the motion goes beyond a joint's limits.
 
     duration [s]; joint_names: the joints with gains, in the model's order.
     """
@@ -56,7 +58,7 @@ class StandMotion:
         step_height: float = 0.04,
         steps_per_foot: int = 2,
     ):
-        solver = PostureSolver(model, soles, {})
+        solver = PostureSolver(model, soles)
         self.joint_names = tuple(joint.name for joint in driven_joints(model))
         script = _script(squat_depth, step_height, steps_per_foot)
         self._ends = np.cumsum([frame.duration for frame in script])
