@@ -22,6 +22,7 @@ PLATE = """<robot name="plate">
   <hrpsim reference="tool">
     <sensor name="plain" type="force_torque"/>
     <sensor name="tared" type="force_torque" tare="true"/>
+    <sensor name="imu" type="imu"/>
   </hrpsim>
 </robot>"""
 
