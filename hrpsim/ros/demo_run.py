@@ -22,8 +22,8 @@ from hrpsim.ros.domain import PrivateDomain
 START_LIMIT = 180.0  # [s, wall] the first start compiles the kernels
 STALL_LIMIT = 30.0  # [s, wall] without simulated time passing
 RUN_LIMIT = 900.0  # [s, wall]
-TOPICS = (
-    *("/clock", "/joint_states", "/robot_description", "/imu/data", "/odom", "/joint_commands"),
+NODE_TOPICS = (
+    *("/clock", "/joint_states", "/robot_description", "/imu/data", "/odom"),
     *("/lfsensor", "/rfsensor", "/lhsensor", "/rhsensor"),
 )
 
@@ -91,7 +91,7 @@ class DemoRun:
             "recorder",
             *("hrpsim.ros.recorder", "--output", str(bag)),
             *("--plot", str(self._output / "foot_forces.png")),
-            *("--discovery-timeout", str(START_LIMIT)),
+            *("--discovery-timeout", str(START_LIMIT), "--expect", *NODE_TOPICS),
         )
         self._node = self._child(
             "node",
@@ -170,7 +170,7 @@ class DemoRun:
         bag, picture = self._output / "bag", self._output / "foot_forces.png"
         counts = message_counts(bag) if (bag / "metadata.yaml").exists() else {}
         losses = lost_messages(bag) if counts else {}
-        expected = list(TOPICS)
+        expected = [*NODE_TOPICS, "/joint_commands"]
         if importlib.util.find_spec("tf2_msgs"):
             expected += ["/tf", "/tf_static"]
         silent = [topic for topic in expected if not counts.get(topic)]

@@ -2,8 +2,9 @@
 
     ros2 run hrpsim wrench_recorder --output my_bag --plot forces.png
 
-It says "ready" once it is matched with every publisher it can see, records until SIGINT, SIGTERM or
-its time limit, and then counts what got lost by the publishers' sequence numbers.
+It says "ready" once it is matched with every publisher it can see and has heard the topics it is
+told to expect, records until SIGINT, SIGTERM or its time limit, and then tells what got lost, by
+the publishers' sequence numbers.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def _run(arguments: list[str], stop: StopSignal) -> int:
             stop.loop_started()
             missing = _wait_until_ready(recorder, options, stop)
             if missing:
-                print(f"no publisher of {', '.join(missing)} appeared", file=sys.stderr, flush=True)
+                print(f"no message on {', '.join(missing)}", file=sys.stderr, flush=True)
                 return 1
             if not stop():
                 print(f"ready: recording {len(recorder.topics)} topics", flush=True)
@@ -78,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="*",
         default=["/clock"],
         metavar="TOPIC",
-        help="topics that must have a publisher before it says ready (default: %(default)s)",
+        help="topics that must have delivered a message before it says ready (%(default)s)",
     )
     parser.add_argument("--discovery-timeout", type=float, default=60.0, metavar="S")
     parser.add_argument(
@@ -88,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _wait_until_ready(recorder, options, stop: StopSignal) -> list[str]:
-    """Record while publishers are being found; return the expected topics without one."""
+    """Record while publishers are being found; return the expected topics that stayed silent."""
     expected = [recorder.full_name(topic) for topic in options.expect]
     deadline = time.monotonic() + options.discovery_timeout
     settled_since, seen = time.monotonic(), -1
@@ -98,7 +99,7 @@ def _wait_until_ready(recorder, options, stop: StopSignal) -> list[str]:
         now = time.monotonic()
         if len(recorder.topics) != seen:
             seen, settled_since = len(recorder.topics), now
-        missing = [topic for topic in expected if not recorder.is_matched(topic)]
+        missing = [topic for topic in expected if not recorder.has_heard(topic)]
         if not missing and recorder.all_matched() and now - settled_since > _SETTLING_TIME:
             return []
         if now > deadline:

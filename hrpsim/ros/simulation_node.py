@@ -20,7 +20,7 @@ from hrpsim.ros.run_services import RunServices
 from hrpsim.ros.stamps import SimulationClock
 
 _CALLBACK_PERIOD = 0.01  # [s, wall]; an executor turn costs 0.1 to 0.2 ms
-_PAUSED_CLOCK_PERIOD = 0.1  # [s, wall]
+_PAUSED_PERIOD = 0.1  # [s, wall]
 
 
 class SimulationNode:
@@ -35,7 +35,8 @@ class SimulationNode:
         parameters.declare_parameters(self.node)
         self.world = make_world(self.node)
         self.robot = _only_robot(self.world)
-        _compile(self.world)
+        self._first_state = self.world.snapshot()
+        self._compile()
         self.clock = SimulationClock(self.world.time_step)
         self.pacer = Pacer(self.world.time_step, self._parameter("real_time_factor"))
         self.paused = self._parameter("start_paused")
@@ -49,11 +50,11 @@ class SimulationNode:
         self._clock_publisher = self.node.create_publisher(Clock, "/clock", qos.STATE)
         self._publishers = RobotPublishers(self.node, self.robot, frames, odometry=odometry)
         self._transforms = self._make_transforms(frames, odometry)
-        self.commands = JointCommands(self.node, self.robot)
+        self.commands = JointCommands(self.node, self.robot, self.clock)
         self._services = RunServices(self)
         parameters.on_change(self.node, self._on_parameter)
         self._next_callbacks = 0.0
-        self._next_paused_clock = 0.0
+        self._next_repetition = 0.0
 
     def run(self, stop_requested: Callable[[], bool]) -> None:
         """Step and publish until `stop_requested()` or until `duration` has been simulated."""
@@ -88,8 +89,8 @@ class SimulationNode:
     def advance(self, steps: int) -> None:
         """Apply the waiting commands, make `steps` steps and publish where a publication is due."""
         while steps > 0:
-            burst = min(steps, self._steps_to_publication())
-            self.commands.apply_waiting()
+            self.commands.apply_due()
+            burst = self.commands.steps_to_next(min(steps, self._steps_to_publication()))
             self.world.step(burst)
             self.clock.steps += burst
             steps -= burst
@@ -113,8 +114,8 @@ class SimulationNode:
 
     def reset(self) -> None:
         """Put the world back to its first state; time goes on, waiting commands are dropped."""
-        self.commands.discard_waiting()
-        self.world.reset()
+        self.commands.discard()
+        self.world.restore(self._first_state)
         # Time goes on to the next publication: no stamp may stand for two different states.
         self.clock.steps += self._steps_to_publication()
         self._publish_state(transforms=True)
@@ -137,12 +138,14 @@ class SimulationNode:
             self._next_callbacks = now + _CALLBACK_PERIOD
 
     def _wait_paused(self, executor: SingleThreadedExecutor) -> None:
-        self.commands.apply_waiting()
+        """Serve callbacks; repeat the state for nodes that start while time stands still."""
+        self.commands.apply_due()
         executor.spin_once(timeout_sec=0.02)
         now = time.monotonic()
-        if self.paused and now >= self._next_paused_clock:
-            self._publish_clock()  # for nodes that start while time stands still
-            self._next_paused_clock = now + _PAUSED_CLOCK_PERIOD
+        if self.paused and now >= self._next_repetition:
+            self._publish_clock()
+            self._publishers.publish(self.clock.stamp)
+            self._next_repetition = now + _PAUSED_PERIOD
 
     def _steps_to_publication(self) -> int:
         return self._publish_period - self.clock.steps % self._publish_period
@@ -167,6 +170,11 @@ class SimulationNode:
             return None
         return TransformPublisher(self.node, self.robot, frames, odometry=odometry, links=links)
 
+    def _compile(self) -> None:
+        """Step once and take it back: compilation must not fall into the first step."""
+        self.world.step()
+        self.world.restore(self._first_state)
+
     def _parameter(self, name: str) -> Any:
         return parameters.value_of(self.node, name)
 
@@ -175,13 +183,6 @@ class SimulationNode:
             self.pacer.real_time_factor = value
         elif name in ("publish_rate", "tf_rate"):
             self._set_periods()
-
-
-def _compile(world) -> None:
-    """Step once and take it back: compilation must not fall into the first step of real time."""
-    start = world.snapshot()
-    world.step()
-    world.restore(start)
 
 
 def _only_robot(world):

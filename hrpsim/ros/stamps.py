@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from builtin_interfaces.msg import Time
 
 _NANOSECONDS = 1_000_000_000
+_ROUNDING = 1e-3  # of a step: stamps are whole nanoseconds
 
 
 class Stamp(NamedTuple):
@@ -31,6 +33,11 @@ class SimulationClock:
     def __init__(self, time_step: float):
         self.time_step = time_step  # [s]
         self.steps = 0
+
+    def step_at(self, stamp: Time) -> int:
+        """Return the first step at which `stamp` has been reached."""
+        nanoseconds = stamp.sec * _NANOSECONDS + stamp.nanosec
+        return math.ceil(nanoseconds / (self.time_step * _NANOSECONDS) - _ROUNDING)
 
     @property
     def seconds(self) -> float:

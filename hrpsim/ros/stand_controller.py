@@ -32,8 +32,8 @@ _NEAR = 0.1  # [rad]
 class StandController:
     """Follows a StandMotion from the first joint state on.
 
-    Each joint state whose stamp has reached the next control tick is answered by one command that
-    bears the same stamp.
+    Each joint state whose stamp has reached the next control tick is answered by the command for
+    `lead` later, stamped so: the node holds it until then, and the latency does not matter.
     """
 
     def __init__(self, **node_options):
@@ -44,6 +44,9 @@ class StandController:
         self._period_ns = round(1e9 / rate)
         self._duration = _declare(
             self.node, "duration", 0.0, "End after this much motion [s]; 0: all of it", 0.0, 1e6
+        )
+        self._lead_ns = round(
+            1e9 * _declare(self.node, "lead", 0.03, "Commands are sent ahead by [s]", 0.0, 1.0)
         )
         self.motion: StandMotion | None = None
         self.command_count = 0
@@ -87,7 +90,7 @@ class StandController:
         while self._next_tick_ns <= now:
             self._next_tick_ns += self._period_ns
         t = (now - self._start_ns) * 1e-9
-        self._send(t, state.header.stamp)
+        self._send(t, now + self._lead_ns)
         self.finished = t >= min(self.motion.duration, self._duration or self.motion.duration)
 
     def _stands_at_start(self, state: JointState) -> bool:
@@ -96,9 +99,9 @@ class StandController:
         measured = [positions[name] for name in self.motion.joint_names]
         return np.allclose(measured, self.motion.joint_positions(0.0), atol=_NEAR)
 
-    def _send(self, t: float, stamp) -> None:
+    def _send(self, t: float, stamp_ns: int) -> None:
         command = JointState(name=self.motion.joint_names)
-        command.header.stamp = stamp
+        command.header.stamp.sec, command.header.stamp.nanosec = divmod(stamp_ns, 1_000_000_000)
         command.position = self.motion.joint_positions(t).tolist()
         self._publisher.publish(command)
         self.command_count += 1

@@ -71,16 +71,15 @@ class TopicRecorder:
         """Write everything that has arrived to the bag; return how many messages that were."""
         return sum(self._take_from(*item) for item in self._subscriptions.items())
 
-    def is_matched(self, topic: str) -> bool:
-        """Return whether messages of `topic` can arrive: subscribed to, and with a publisher."""
-        subscription = self._subscriptions.get(topic)
-        return subscription is not None and subscription.publisher_count() > 0
+    def has_heard(self, topic: str) -> bool:
+        """Return whether a message of `topic` has arrived: its publisher knows this subscriber."""
+        return topic in self._counters and self._counters[topic].received > 0
 
     def all_matched(self) -> bool:
         """Return whether every topic with a publisher is matched with it."""
         return all(
-            self.is_matched(topic)
-            for topic in self._subscriptions
+            subscription.publisher_count() > 0
+            for topic, subscription in self._subscriptions.items()
             if self._node.count_publishers(topic)
         )
 

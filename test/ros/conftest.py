@@ -3,7 +3,9 @@
 import importlib
 import importlib.util
 import os
+import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -15,6 +17,16 @@ collect_ignore = [
     for path in Path(__file__).parent.glob("test_*.py")
     if not HAVE_RCLPY and path.name != "test_rclpy_is_there.py"
 ]
+
+
+def pytest_collection_finish(session):
+    """Compile the kernels before the clocks of the tests run, in one worker only."""
+    if HAVE_RCLPY and any(Path(__file__).parent in item.path.parents for item in session.items):
+        import fcntl
+
+        with open(Path(tempfile.gettempdir()) / "hrpsim-test-warm-up.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            subprocess.run([sys.executable, "-m", "hrpsim.cli", "warm-up"], timeout=600, check=True)
 
 
 @pytest.fixture(scope="session", autouse=True)

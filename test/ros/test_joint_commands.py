@@ -15,10 +15,10 @@ class Commander:
         self.listener = listener
         self.states = listener.collect(JOINT_STATE, "joint_states")
         self.log = listener.collect("rcl_interfaces/msg/Log", "/rosout")
-        self._publisher = listener.publisher(JOINT_STATE, "joint_commands")
+        self.publisher = listener.publisher(JOINT_STATE, "joint_commands")
 
     def send(self, **fields):
-        self.listener.send(self._publisher, JointState(**fields))
+        self.listener.send(self.publisher, JointState(**fields))
 
     def step(self):
         """Make the steps of one call and return {joint: (position, velocity, effort)}."""
@@ -104,6 +104,35 @@ def test_bad_commands_are_named_and_change_nothing(commander, fields, named):
     (warning,) = commander.warnings()
     assert named in warning
     assert "joint_commands" in warning
+
+
+def test_a_command_ahead_of_time_waits_for_its_stamp(commander):
+    listener, head = commander.listener, "HEAD_JOINT0"
+    time = float(listener.call("/hrpsim/reset").message.split("time ")[1].split()[0])
+    for lead, target in ((0.2, 0.4), (0.3, -0.2), (0.1, 0.3)):  # in any order
+        message = JointState(name=[head], position=[target])
+        nanoseconds = round((time + lead) * 1e9)
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(nanoseconds, 10**9)
+        listener.send(commander.publisher, message)
+    commander.step()
+    course = {
+        round(seconds(m) - time, 6): m.position[list(m.name).index(head)]
+        for m in commander.states
+        if seconds(m) >= time
+    }
+    assert abs(course[0.1]) < 1e-3
+    assert course[0.11] > 1e-3
+    assert course[0.2] == pytest.approx(0.3, abs=0.03)
+    assert course[0.3] == pytest.approx(0.4, abs=0.03)
+    assert course[0.5] == pytest.approx(-0.2, abs=0.03)
+
+
+@pytest.mark.parametrize("stamp", [0, 1_795_000_000])
+def test_stamps_of_other_clocks_mean_now(commander, stamp):
+    message = JointState(name=["HEAD_JOINT0"], position=[0.35])
+    message.header.stamp.sec = stamp
+    commander.listener.send(commander.publisher, message)
+    assert commander.step()["HEAD_JOINT0"][0] == pytest.approx(0.35, abs=0.01)
 
 
 def test_a_flood_of_bad_commands_warns_once_a_second(commander):
