@@ -41,6 +41,8 @@ CONTACT = np.dtype(
         ("gap", "f8"),  # [m], negative inside
         ("impulse", "f8", (3,)),  # along the normal and the two tangents [Ns]
         ("struck", "f8", (3,)),  # the part of it that came at once, in an rk4 step
+        ("held_a", "f8", (3,)),  # the point in the frames of the bodies, in an rk4 step [m]
+        ("held_b", "f8", (3,)),
     ]
 )
 

@@ -29,6 +29,7 @@ ROW = np.dtype(
         ("upper", "f8"),
         ("impulse", "f8"),
         ("push_impulse", "f8"),  # of the position correction
+        ("held", "i8"),  # at a tangent: whether the position correction holds it
         ("friction", "f8"),  # at a normal row: coefficient of its contact
         ("kind", "i8"),
         ("source", "i8"),  # contact row: its contact; joint row: its degree of freedom
@@ -71,6 +72,7 @@ def start_row(row, used):
     row.width_a = row.width_b = 0
     row.response_at = used
     row.push = row.target = 0.0
+    row.held = 0
 
 
 @inlined_kernel

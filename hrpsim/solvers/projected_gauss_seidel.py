@@ -104,7 +104,7 @@ def _solve_contact(normal, x, y, response, velocity):
 def needs_push(rows, contact_count, row_count):
     """Return whether any row asks for a position correction."""
     for c in range(contact_count):
-        if rows[3 * c].push > 0.0:
+        if rows[3 * c].push > 0.0 or rows[3 * c + 1].held:
             return True
     for number in range(3 * contact_count, row_count):
         row = rows[number]
@@ -126,14 +126,17 @@ def solve_push(rows, contact_count, row_count, response, tolerance, sweep_limit,
         change = 0.0
         for number in range(row_count):
             row = rows[number]
-            is_tangent = number < 3 * contact_count and number % 3 != 0
-            if is_tangent or row.kind == JOINT_FRICTION or row.inverse_mass <= 0.0:
+            is_contact = number < 3 * contact_count
+            is_tangent = is_contact and number % 3 != 0
+            if row.kind == JOINT_FRICTION or row.inverse_mass <= 0.0:
+                continue
+            if is_tangent and not row.held:
                 continue
             new = wanted_impulse(row, row.push_impulse, row.push, velocity)
-            if number < 3 * contact_count:
-                new = max(new, 0.0)
-            else:
+            if not is_contact:
                 new = min(max(new, row.lower), row.upper)
+            elif not is_tangent:
+                new = max(new, 0.0)
             moved = new - row.push_impulse
             if moved != 0.0:
                 row.push_impulse = new

@@ -194,11 +194,11 @@ def clear_loads(s):
 def hold_loads(s):
     """Keep the constraint forces on bodies for RK4's later stages."""
     for i in range(s.articulated.shape[0]):
-        held, load, p = s.work.held[i], s.articulated[i].load, s.kinematics[i].p
+        held, load, here = s.work.held[i], s.articulated[i].load, s.kinematics[i]
         for r in range(6):
             held.load[r] = load[r]
         for r in range(3):
-            held.p[r] = p[r]
+            held.p[r], held.origin[r] = here.p[r], here.origin[r]
 
 
 @inner_kernel

@@ -56,11 +56,12 @@ WRENCH = np.dtype(
     ]
 )
 
-# constraint forces that RK4 holds through its stages, and where the body's origin then was
+# constraint forces that RK4 holds through its stages, and where body and tree origin were
 HELD = np.dtype(
     [
         ("load", "f8", (6,)),
         ("p", "f8", (3,)),
+        ("origin", "f8", (3,)),
         ("struck_load", "f8", (6,)),  # what the impacts at the start of the step did [Ns]
         ("struck_motion", "f8", (6,)),  # [m/s]
     ]

@@ -12,6 +12,7 @@ from hrpsim.world.integrate import all_finite, correct_positions, integrate_eule
 from hrpsim.world.motion import find_acceleration
 from hrpsim.world.scene import RK4, SEMI_IMPLICIT
 from hrpsim.world.status import DIVERGED, DONE, MORE_CANDIDATES, MORE_CONTACTS
+from hrpsim.world.stick import ask_back_slip, hold_points
 from hrpsim.world.strike import count_strike, strike
 
 
@@ -102,9 +103,11 @@ def read_sensors(s):
 def integrate(s):
     """Carry the state to the end of the step, then take back some of the penetration."""
     if s.settings[0].integrator == RK4:
+        hold_points(s)
         status = integrate_rk4(s)
         if status != DONE:
             return status
+        ask_back_slip(s)
     else:
         integrate_euler(s)
     if s.tally[0].row_count > 0:

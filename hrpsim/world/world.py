@@ -376,6 +376,7 @@ class World:
             scene.tally,
             scene.settings,
             scene.sensors,
+            scene.wrenches,
         )
 
     # -- looking ---------------------------------------------------------------------------
