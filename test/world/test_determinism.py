@@ -145,6 +145,27 @@ def test_a_push_is_not_lost_when_an_entity_is_added():
     assert body.velocity[0] == pytest.approx(1.0)
 
 
+def test_a_snapshot_keeps_the_pushes_that_wait():
+    """Pushed, then kept: what the next call of step does is part of the future."""
+    world = World(gravity=(0, 0, 0))
+    bodies = [world.add_body(Sphere(0.1), 1.0, position=(k, 0, 0)) for k in range(2)]
+    world.step()
+    bodies[0].apply_wrench(force=(1.0, 0, 0))
+    kept = world.snapshot()
+    world.step(10)
+    bodies[1].apply_wrench(force=(0, 5.0, 0))
+    world.step(10)
+    world.restore(kept)
+    world.step(10)
+    np.testing.assert_allclose(bodies[0].velocity, (0.01, 0, 0), atol=1e-12)
+    np.testing.assert_allclose(bodies[1].velocity, 0.0, atol=1e-12)
+    world.restore(kept)
+    bodies[1].apply_wrench(force=(0, 5.0, 0))
+    world.step(10)
+    np.testing.assert_allclose(bodies[0].velocity, (0.01, 0, 0), atol=1e-12)
+    np.testing.assert_allclose(bodies[1].velocity, (0, 0.05, 0), atol=1e-12)
+
+
 def test_sensors_and_contacts_can_be_read_after_an_entity_is_added():
     world = everything("semi_implicit")
     world.step(300)
