@@ -22,7 +22,7 @@ DEFAULT_OUTPUT = Path("demo_output")
 def main(arguments: list[str] | None = None) -> int:
     """Run the demonstration and return the exit code."""
     options = _parser().parse_args(arguments)
-    output = _fresh_folder(options.output)
+    output = fresh_folder(options.output)
     with StopSignal() as stop, PrivateDomain() as domain:
         if options.domain_id is not None:
             domain.domain_id = options.domain_id
@@ -54,16 +54,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _fresh_folder(folder: Path) -> Path:
-    """Make the output folder and remove what an earlier demonstration left in it."""
+def fresh_folder(folder: Path) -> Path:
+    """Make the output folder, remove what an earlier demonstration left in it, and return it."""
     folder.mkdir(parents=True, exist_ok=True)
     if folder == DEFAULT_OUTPUT:
         (folder / ".gitignore").write_text("*\n")
     if (folder / "bag" / "metadata.yaml").exists() or list(folder.glob("bag/*.mcap")):
         shutil.rmtree(folder / "bag")
-    for pattern in ("*.log", "foot_forces.png", "summary.json"):
-        for path in folder.glob(pattern):
-            path.unlink()
+    for name in ("node.log", "controller.log", "recorder.log", "foot_forces.png", "summary.json"):
+        (folder / name).unlink(missing_ok=True)
     return folder
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hrpsim.ros.bag_reader import message_counts
+from hrpsim.ros.demo import fresh_folder
 
 
 def run_demo(output, *arguments):
@@ -37,9 +38,6 @@ def test_a_short_demonstration(tmp_path):
     assert (tmp_path / "out" / "foot_forces.png").stat().st_size > 10_000
     assert not processes_of(domain_of(result))
 
-    again = run_demo(tmp_path / "out", "--duration", "1")  # what it left is no hindrance
-    assert again.returncode == 0, again.stdout + again.stderr
-
 
 @pytest.mark.timeout(180)
 def test_a_world_that_cannot_be_loaded_is_reported(tmp_path):
@@ -47,6 +45,22 @@ def test_a_world_that_cannot_be_loaded_is_reported(tmp_path):
     assert result.returncode == 1
     assert "no_such_world.yaml" in result.stdout
     assert "FAILED" in result.stdout
+
+
+def test_only_what_a_demonstration_wrote_is_removed(tmp_path):
+    for name in ("bag/bag.mcap", "bag/metadata.yaml", "node.log", "mine.txt", "sub/node.log"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    assert fresh_folder(tmp_path) == tmp_path
+    left = {str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()}
+    assert left == {"mine.txt", "sub/node.log"}
+
+
+def test_a_folder_called_bag_that_is_none_is_kept(tmp_path):
+    (tmp_path / "bag").mkdir()
+    (tmp_path / "bag" / "groceries.txt").write_text("")
+    fresh_folder(tmp_path)
+    assert (tmp_path / "bag" / "groceries.txt").exists()
 
 
 def domain_of(result):

@@ -39,8 +39,8 @@ def record(simulations, bag, *arguments):
     return recorder
 
 
-def test_bag_holds_every_message(simulations, listener, bag, tmp_path):
-    simulations.start(start_paused=True, step_count=2000)
+def test_bag_holds_every_message(paused_simulation, simulations, listener, bag, tmp_path):
+    listener.set_parameter("step_count", 2000)
     picture = tmp_path / "forces.png"
     recorder = record(simulations, bag, "--plot", picture, "--expect", *STATE_TOPICS)
     states = listener.collect("sensor_msgs/msg/JointState", "joint_states")
@@ -79,8 +79,7 @@ def test_bag_holds_every_message(simulations, listener, bag, tmp_path):
         plot_foot_forces(bag, picture, left="nosensor")
 
 
-def test_type_hashes_are_those_on_the_wire(simulations, listener, bag):
-    simulations.start(start_paused=True)
+def test_type_hashes_are_those_on_the_wire(paused_simulation, simulations, listener, bag):
     assert record(simulations, bag).stop() == 0
     with Reader(bag) as reader:
         digests = {c.topic: c.digest for c in reader.connections}
@@ -90,13 +89,14 @@ def test_type_hashes_are_those_on_the_wire(simulations, listener, bag):
         assert digests[topic] == str(offer.topic_type_hash)
 
 
-def test_namespace_is_all_that_is_recorded(simulations, bag):
-    simulations.start(namespace="/left", start_paused=True)
+def test_namespace_is_all_that_is_recorded(paused_simulation, simulations, bag):
+    simulations.start(namespace="/left", remap=["/clock:=clock"], start_paused=True)
     simulations.start(namespace="/right", remap=["/clock:=clock"], start_paused=True)
     assert record(simulations, bag, "--namespace", "/left").stop() == 0
     topics = set(message_counts(bag))
     assert "/left/joint_states" in topics
     assert "/clock" in topics
+    assert "/joint_states" not in topics
     assert not any(topic.startswith("/right") for topic in topics)
 
 
@@ -117,8 +117,7 @@ def test_an_existing_bag_is_left_alone(simulations, bag):
     assert not list(bag.iterdir())
 
 
-def test_two_interrupts_still_leave_a_whole_bag(simulations, bag):
-    simulations.start(start_paused=True)
+def test_two_interrupts_still_leave_a_whole_bag(paused_simulation, simulations, bag):
     recorder = record(simulations, bag)
     recorder.send_signal(signal.SIGINT)
     time.sleep(0.05)
