@@ -129,11 +129,24 @@ def test_what_starts_inside_comes_out_slowly(shape, rest, integrator):
     assert abs(body.position[2] - rest) < 2e-6
 
 
-@integrators
-@pytest.mark.parametrize(
-    "shape, half", [(Box((0.2, 0.2, 0.2)), 0.1), (Cylinder(0.1, 0.2), 0.1)], ids=["box", "cylinder"]
+SHAKES = pytest.mark.xfail(
+    strict=True,
+    reason="since 3e49a8f five cylinders under rk4 never rest: the floor's force swings between 139"
+    " and 183 N about 147.1, 8 mm/s, 0.11 mm of wander, 280 sweeps a step (before: 3e-8, 9e-10 m)",
 )
-def test_a_stack_of_five_rests(shape, half, integrator):
+LEVELS = {"box": Box((0.2, 0.2, 0.2)), "cylinder": Cylinder(0.1, 0.2)}
+
+
+@pytest.mark.parametrize(
+    "shape, integrator",
+    [
+        ("box", "semi_implicit"),
+        ("box", "rk4"),
+        ("cylinder", "semi_implicit"),
+        pytest.param("cylinder", "rk4", marks=SHAKES),
+    ],
+)
+def test_a_stack_of_five_rests(shape, integrator):
     """Each level carries the weight above it within 1e-6; no sinking (300 um at most).
 
     No drift either: the solver's tolerance is 1e-8 m/s, and its jitter does not add up.
@@ -141,7 +154,7 @@ def test_a_stack_of_five_rests(shape, half, integrator):
     world = World(integrator=integrator)
     world.add_ground()
     stack = [
-        world.add_body(shape, 1.0 + k, position=(0, 0, half * (2 * k + 1)), name=f"level{k}")
+        world.add_body(LEVELS[shape], 1.0 + k, position=(0, 0, 0.1 + 0.2 * k), name=f"level{k}")
         for k in range(5)
     ]
     world.step(1000)
