@@ -17,9 +17,21 @@ CONTROL = np.dtype(
         ("target_velocity", "f8"),
         ("effort", "f8"),  # feed-forward [Nm] or [N]
         ("applied", "f8"),  # what the actuator delivered in the last step
+        ("ramp", "f8"),  # what each step adds to the target position
+        ("ramp_steps", "i8"),  # for how many more steps
         ("saturated", "i8"),  # +1, -1: an implicit step found it at its effort limit
     ]
 )
+
+
+@inner_kernel
+def advance_targets(control):
+    """Move every target position on by one step of its ramp."""
+    for k in range(control.shape[0]):
+        law = control[k]
+        if law.ramp_steps > 0:
+            law.target_position += law.ramp
+            law.ramp_steps -= 1
 
 
 @inner_kernel

@@ -157,14 +157,18 @@ class Robot(Entity):
             raise StateError(f"gains of {self.name!r} must not be negative")
         self._kp[places], self._kd[places] = kp, kd
 
-    def command(self, positions=None, velocities=None, efforts=None, names=None) -> None:
+    def command(
+        self, positions=None, velocities=None, efforts=None, names=None, over: float = 0.0
+    ) -> None:
         """Command joints: by position (PD), velocity (damping gain) or effort.
 
         `names` are the joints meant, in the order of the values; without them the values are for
         all joints, of which those without gains ignore positions and velocities. With positions,
-        velocities and efforts are the feed-forward. A command lasts until the next one for the
-        same joint. Raises StateError for an unknown or repeated joint, a wrong length, a value
-        that is not finite, or a position for a named joint without gains; nothing changes then.
+        velocities and efforts are the feed-forward. `over` [s] spreads the change of position
+        targets evenly, for controllers whose period is longer than the world's step. A command
+        lasts until the next one for the same joint. Raises StateError for an unknown or repeated
+        joint, a wrong length, a value that is not finite, or a position for a named joint without
+        gains; nothing changes then.
         """
         places = self._places(names)
         given = {"positions": positions, "velocities": velocities, "efforts": efforts}
@@ -178,14 +182,30 @@ class Robot(Entity):
                         f"joint {self.joint_names[k]!r} of {self.name!r} has no gains, so it can "
                         "be commanded by effort only; set_gains gives it some"
                     )
+        if not (np.isfinite(over) and over >= 0.0):
+            raise StateError(f"over must be a time >= 0 s, got {over!r}")
         control = self._control()
         at = self._joint_v[places]
+        if "positions" in given:
+            self._ramp(control, at, places, given["positions"], over)
+        else:
+            control["target_position"][at] = 0.0
+            control["ramp_steps"][at] = 0
         control["kp"][at] = self._kp[places] if "positions" in given else 0.0
         has_rate = "positions" in given or "velocities" in given
         control["kd"][at] = self._kd[places] if has_rate else 0.0
-        control["target_position"][at] = given.get("positions", 0.0)
         control["target_velocity"][at] = given.get("velocities", 0.0)
         control["effort"][at] = given.get("efforts", 0.0)
+
+    def _ramp(self, control, at, places, goals, over: float) -> None:
+        """Let position targets go to `goals` in equal steps, the first of them now."""
+        steps = max(round(over / self.world.time_step), 1)
+        held = control["kp"][at] > 0.0
+        start = np.where(held, control["target_position"][at], self._q()[self._joint_q[places]])
+        ramp = (goals - start) / steps
+        control["ramp"][at] = ramp
+        control["ramp_steps"][at] = steps - 1
+        control["target_position"][at] = goals if steps == 1 else start + ramp
 
     def _places(self, names) -> np.ndarray:
         if names is None:

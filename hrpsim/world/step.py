@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hrpsim.collision.contacts import detect, recall_impulses, refresh_candidates
 from hrpsim.compiled import inner_kernel, kernel
+from hrpsim.dynamics.joint_forces import advance_targets
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.sensors.sensing import sense
 from hrpsim.spatial.vector import copy_vector
@@ -42,6 +43,7 @@ def step(s):
         status = integrate(s)
     if status == DONE:
         remember_impulses(s)
+        advance_targets(s.control)
     else:
         restore_start(s)
     return status
