@@ -10,7 +10,7 @@ import math
 from hrpsim.compiled import inner_kernel
 
 # While boxes overlap, an edge axis must beat the face axes by this part of the depth and of the
-# size: a box that rests on a face does not trade its normal for a nearly parallel one.
+# smaller box's size: a box that rests on a face does not trade its normal for a nearly parallel one.
 _DEPTH_BIAS = 1e-3
 _SIZE_BIAS = 1e-7
 
@@ -66,7 +66,8 @@ def box_axis(size_a, R_a, size_b, R_b, tx, ty, tz, margin):
     s = abs(w2) - b2 - (a0 * d02 + a1 * d12 + a2 * d22)
     if s > best:
         best, face = s, 2
-    bias = 0.0 if best > 0.0 else _SIZE_BIAS * (a0 + a1 + a2) - _DEPTH_BIAS * best
+    least = _SIZE_BIAS * min(a0 + a1 + a2, b0 + b1 + b2)
+    bias = 0.0 if best > 0.0 else least - _DEPTH_BIAS * best
     s = abs(u0) - a0 - (b0 * d00 + b1 * d01 + b2 * d02)
     if s > best + bias:
         best, bias, face = s, 0.0, 3
@@ -79,7 +80,7 @@ def box_axis(size_a, R_a, size_b, R_b, tx, ty, tz, margin):
 
     edge = -1
     if best <= margin:
-        floor = best if best > 0.0 else best + _SIZE_BIAS * (a0 + a1 + a2) - _DEPTH_BIAS * best
+        floor = best if best > 0.0 else best + least - _DEPTH_BIAS * best
         s = _edge_axis_separation(
             c10 * u2 - c20 * u1, c00, a1 * d20 + a2 * d10 + b1 * d02 + b2 * d01
         )

@@ -28,9 +28,12 @@ def facing_axis(R, nx, ny, nz):
 
 
 @inner_kernel
-def face_tolerance(axis, size_b):
-    """Return how far outside the face a point may lie and still count [m]."""
-    return RIM_TOLERANCE * min(size_b[(axis + 1) % 3], size_b[(axis + 2) % 3])
+def face_tolerance(axis, size_b, half):
+    """Return how far outside the face a point may lie and still count [m].
+
+    `half` is the half width of what lies on the face.
+    """
+    return RIM_TOLERANCE * min(half, size_b[(axis + 1) % 3], size_b[(axis + 2) % 3])
 
 
 @inner_kernel

@@ -222,7 +222,7 @@ def cap_on_face(
     cosine_a = cap_cosine(R_a, -nx, -ny, -nz)
     axis, cosine = facing_axis(R_b, nx, ny, nz)
     half_u, half_v = size_b[(axis + 1) % 3], size_b[(axis + 2) % 3]
-    tolerance = face_tolerance(axis, size_b)
+    tolerance = face_tolerance(axis, size_b, size_a[0])
     height = size_a[1] if cosine_a > 0.0 else -size_a[1]
     r = size_a[0]
     X0, Y0, g0 = project_point(

@@ -13,7 +13,7 @@ from hrpsim.collision.axis_segments import nearest_on_axes
 from hrpsim.collision.contact_row import NO_POINTS
 from hrpsim.collision.cylinder_axis import contact_point, polish_axis
 from hrpsim.collision.simplex import nearest_weights
-from hrpsim.collision.support import core_radius, support
+from hrpsim.collision.support import core_reach, extent_sum, support
 from hrpsim.compiled import inner_kernel
 from hrpsim.model.geometry import CAPSULE, CYLINDER
 
@@ -23,23 +23,22 @@ _MAX_VERTICES = 60
 _EXACT = 4e-16
 _ROUGH = 1e-7
 
-# Cylinders nearer than this part of their size are shrunk before their direction is taken.
+# Cylinders nearer than this part of the smaller shape are shrunk before their direction is taken.
 _CLEARANCE = 1e-3
 
 
 @inner_kernel
 def separation_along(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
     """Return the separation of two cores along the unit vector n from b to a [m]."""
-    x, y, z = support(kind_a, size_a, R_a, 0.0, -nx, -ny, -nz)
-    bx, by, bz = support(kind_b, size_b, R_b, 0.0, nx, ny, nz)
-    return (tx + x - bx) * nx + (ty + y - by) * ny + (tz + z - bz) * nz
+    reach_a = core_reach(kind_a, size_a, R_a, nx, ny, nz)
+    return tx * nx + ty * ny + tz * nz - reach_a - core_reach(kind_b, size_b, R_b, nx, ny, nz)
 
 
 @inner_kernel
 def _nearest_direction(
     kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, shrink, tolerance, scratch
 ):
-    """Return the unit vector from b to a between the nearest points, and the point on a.
+    """Return the unit vector from b to a between the nearest points, the point on a, the distance.
 
     The cores, shrunk by `shrink` [m], must be apart along the first guess n. `tolerance` is the
     relative error of the distance to end at. `scratch` (8, 3) holds the simplex of the difference
@@ -84,7 +83,7 @@ def _nearest_direction(
         if norm == 0.0 or count > 3:
             break
         nx, ny, nz = vx / norm, vy / norm, vz / norm
-    return nx, ny, nz, ax, ay, az
+    return nx, ny, nz, ax, ay, az, math.sqrt(squared)
 
 
 @inner_kernel
@@ -93,30 +92,37 @@ def refine_axis(
 ):  # fmt: skip
     """Return (nx, ny, nz, separation, ax, ay, az) of the best axis reached from the guess n.
 
-    `separation` is that along the guess. t is the centre of a relative to that of b; (ax, ay, az)
-    is the point of core a in contact, relative to the centre of b [m]. Without a cylinder the cores
-    must be apart; a cylinder must be a, or both. `scratch` is a work array (8, 3).
+    `separation` is that along the guess, which stays where nothing better is found. t is the centre
+    of a relative to that of b; (ax, ay, az) is the point of core a in contact, relative to the
+    centre of b [m]. Without a cylinder the cores must be apart; a cylinder must be a, or both.
+    `scratch` is a work array (8, 3).
     """
     if kind_a == CAPSULE and kind_b == CAPSULE:
         s, _ = nearest_on_axes(R_a, size_a[1], R_b, size_b[1], tx, ty, tz)
         return nx, ny, nz, separation, tx + s * R_a[0, 2], ty + s * R_a[1, 2], tz + s * R_a[2, 2]
     if kind_a != CYLINDER:
-        nx, ny, nz, ax, ay, az = _nearest_direction(
+        mx, my, mz, ax, ay, az, distance = _nearest_direction(
             kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, 0.0, _EXACT, scratch
         )
-        separation = separation_along(
-            kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz
-        )
+        better = separation_along(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, mx, my, mz)
+        apart = separation > 0.0
+        if better > separation:
+            nx, ny, nz, separation = mx, my, mz, better
+        if apart:
+            # Rounding turns the direction between near points of large shapes; their distance holds.
+            separation = max(separation, distance)
         return nx, ny, nz, separation, ax, ay, az
-    clearance = _CLEARANCE * (core_radius(kind_a, size_a) + core_radius(kind_b, size_b))
+    clearance = _CLEARANCE * min(extent_sum(size_a), extent_sum(size_b))
     shrink = max(clearance - separation, 0.0)
     if kind_b != CAPSULE:
         shrink *= 0.5
-    mx, my, mz, ax, ay, az = _nearest_direction(
+    mx, my, mz, _, _, _, _ = _nearest_direction(
         kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, shrink, _ROUGH, scratch
     )
     mx, my, mz, better = polish_axis(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, mx, my, mz)
     if better < separation:
         mx, my, mz, better = polish_axis(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz)
-    ax, ay, az = contact_point(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, mx, my, mz)
-    return mx, my, mz, better, ax, ay, az
+    if better > separation:
+        nx, ny, nz, separation = mx, my, mz, better
+    ax, ay, az = contact_point(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz)
+    return nx, ny, nz, separation, ax, ay, az

@@ -12,6 +12,7 @@ from hrpsim.collision.contact_row import NO_POINTS
 from hrpsim.collision.convex_axis import refine_axis
 from hrpsim.collision.face_on_face import face_on_face
 from hrpsim.collision.nearest_point import (
+    ROUNDING,
     TOLERANCE,
     bound_gaps,
     certified,
@@ -20,6 +21,7 @@ from hrpsim.collision.nearest_point import (
 )
 from hrpsim.collision.round_axes import round_axis
 from hrpsim.collision.side_line import MEANINGFUL_SINE, line_on_face, line_on_line, side_line
+from hrpsim.collision.support import extent_sum
 from hrpsim.compiled import inner_kernel
 from hrpsim.model.geometry import BOX, CAPSULE, CYLINDER
 
@@ -28,12 +30,6 @@ from hrpsim.model.geometry import BOX, CAPSULE, CYLINDER
 def _rounding(kind, size):
     """Return how far the surface lies outside the core [m]."""
     return size[0] if kind == CAPSULE else 0.0
-
-
-@inner_kernel
-def _extent_sum(size_a, size_b):
-    """Return a length that bounds both shapes to within a small factor [m]."""
-    return size_a[0] + size_a[1] + size_a[2] + size_b[0] + size_b[1] + size_b[2]
 
 
 @inner_kernel
@@ -115,7 +111,9 @@ def convex_on_convex(
     Returns how many.
     """
     tx, ty, tz = p_a[0] - p_b[0], p_a[1] - p_b[1], p_a[2] - p_b[2]
-    size = size_a[0] + size_a[1] + size_a[2] + size_b[0] + size_b[1] + size_b[2]
+    extent_a, extent_b = extent_sum(size_a), extent_sum(size_b)
+    size = min(extent_a, extent_b)
+    tolerance = TOLERANCE * size + ROUNDING * max(extent_a, extent_b)
     rounding_a = _rounding(kind_a, size_a)
     rounding = rounding_a + _rounding(kind_b, size_b)
     if kind_a == BOX:
@@ -135,7 +133,7 @@ def convex_on_convex(
             return count
         if refined:
             count = keep_distinct(count, size, point_out, normal_out, gap_out, feature_out)
-        nearest_included = certified(count, gap_out, separation, TOLERANCE * size + below)
+        nearest_included = certified(count, gap_out, separation, tolerance + below)
         bound_gaps(count, separation, gap_out)
         if nearest_included:
             return count

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 
+from hrpsim.collision.support import radial_direction
 from hrpsim.compiled import inner_kernel
 from hrpsim.model.geometry import BOX, CYLINDER
 
@@ -44,13 +45,10 @@ def _edge(k, size_a, R_a, kind_b, size_b, R_b):
 @inner_kernel
 def _rim(R, radius, nx, ny, nz):
     """Return a rim's (value, gradient x, y, z, tangent x, y, z, curvature) of r sqrt(1 - c^2)."""
-    ax, ay, az = R[0, 2], R[1, 2], R[2, 2]
-    cosine = nx * ax + ny * ay + nz * az
-    gx, gy, gz = nx - cosine * ax, ny - cosine * ay, nz - cosine * az
-    sine = math.sqrt(gx * gx + gy * gy + gz * gz)
+    gx, gy, gz, sine = radial_direction(R, nx, ny, nz)
     if sine < _CAP:
         return radius * sine, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    gx, gy, gz = gx / sine, gy / sine, gz / sine
+    ax, ay, az = R[0, 2], R[1, 2], R[2, 2]
     return (
         radius * sine, radius * gx, radius * gy, radius * gz,
         ay * gz - az * gy, az * gx - ax * gz, ax * gy - ay * gx, radius / sine,

@@ -34,7 +34,7 @@ def face_on_face(
     axis_b, cosine_b = facing_axis(R_b, nx, ny, nz)
     i, j = (axis_a + 1) % 3, (axis_a + 2) % 3
     half_u, half_v = size_b[(axis_b + 1) % 3], size_b[(axis_b + 2) % 3]
-    tolerance = face_tolerance(axis_b, size_b)
+    tolerance = face_tolerance(axis_b, size_b, min(size_a[i], size_a[j]))
 
     half = size_a[axis_a] if cosine_a > 0.0 else -size_a[axis_a]
     X0, Y0, g0 = project_point(

@@ -11,10 +11,12 @@ from hrpsim.collision.contact_row import (
 )
 from hrpsim.compiled import inner_kernel
 
-# Part of the shapes' size by which a manifold's smallest gap may exceed their separation.
-TOLERANCE = 1e-9
+# Part of the smaller shape's size by which a manifold's smallest gap may exceed the separation, and
+# the part of the larger one's that rounding errors reach.
+TOLERANCE = 1e-10
+ROUNDING = 1e-14
 
-# Part of the size within which two contacts are one.
+# Part of the smaller shape's size within which two contacts are one.
 _COINCIDENT = 1e-4
 
 

@@ -23,6 +23,7 @@ from hrpsim.collision.projection import (
     project_point,
     write_over_plane,
 )
+from hrpsim.collision.support import radial_direction
 from hrpsim.compiled import inner_kernel
 from hrpsim.model.geometry import CAPSULE
 
@@ -42,12 +43,9 @@ def side_line(kind, size, R, cx, cy, cz, ox, oy, oz):
     hx, hy, hz = size[1] * R[0, 2], size[1] * R[1, 2], size[1] * R[2, 2]
     reach = size[0]
     if kind != CAPSULE:
-        cosine = ox * R[0, 2] + oy * R[1, 2] + oz * R[2, 2]
-        ox, oy, oz = ox - cosine * R[0, 2], oy - cosine * R[1, 2], oz - cosine * R[2, 2]
-        sine = math.sqrt(ox * ox + oy * oy + oz * oz)
+        ox, oy, oz, sine = radial_direction(R, ox, oy, oz)
         if sine < MEANINGFUL_SINE:
             return False, cx, cy, cz, hx, hy, hz
-        reach /= sine
     return True, cx + reach * ox, cy + reach * oy, cz + reach * oz, hx, hy, hz
 
 
@@ -68,13 +66,14 @@ def line_on_face(
 ):  # fmt: skip
     """Add the ends of the part of a's side line that lies over the facing face of box b."""
     axis, cosine = facing_axis(R_b, nx, ny, nz)
+    half = math.sqrt(hx * hx + hy * hy + hz * hz)
     half_u, half_v = size_b[(axis + 1) % 3], size_b[(axis + 2) % 3]
     X, Y, gap = project_point(
         mx - hx, my - hy, mz - hz, axis, cosine, size_b[axis], R_b, nx, ny, nz
     )
     dX, dY, rate = project_direction(2.0 * hx, 2.0 * hy, 2.0 * hz, axis, cosine, R_b, nx, ny, nz)
     some, start, start_side, end, end_side = clip_to_face(
-        X, Y, dX, dY, half_u, half_v, face_tolerance(axis, size_b)
+        X, Y, dX, dY, half_u, half_v, face_tolerance(axis, size_b, half)
     )
     if not some:
         return count

@@ -1,0 +1,61 @@
+"""Small shapes on large ones: gaps are exact at the scale of the small shape, however they lean."""
+
+import numpy as np
+import pytest
+from collision.meeting import Posed, meet, random_rotation, turn
+
+from hrpsim.model.geometry import Box, Capsule, Cylinder
+
+LYING = turn((0, 1, 0), np.pi / 2)
+
+
+def large(name, width):
+    """Return a shape with a level top as wide as `width` [m], and the height of its top."""
+    if name == "box":
+        return Box((2 * width, 0.2 * width, 0.5)), 0.25
+    return Cylinder(0.5 * width, 0.5), 0.25
+
+
+def small(name, size):
+    """Return a shape as wide as `size` [m], its resting orientation, the height of its centre."""
+    if name == "standing cylinder":
+        return Cylinder(0.5 * size, 0.3 * size), np.eye(3), 0.15 * size
+    if name == "lying cylinder":
+        return Cylinder(0.2 * size, size), LYING, 0.2 * size
+    if name == "capsule":
+        return Capsule(0.2 * size, 0.6 * size), LYING, 0.2 * size
+    return Box((size, 0.7 * size, 0.4 * size)), np.eye(3), 0.2 * size
+
+
+POINTS = {"standing cylinder": 4, "lying cylinder": 2, "capsule": 2, "box": 4}
+
+
+def at_rest(rng, name, size, ground, width, gap, tilt):
+    """Pose a small shape over a large one, at random but for the gap below its centre."""
+    base, top = large(ground, width)
+    shape, R, height = small(name, size)
+    R = turn(rng.normal(size=3), tilt) @ turn((0, 0, 1), rng.uniform(-4, 4)) @ R
+    side = max(0.1 * width - 2 * size, 0.0)
+    place = np.array([rng.uniform(-side, side), rng.uniform(-side, side), top + height + gap])
+    Q = random_rotation(rng)
+    return Posed(shape, Q @ R, Q @ place), Posed(base, Q)
+
+
+@pytest.mark.parametrize("ground", ["box", "cylinder"])
+@pytest.mark.parametrize("name", POINTS)
+@pytest.mark.parametrize("size, width", [(0.3, 20.0), (0.02, 20.0), (0.002, 20.0), (0.3, 3.0)])
+@pytest.mark.parametrize("gap", [0.0, 1e-15, -1e-13, 1e-11, -1e-9, -1e-7, -1e-5, -1e-3])
+def test_a_flat_shape_that_leans_by_rounding_errors_has_the_gaps_of_its_points(
+    name, ground, size, width, gap
+):
+    if -gap > 0.03 * size:
+        pytest.skip("deeper than the small shape bears")
+    rng = np.random.default_rng(5)
+    for tilt in 10.0 ** rng.uniform(-16, -9, 50):
+        a, b = at_rest(rng, name, size, ground, width, gap, tilt)
+        for first, second in ((a, b), (b, a)):
+            m = meet(first, second)
+            assert m.count == POINTS[name]
+            assert np.abs(m.gaps - gap).max() < 1e-12 + tilt * size
+            up = b.R[:, 2] if first is a else -b.R[:, 2]
+            assert np.abs(m.normals - up).max() < 2 * tilt + 1e-12
