@@ -29,7 +29,7 @@ ROW = np.dtype(
         ("upper", "f8"),
         ("impulse", "f8"),
         ("push_impulse", "f8"),  # of the position correction
-        ("held", "i8"),  # at a tangent: whether the position correction holds it
+        ("held", "i8"),  # at a contact: whether the position correction holds it both ways
         ("friction", "f8"),  # at a normal row: coefficient of its contact
         ("kind", "i8"),
         ("source", "i8"),  # contact row: its contact; joint row: its degree of freedom

@@ -104,7 +104,7 @@ def _solve_contact(normal, x, y, response, velocity):
 def needs_push(rows, contact_count, row_count):
     """Return whether any row asks for a position correction."""
     for c in range(contact_count):
-        if rows[3 * c].push > 0.0 or rows[3 * c + 1].held:
+        if rows[3 * c].push > 0.0 or rows[3 * c].held:
             return True
     for number in range(3 * contact_count, row_count):
         row = rows[number]
@@ -135,7 +135,7 @@ def solve_push(rows, contact_count, row_count, response, tolerance, sweep_limit,
             new = wanted_impulse(row, row.push_impulse, row.push, velocity)
             if not is_contact:
                 new = min(max(new, row.lower), row.upper)
-            elif not is_tangent:
+            elif not row.held:
                 new = max(new, 0.0)
             moved = new - row.push_impulse
             if moved != 0.0:

@@ -1,8 +1,9 @@
-"""Contact points that stick in an rk4 step stay where they were.
+"""Contact points that press and stick in an rk4 step stay where they were.
 
 The contact force of an rk4 step is found once, for velocities at its end to first order; between,
 a sticking point moves by a second-order trifle, always the same way while a robot swings. What it
-moved is measured from the poses and taken back as a displacement, like penetration.
+moved is measured from the poses and taken back as a displacement, like penetration. The normal is
+held too: a correction along the surface alone would tilt bodies off it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def _to_body(s, body, point, held_out):
 
 @inner_kernel
 def ask_back_slip(s):
-    """Let the tangents of sticking contacts ask back what their points moved in this step."""
+    """Let the rows of sticking contacts ask back what their points moved in this step."""
     rows, contacts = s.rows.rows, s.collision.contacts
     update_poses(s.forest, s.q, s.kinematics)
     for c in range(s.tally[0].contact_count):
@@ -49,11 +50,12 @@ def ask_back_slip(s):
         _add_motion(s, contact.body_a, contact.held_a, contact.point_a, 1.0, moved)
         _add_motion(s, contact.body_b, contact.held_b, contact.point_b, -1.0, moved)
         rate = 1.0 / s.settings[0].time_step
-        for axis in range(1, 3):
+        sign = 1.0 if contact.body_a >= 0 else -1.0
+        for axis in range(3):
             row = rows[3 * c + axis]
-            J, sign = row.J_a, 1.0 if contact.body_a >= 0 else -1.0
+            J = row.J_a
             row.held = 1
-            row.push = -rate * sign * (J[3] * moved[0] + J[4] * moved[1] + J[5] * moved[2])
+            row.push -= rate * sign * (J[3] * moved[0] + J[4] * moved[1] + J[5] * moved[2])
 
 
 @inner_kernel

@@ -129,11 +129,6 @@ def test_what_starts_inside_comes_out_slowly(shape, rest, integrator):
     assert abs(body.position[2] - rest) < 2e-6
 
 
-SHAKES = pytest.mark.xfail(
-    strict=True,
-    reason="since 3e49a8f five cylinders under rk4 never rest: the floor's force swings between 139"
-    " and 183 N about 147.1, 8 mm/s, 0.11 mm of wander, 280 sweeps a step (before: 3e-8, 9e-10 m)",
-)
 LEVELS = {"box": Box((0.2, 0.2, 0.2)), "cylinder": Cylinder(0.1, 0.2)}
 
 
@@ -143,7 +138,7 @@ LEVELS = {"box": Box((0.2, 0.2, 0.2)), "cylinder": Cylinder(0.1, 0.2)}
         ("box", "semi_implicit"),
         ("box", "rk4"),
         ("cylinder", "semi_implicit"),
-        pytest.param("cylinder", "rk4", marks=SHAKES),
+        ("cylinder", "rk4"),
     ],
 )
 def test_a_stack_of_five_rests(shape, integrator):

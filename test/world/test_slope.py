@@ -78,20 +78,13 @@ def test_it_stays_below_the_angle_of_friction(shape, on_box, integrator):
     assert found < 1e-9
 
 
-GAP_JUMP = pytest.mark.xfail(
-    strict=True,
-    reason="slips 9.6e-8 m: at the 7th step all four gaps of the cylinder's face on the box jump"
-    " from 1e-12 to 2.2e-7 m and then to -2.2e-7, while it moves by less than 1e-10",
-)
-
-
 @pytest.mark.parametrize(
     "shape, on_box",
     [
         ("box", False),
         ("box", True),
         ("cylinder", False),
-        pytest.param("cylinder", True, marks=GAP_JUMP),
+        ("cylinder", True),
         ("feet", False),
     ],
 )
