@@ -11,12 +11,13 @@ PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(RUN) -m pytest \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup setup-test demo test lint format bench lock clean distclean
+.PHONY: help setup setup-test demo test lint format bench verification lock clean distclean
 
 help:
 	@echo "make demo       a humanoid stands and steps; node, controller and recorder talk over ROS 2"
 	@echo "make test       lint, then all tests (ARGS='test/test_layers.py' runs some of them)"
 	@echo "make bench      timed comparisons with other engines"
+	@echo "make verification  measure the figures of docs/verification.md anew"
 	@echo "make setup      only the environment (.venv) that the demo needs"
 	@echo "make format     let ruff format the code and mend what it can"
 	@echo "make lock       choose the newest versions for requirements/"
@@ -44,6 +45,14 @@ format: setup-test
 
 bench: setup-test
 	@for script in benchmarks/bench_*.py; do $(RUN) $$script $(ARGS) || exit 1; done
+
+# The head of the page is kept, what stands below the line "Generated" is measured anew.
+verification: setup-test
+	@(sed '/^## Generated/q' docs/verification.md; echo) > verification.tmp
+	@cd test && ../$(RUN) -m world.report >> ../verification.tmp
+	@echo >> verification.tmp
+	@cd test && ../$(RUN) -m dynamics.report 200 >> ../verification.tmp
+	@mv verification.tmp docs/verification.md
 
 # One lock for every Python from 3.10 to 3.13 and every extra that setup-test installs.
 lock: setup-test
