@@ -1,0 +1,42 @@
+"""A robot bolted to the world, from a world file of the user's own."""
+
+WORLD = """
+robots:
+  - name: arm
+    urdf: {urdf}
+    base: fixed
+"""
+URDF = """
+<robot name="arm">
+  <link name="foot"/>
+  <link name="rod">
+    <inertial>
+      <origin xyz="0 0 -0.5"/>
+      <mass value="1"/>
+      <inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/>
+    </inertial>
+  </link>
+  <link name="tip"/>
+  <joint name="pivot" type="continuous">
+    <parent link="foot"/><child link="rod"/><axis xyz="0 1 0"/>
+  </joint>
+  <joint name="end" type="fixed">
+    <parent link="rod"/><child link="tip"/><origin xyz="0 0 -1"/>
+  </joint>
+</robot>
+"""
+
+
+def test_topics_and_transforms(simulations, listener, tmp_path):
+    (tmp_path / "arm.urdf").write_text(URDF)
+    (tmp_path / "arm.yaml").write_text(WORLD.format(urdf=tmp_path / "arm.urdf"))
+    simulations.start(world_file=tmp_path / "arm.yaml", start_paused=True, step_count=20)
+    transforms = listener.collect("tf2_msgs/msg/TFMessage", "tf")
+    assert listener.call("/hrpsim/step").success
+    assert listener.wait_for(lambda: transforms)
+    (edge,) = transforms[-1].transforms
+    assert (edge.header.frame_id, edge.child_frame_id) == ("foot", "rod")
+    topics = {name for name, _ in listener.node.get_topic_names_and_types()}
+    assert "/joint_states" in topics
+    assert "/odom" not in topics
+    assert "/lfsensor" not in topics
