@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -90,12 +91,12 @@ class Model:
     urdf: str = ""
     source: str = "<text>"
 
-    @property
+    @cached_property
     def nq(self) -> int:
         """Length of q."""
         return sum(JOINT_NQ[t] for t in self.system.joint_type)
 
-    @property
+    @cached_property
     def nv(self) -> int:
         """Length of v."""
         return len(self.system.dof_body)
@@ -105,7 +106,7 @@ class Model:
         """Number of rigid bodies that joints move."""
         return len(self.system.parent)
 
-    @property
+    @cached_property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the joints with one degree of freedom, in the order of q and v."""
         return tuple(j.name for j in self.joints if j.joint_type != FREE)
@@ -115,7 +116,7 @@ class Model:
         """Names of all links of the description, fixed ones included."""
         return tuple(self.frames)
 
-    @property
+    @cached_property
     def mass(self) -> float:
         """Mass of everything that moves [kg]."""
         return float(self.system.mass.sum())
