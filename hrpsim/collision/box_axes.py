@@ -10,7 +10,7 @@ import math
 from hrpsim.compiled import inner_kernel
 
 # While boxes overlap, an edge axis must beat the face axes by this part of the depth and of the
-# smaller box's size: a box that rests on a face does not trade its normal for a nearly parallel one.
+# smaller box's size: a box that rests on a face does not trade its normal for one nearly parallel.
 _DEPTH_BIAS = 1e-3
 _SIZE_BIAS = 1e-7
 

@@ -109,7 +109,7 @@ def refine_axis(
         if better > separation:
             nx, ny, nz, separation = mx, my, mz, better
         if apart:
-            # Rounding turns the direction between near points of large shapes; their distance holds.
+            # Rounding turns the direction between near points of large shapes: the distance holds.
             separation = max(separation, distance)
         return nx, ny, nz, separation, ax, ay, az
     clearance = _CLEARANCE * min(extent_sum(size_a), extent_sum(size_b))

@@ -7,6 +7,7 @@ it, and where that misses the nearest points, find the normal by iteration and w
 from __future__ import annotations
 
 from hrpsim.collision.box_axes import box_axis
+from hrpsim.collision.box_face import facing_axis
 from hrpsim.collision.cap import FACING_COSINE, cap_cosine, cap_on_cap, cap_on_face, line_on_cap
 from hrpsim.collision.contact_row import NO_POINTS
 from hrpsim.collision.convex_axis import refine_axis
@@ -21,7 +22,7 @@ from hrpsim.collision.nearest_point import (
 )
 from hrpsim.collision.round_axes import round_axis
 from hrpsim.collision.side_line import MEANINGFUL_SINE, line_on_face, line_on_line, side_line
-from hrpsim.collision.support import extent_sum
+from hrpsim.collision.support import extent_sum, radial_direction
 from hrpsim.compiled import inner_kernel
 from hrpsim.model.geometry import BOX, CAPSULE, CYLINDER
 
@@ -39,14 +40,25 @@ def _faces(kind, R, nx, ny, nz):
 
 
 @inner_kernel
+def _below_points(size, R, nx, ny, nz, reach):
+    """Return how far a nearly level cap may lie below its contacts with a shape of extent `reach`.
+
+    The side line that holds its deepest point is left out; a rim that overhangs is at most twice as
+    far below.
+    """
+    _, _, _, sine = radial_direction(R, nx, ny, nz)
+    return 2.0 * sine * min(size[0], reach)
+
+
+@inner_kernel
 def _features_along(
-    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
+    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, reach,
     point_out, normal_out, gap_out, feature_out,
 ):  # fmt: skip
     """Write the overlap of the features of a and b that meet along n.
 
-    Returns how many contacts, and how far a cap reaches below its fixed points [m], where its tilt
-    is too small to tell the direction of the deepest.
+    Returns how many contacts, and how far a cap reaches below them [m], where its tilt is too small
+    to tell the direction of the deepest point. `reach` is the extent of the smaller shape [m].
     """
     count = NO_POINTS
     below = 0.0
@@ -70,7 +82,13 @@ def _features_along(
                 point_out, normal_out, gap_out, feature_out,
             )  # fmt: skip
             if not line_a:
-                below = size_a[0] * MEANINGFUL_SINE
+                below = _below_points(size_a, R_a, nx, ny, nz, reach)
+                # The same where n is the cap's normal and the face leans, if it is as level.
+                axis, _ = facing_axis(R_b, nx, ny, nz)
+                x, y, z = R_b[0, axis], R_b[1, axis], R_b[2, axis]
+                other = _below_points(size_a, R_a, x, y, z, reach)
+                if other < 2.0 * MEANINGFUL_SINE * min(size_a[0], reach):
+                    below = max(below, other)
         return count, below
     cap_b = _faces(kind_b, R_b, nx, ny, nz)
     line_b, bx, by, bz, gx, gy, gz = side_line(kind_b, size_b, R_b, 0.0, 0.0, 0.0, nx, ny, nz)
@@ -95,9 +113,9 @@ def _features_along(
             nx, ny, nz, margin, point_out, normal_out, gap_out, feature_out,
         )  # fmt: skip
     if cap_a and not line_a:
-        below += size_a[0] * MEANINGFUL_SINE
+        below += _below_points(size_a, R_a, nx, ny, nz, reach)
     if cap_b and not line_b:
-        below += size_b[0] * MEANINGFUL_SINE
+        below += _below_points(size_b, R_b, nx, ny, nz, reach)
     return count, below
 
 
@@ -126,7 +144,7 @@ def convex_on_convex(
             return NO_POINTS
         count, below = _features_along(
             kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
-            point_out, normal_out, gap_out, feature_out,
+            size, point_out, normal_out, gap_out, feature_out,
         )  # fmt: skip
         if kind_a == BOX and separation <= 0.0 and count > 0:
             # The axis test is complete for boxes in overlap, and its bias is meant.

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from collision.meeting import Posed, meet, random_rotation, turn
+from collision.meeting import Posed, meet, random_rotation, separation, turn
 
 from hrpsim.model.geometry import Box, Capsule, Cylinder
 
@@ -59,3 +59,33 @@ def test_a_flat_shape_that_leans_by_rounding_errors_has_the_gaps_of_its_points(
             assert np.abs(m.gaps - gap).max() < 1e-12 + tilt * size
             up = b.R[:, 2] if first is a else -b.R[:, 2]
             assert np.abs(m.normals - up).max() < 2 * tilt + 1e-12
+
+
+@pytest.mark.parametrize("name", POINTS)
+@pytest.mark.parametrize("radius", [0.5, 15.0])
+def test_over_the_rim_of_a_large_cylinder_gaps_are_those_of_the_small_shape(name, radius):
+    """A cap's level tolerance must not grow with its radius: what counts is what touches it."""
+    rng = np.random.default_rng(6)
+    ground = Cylinder(radius, 2.0)
+    for _ in range(100):
+        tilt = 10.0 ** rng.uniform(-9, -2)
+        shape, R, height = small(name, 0.1)
+        R = turn(rng.normal(size=3), tilt) @ turn((0, 0, 1), rng.uniform(-4, 4)) @ R
+        angle = rng.uniform(-4, 4)
+        place = np.array([radius * np.cos(angle), radius * np.sin(angle), 1.0 + height - 1e-7])
+        a, b = Posed(shape, R, place), Posed(ground)
+        gap, n, _ = meet(a, b).nearest
+        assert -1e-12 <= gap - separation(a, b, n) < 1e-10 + 0.2 * min(tilt, 1e-5)
+
+
+@pytest.mark.parametrize("gap", [-1e-4, -1e-6, 0.0, 1e-7])
+@pytest.mark.parametrize("over", [0.45, 0.52])
+def test_a_cylinder_over_a_ledge_that_jitters_keeps_its_features(over, gap):
+    rng = np.random.default_rng(7)
+    ground = Posed(Box((1.0, 1.0, 0.2)))
+    seen = set()
+    for _ in range(300):
+        R = turn(rng.normal(size=3), rng.uniform(-1e-6, 1e-6))
+        place = (over, 0.0, 0.2 + gap) + rng.uniform(-1e-8, 1e-8, 3)
+        seen.add(tuple(meet(Posed(Cylinder(0.1, 0.2), R, place), ground).features))
+    assert len(seen) == 1
