@@ -1,6 +1,6 @@
 """Nanoseconds that `collide` takes for a pair, and coal's collision and contact patch beside it.
 
-Run: python benchmarks/collision_pairs.py
+Run: python benchmarks/bench_collision_pairs.py
 """
 
 from __future__ import annotations
