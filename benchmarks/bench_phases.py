@@ -91,12 +91,6 @@ def factors(s, n):
 
 
 @kernel
-def bias(s, n):
-    for _ in range(n):
-        bias_forces(s.forest, s.kinematics, s.articulated)
-
-
-@kernel
 def sweeps_of_aba(s, n):
     for _ in range(n):
         bias_forces(s.forest, s.kinematics, s.articulated)

@@ -143,12 +143,15 @@ class _Reader:
         self.path = path
 
     def fail(self, where: str, why: str) -> WorldError:
+        """Return the error that names the file and the place."""
         return WorldError(f"{self.path}: {where}: {why}")
 
     def at(self, where: str) -> _Place:
+        """Return a context that adds the file and the place to errors."""
         return _Place(self, where)
 
     def mapping(self, value: Any, where: str, keys: tuple[str, ...]) -> dict[str, Any]:
+        """Return a mapping with none but the given keys."""
         if not isinstance(value, Mapping):
             raise self.fail(where, f"a mapping of {', '.join(keys)} is needed, got {value!r}")
         for key in value:
@@ -157,12 +160,14 @@ class _Reader:
         return dict(value)
 
     def entries(self, file: dict[str, Any], section: str):
+        """Return (place, entry) of every entry of a list."""
         value = file.get(section) or []
         if not isinstance(value, list):
             raise self.fail(section, f"a list is needed, got {value!r}")
         return [(f"{section}[{k}]", entry) for k, entry in enumerate(value)]
 
     def shape(self, value: Any, where: str) -> Geometry:
+        """Return the geometry of {kind: size}."""
         if not isinstance(value, Mapping) or len(value) != 1:
             raise self.fail(
                 where, f"shape must be one of box, sphere, cylinder, capsule: {value!r}"
@@ -180,6 +185,7 @@ class _Reader:
         raise self.fail(where, unknown_name("shape", str(kind), shapes))
 
     def add_friction(self, world: World, where: str, entry: Any) -> None:
+        """Set the coefficients of one pair of materials."""
         keys = ("between", "static", "kinetic", "restitution")
         entry = self.mapping(entry, where, keys)
         pair = entry.pop("between", None)
@@ -189,6 +195,7 @@ class _Reader:
             world.set_friction(str(pair[0]), str(pair[1]), **entry)
 
     def add_robot(self, world: World, where: str, entry: Any, arguments: Mapping) -> None:
+        """Load one robot, put it in its posture, and let its actuators hold it."""
         entry = self.mapping(entry, where, _ROBOT_KEYS)
         if "urdf" not in entry:
             raise self.fail(where, "a robot needs a urdf")
