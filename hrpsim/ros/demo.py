@@ -51,6 +51,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--domain-id", type=int, help="ROS_DOMAIN_ID to use instead of a private one"
     )
+    parser.add_argument(
+        "--start-limit",
+        type=float,
+        default=180.0,
+        metavar="S",
+        help="give up where not everything is ready after S seconds (%(default)g)",
+    )
     return parser
 
 

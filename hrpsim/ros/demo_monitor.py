@@ -45,13 +45,17 @@ class DemoMonitor:
 
     def resume(self, timeout: float) -> bool:
         """Call ~/resume of the simulation and return whether it answered within `timeout` [s]."""
+        end = time.monotonic() + timeout
         client = self._node.create_client(Trigger, "hrpsim/resume")
         if not client.wait_for_service(timeout_sec=timeout):
             return False
-        answer = client.call_async(Trigger.Request())
-        self._resumed = time.monotonic()
-        self._executor.spin_until_future_complete(answer, timeout_sec=timeout)
-        return answer.done() and answer.result().success
+        self._resumed = self.last_progress = time.monotonic()
+        while (now := time.monotonic()) < end:  # an answer can get lost; asking twice is harmless
+            answer = client.call_async(Trigger.Request())
+            self._executor.spin_until_future_complete(answer, timeout_sec=min(end - now, 5.0))
+            if answer.done():
+                return answer.result().success
+        return False
 
     def update(self, timeout: float) -> None:
         """Take in what arrives within `timeout` [s]."""

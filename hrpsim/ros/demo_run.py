@@ -19,7 +19,7 @@ from hrpsim.ros.child_process import ChildProcess
 from hrpsim.ros.demo_monitor import DemoMonitor
 from hrpsim.ros.domain import PrivateDomain
 
-START_LIMIT = 180.0  # [s, wall] the first start compiles the kernels
+WORD_PERIOD = 10.0  # [s, wall] between two words about what the start waits for
 STALL_LIMIT = 30.0  # [s, wall] without simulated time passing
 RUN_LIMIT = 900.0  # [s, wall]
 NODE_TOPICS = (
@@ -91,7 +91,8 @@ class DemoRun:
             "recorder",
             *("hrpsim.ros.recorder", "--output", str(bag)),
             *("--plot", str(self._output / "foot_forces.png")),
-            *("--discovery-timeout", str(START_LIMIT), "--expect", *NODE_TOPICS),
+            # It gives up first: it can tell which topics are silent.
+            *("--discovery-timeout", str(0.9 * options.start_limit), "--expect", *NODE_TOPICS),
         )
         self._node = self._child(
             "node",
@@ -105,11 +106,10 @@ class DemoRun:
             *("-p", f"duration:={float(options.duration)}"),
         )
         self._show_rviz()
-        for child in (self._node, recorder, self._controller):
-            self._wait_ready(child)
+        self._wait_ready([self._node, recorder, self._controller])
         self._monitor = DemoMonitor(self._domain_id)
-        if not self._monitor.resume(timeout=10.0):
-            raise DemoError("the node did not answer ~/resume")
+        if not self._monitor.resume(timeout=STALL_LIMIT):
+            raise DemoError(f"the node did not answer ~/resume within {STALL_LIMIT:.0f} s")
 
     def _follow(self) -> None:
         """Watch until the controller has ended; say where things stand now and then."""
@@ -146,15 +146,25 @@ class DemoRun:
         self._children.append(child)
         return child
 
-    def _wait_ready(self, child: ChildProcess) -> None:
-        deadline = time.monotonic() + START_LIMIT
-        while not child.wait_for_line("ready", timeout=0.2):
+    def _wait_ready(self, children: list[ChildProcess]) -> None:
+        """Wait until all of them are ready; say now and then which of them are not."""
+        limit = self._options.start_limit
+        start = time.monotonic()
+        next_word = start + WORD_PERIOD
+        while waiting := [c for c in children if not c.wait_for_line("ready", timeout=0.05)]:
             if self._stop():
                 raise DemoError("interrupted")
-            if child.exit_code is not None:
-                raise DemoError("\n  ".join([f"{child.name} did not start:", *child.lines[-5:]]))
-            if time.monotonic() > deadline:
-                raise DemoError(f"{child.name} not ready after {START_LIMIT:.0f} s")
+            for child in waiting:
+                if child.exit_code is not None:
+                    last = child.lines[-5:]
+                    raise DemoError("\n  ".join([f"{child.name} did not start:", *last]))
+            now = time.monotonic()
+            described = ", ".join(map(_describe, waiting))
+            if now > start + limit:
+                raise DemoError(f"not ready after {limit:g} s: {described}")
+            if now > next_word:
+                self._say(f"waiting for {described}")
+                next_word = now + WORD_PERIOD
 
     def _show_rviz(self) -> None:
         if self._options.headless:
@@ -220,3 +230,9 @@ class DemoRun:
 
     def _say(self, text: str) -> None:
         print(f"[{time.monotonic() - self._started:5.1f} s] {text}", flush=True)
+
+
+def _describe(child: ChildProcess) -> str:
+    """Return the name of a child process and the last thing it said."""
+    last = child.lines[-1:]
+    return f"{child.name} ({last[0]})" if last else child.name

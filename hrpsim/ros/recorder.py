@@ -18,7 +18,8 @@ from hrpsim.ros.stop_signal import StopSignal
 
 _POLL_PERIOD = 0.005  # [s, wall]
 _DISCOVERY_PERIOD = 0.5  # [s, wall]
-_SETTLING_TIME = 0.6  # [s, wall] without a new topic before it says ready
+_SETTLING_TIME = 1.0  # [s, wall] without a new topic before it says ready
+_WORD_PERIOD = 10.0  # [s, wall] between two words about what it waits for
 _DRAIN_TIME = 0.3  # [s, wall] without a message after the end
 
 
@@ -77,9 +78,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--expect",
         nargs="*",
-        default=["/clock"],
         metavar="TOPIC",
-        help="topics that must have delivered a message before it says ready (%(default)s)",
+        help="topics that must have delivered a message before it says ready "
+        "(/clock; with --namespace any topic in it)",
     )
     parser.add_argument("--discovery-timeout", type=float, default=60.0, metavar="S")
     parser.add_argument(
@@ -90,22 +91,33 @@ def _parser() -> argparse.ArgumentParser:
 
 def _wait_until_ready(recorder, options, stop: StopSignal) -> list[str]:
     """Record while publishers are being found; return the expected topics that stayed silent."""
-    expected = [recorder.full_name(topic) for topic in options.expect]
-    deadline = time.monotonic() + options.discovery_timeout
-    settled_since, seen = time.monotonic(), -1
+    start = settled_since = time.monotonic()
+    next_word, seen = start + _WORD_PERIOD, -1
     while not stop():
         recorder.discover()
         recorder.take()
         now = time.monotonic()
         if len(recorder.topics) != seen:
             seen, settled_since = len(recorder.topics), now
-        missing = [topic for topic in expected if not recorder.has_heard(topic)]
+        missing = _silent_topics(recorder, options)
         if not missing and recorder.all_matched() and now - settled_since > _SETTLING_TIME:
             return []
-        if now > deadline:
+        if now > start + options.discovery_timeout:
             return missing
+        if now > next_word:
+            what = f"a message on {', '.join(missing)}" if missing else "its publishers"
+            print(f"waiting for {what}", flush=True)
+            next_word = now + _WORD_PERIOD
         time.sleep(0.05)
     return []
+
+
+def _silent_topics(recorder, options) -> list[str]:
+    """Return the topics from which a message is still to come."""
+    if options.expect is None and recorder.namespace != "/":
+        return [] if recorder.has_heard_its_namespace() else [f"{recorder.namespace}*"]
+    expected = ["/clock"] if options.expect is None else options.expect
+    return [name for name in map(recorder.full_name, expected) if not recorder.has_heard(name)]
 
 
 def _record(recorder, time_limit: float, stop: StopSignal) -> None:

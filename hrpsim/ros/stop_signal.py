@@ -30,8 +30,14 @@ class StopSignal:
             signal.signal(number, signal.SIG_IGN if self.requested else handler)
 
     def loop_started(self) -> None:
-        """Say that `requested` is looked at regularly from now on."""
+        """Say that `requested` is looked at regularly from now on.
+
+        Raise KeyboardInterrupt where an earlier signal's was lost: Python only reports one that
+        is raised in a destructor or a callback of the interpreter.
+        """
         self._looping = True
+        if self.requested:
+            raise KeyboardInterrupt
 
     def __call__(self) -> bool:
         """Return whether an end was requested."""

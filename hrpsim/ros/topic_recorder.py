@@ -49,6 +49,11 @@ class TopicRecorder:
         """Names of the topics that are being recorded."""
         return list(self._subscriptions)
 
+    @property
+    def namespace(self) -> str:
+        """What the names of the topics to record begin with."""
+        return self._node.get_namespace().rstrip("/") + "/"
+
     def full_name(self, topic: str) -> str:
         """Return the absolute name of a topic of the node's namespace."""
         return expand_topic_name(topic, self._node.get_name(), self._node.get_namespace())
@@ -62,8 +67,7 @@ class TopicRecorder:
             known = self._subscriptions.get(topic)
             if known is None:
                 self._begin(topic, type_names, qos)
-            elif _is_weaker(qos, known.subscription.qos_profile):
-                self._take_from(topic, known)
+            elif self._is_better(topic, qos, known):
                 known.destroy()
                 self._subscriptions[topic] = self._subscribe(topic, type_names[0], qos)
 
@@ -74,6 +78,10 @@ class TopicRecorder:
     def has_heard(self, topic: str) -> bool:
         """Return whether a message of `topic` has arrived: its publisher knows this subscriber."""
         return topic in self._counters and self._counters[topic].received > 0
+
+    def has_heard_its_namespace(self) -> bool:
+        """Return whether a message of any topic in the node's namespace has arrived."""
+        return any(self.has_heard(t) for t in self._counters if t.startswith(self.namespace))
 
     def all_matched(self) -> bool:
         """Return whether every topic with a publisher is matched with it."""
@@ -97,8 +105,20 @@ class TopicRecorder:
         return "\n".join(lines)
 
     def _wanted(self, topic: str) -> bool:
-        namespace = self._node.get_namespace().rstrip("/") + "/"
-        return topic.startswith(namespace) or topic in _SHARED_TOPICS
+        return topic.startswith(self.namespace) or topic in _SHARED_TOPICS
+
+    def _is_better(self, topic: str, qos: QoSProfile, known: PolledSubscription) -> bool:
+        """Return whether a new subscription with `qos` would hear what the present one cannot.
+
+        A topic may be known from its subscribers before it has a publisher. When a latched one
+        comes, it owes what it has published only to a subscription that asks for it.
+        """
+        if not self._node.count_publishers(topic):
+            return False
+        self._take_from(topic, known)
+        present = known.subscription.qos_profile
+        asks_for_more = _is_weaker(present, than=qos) and not self.has_heard(topic)
+        return _is_weaker(qos, than=present) or asks_for_more
 
     def _begin(self, topic: str, type_names: list[str], qos: QoSProfile) -> None:
         logger = self._node.get_logger()

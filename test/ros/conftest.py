@@ -19,6 +19,13 @@ collect_ignore = [
 ]
 
 
+def pytest_collection_modifyitems(items):
+    """Processes start slowly on a loaded machine: the time-out is for those that hang."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(400))
+
+
 def pytest_collection_finish(session):
     """Compile the kernels before the clocks of the tests run, in one worker only."""
     if HAVE_RCLPY and any(Path(__file__).parent in item.path.parents for item in session.items):
@@ -82,7 +89,7 @@ class Listener:
         publisher.publish(message)
         time.sleep(0.1)
 
-    def call(self, service, request=None, type_name="std_srvs/srv/Trigger", timeout=30.0):
+    def call(self, service, request=None, type_name="std_srvs/srv/Trigger", timeout=60.0):
         """Call a service and return its response."""
         service_type = message_type(type_name)
         client = self.node.create_client(service_type, service)
@@ -104,7 +111,7 @@ class Listener:
         )
         return self.call(f"{node}/set_parameters", request, kind).results[0]
 
-    def wait_for(self, condition, timeout=30.0):
+    def wait_for(self, condition, timeout=60.0):
         """Spin until `condition()` holds; return whether it did in time."""
         deadline = time.monotonic() + timeout
         while not condition():

@@ -1,5 +1,7 @@
 """Rates follow the parameters, in simulated time, and simulated time follows the wall."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -25,9 +27,19 @@ def test_rates_follow_the_parameters(simulations, listener):
 def test_real_time_is_kept(simulations, listener):
     simulations.start(start_paused=True, real_time_factor=0.5)
     clock = listener.collect("rosgraph_msgs/msg/Clock", "/clock")
+    assert listener.wait_for(lambda: clock)
+    start = time.monotonic()
     assert listener.call("/hrpsim/resume").success
-    listener.spin(3.0)
-    assert stamp_of(clock[-1]) * 1e-9 == pytest.approx(1.5, abs=0.4)
+
+    def factor_of_a_second():
+        wall, simulated = time.monotonic(), stamp_of(clock[-1]) * 1e-9
+        listener.spin(1.0)
+        wall, simulated = time.monotonic() - wall, stamp_of(clock[-1]) * 1e-9 - simulated
+        return simulated / wall
+
+    # A busy machine may hold it up, but not all the time; nothing makes it run ahead.
+    assert listener.wait_for(lambda: factor_of_a_second() == pytest.approx(0.5, rel=0.1))
+    assert stamp_of(clock[-1]) * 1e-9 <= 0.5 * (time.monotonic() - start)
 
 
 def test_time_step_and_integrator_override_the_world_file(simulations, listener):

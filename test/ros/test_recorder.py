@@ -8,14 +8,16 @@ from rclpy.serialization import deserialize_message
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import Reader
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64
+from std_msgs.msg import Float64, String
 
+from hrpsim.ros import qos
 from hrpsim.ros.bag_reader import BagError, lost_messages, message_counts, messages, wrenches
-from hrpsim.ros.topic_recorder import SequenceCounter
+from hrpsim.ros.topic_recorder import SequenceCounter, TopicRecorder
 from hrpsim.ros.wrench_plot import plot_foot_forces
 
 STATE_TOPICS = ["/clock", "/joint_states", "/imu/data", "/odom"]
 STATE_TOPICS += ["/lfsensor", "/rfsensor", "/lhsensor", "/rhsensor"]
+LATCHED_TOPICS = ["/robot_description", "/tf_static"]
 
 
 def stamp_of(message):
@@ -35,14 +37,15 @@ def bag(tmp_path):
 
 def record(simulations, bag, *arguments):
     recorder = simulations.start_program("hrpsim.ros.recorder", "--output", bag, *arguments)
-    assert recorder.wait_for_line("ready", timeout=60.0), recorder.lines
+    assert recorder.wait_for_line("ready", timeout=100.0), recorder.lines
     return recorder
 
 
 def test_bag_holds_every_message(paused_simulation, simulations, listener, bag, tmp_path):
     listener.set_parameter("step_count", 2000)
     picture = tmp_path / "forces.png"
-    recorder = record(simulations, bag, "--plot", picture, "--expect", *STATE_TOPICS)
+    expected = [*STATE_TOPICS, *LATCHED_TOPICS]
+    recorder = record(simulations, bag, "--plot", picture, "--expect", *expected)
     states = listener.collect("sensor_msgs/msg/JointState", "joint_states")
     assert listener.wait_for(lambda: states)
     assert listener.call("/hrpsim/step").success
@@ -51,7 +54,7 @@ def test_bag_holds_every_message(paused_simulation, simulations, listener, bag, 
     assert listener.wait_for(lambda: late.get_subscription_count() > 0)
     listener.send(late, Float64(data=2.5))
     time.sleep(3.5)  # what got lost on the way is sent again within 3 s
-    assert recorder.stop() == 0, recorder.lines
+    assert recorder.stop(timeout=60.0) == 0, recorder.lines
 
     counts = message_counts(bag)
     for topic in STATE_TOPICS:  # the state is repeated while the node is paused
@@ -81,11 +84,11 @@ def test_bag_holds_every_message(paused_simulation, simulations, listener, bag, 
 
 
 def test_type_hashes_are_those_on_the_wire(paused_simulation, simulations, listener, bag):
-    assert record(simulations, bag).stop() == 0
+    assert record(simulations, bag, "--expect", *STATE_TOPICS).stop(timeout=60.0) == 0
     with Reader(bag) as reader:
         digests = {c.topic: c.digest for c in reader.connections}
     for topic in ("/joint_states", "/lfsensor", "/imu/data", "/odom", "/tf", "/clock"):
-        listener.wait_for(lambda t=topic: listener.node.get_publishers_info_by_topic(t))
+        assert listener.wait_for(lambda t=topic: listener.node.get_publishers_info_by_topic(t))
         (offer,) = listener.node.get_publishers_info_by_topic(topic)
         assert digests[topic] == str(offer.topic_type_hash)
 
@@ -93,12 +96,65 @@ def test_type_hashes_are_those_on_the_wire(paused_simulation, simulations, liste
 def test_namespace_is_all_that_is_recorded(paused_simulation, simulations, bag):
     simulations.start(namespace="/left", remap=["/clock:=clock"], start_paused=True)
     simulations.start(namespace="/right", remap=["/clock:=clock"], start_paused=True)
-    assert record(simulations, bag, "--namespace", "/left").stop() == 0
+    expected = ["joint_states", "/clock"]
+    recorder = record(simulations, bag, "--namespace", "/left", "--expect", *expected)
+    assert recorder.stop(timeout=60.0) == 0
     topics = set(message_counts(bag))
     assert "/left/joint_states" in topics
     assert "/clock" in topics
     assert "/joint_states" not in topics
     assert not any(topic.startswith("/right") for topic in topics)
+
+    by_default = bag.with_name("by_default")  # a message from the namespace is waited for
+    assert record(simulations, by_default, "--namespace", "/left").stop(timeout=60.0) == 0
+    counts = message_counts(by_default)
+    assert any(counts[topic] for topic in counts if topic.startswith("/left/"))
+
+
+def test_a_namespace_that_stays_silent_is_named(paused_simulation, simulations, bag):
+    recorder = simulations.start_program(
+        *("hrpsim.ros.recorder", "--output", bag),
+        *("--namespace", "/nobody", "--discovery-timeout", 2.0),
+    )
+    assert recorder.wait(timeout=60.0) == 1, recorder.lines
+    assert any("/nobody/" in line for line in recorder.lines)
+
+
+class ListBag:
+    """Takes what a TopicRecorder writes."""
+
+    def __init__(self):
+        self.topics, self.written = [], []
+
+    def add_topic(self, topic, type_name, qos):
+        self.topics.append(topic)
+
+    def write(self, topic, time, data):
+        self.written.append(topic)
+
+
+def test_a_latched_topic_that_is_known_before_its_publisher_is_recorded(listener, monkeypatch):
+    """A controller that waits for robot_description makes the topic known long before the node."""
+    node, bag = listener.node, ListBag()
+    publisher = node.create_publisher(String, "text", qos.LATCHED)
+    publisher.publish(String(data="once"))
+    node.create_subscription(String, "text", lambda message: None, qos.LATCHED)
+    assert listener.wait_for(lambda: node.count_publishers("/text"))
+    recorder = TopicRecorder(node, bag)
+    with monkeypatch.context() as blind:  # the recorder's side has not seen the publisher yet
+        blind.setattr(node, "get_publishers_info_by_topic", lambda topic: [])
+        blind.setattr(node, "count_publishers", lambda topic: 0)
+        recorder.discover()
+        recorder.discover()
+    assert "/text" in recorder.topics
+
+    def heard():
+        recorder.discover()
+        recorder.take()
+        return recorder.has_heard("/text")
+
+    assert listener.wait_for(heard)
+    assert bag.written.count("/text") == bag.topics.count("/text") == 1
 
 
 def test_a_topic_that_never_comes_is_named(simulations, bag):
@@ -106,24 +162,24 @@ def test_a_topic_that_never_comes_is_named(simulations, bag):
         *("hrpsim.ros.recorder", "--output", bag),
         *("--expect", "nothing_here", "--discovery-timeout", 1.0),
     )
-    assert recorder.wait(timeout=30.0) == 1
+    assert recorder.wait(timeout=60.0) == 1
     assert any("/nothing_here" in line for line in recorder.lines)
 
 
 def test_an_existing_bag_is_left_alone(simulations, bag):
     bag.mkdir()
     recorder = simulations.start_program("hrpsim.ros.recorder", "--output", bag)
-    assert recorder.wait(timeout=30.0) == 1
+    assert recorder.wait(timeout=60.0) == 1
     assert any(str(bag) in line for line in recorder.lines)
     assert not list(bag.iterdir())
 
 
 def test_two_interrupts_still_leave_a_whole_bag(paused_simulation, simulations, bag):
-    recorder = record(simulations, bag)
+    recorder = record(simulations, bag, "--expect", "robot_description")
     recorder.send_signal(signal.SIGINT)
     time.sleep(0.05)
     recorder.send_signal(signal.SIGINT)
-    assert recorder.wait(timeout=20.0) == 0
+    assert recorder.wait(timeout=60.0) == 0
     assert message_counts(bag)["/robot_description"] == 1
 
 

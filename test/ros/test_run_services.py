@@ -77,14 +77,14 @@ def test_reset_while_running(simulations, listener):
     for _ in range(5):
         assert listener.call("/hrpsim/reset").success
         listener.spin(0.1)
+    assert listener.wait_for(lambda: len(transforms) > 10)
     assert all(np.diff([nanoseconds(m.clock) for m in clock]) >= 0)
     tf_stamps = [nanoseconds(m.transforms[0].header.stamp) for m in transforms]
-    assert len(tf_stamps) > 10
     assert all(np.diff(tf_stamps) > 0)
 
 
 @pytest.mark.parametrize("duration", [0.25])
 def test_node_ends_after_its_duration(simulations, duration):
     node = simulations.start(duration=duration, real_time_factor=0.0)
-    assert node.wait(timeout=20.0) == 0
+    assert node.wait(timeout=60.0) == 0
     assert any("simulated 0.250 s in 250 steps" in line for line in node.lines)
