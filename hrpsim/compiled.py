@@ -7,6 +7,7 @@ package, taken before anything is decorated, and lies where the user may write.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import os
@@ -52,13 +53,18 @@ def _prepare_cache() -> Path:
         probe.unlink()
     except OSError:
         return Path(tempfile.mkdtemp(prefix="hrpsim-cache-"))
+    with contextlib.suppress(OSError):  # another process may tidy up at the same time
+        _forget_oldest(home)
+    return folder
+
+
+def _forget_oldest(home: Path) -> None:
     siblings = sorted(
         (p for p in home.iterdir() if p.is_dir() and len(p.name) == 16),
         key=lambda p: p.stat().st_mtime,
     )
     for stale in siblings[:-_KEPT_CACHES]:
         shutil.rmtree(stale, ignore_errors=True)
-    return folder
 
 
 cache_directory = _prepare_cache()

@@ -6,8 +6,7 @@ from one subscription that has nothing to say costs about 2 us.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
@@ -82,13 +81,3 @@ class PolledSubscription:
     def destroy(self) -> None:
         """Remove the subscription from its node."""
         self._node.destroy_subscription(self.subscription)
-
-
-def wait_until(condition: Callable[[], bool], timeout: float, period: float = 0.02) -> bool:
-    """Poll `condition` every `period` [s, wall] and return whether it held within `timeout` [s]."""
-    deadline = time.monotonic() + timeout
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(period)
-    return True

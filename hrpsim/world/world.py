@@ -278,7 +278,7 @@ class World:
 
     def step(self, n: int = 1) -> None:
         """Advance by `n` steps. WorldError if a step cannot be done; its start is then kept."""
-        if n < 0 or n != int(n):
+        if not (np.isfinite(n) and n >= 0 and n == int(n)):
             raise WorldError(f"the number of steps must be a whole number >= 0, got {n!r}")
         scene = self.scene
         announced = _announce_compilation()
@@ -402,6 +402,9 @@ def _announce_compilation() -> float | None:
     if _compilation_announced or is_compiled():
         return None
     _compilation_announced = True
-    message = "hrpsim: compiling the kernels, once after an install or a change (about 20 s) ..."
-    print(message, file=sys.stderr, flush=True)
+    print(
+        "hrpsim: compiling the kernels, once after an install or a change (half a minute) ...",
+        file=sys.stderr,
+        flush=True,
+    )
     return time.perf_counter()
