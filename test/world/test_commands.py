@@ -161,7 +161,7 @@ def test_bad_gravity_steps_names_and_friction_are_refused():
         world.add_body(Box((1, 1, 1)), 1.0, name="crate")
     assert world.add_body(Box((1, 1, 1)), 1.0).name == "box"
     assert world.add_body(Box((1, 1, 1)), 1.0).name == "box_2"
-    for n in (-1, 1.5):
+    for n in (-1, 1.5, np.nan, np.inf):
         with pytest.raises(WorldError, match="whole number"):
             world.step(n)
     for coefficients in (dict(static=-0.1), dict(static=0.5, kinetic=0.6), dict(static=np.nan)):
