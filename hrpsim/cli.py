@@ -1,4 +1,4 @@
-"""The `hrpsim` command: look at a description, run a world, compile ahead."""
+"""The `hrpsim` command: check descriptions, run worlds, reproduce experiments."""
 
 from __future__ import annotations
 
@@ -40,6 +40,15 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
     check.add_argument("--json", action="store_true", help="print JSON")
     check.set_defaults(run=check_urdf)
+    again = commands.add_parser("reproduce", help="run experiments of the source documents")
+    again.add_argument("experiments", nargs="+", metavar="EXPERIMENT", help="E7 E8 ..., or all")
+    again.add_argument("--quick", action="store_true", help="fewer cases, the same targets")
+    again.add_argument(
+        "--output", type=Path, default=Path("output/reproduce"), help="folder of the figures"
+    )
+    again.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there too")
+    again.add_argument("--json", action="store_true", help="print JSON")
+    again.set_defaults(run=reproduce_experiments)
     warm_up = commands.add_parser("warm-up", help="compile every kernel now, for later processes")
     warm_up.set_defaults(run=warm_up_kernels)
     return parser
@@ -117,6 +126,19 @@ def check_urdf(options: argparse.Namespace) -> int:
     }
     _print(report, options.json)
     return 0
+
+
+def reproduce_experiments(options: argparse.Namespace) -> int:
+    """Run experiments beside theory and other engines; status 1 if a target is missed."""
+    from hrpsim.experiments.reproduce import reproduce
+
+    return reproduce(
+        options.experiments,
+        options.output,
+        quick=options.quick,
+        as_json=options.json,
+        markdown=options.markdown,
+    )
 
 
 def warm_up_kernels(options: argparse.Namespace) -> int:

@@ -1,0 +1,113 @@
+"""What an experiment is, and what it returns: rows to compare, notes, and data for a figure.
+
+    def run(options: Options) -> Result: ...
+    def draw(result: Result, figure) -> None: ...   # on a matplotlib figure
+
+    EXPERIMENT = Experiment("E7", "Stopping distance", "thesis, Figs 8.2-8.5", run, draw)
+
+A row without a target informs; a row with one is met or missed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+Value = float | int | str | None
+
+
+@dataclass(frozen=True)
+class Target:
+    """What our value of a row has to satisfy, in words and as a test."""
+
+    text: str
+    holds: Callable[[Any], bool]
+
+
+def at_most(bound: float) -> Target:
+    """Ours <= bound."""
+    return Target(f"<= {bound:g}", lambda ours: ours <= bound)
+
+
+def at_least(bound: float) -> Target:
+    """Ours >= bound."""
+    return Target(f">= {bound:g}", lambda ours: ours >= bound)
+
+
+def below(bound: float) -> Target:
+    """Ours < bound."""
+    return Target(f"< {bound:g}", lambda ours: ours < bound)
+
+
+def equal_to(value: Value) -> Target:
+    """Ours is exactly this."""
+    return Target(f"= {value}", lambda ours: ours == value)
+
+
+def near(value: float, *, relative: float = 0.0, absolute: float = 0.0) -> Target:
+    """|ours - value| <= relative |value| + absolute."""
+    width = relative * abs(value) + absolute
+    parts = [f"{100 * relative:g} %"] * (relative > 0) + [f"{absolute:g}"] * (absolute > 0)
+    text = f"{value:.5g} +- {' +- '.join(parts) or '0'}"
+    return Target(text, lambda ours: abs(ours - value) <= width)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure: ours beside the source document's, theory's and another engine's.
+
+    `unit` is SI ("" for counts and ratios). None stands for a value that does not exist. Without
+    a `target` the row is for information.
+    """
+
+    what: str
+    unit: str
+    ours: Value
+    target: Target | None = None
+    source: Value = None
+    analytic: Value = None
+    peer: Value = None
+
+    @property
+    def met(self) -> bool | None:
+        """Whether ours satisfies the target; None without a target."""
+        if self.target is None:
+            return None
+        if self.ours is None or (isinstance(self.ours, float) and math.isnan(self.ours)):
+            return False
+        return bool(self.target.holds(self.ours))
+
+
+@dataclass(frozen=True)
+class Options:
+    """How an experiment is to run: `quick` takes fewer or shorter cases, same targets."""
+
+    quick: bool = False
+
+
+@dataclass
+class Result:
+    """Rows and notes of one run, which engine `peer` is, and `data` that the figure is drawn of."""
+
+    rows: list[Row] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    peer: str = "none"
+    data: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def met(self) -> bool:
+        """Whether no row misses its target."""
+        return all(row.met is not False for row in self.rows)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment of the source documents; `source` says where it is described."""
+
+    name: str
+    title: str
+    source: str
+    run: Callable[[Options], Result]
+    draw: Callable[[Result, Any], None]

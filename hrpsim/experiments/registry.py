@@ -1,0 +1,36 @@
+"""Which experiments exist: the files of this folder that are called e<number>_<topic>.py."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.experiments.experiment import Experiment
+
+_FILE = re.compile(r"e(\d+)_\w+\.py")
+
+
+def available() -> dict[str, str]:
+    """Return the module of each experiment by its name, E1 first."""
+    files = (match for path in Path(__file__).parent.iterdir() if (match := _FILE.match(path.name)))
+    numbered = sorted((int(match[1]), match[0].removesuffix(".py")) for match in files)
+    return {f"E{number}": f"hrpsim.experiments.{module}" for number, module in numbered}
+
+
+def find(names: list[str]) -> list[Experiment]:
+    """Return the experiments called `names` ("E7", "e7", or "all"), each once, in that order.
+
+    Raises HrpsimError that lists what exists if a name is unknown.
+    """
+    modules = available()
+    wanted: list[str] = []
+    for name in names:
+        if name.lower() == "all":
+            wanted += modules
+        elif name.upper() in modules:
+            wanted.append(name.upper())
+        else:
+            raise HrpsimError(unknown_name("experiment", name, [*modules, "all"], limit=20))
+    return [import_module(modules[name]).EXPERIMENT for name in dict.fromkeys(wanted)]
