@@ -21,6 +21,7 @@ SHAPE = np.dtype(
         ("placement_p", "f8", (3,)),  # [m]
         ("radius", "f8"),  # of the sphere about the shape's origin that holds it [m]
         ("material", "i8"),
+        ("solver_class", "i8"),  # shapes of one class have the same solvers against all others
         ("center", "f8", (3,)),  # shape origin in the world [m]
         ("reach", "f8"),  # how far its surface can move in a step [m]
         ("listed_center", "f8", (3,)),  # the centre when the candidate list was made

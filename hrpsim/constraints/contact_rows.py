@@ -14,11 +14,21 @@ from hrpsim.constraints.rows import (
     coupling,
     row_velocity,
     share_largest_mass,
+    soften,
     start_row,
 )
 
-# coefficients of a pair of materials; tables are (k, k) and symmetric
-MATERIAL_PAIR = np.dtype([("static", "f8"), ("kinetic", "f8"), ("restitution", "f8")])
+# what holds between a pair of materials; tables are (k, k) and symmetric
+MATERIAL_PAIR = np.dtype(
+    [
+        ("static", "f8"),
+        ("kinetic", "f8"),
+        ("restitution", "f8"),
+        ("compliance", "f8"),  # of each contact point [m/N]
+        ("damping_time", "f8"),  # [s]; -1: rigid, penetration is taken back at a bounded speed
+        ("force_limit", "f8"),  # of each point's normal force [N]
+    ]
+)
 
 # numbers that contact rows are made with, the same for the whole world
 CONTACT_LAW = [
@@ -76,12 +86,22 @@ def contact_response_space(forest, contacts, contact_count, ports):
 
 @inner_kernel
 def write_contact_rows(
-    forest, contacts, contact_count, shapes, materials, law, time_step, directions, ports, rows_out
+    forest,
+    contacts,
+    contact_count,
+    shapes,
+    materials,
+    solvers,
+    law,
+    time_step,
+    directions,
+    ports,
+    rows_out,
 ):
     """Write three rows a contact: normal, first and second tangent (Nakaoka eqs. 6-10).
 
-    ports.velocity must be the velocity at the start of the step; `directions` (3, 3) is work.
-    Returns the response space used.
+    ports.velocity must be the velocity at the start of the step; `solvers` (k, k) is the solver by
+    the solver classes of both shapes; `directions` (3, 3) is work. Returns the response space used.
     """
     rows, response = rows_out.rows, rows_out.response
     used = 0
@@ -91,14 +111,17 @@ def write_contact_rows(
         for r in range(3):
             directions[0, r] = contact.normal[r]
         tangents(directions[0], directions[1], directions[2])
+        a, b = shapes[contact.shape_a], shapes[contact.shape_b]
+        solver = solvers[a.solver_class, b.solver_class]
         for axis in range(3):
             row = rows[3 * c + axis]
             used = _attach(forest, ports, contact, directions[axis], row, response, used)
             row.kind, row.source = CONTACT_ROW, c
             row.impulse = contact.impulse[axis]
             row.inverse_mass = coupling(row, row, response)
+            row.solver = solver
         share_largest_mass(x, y, response)
-        pair = materials[shapes[contact.shape_a].material, shapes[contact.shape_b].material]
+        pair = materials[a.material, b.material]
         slip = math.hypot(row_velocity(x, ports.velocity), row_velocity(y, ports.velocity))
         normal.friction = pair.kinetic if slip > law.slip_threshold else pair.static
         _ask(contact.gap, row_velocity(normal, ports.velocity), pair, law, time_step, normal)
@@ -108,8 +131,11 @@ def write_contact_rows(
 @inlined_kernel
 def _ask(gap, approach, pair, law, time_step, normal):
     """Write what the normal row asks for: not to pass, to bounce, to come out."""
+    normal.lower, normal.upper = 0.0, pair.force_limit * time_step
     if gap > 0.0:
         normal.target = normal.push = -gap / time_step
+    elif pair.damping_time >= 0.0:
+        soften(normal, gap, approach, 0.0, pair.compliance, pair.damping_time, time_step)
     elif gap < -law.slop:
         wanted = -law.correction_rate * (gap + law.slop) / time_step
         normal.push = min(wanted, law.correction_speed)

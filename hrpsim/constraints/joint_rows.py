@@ -1,29 +1,62 @@
-"""The rows of joints: limits, dry friction and mimics."""
+"""The rows of joints: limits, dry friction, mimics, locks and motors."""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from hrpsim.compiled import inner_kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.rows import (
+    CONNECTION,
     JOINT_FRICTION,
+    LOCK,
     LOWER_LIMIT,
     MIMIC,
+    MOTOR,
     UPPER_LIMIT,
     attach_port,
     attach_second_port,
     coupling,
+    soften,
     start_row,
 )
 
+LIMIT_LAW, FRICTION_LAW, MIMIC_LAW, LOCK_LAW, MOTOR_LAW = range(5)
+
+# how one kind of constraint of a degree of freedom is held: tables are (nv, 5)
+JOINT_LAW = np.dtype(
+    [
+        ("compliance", "f8"),  # [rad/Nm or m/N]
+        ("damping_time", "f8"),  # [s]; -1, at limits and mimics: rigid, taken back like penetration
+        ("force_limit", "f8"),  # [Nm or N]
+        ("solver", "i8"),
+    ]
+)
+
+# what users ask of a joint besides commands to its actuator
+JOINT_HOLD = np.dtype(
+    [
+        ("locked", "i8"),
+        ("position", "f8"),  # that it is locked at [rad or m]
+        ("driven", "i8"),
+        ("speed", "f8"),  # that a motor drives it at [rad/s or m/s]
+    ]
+)
+
 # what the rows of a degree of freedom used in the last step: where the next step starts from
-JOINT_IMPULSE = np.dtype([("lower", "f8"), ("upper", "f8"), ("friction", "f8"), ("mimic", "f8")])
+JOINT_IMPULSE = np.dtype(
+    [
+        ("lower", "f8"),
+        ("upper", "f8"),
+        ("friction", "f8"),
+        ("mimic", "f8"),
+        ("lock", "f8"),
+        ("motor", "f8"),
+    ]
+)
 
 
 @inner_kernel
-def mark_joint_ports(forest, q, velocity, time_step, impulses, ports_out):
+def mark_joint_ports(forest, q, velocity, time_step, holds, impulses, ports_out):
     """Mark the degrees of freedom that joint constraints push; return the number of their rows."""
     of_dof = ports_out.of_dof
     for k in range(of_dof.shape[0]):
@@ -43,6 +76,8 @@ def mark_joint_ports(forest, q, velocity, time_step, impulses, ports_out):
         if dof.mimic_dof >= 0:
             wanted += 1
             of_dof[dof.mimic_dof] = 0
+        wanted += 1 if holds[k].locked else 0
+        wanted += 1 if holds[k].driven else 0
         if wanted > 0:
             of_dof[k] = 0
             count += wanted
@@ -62,84 +97,118 @@ def near_upper_limit(dof, position, rate, time_step, impulse):
 
 
 @inner_kernel
-def write_joint_rows(forest, q, velocity, time_step, law, impulses, ports, first, used, rows_out):
-    """Write the joints' rows from row `first` on; return the number of all rows."""
+def write_joint_rows(
+    forest, q, velocity, time_step, law, laws, holds, impulses, ports, first, used, rows_out
+):
+    """Write the joints' rows from row `first` on; return the number of all rows.
+
+    `law` holds the world's numbers for corrections, `laws` those of every joint's constraints.
+    """
     rows, response = rows_out.rows, rows_out.response
     number = first
     for k in range(forest.dofs.shape[0]):
         dof = forest.dofs[k]
         if ports.of_dof[k] < 0 or dof.q_index < 0:
             continue
-        position, impulse = q[dof.q_index], impulses[k]
-        if near_lower_limit(dof, position, velocity[k], time_step, impulse):
+        position, rate, impulse = q[dof.q_index], velocity[k], impulses[k]
+        if near_lower_limit(dof, position, rate, time_step, impulse):
             row = rows[number]
-            used = _attach(forest, ports, k, 1.0, row, response, used)
-            _limit(position - dof.lower, time_step, law, impulse.lower, row)
-            row.kind = LOWER_LIMIT
+            used = _attach(
+                forest, ports, k, 1.0, laws[k, LIMIT_LAW], time_step, row, response, used
+            )
+            _limit(position - dof.lower, rate, time_step, law, laws[k, LIMIT_LAW], row)
+            row.kind, row.impulse = LOWER_LIMIT, impulse.lower
             number += 1
-        if near_upper_limit(dof, position, velocity[k], time_step, impulse):
+        if near_upper_limit(dof, position, rate, time_step, impulse):
             row = rows[number]
-            used = _attach(forest, ports, k, -1.0, row, response, used)
-            _limit(dof.upper - position, time_step, law, impulse.upper, row)
-            row.kind = UPPER_LIMIT
+            used = _attach(
+                forest, ports, k, -1.0, laws[k, LIMIT_LAW], time_step, row, response, used
+            )
+            _limit(dof.upper - position, -rate, time_step, law, laws[k, LIMIT_LAW], row)
+            row.kind, row.impulse = UPPER_LIMIT, impulse.upper
             number += 1
         if dof.friction > 0.0:
-            row = rows[number]
-            used = _attach(forest, ports, k, 1.0, row, response, used)
-            row.upper = dof.friction * time_step
+            row, own = rows[number], laws[k, FRICTION_LAW]
+            used = _attach(forest, ports, k, 1.0, own, time_step, row, response, used)
+            row.upper = min(row.upper, dof.friction * time_step)
             row.lower = -row.upper
-            row.impulse = impulse.friction
-            row.kind = JOINT_FRICTION
+            soften(row, 0.0, 0.0, 0.0, own.compliance, own.damping_time, time_step)
+            row.kind, row.impulse = JOINT_FRICTION, impulse.friction
             number += 1
         if dof.mimic_dof >= 0:
-            row = rows[number]
-            used = _attach(forest, ports, k, 1.0, row, response, used)
+            row, own = rows[number], laws[k, MIMIC_LAW]
+            used = _attach(forest, ports, k, 1.0, own, time_step, row, response, used)
+            used = _follow(forest, ports, dof, row, response, used)
             error = position - dof.mimic_offset
             error -= dof.mimic_ratio * q[forest.dofs[dof.mimic_dof].q_index]
-            used = _follow(forest, ports, dof, error, time_step, law, row, response, used)
-            row.impulse = impulse.mimic
+            rate -= dof.mimic_ratio * velocity[dof.mimic_dof]
+            _hold(error, rate, time_step, law, own, row)
+            row.kind, row.impulse = MIMIC, impulse.mimic
+            number += 1
+        if holds[k].locked:
+            row, own = rows[number], laws[k, LOCK_LAW]
+            used = _attach(forest, ports, k, 1.0, own, time_step, row, response, used)
+            _hold(position - holds[k].position, velocity[k], time_step, law, own, row)
+            row.kind, row.impulse = LOCK, impulse.lock
+            number += 1
+        if holds[k].driven:
+            row, own = rows[number], laws[k, MOTOR_LAW]
+            used = _attach(forest, ports, k, 1.0, own, time_step, row, response, used)
+            soften(row, 0.0, 0.0, 0.0, own.compliance, own.damping_time, time_step)
+            row.target = holds[k].speed
+            row.kind, row.impulse = MOTOR, impulse.motor
             number += 1
     return number
 
 
 @inner_kernel
-def _attach(forest, ports, k, sign, row, response, used):
-    """Make the row act along degree of freedom `k`."""
+def _attach(forest, ports, k, sign, own, time_step, row, response, used):
+    """Make the row act along degree of freedom `k`, with up to the force its law allows."""
     start_row(row, used)
     for s in range(6):
         row.J_a[s] = 0.0
     row.J_a[0] = sign
     used = attach_port(forest, ports, ports.of_dof[k], row, response, used)
     row.inverse_mass = coupling(row, row, response)
-    row.source = k
+    row.upper = own.force_limit * time_step
+    row.lower = -row.upper
+    row.solver, row.source = own.solver, k
     return used
 
 
-@inner_kernel
-def _limit(room, time_step, law, impulse, row):
-    """Write what a limit asks for that is `room` away [rad or m]."""
+@inlined_kernel
+def _limit(room, rate, time_step, law, own, row):
+    """Write what a limit asks for that is `room` away [rad or m] and changes at `rate`."""
+    row.lower = 0.0
     row.push = -room / time_step
     if room > 0.0:
         row.target = row.push
-    else:
+    elif own.damping_time < 0.0:
         row.push = min(law.correction_rate * row.push, law.correction_speed)
-    row.lower, row.upper = 0.0, math.inf
-    row.impulse = impulse
+    else:
+        row.push = 0.0
+        soften(row, room, rate, 0.0, own.compliance, own.damping_time, time_step)
 
 
-@inner_kernel
-def _follow(forest, ports, dof, error, time_step, law, row, response, used):
-    """Make the row hold the rate of a joint to that of the joint it mimics."""
+@inlined_kernel
+def _follow(forest, ports, dof, row, response, used):
+    """Make the row act against the joint that is mimicked, by its ratio."""
     for s in range(6):
         row.J_b[s] = 0.0
     row.J_b[0] = -dof.mimic_ratio
     used = attach_second_port(forest, ports, ports.of_dof[dof.mimic_dof], row, response, used)
     row.inverse_mass = coupling(row, row, response)
-    wanted = -law.correction_rate * error / time_step
-    row.push = min(max(wanted, -law.correction_speed), law.correction_speed)
-    row.lower, row.upper = -math.inf, math.inf
-    row.kind, row.leader = MIMIC, dof.mimic_dof
     return used
+
+
+@inlined_kernel
+def _hold(error, rate, time_step, law, own, row):
+    """Write what a row asks for that holds `error` [rad or m] at zero."""
+    if own.damping_time < 0.0:
+        wanted = -law.correction_rate * error / time_step
+        row.push = min(max(wanted, -law.correction_speed), law.correction_speed)
+    else:
+        soften(row, error, rate, 0.0, own.compliance, own.damping_time, time_step)
 
 
 @inner_kernel
@@ -147,9 +216,12 @@ def remember_joint_impulses(rows, first, row_count, impulses_out):
     """Keep the impulses of the joint rows for the next step's start."""
     for k in range(impulses_out.shape[0]):
         kept = impulses_out[k]
-        kept.lower = kept.upper = kept.friction = kept.mimic = 0.0
+        kept.lower = kept.upper = kept.friction = 0.0
+        kept.mimic = kept.lock = kept.motor = 0.0
     for number in range(first, row_count):
         row = rows[number]
+        if row.kind == CONNECTION:
+            continue
         kept = impulses_out[row.source]
         if row.kind == LOWER_LIMIT:
             kept.lower = row.impulse
@@ -157,5 +229,9 @@ def remember_joint_impulses(rows, first, row_count, impulses_out):
             kept.upper = row.impulse
         elif row.kind == JOINT_FRICTION:
             kept.friction = row.impulse
-        else:
+        elif row.kind == MIMIC:
             kept.mimic = row.impulse
+        elif row.kind == LOCK:
+            kept.lock = row.impulse
+        else:
+            kept.motor = row.impulse

@@ -9,12 +9,16 @@ import numpy as np
 
 from hrpsim.compiled import inlined_kernel, inner_kernel
 
-CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC = range(5)
+CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR, CONNECTION = range(8)
+
+ITERATIVE, DIRECT, SPLIT = range(3)  # which solver a row is for
 
 ROW = np.dtype(
     [
-        ("at_a", "i8"),  # first column of the first port, -1 for none
-        ("at_b", "i8"),
+        ("port_a", "i8"),
+        ("port_b", "i8"),  # -1 for none
+        ("at_a", "i8"),  # first column of the first port
+        ("at_b", "i8"),  # -1 for none
         ("start_a", "i8"),  # columns of the tree of the first port
         ("width_a", "i8"),
         ("start_b", "i8"),  # the second tree's; width 0 if it is the same or none
@@ -22,24 +26,25 @@ ROW = np.dtype(
         ("response_at", "i8"),  # where the row's response starts
         ("J_a", "f8", (6,)),  # zero-padded for a degree of freedom
         ("J_b", "f8", (6,)),
-        ("inverse_mass", "f8"),  # J (response) [1/kg or 1/(kg m^2)]
+        ("compliance", "f8"),  # velocity that the row gives way by, for a unit impulse
+        ("inverse_mass", "f8"),  # J (response) + compliance [1/kg or 1/(kg m^2)]
         ("target", "f8"),  # velocity asked for [m/s or rad/s]
-        ("push", "f8"),  # velocity asked for by the position correction
+        ("push", "f8"),  # displacement rate asked for by the position correction
         ("lower", "f8"),  # bounds of the impulse [Ns or Nms]
         ("upper", "f8"),
         ("impulse", "f8"),
-        ("push_impulse", "f8"),  # of the position correction
+        ("kept_impulse", "f8"),  # that of the motion, while the position correction is solved
         ("held", "i8"),  # at a contact: whether the position correction holds it both ways
         ("friction", "f8"),  # at a normal row: coefficient of its contact
+        ("solver", "i8"),
         ("kind", "i8"),
-        ("source", "i8"),  # contact row: its contact; joint row: its degree of freedom
-        ("leader", "i8"),  # mimic row: the degree of freedom that leads
+        ("source", "i8"),  # its contact, degree of freedom or connection
     ]
 )
 
 
 class Rows(NamedTuple):
-    """Rows of one step: three for each contact (normal, two tangents), then the joints'."""
+    """Rows of one step: three for each contact (normal, two tangents), connections', joints'."""
 
     rows: np.ndarray  # (capacity,) ROW
     response: np.ndarray  # (pool,) velocity of the trees' columns for a unit impulse on each row
@@ -68,11 +73,12 @@ def row_velocity(row, velocity):
 @inlined_kernel
 def start_row(row, used):
     """Empty a row whose response will start at `used`."""
-    row.at_a = row.at_b = -1
+    row.port_b = row.at_b = -1
     row.width_a = row.width_b = 0
     row.response_at = used
-    row.push = row.target = 0.0
+    row.push = row.target = row.compliance = 0.0
     row.held = 0
+    row.solver = ITERATIVE
 
 
 @inlined_kernel
@@ -80,7 +86,7 @@ def attach_port(forest, ports, port, row, response, used):
     """Let J_a act on `port`; return the response space used so far."""
     here = ports.ports[port]
     tree = ports.supports[forest.bodies[here.body].root]
-    row.at_a = here.offset
+    row.port_a, row.at_a = port, here.offset
     row.start_a, row.width_a = tree.tree_start, tree.tree_width
     for k in range(row.width_a):
         response[used + k] = 0.0
@@ -93,7 +99,7 @@ def attach_second_port(forest, ports, port, row, response, used):
     """Let J_b act on `port` besides; return the response space used so far."""
     here = ports.ports[port]
     tree = ports.supports[forest.bodies[here.body].root]
-    row.at_b = here.offset
+    row.port_b, row.at_b = port, here.offset
     if tree.tree_start == row.start_a:
         _add_response(here, tree, row.J_b, ports.block, response, row.response_at)
         return used
@@ -144,6 +150,21 @@ def coupling(row, other, response):
             if J[k] != 0.0:
                 total += J[k] * response[first + k]
     return total
+
+
+@inlined_kernel
+def soften(row, error, rate, bend, compliance, damping_time, time_step):
+    """Let a row hold `error` [m or rad] at zero as a spring and damper do (SPOOK, AGX eq. 15).
+
+    compliance [m/N or rad/Nm], 0 for a rigid row; damping_time [s]; `rate` is the row's velocity
+    at the start of the step. `bend` is the velocity that the row's curvature adds over the part of
+    a step that lies between a velocity and the position where the row is linear: without it, what
+    turns is stretched.
+    """
+    share = 1.0 / (1.0 + 4.0 * damping_time / time_step)
+    row.compliance = 4.0 * compliance * share / (time_step * time_step)
+    row.inverse_mass += row.compliance
+    row.target = share * (rate - bend - 4.0 * error / time_step) - bend
 
 
 @inner_kernel

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.compiled import inlined_kernel, inner_kernel
-from hrpsim.constraints.rows import JOINT_FRICTION, row_velocity
+from hrpsim.constraints.rows import row_velocity
 
 
 @inlined_kernel
@@ -49,13 +49,10 @@ def solve(rows, contact_count, row_count, response, tolerance, sweep_limit, velo
         change = 0.0
         for c in range(contact_count):
             n = 3 * c
-            moved = _solve_contact(rows[n], rows[n + 1], rows[n + 2], response, velocity)
+            moved = solve_contact(rows[n], rows[n + 1], rows[n + 2], response, velocity)
             change = max(change, moved)
         for number in range(3 * contact_count, row_count):
-            row = rows[number]
-            new = wanted_impulse(row, row.impulse, row.target, velocity)
-            new = min(max(new, row.lower), row.upper)
-            change = max(change, _set_impulse(row, new, response, velocity))
+            change = max(change, solve_bounded_row(rows[number], response, velocity))
         sweeps += 1
         if change <= tolerance:
             break
@@ -63,15 +60,16 @@ def solve(rows, contact_count, row_count, response, tolerance, sweep_limit, velo
 
 
 @inlined_kernel
-def wanted_impulse(row, impulse, target, velocity):
+def wanted_impulse(row, velocity):
     """Return the impulse that would give the row its target, all others held (eq. 17)."""
     if row.inverse_mass <= 0.0:
-        return impulse
-    return impulse - (row_velocity(row, velocity) - target) / row.inverse_mass
+        return row.impulse
+    short = row.target - row_velocity(row, velocity) - row.compliance * row.impulse
+    return row.impulse + short / row.inverse_mass
 
 
 @inlined_kernel
-def _set_impulse(row, new, response, velocity):
+def set_impulse(row, new, response, velocity):
     """Give the row a new impulse; return how much its own velocity changes [m/s]."""
     change = new - row.impulse
     if change == 0.0:
@@ -81,66 +79,45 @@ def _set_impulse(row, new, response, velocity):
     return abs(change) * row.inverse_mass
 
 
+@inlined_kernel
+def solve_bounded_row(row, response, velocity):
+    """Solve one row within its bounds; return its change of velocity [m/s]."""
+    new = min(max(wanted_impulse(row, velocity), row.lower), row.upper)
+    return set_impulse(row, new, response, velocity)
+
+
 @inner_kernel
-def _solve_contact(normal, x, y, response, velocity):
+def solve_contact(normal, x, y, response, velocity):
     """Solve one contact's three rows in turn; return the largest change of velocity [m/s]."""
-    new = max(wanted_impulse(normal, normal.impulse, normal.target, velocity), 0.0)
-    change = _set_impulse(normal, new, response, velocity)
-    limit = normal.friction * new
+    change = solve_bounded_row(normal, response, velocity)
+    return max(change, solve_friction(normal, x, y, response, velocity))
+
+
+@inlined_kernel
+def solve_friction(normal, x, y, response, velocity):
+    """Solve the friction of one contact under its normal impulse; return the change [m/s]."""
+    limit = normal.friction * normal.impulse
     if limit == 0.0 and x.impulse == 0.0 and y.impulse == 0.0:
-        return change
-    new_x = wanted_impulse(x, x.impulse, 0.0, velocity)
-    new_y = wanted_impulse(y, y.impulse, 0.0, velocity)
+        return 0.0
+    new_x = wanted_impulse(x, velocity)
+    new_y = wanted_impulse(y, velocity)
     length = math.sqrt(new_x * new_x + new_y * new_y)
     if length > limit:
         scale = limit / length
         new_x *= scale
         new_y *= scale
-    change = max(change, _set_impulse(x, new_x, response, velocity))
-    return max(change, _set_impulse(y, new_y, response, velocity))
+    change = set_impulse(x, new_x, response, velocity)
+    return max(change, set_impulse(y, new_y, response, velocity))
 
 
 @inner_kernel
-def needs_push(rows, contact_count, row_count):
-    """Return whether any row asks for a position correction."""
-    for c in range(contact_count):
-        if rows[3 * c].push > 0.0 or rows[3 * c].held:
-            return True
-    for number in range(3 * contact_count, row_count):
-        row = rows[number]
-        if row.push > 0.0 or (row.push != 0.0 and row.lower < 0.0):
-            return True
-    return False
-
-
-@inner_kernel
-def solve_push(rows, contact_count, row_count, response, tolerance, sweep_limit, velocity):
-    """Find the impulses of the position correction; write push_impulse.
-
-    `velocity` starts as zero: it is a displacement rate, never added to the state's velocity, so
-    that taking back penetration gives no kinetic energy.
-    """
-    for number in range(row_count):
-        rows[number].push_impulse = 0.0
+def solve_bounded(rows, row_count, response, tolerance, sweep_limit, velocity):
+    """Sweep over rows that have bounds only, no cones, as those of position corrections."""
     for _ in range(sweep_limit):
         change = 0.0
         for number in range(row_count):
             row = rows[number]
-            is_contact = number < 3 * contact_count
-            is_tangent = is_contact and number % 3 != 0
-            if row.kind == JOINT_FRICTION or row.inverse_mass <= 0.0:
-                continue
-            if is_tangent and not row.held:
-                continue
-            new = wanted_impulse(row, row.push_impulse, row.push, velocity)
-            if not is_contact:
-                new = min(max(new, row.lower), row.upper)
-            elif not row.held:
-                new = max(new, 0.0)
-            moved = new - row.push_impulse
-            if moved != 0.0:
-                row.push_impulse = new
-                apply_impulse(row, moved, response, velocity)
-                change = max(change, abs(moved) * row.inverse_mass)
+            if row.lower < row.upper:
+                change = max(change, solve_bounded_row(row, response, velocity))
         if change <= tolerance:
             break

@@ -1,8 +1,8 @@
-"""Small operations on vectors of any length."""
+"""Small operations on vectors."""
 
 from __future__ import annotations
 
-from hrpsim.compiled import inner_kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel
 
 
 @inner_kernel
@@ -10,3 +10,18 @@ def copy_vector(source, target_out):
     """Copy `source` (n,) over `target_out` (n,); slice assignment would make room for overlaps."""
     for k in range(source.shape[0]):
         target_out[k] = source[k]
+
+
+@inlined_kernel
+def dot(a, b):
+    """Return a . b of vectors (3,)."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@inlined_kernel
+def triple_product(a, b, c):
+    """Return a . (b x c) of vectors (3,)."""
+    x = b[1] * c[2] - b[2] * c[1]
+    y = b[2] * c[0] - b[0] * c[2]
+    z = b[0] * c[1] - b[1] * c[0]
+    return a[0] * x + a[1] * y + a[2] * z

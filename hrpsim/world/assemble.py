@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.collision.contacts import CONTACT, MANIFOLD, SHAPE, Collision
-from hrpsim.constraints.joint_rows import JOINT_IMPULSE
+from hrpsim.constraints.connection_rows import JOIN
+from hrpsim.constraints.joint_rows import (
+    JOINT_HOLD,
+    JOINT_IMPULSE,
+    JOINT_LAW,
+    LIMIT_LAW,
+    LOCK_LAW,
+    MIMIC_LAW,
+)
 from hrpsim.constraints.rows import new_rows
 from hrpsim.dynamics.articulated import new_articulated
 from hrpsim.dynamics.joint_forces import CONTROL
@@ -138,11 +146,15 @@ def assemble(
         q=np.zeros(positions),
         velocity=np.zeros(dofs),
         control=np.zeros(dofs, dtype=CONTROL),
+        joint_laws=_rigid_laws(dofs, float(settings["time_step"][0])),
+        joint_holds=np.zeros(dofs, dtype=JOINT_HOLD),
         joint_impulses=np.zeros(dofs, dtype=JOINT_IMPULSE),
         kinematics=new_kinematics(bodies),
         articulated=new_articulated(bodies),
         collision=collision,
         materials=materials,
+        solver_choice=np.zeros((1, 1), dtype=np.int64),
+        connections=np.zeros(0, dtype=JOIN),
         ports=new_ports(bodies, dofs, 256 + 36 * bodies),
         rows=new_rows(rows, 24 * rows),
         wrenches=np.zeros(8, dtype=WRENCH),
@@ -150,3 +162,12 @@ def assemble(
         work=new_work(bodies, positions, dofs),
     )
     return scene, owners
+
+
+def _rigid_laws(dof_count: int, time_step: float) -> np.ndarray:
+    """Return the laws (nv, 5) that joints' constraints start with."""
+    laws = np.zeros((dof_count, 5), dtype=JOINT_LAW)
+    laws["force_limit"] = np.inf
+    laws["damping_time"][:, [LIMIT_LAW, MIMIC_LAW]] = -1.0
+    laws["damping_time"][:, LOCK_LAW] = 2.0 * time_step
+    return laws

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from hrpsim.compiled import inner_kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.constraints.connection_rows import (
+    connection_response_space,
+    mark_connection_ports,
+    remember_connection_impulses,
+    write_connection_rows,
+)
 from hrpsim.constraints.contact_rows import (
     contact_response_space,
     mark_contact_ports,
     write_contact_rows,
+)
+from hrpsim.constraints.displacement import (
+    asks_for_displacement,
+    turn_to_displacement,
+    turn_to_motion,
 )
 from hrpsim.constraints.joint_rows import (
     mark_joint_ports,
     remember_joint_impulses,
     write_joint_rows,
 )
-from hrpsim.constraints.rows import CONTACT_ROW
 from hrpsim.dynamics.articulated import respond
 from hrpsim.dynamics.response import number_ports, port_responses, port_velocities
-from hrpsim.solvers.projected_gauss_seidel import needs_push, solve, solve_push, warm_start
+from hrpsim.solvers.projected_gauss_seidel import solve, solve_bounded, warm_start
+from hrpsim.world.scene import SEMI_IMPLICIT
 from hrpsim.world.status import DONE, MORE_BLOCKS, MORE_RESPONSES, MORE_ROWS
 
 # Contacts that begin have no impulses to start from and need more sweeps: up to this many times the
@@ -46,9 +57,10 @@ def prepare_rows(s):
     contacts, contact_count = s.collision.contacts, tally.contact_count
     mark_contact_ports(contacts, contact_count, s.ports)
     joint_row_count = mark_joint_ports(
-        s.forest, s.q, s.velocity, time_step, s.joint_impulses, s.ports
+        s.forest, s.q, s.velocity, time_step, s.joint_holds, s.joint_impulses, s.ports
     )
-    tally.row_count = 3 * contact_count + joint_row_count
+    connection_row_count = mark_connection_ports(s.connections, s.ports)
+    tally.row_count = 3 * contact_count + connection_row_count + joint_row_count
     if tally.row_count == 0:
         return DONE
     tally.needed = tally.row_count
@@ -59,6 +71,7 @@ def prepare_rows(s):
         return MORE_BLOCKS
     tally.needed = contact_response_space(s.forest, contacts, contact_count, s.ports)
     tally.needed += 2 * joint_row_count * s.ports.velocity.shape[0]
+    tally.needed += connection_response_space(s.forest, s.connections, s.ports)
     if tally.needed > s.rows.response.shape[0]:
         return MORE_RESPONSES
     port_responses(s.forest, s.kinematics, s.articulated, tally.port_count, s.ports)
@@ -69,10 +82,23 @@ def prepare_rows(s):
         contact_count,
         s.collision.shapes,
         s.materials,
+        s.solver_choice,
         settings,
         time_step,
         s.work.directions,
         s.ports,
+        s.rows,
+    )
+    number, used = write_connection_rows(
+        s.forest,
+        s.kinematics,
+        time_step,
+        0.5 * time_step if settings.integrator == SEMI_IMPLICIT else time_step,
+        s.connections,
+        s.work.joined[0],
+        s.ports,
+        3 * contact_count,
+        used,
         s.rows,
     )
     write_joint_rows(
@@ -81,9 +107,11 @@ def prepare_rows(s):
         s.velocity,
         time_step,
         settings,
+        s.joint_laws,
+        s.joint_holds,
         s.joint_impulses,
         s.ports,
-        3 * contact_count,
+        number,
         used,
         s.rows,
     )
@@ -136,14 +164,14 @@ def plan_push(s):
     tally, settings, work, ports = s.tally[0], s.settings[0], s.work, s.ports
     rows, response = s.rows.rows, s.rows.response
     tally.pushed = 0
-    if not needs_push(rows, tally.contact_count, tally.row_count):
+    if not asks_for_displacement(rows, tally.contact_count, tally.row_count):
         return
     tally.pushed = 1
     for k in range(ports.velocity.shape[0]):
         ports.velocity[k] = 0.0
-    solve_push(
+    turn_to_displacement(rows, tally.row_count)
+    solve_bounded(
         rows,
-        tally.contact_count,
         tally.row_count,
         response,
         settings.tolerance,
@@ -152,9 +180,8 @@ def plan_push(s):
     )
     clear_loads(s)
     for number in range(tally.row_count):
-        row = rows[number]
-        if row.push_impulse != 0.0:
-            add_load(s, row, row.push_impulse)
+        add_load(s, rows[number], rows[number].impulse)
+    turn_to_motion(rows, tally.row_count)
     respond(s.forest, s.kinematics, s.articulated, work.joint_load, work.push)
 
 
@@ -163,20 +190,21 @@ def add_load(s, row, force):
     """Add what a row does with `force` to the bodies' loads and the joints' efforts."""
     if force == 0.0:
         return
-    if row.source < s.tally[0].contact_count and row.kind == CONTACT_ROW:
-        contact = s.collision.contacts[row.source]
-        first = contact.body_a if contact.body_a >= 0 else contact.body_b
-        load = s.articulated[first].load
-        for r in range(6):
-            load[r] += row.J_a[r] * force
-        if row.at_b >= 0:
-            load = s.articulated[contact.body_b].load
-            for r in range(6):
-                load[r] += row.J_b[r] * force
+    _add_to_port(s, row.port_a, row.J_a, force)
+    if row.port_b >= 0:
+        _add_to_port(s, row.port_b, row.J_b, force)
+
+
+@inlined_kernel
+def _add_to_port(s, number, J, force):
+    """Add the force along J on a port."""
+    port = s.ports.ports[number]
+    if port.dof >= 0:
+        s.work.joint_load[port.dof] += J[0] * force
     else:
-        s.work.joint_load[row.source] += row.J_a[0] * force
-        if row.at_b >= 0:
-            s.work.joint_load[row.leader] += row.J_b[0] * force
+        load = s.articulated[port.body].load
+        for r in range(6):
+            load[r] += J[r] * force
 
 
 @inner_kernel
@@ -231,4 +259,5 @@ def remember_impulses(s):
         for r in range(3):
             kept.impulse[r] = rows[3 * c + r].impulse
             contact.impulse[r] = kept.impulse[r] + contact.struck[r]
+    remember_connection_impulses(rows, s.connections)
     remember_joint_impulses(rows, 3 * tally.contact_count, tally.row_count, s.joint_impulses)

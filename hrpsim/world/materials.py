@@ -12,15 +12,25 @@ class MaterialTable:
     """Materials by name; a pair that nobody set has the default properties."""
 
     def __init__(self, static: float = 0.8, kinetic: float = 0.8, restitution: float = 0.0):
-        self.default = (static, kinetic, restitution)
+        self.default = (static, kinetic, restitution, 0.0, -1.0, np.inf)
         self.index: dict[str, int] = {"default": 0}
-        self._pairs: dict[frozenset[str], tuple[float, float, float]] = {}
+        self._pairs: dict[frozenset[str], tuple[float, ...]] = {}
 
     def add(self, name: str) -> None:
         """Make `name` known."""
         self.index.setdefault(name, len(self.index))
 
-    def set_pair(self, a: str, b: str, static: float, kinetic: float, restitution: float) -> None:
+    def set_pair(
+        self,
+        a: str,
+        b: str,
+        static: float,
+        kinetic: float,
+        restitution: float,
+        compliance: float = 0.0,
+        damping_time: float = -1.0,
+        force_limit: float = np.inf,
+    ) -> None:
         """Set the coefficients between two materials; WorldError if they are not physical."""
         for what, value in {"static": static, "kinetic": kinetic}.items():
             if not (np.isfinite(value) and value >= 0.0):
@@ -35,7 +45,14 @@ class MaterialTable:
             )
         self.add(a)
         self.add(b)
-        self._pairs[frozenset((a, b))] = (static, kinetic, restitution)
+        self._pairs[frozenset((a, b))] = (
+            static,
+            kinetic,
+            restitution,
+            compliance,
+            damping_time,
+            force_limit,
+        )
 
     def table(self) -> np.ndarray:
         """Return the (k, k) MATERIAL_PAIR records for the kernels."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from hrpsim.collision.contacts import Collision
 from hrpsim.constraints.contact_rows import CONTACT_LAW
+from hrpsim.constraints.joined_frames import JOINED
 from hrpsim.constraints.rows import Rows
 from hrpsim.dynamics.response import Ports
 from hrpsim.kinematics.forest import Forest
@@ -84,6 +85,7 @@ class Work(NamedTuple):
     acceleration: np.ndarray  # (4, nv) of RK4's stages
     held: np.ndarray  # (n,) HELD
     directions: np.ndarray  # (3, 3)
+    joined: np.ndarray  # (1,) JOINED
 
 
 class Scene(NamedTuple):
@@ -95,11 +97,15 @@ class Scene(NamedTuple):
     q: np.ndarray  # (nq,)
     velocity: np.ndarray  # (nv,) kernels' layout
     control: np.ndarray  # (nv,) CONTROL
+    joint_laws: np.ndarray  # (nv, 5) JOINT_LAW
+    joint_holds: np.ndarray  # (nv,) JOINT_HOLD
     joint_impulses: np.ndarray  # (nv,) JOINT_IMPULSE
     kinematics: np.ndarray  # (n,) KINEMATICS
     articulated: np.ndarray  # (n,) ARTICULATED
     collision: Collision
     materials: np.ndarray  # (k, k) MATERIAL_PAIR
+    solver_choice: np.ndarray  # (c, c) solver of contacts, by the solver classes of their shapes
+    connections: np.ndarray  # (connections,) JOIN
     ports: Ports
     rows: Rows
     wrenches: np.ndarray  # (capacity,) WRENCH
@@ -111,5 +117,6 @@ def new_work(body_count: int, nq: int, nv: int) -> Work:
     """Return zeroed work vectors."""
     shapes = {"q_start": nq, "rate": (4, nq), "acceleration": (4, nv), "directions": (3, 3)}
     arrays = {name: np.zeros(shapes.get(name, nv)) for name in Work._fields}
+    arrays["joined"] = np.zeros(1, dtype=JOINED)
     arrays["held"] = np.zeros(body_count, dtype=HELD)
     return Work(**arrays)

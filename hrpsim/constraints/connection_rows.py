@@ -1,0 +1,248 @@
+"""The rows of connections: any of the six relative motions of two frames held or driven.
+
+Frame a is fixed in body a (or the world), frame b in body b. A linear row holds the point of b
+along an axis e of a: g = e . (x_a - x_b); both bodies are pushed at the point of b, so that the
+pair gains no angular momentum. An angular row holds an axis u of a square to an axis w of b:
+g = u . w, whose rate is (omega_a - omega_b) . (u x w).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.constraints.joined_frames import move_frames, place_frames
+from hrpsim.constraints.rows import (
+    CONNECTION,
+    attach_port,
+    attach_second_port,
+    coupling,
+    row_velocity,
+    soften,
+    start_row,
+)
+from hrpsim.spatial.vector import dot, triple_product
+
+HELD, DRIVEN = 1, 2  # what an axis of a connection is, besides 0: free
+
+JOIN = np.dtype(
+    [
+        ("body_a", "i8"),  # -1: the world
+        ("body_b", "i8"),
+        ("R_a", "f8", (3, 3)),  # frame a in body a
+        ("p_a", "f8", (3,)),  # [m]
+        ("R_b", "f8", (3, 3)),
+        ("p_b", "f8", (3,)),
+        ("enabled", "i8"),
+        ("axes", "i8", (6,)),  # of frame a, linear first: 0, HELD or DRIVEN
+        ("length", "f8"),  # > 0: the first axis is the line between the points, this long [m]
+        ("compliance", "f8", (6,)),  # [m/N or rad/Nm]
+        ("damping_time", "f8", (6,)),  # [s]
+        ("force_limit", "f8", (6,)),  # [N or Nm]
+        ("speed", "f8", (6,)),  # of b relative to a, asked for by driven axes [m/s or rad/s]
+        ("solver", "i8"),
+        ("first_row", "i8"),  # in this step
+        ("impulse", "f8", (6,)),  # of the last step, on a [Ns or Nms]
+        ("error", "f8", (6,)),  # g of the held axes [m or rad]
+    ]
+)
+
+
+@inner_kernel
+def mark_connection_ports(connections, ports_out):
+    """Mark the bodies that connections push; return the number of their rows."""
+    count = 0
+    for c in range(connections.shape[0]):
+        join = connections[c]
+        if not join.enabled:
+            continue
+        if join.body_a >= 0:
+            ports_out.supports[join.body_a].port = 0
+        if join.body_b >= 0:
+            ports_out.supports[join.body_b].port = 0
+        for axis in range(6):
+            count += 1 if join.axes[axis] else 0
+    return count
+
+
+@inner_kernel
+def connection_response_space(forest, connections, ports):
+    """Return the room that the responses of the connections' rows need."""
+    needed = 0
+    for c in range(connections.shape[0]):
+        join = connections[c]
+        if not join.enabled:
+            continue
+        a, b = join.body_a, join.body_b
+        width = 0
+        if a >= 0:
+            width += ports.supports[forest.bodies[a].root].tree_width
+        if b >= 0 and (a < 0 or forest.bodies[a].root != forest.bodies[b].root):
+            width += ports.supports[forest.bodies[b].root].tree_width
+        needed += 6 * width
+    return needed
+
+
+@inner_kernel
+def write_connection_rows(
+    forest, kinematics, time_step, bend_time, connections, joined, ports, first, used, rows_out
+):
+    """Write the connections' rows from row `first` on; return (next row, response space used).
+
+    ports.velocity must be the velocity at the start of the step. `bend_time` [s] lies between a
+    velocity of the integrator and the place where the rows are linear (see `soften`).
+    """
+    rows, response = rows_out.rows, rows_out.response
+    number = first
+    for c in range(connections.shape[0]):
+        join = connections[c]
+        if not join.enabled:
+            continue
+        join.first_row = number
+        place_frames(forest, kinematics, join, joined)
+        move_frames(forest, kinematics, join, joined)
+        for axis in range(6):
+            if not join.axes[axis]:
+                continue
+            row = rows[number]
+            start_row(row, used)
+            error = find_direction(join, axis, joined)
+            used = _attach(forest, ports, join, axis, joined, row, response, used)
+            row.inverse_mass = coupling(row, row, response)
+            row.solver, row.kind, row.source = join.solver, CONNECTION, c
+            row.impulse = join.impulse[axis]
+            row.upper = join.force_limit[axis] * time_step
+            row.lower = -row.upper
+            if join.axes[axis] == HELD:
+                join.error[axis] = error
+                rate = row_velocity(row, ports.velocity)
+                bend = bend_time * _bending(join, axis, joined)
+                compliance, damping_time = join.compliance[axis], join.damping_time[axis]
+                soften(row, error, rate, bend, compliance, damping_time, time_step)
+            else:
+                row.target = -join.speed[axis]
+            number += 1
+    return number, used
+
+
+@inner_kernel
+def find_direction(join, axis, joined):
+    """Write joined.direction, that of the row's force or moment on a; return its error g [m, rad].
+
+    For angular rows joined.u and joined.w are set besides.
+    """
+    direction, apart = joined.direction, joined.apart
+    error = 0.0
+    if axis < 3:
+        for r in range(3):
+            direction[r] = joined.axes_a[r, axis]
+        if join.length > 0.0:
+            distance = math.sqrt(apart[0] ** 2 + apart[1] ** 2 + apart[2] ** 2)
+            if distance > 1e-9 * join.length:
+                for r in range(3):
+                    direction[r] = apart[r] / distance
+            return distance - join.length
+        for r in range(3):
+            error += direction[r] * apart[r]
+        return error
+    of_a, of_b = _square_axes(join, axis - 3)
+    u, w = joined.u, joined.w
+    for r in range(3):
+        u[r], w[r] = joined.axes_a[r, of_a], joined.axes_b[r, of_b]
+        error += u[r] * w[r]
+    if join.axes[axis] == DRIVEN:
+        for r in range(3):
+            direction[r] = joined.axes_a[r, axis - 3]
+        return 0.0
+    direction[0] = u[1] * w[2] - u[2] * w[1]
+    direction[1] = u[2] * w[0] - u[0] * w[2]
+    direction[2] = u[0] * w[1] - u[1] * w[0]
+    return error
+
+
+@inlined_kernel
+def _square_axes(join, about):
+    """Return (axis of a, axis of b) that a row about `about` holds square to each other.
+
+    Where one axis alone is free, both rows hold it square to axes of a, however far it turned.
+    """
+    free, count = 0, 0
+    for k in range(3):
+        if join.axes[3 + k] != HELD:
+            free = k
+            count += 1
+    if count == 1 and free != about:
+        return 3 - about - free, free
+    return (about + 1) % 3, (about + 2) % 3
+
+
+@inlined_kernel
+def _bending(join, axis, joined):
+    """Return d2g/dt2 of a row while all velocities stay as they are [m/s^2 or rad/s^2]."""
+    omega_a, alpha_a = joined.omega_a, joined.alpha_a
+    if axis < 3:
+        d, leaving, apart = joined.direction, joined.leaving, joined.apart
+        total = dot(d, joined.bending)
+        if join.length > 0.0:
+            along = dot(d, leaving)
+            distance = max(dot(d, apart), 1e-9 * join.length)
+            return total + (dot(leaving, leaving) - along * along) / distance
+        total += _turned_twice(omega_a, alpha_a, d, apart)
+        return total + 2.0 * triple_product(omega_a, d, leaving)
+    u, w, omega_b = joined.u, joined.w, joined.omega_b
+    total = _turned_twice(omega_a, alpha_a, u, w) + _turned_twice(omega_b, joined.alpha_b, w, u)
+    both = dot(omega_a, omega_b) * dot(u, w) - dot(omega_a, w) * dot(omega_b, u)
+    return total + 2.0 * both
+
+
+@inlined_kernel
+def _turned_twice(omega, alpha, e, x):
+    """Return x . d2e/dt2 of an axis e that turns with `omega`, and `alpha` more a second."""
+    turned = dot(omega, x) * dot(omega, e) - dot(omega, omega) * dot(e, x)
+    return turned + triple_product(alpha, e, x)
+
+
+@inner_kernel
+def _attach(forest, ports, join, axis, joined, row, response, used):
+    """Make the row push a along joined.direction and b against it, at the point of b."""
+    a, b = join.body_a, join.body_b
+    if a >= 0:
+        _load(joined.direction, joined.point_a, axis, 1.0, row.J_a)
+        used = attach_port(forest, ports, ports.supports[a].port, row, response, used)
+        if b >= 0:
+            _load(joined.direction, joined.point_b, axis, -1.0, row.J_b)
+            used = attach_second_port(forest, ports, ports.supports[b].port, row, response, used)
+    else:
+        _load(joined.direction, joined.point_b, axis, -1.0, row.J_a)
+        used = attach_port(forest, ports, ports.supports[b].port, row, response, used)
+    return used
+
+
+@inlined_kernel
+def _load(d, point, axis, sign, J_out):
+    """Write the spatial force of `sign` times a unit force through `point`, or unit moment."""
+    if axis >= 3:
+        for r in range(3):
+            J_out[r] = sign * d[r]
+            J_out[3 + r] = 0.0
+        return
+    J_out[0] = sign * (point[1] * d[2] - point[2] * d[1])
+    J_out[1] = sign * (point[2] * d[0] - point[0] * d[2])
+    J_out[2] = sign * (point[0] * d[1] - point[1] * d[0])
+    for r in range(3):
+        J_out[3 + r] = sign * d[r]
+
+
+@inner_kernel
+def remember_connection_impulses(rows, connections_out):
+    """Keep the impulses of the connections' rows, for the next step's start and for users."""
+    for c in range(connections_out.shape[0]):
+        join = connections_out[c]
+        number = join.first_row
+        for axis in range(6):
+            join.impulse[axis] = 0.0
+            if join.enabled and join.axes[axis]:
+                join.impulse[axis] = rows[number].impulse
+                number += 1

@@ -1,0 +1,47 @@
+"""The same rows once more, now for displacements: taking back penetration and violated limits.
+
+What is asked for is a displacement rate that is never added to the state's velocity, so that a
+correction gives no kinetic energy. Friction and motors take no part.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.compiled import inner_kernel
+from hrpsim.constraints.rows import CONTACT_ROW, JOINT_FRICTION, MOTOR
+
+
+@inner_kernel
+def asks_for_displacement(rows, contact_count, row_count):
+    """Return whether any row asks for a position correction."""
+    for c in range(contact_count):
+        if rows[3 * c].push > 0.0 or rows[3 * c].held:
+            return True
+    for number in range(3 * contact_count, row_count):
+        row = rows[number]
+        if row.push > 0.0 or (row.push != 0.0 and row.lower < 0.0):
+            return True
+    return False
+
+
+@inner_kernel
+def turn_to_displacement(rows, row_count):
+    """Make every row ask for its displacement rate instead of its velocity, from no impulse."""
+    for number in range(row_count):
+        row = rows[number]
+        row.kept_impulse, row.impulse = row.impulse, 0.0
+        row.target = row.push
+        if row.kind == CONTACT_ROW:
+            is_normal = number % 3 == 0
+            row.lower = -math.inf if row.held else 0.0
+            row.upper = math.inf if row.held or is_normal else 0.0
+        elif row.kind == JOINT_FRICTION or row.kind == MOTOR:
+            row.lower = row.upper = 0.0
+
+
+@inner_kernel
+def turn_to_motion(rows, row_count):
+    """Give every row the impulse back that it had before `turn_to_displacement`."""
+    for number in range(row_count):
+        rows[number].impulse = rows[number].kept_impulse
