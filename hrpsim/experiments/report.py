@@ -69,7 +69,9 @@ def as_markdown(outcome: Outcome, folder: Path) -> str:
     lines = [f"### {_heading(outcome)}", ""]
     lines.append(f"Source: {outcome.experiment.source}. Peer: {outcome.result.peer}.")
     lines += ["", f"| {' | '.join(_COLUMNS)} |", "| --- " * len(_COLUMNS) + "|"]
-    lines += [f"| {' | '.join(_cells(row))} |" for row in outcome.result.rows]
+    for row in outcome.result.rows:
+        cells = [cell.replace("|", r"\|") for cell in _cells(row)]
+        lines.append(f"| {' | '.join(cells)} |")
     lines += ["", *(f"- {note}" for note in outcome.result.notes)]
     if outcome.figure:
         link = Path(os.path.relpath(outcome.figure, folder)).as_posix()
