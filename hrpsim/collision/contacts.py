@@ -41,6 +41,8 @@ CONTACT = np.dtype(
         ("normal", "f8", (3,)),  # from b to a: a force f >= 0 pushes a along +normal
         ("gap", "f8"),  # [m], negative inside
         ("impulse", "f8", (3,)),  # along the normal and the two tangents [Ns]
+        ("axis_angle", "f8"),  # of the friction pyramid's axes, drawn at the contact's birth [rad]
+        ("turn", "f8", (2,)),  # cosine and sine between the tangents and the axes of its rows
         ("struck", "f8", (3,)),  # the part of it that came at once, in an rk4 step
         ("held_a", "f8", (3,)),  # the point in the frames of the bodies, in an rk4 step [m]
         ("held_b", "f8", (3,)),
@@ -227,13 +229,14 @@ def _move_point(forest, kinematics, reference, body, point):
 
 
 @inner_kernel
-def recall_impulses(previous_count, previous, count, contacts):
+def recall_impulses(previous_count, previous, count, contacts, born):
     """Start every contact from the impulse it had in the last step; new ones start from zero.
 
-    Both lists are sorted by pair, so one pass over both finds the partners. Returns how many
-    contacts are new.
+    Both lists are sorted by pair, so one pass over both finds the partners. New contacts draw the
+    axes of their friction, by their number among all since the start: `born` came before. Returns
+    how many contacts are new.
     """
-    new = count
+    new = 0
     k = 0
     for c in range(count):
         contact = contacts[c]
@@ -243,11 +246,26 @@ def recall_impulses(previous_count, previous, count, contacts):
         ):
             k += 1
         j = k
+        is_new = True
         while j < previous_count and previous[j].shape_a == a and previous[j].shape_b == b:
             if previous[j].feature == contact.feature:
                 for r in range(3):
                     contact.impulse[r] = previous[j].impulse[r]
-                new -= 1
+                contact.axis_angle = previous[j].axis_angle
+                is_new = False
                 break
             j += 1
+        if is_new:
+            contact.axis_angle = 0.5 * math.pi * _uniform(born + new)
+            new += 1
     return new
+
+
+@inner_kernel
+def _uniform(number):
+    """Return a number of [0, 1) that looks drawn at random: splitmix64 of `number`."""
+    bits = (np.uint64(number) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    bits = bits ^ (bits >> np.uint64(31))
+    return np.float64(bits >> np.uint64(11)) * 2.0**-53

@@ -1,4 +1,8 @@
-"""The rows of contacts: a normal that pushes, and two tangents inside the friction cone."""
+"""The rows of contacts: a normal that pushes, and two tangents that friction acts along.
+
+Friction lies in the cone of the normal force, any two axes serving; or its components along two
+axes turned at random are bounded each for itself; or it is one force against the slip.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,10 @@ import numpy as np
 
 from hrpsim.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.constraints.rows import (
+    CONE,
     CONTACT_ROW,
+    PYRAMID,
+    SLIP_DIRECTION,
     attach_port,
     attach_second_port,
     coupling,
@@ -32,6 +39,7 @@ MATERIAL_PAIR = np.dtype(
 
 # numbers that contact rows are made with, the same for the whole world
 CONTACT_LAW = [
+    ("friction_model", "i8"),
     ("slip_threshold", "f8"),  # speed that separates static from kinetic friction [m/s]
     ("restitution_threshold", "f8"),  # approach speed below which nothing bounces [m/s]
     ("correction_rate", "f8"),  # share of the penetration taken back in a step
@@ -44,7 +52,8 @@ CONTACT_LAW = [
 def tangents(n, first_out, second_out):
     """Write two unit vectors orthogonal to the unit vector `n` and to each other.
 
-    They depend on the normal alone, so that friction impulses keep their meaning between steps.
+    They depend on the normal alone, so that friction impulses, which contacts keep along these
+    two, keep their meaning between steps.
     """
     if abs(n[2]) > 0.7:
         scale = 1.0 / math.sqrt(n[0] * n[0] + n[2] * n[2])
@@ -120,12 +129,61 @@ def write_contact_rows(
             row.impulse = contact.impulse[axis]
             row.inverse_mass = coupling(row, row, response)
             row.solver = solver
-        share_largest_mass(x, y, response)
         pair = materials[a.material, b.material]
-        slip = math.hypot(row_velocity(x, ports.velocity), row_velocity(y, ports.velocity))
-        normal.friction = pair.kinetic if slip > law.slip_threshold else pair.static
+        slip_x, slip_y = row_velocity(x, ports.velocity), row_velocity(y, ports.velocity)
+        slip = math.hypot(slip_x, slip_y)
+        slides = slip > law.slip_threshold
+        normal.friction = pair.kinetic if slides else pair.static
+        normal.friction_model = law.friction_model
+        if law.friction_model == CONE:
+            share_largest_mass(x, y, response)
+        elif law.friction_model == SLIP_DIRECTION and slides:
+            _turn_axes(contact, x, y, -slip_x / slip, -slip_y / slip, response)
+            x.impulse, y.impulse = max(x.impulse, 0.0), 0.0
+        else:
+            normal.friction_model = PYRAMID
+            angle = contact.axis_angle
+            _turn_axes(contact, x, y, math.cos(angle), math.sin(angle), response)
         _ask(contact.gap, row_velocity(normal, ports.velocity), pair, law, time_step, normal)
     return used
+
+
+@inner_kernel
+def _turn_axes(contact, x, y, cosine, sine, response):
+    """Turn the rows of both tangents, and their impulses, about the normal."""
+    contact.turn[0], contact.turn[1] = cosine, sine
+    for k in range(6):
+        a, b = x.J_a[k], y.J_a[k]
+        x.J_a[k], y.J_a[k] = cosine * a + sine * b, cosine * b - sine * a
+        a, b = x.J_b[k], y.J_b[k]
+        x.J_b[k], y.J_b[k] = cosine * a + sine * b, cosine * b - sine * a
+    at_x, at_y = x.response_at, y.response_at
+    for k in range(x.width_a + x.width_b):
+        a, b = response[at_x + k], response[at_y + k]
+        response[at_x + k], response[at_y + k] = cosine * a + sine * b, cosine * b - sine * a
+    a, b = x.impulse, y.impulse
+    x.impulse, y.impulse = cosine * a + sine * b, cosine * b - sine * a
+    x.inverse_mass, y.inverse_mass = coupling(x, x, response), coupling(y, y, response)
+
+
+@inlined_kernel
+def friction_impulses(contact, normal, x, y):
+    """Return the friction impulses of a contact's rows along its two `tangents` [Ns]."""
+    if normal.friction_model == CONE:
+        return x.impulse, y.impulse
+    cosine, sine = contact.turn[0], contact.turn[1]
+    return cosine * x.impulse - sine * y.impulse, sine * x.impulse + cosine * y.impulse
+
+
+@inlined_kernel
+def friction_holds(normal, x, y):
+    """Return whether friction is well inside its bounds, so that the contact point sticks."""
+    limit = math.sqrt(0.999) * normal.friction * normal.impulse
+    if normal.friction_model == CONE:
+        return x.impulse * x.impulse + y.impulse * y.impulse < limit * limit
+    if normal.friction_model == PYRAMID:
+        return max(abs(x.impulse), abs(y.impulse)) < limit
+    return False  # along one direction only: the other one slips freely
 
 
 @inlined_kernel

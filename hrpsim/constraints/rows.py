@@ -13,6 +13,8 @@ CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR, CONNE
 
 ITERATIVE, DIRECT, SPLIT = range(3)  # which solver a row is for
 
+CONE, PYRAMID, SLIP_DIRECTION = range(3)  # how a normal force bounds its friction
+
 ROW = np.dtype(
     [
         ("port_a", "i8"),
@@ -36,6 +38,7 @@ ROW = np.dtype(
         ("kept_impulse", "f8"),  # that of the motion, while the position correction is solved
         ("held", "i8"),  # at a contact: whether the position correction holds it both ways
         ("friction", "f8"),  # at a normal row: coefficient of its contact
+        ("friction_model", "i8"),  # at a normal row
         ("solver", "i8"),
         ("kind", "i8"),
         ("source", "i8"),  # its contact, degree of freedom or connection

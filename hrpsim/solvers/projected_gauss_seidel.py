@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.compiled import inlined_kernel, inner_kernel
-from hrpsim.constraints.rows import row_velocity
+from hrpsim.constraints.rows import CONE, SLIP_DIRECTION, row_velocity
 
 
 @inlined_kernel
@@ -95,10 +95,16 @@ def solve_contact(normal, x, y, response, velocity):
 
 @inlined_kernel
 def solve_friction(normal, x, y, response, velocity):
-    """Solve the friction of one contact under its normal impulse; return the change [m/s]."""
+    """Solve the friction of one contact under its normal impulse; return the change [m/s].
+
+    normal.friction_model says how: CONE, Nakaoka eqs. 19-21; PYRAMID, each tangent within
+    +-mu f_n; SLIP_DIRECTION, one force of 0 to mu f_n along x.
+    """
     limit = normal.friction * normal.impulse
     if limit == 0.0 and x.impulse == 0.0 and y.impulse == 0.0:
         return 0.0
+    if normal.friction_model != CONE:
+        return _solve_axes(normal.friction_model, limit, x, y, response, velocity)
     new_x = wanted_impulse(x, velocity)
     new_y = wanted_impulse(y, velocity)
     length = math.sqrt(new_x * new_x + new_y * new_y)
@@ -108,6 +114,17 @@ def solve_friction(normal, x, y, response, velocity):
         new_y *= scale
     change = set_impulse(x, new_x, response, velocity)
     return max(change, set_impulse(y, new_y, response, velocity))
+
+
+@inlined_kernel
+def _solve_axes(model, limit, x, y, response, velocity):
+    """Solve the friction along each tangent for itself."""
+    if model == SLIP_DIRECTION:
+        return set_impulse(x, min(max(wanted_impulse(x, velocity), 0.0), limit), response, velocity)
+    new = min(max(wanted_impulse(x, velocity), -limit), limit)
+    change = set_impulse(x, new, response, velocity)
+    new = min(max(wanted_impulse(y, velocity), -limit), limit)
+    return max(change, set_impulse(y, new, response, velocity))
 
 
 @inner_kernel

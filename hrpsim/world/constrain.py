@@ -11,6 +11,7 @@ from hrpsim.constraints.connection_rows import (
 )
 from hrpsim.constraints.contact_rows import (
     contact_response_space,
+    friction_impulses,
     mark_contact_ports,
     write_contact_rows,
 )
@@ -251,13 +252,17 @@ def remember_impulses(s):
     contacts, previous = s.collision.contacts, s.collision.previous
     tally.penetration = 0.0
     tally.previous_count = tally.contact_count
+    tally.born_count += tally.new_count
     for c in range(tally.contact_count):
         contact, kept = contacts[c], previous[c]
         tally.penetration = max(tally.penetration, -contact.gap)
         kept.shape_a, kept.shape_b = contact.shape_a, contact.shape_b
         kept.feature = contact.feature
+        kept.axis_angle = contact.axis_angle
+        normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
+        kept.impulse[0] = normal.impulse
+        kept.impulse[1], kept.impulse[2] = friction_impulses(contact, normal, x, y)
         for r in range(3):
-            kept.impulse[r] = rows[3 * c + r].impulse
             contact.impulse[r] = kept.impulse[r] + contact.struck[r]
     remember_connection_impulses(rows, s.connections)
     remember_joint_impulses(rows, 3 * tally.contact_count, tally.row_count, s.joint_impulses)

@@ -53,6 +53,7 @@ _WORLD_KEYS = (
     "slop",
     "slip_threshold",
     "restitution_threshold",
+    "friction_model",
 )
 _ROBOT_KEYS = (
     "name",

@@ -35,6 +35,7 @@ TALLY = np.dtype(
         ("contact_count", "i8"),
         ("new_count", "i8"),  # contacts that the last step did not have
         ("previous_count", "i8"),
+        ("born_count", "i8"),  # contacts that were new in any step before
         ("row_count", "i8"),
         ("port_count", "i8"),
         ("wrench_count", "i8"),

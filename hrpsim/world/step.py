@@ -81,7 +81,7 @@ def collide_shapes(s):
         return MORE_CONTACTS
     tally.contact_count = count
     tally.new_count = recall_impulses(
-        tally.previous_count, collision.previous, count, collision.contacts
+        tally.previous_count, collision.previous, count, collision.contacts, tally.born_count
     )
     return DONE
 

@@ -9,6 +9,7 @@ held too: a correction along the surface alone would tilt bodies off it.
 from __future__ import annotations
 
 from hrpsim.compiled import inner_kernel
+from hrpsim.constraints.contact_rows import friction_holds
 from hrpsim.kinematics.forward import update_poses
 
 
@@ -41,8 +42,7 @@ def ask_back_slip(s):
     update_poses(s.forest, s.q, s.kinematics)
     for c in range(s.tally[0].contact_count):
         contact, normal, x, y = contacts[c], rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
-        limit = normal.friction * normal.impulse
-        if x.impulse * x.impulse + y.impulse * y.impulse >= 0.999 * limit * limit:
+        if not friction_holds(normal, x, y):
             continue
         moved = s.work.directions[0]
         for r in range(3):

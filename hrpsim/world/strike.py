@@ -8,6 +8,7 @@ first, under the same constraints, and the step's forces are found for the motio
 from __future__ import annotations
 
 from hrpsim.compiled import inner_kernel
+from hrpsim.constraints.contact_rows import friction_impulses
 from hrpsim.dynamics.articulated import respond
 from hrpsim.kinematics.forward import update_velocities
 from hrpsim.solvers.projected_gauss_seidel import solve
@@ -87,8 +88,14 @@ def jump(s):
         row = rows[number]
         add_load(s, row, row.impulse)
     for c in range(tally.contact_count):
-        for axis in range(3):
-            s.collision.contacts[c].struck[axis] = rows[3 * c + axis].impulse
+        contact, normal, x, y = (
+            s.collision.contacts[c],
+            rows[3 * c],
+            rows[3 * c + 1],
+            rows[3 * c + 2],
+        )
+        contact.struck[0] = normal.impulse
+        contact.struck[1], contact.struck[2] = friction_impulses(contact, normal, x, y)
     respond(s.forest, s.kinematics, s.articulated, work.joint_load, work.change)
     for k in range(s.velocity.shape[0]):
         s.velocity[k] += work.change[k]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.compiled import is_compiled
+from hrpsim.constraints.rows import CONE, PYRAMID, SLIP_DIRECTION
 from hrpsim.errors import StateError, WorldError, unknown_name
 from hrpsim.model.geometry import Geometry, Plane
 from hrpsim.model.model import CollisionShape, Model
@@ -26,6 +27,7 @@ from hrpsim.world.settle import relax
 from hrpsim.world.step import advance
 
 INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT, "euler": EULER, "rk4": RK4}
+FRICTION_MODELS = {"cone": CONE, "pyramid": PYRAMID, "slip_direction": SLIP_DIRECTION}
 STANDARD_GRAVITY = 9.80665
 _SKIN = 0.05
 
@@ -37,6 +39,9 @@ class World:
     springs, dampers and gains taken implicitly), "rk4" (fourth order, contact force solved once a
     step) or "euler". `sweep_limit` bounds the solver's sweeps; they stop when no constraint's
     velocity changes by more than `tolerance` times 9.80665 m/s^2 times the time step.
+    friction_model "cone" bounds friction alike in all directions; "pyramid" bounds it along each of
+    two axes, turned at random at every new contact point; "slip_direction" lets it act against the
+    slip only where a point slips faster than `slip_threshold` [m/s], and is a pyramid elsewhere.
     """
 
     def __init__(
@@ -53,9 +58,12 @@ class World:
         slop: float = 1e-6,
         slip_threshold: float = 1e-3,
         restitution_threshold: float = 0.01,
+        friction_model: str = "cone",
     ):
         if integrator not in INTEGRATORS:
             raise WorldError(unknown_name("integrator", integrator, INTEGRATORS))
+        if friction_model not in FRICTION_MODELS:
+            raise WorldError(unknown_name("friction_model", str(friction_model), FRICTION_MODELS))
         for what, value in {"time_step": time_step, "tolerance": tolerance}.items():
             if not (np.isfinite(value) and value > 0.0):
                 raise WorldError(f"{what} must be positive and finite, got {value!r}")
@@ -71,6 +79,7 @@ class World:
             tolerance * STANDARD_GRAVITY * time_step,
             contact_margin,
             _SKIN,
+            FRICTION_MODELS[friction_model],
             slip_threshold,
             restitution_threshold,
             correction_rate,
@@ -343,6 +352,7 @@ class World:
         self.forget_contacts()
         self.scene.tally["wrench_count"] = 0
         self.scene.tally["contact_count"] = 0
+        self.scene.tally["born_count"] = 0
         self.scene.sensors["reading"] = 0.0
         self._steps_done = 0
 
