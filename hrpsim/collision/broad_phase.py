@@ -104,3 +104,20 @@ def candidate_pairs(lower, upper, group, order, pairs_out):
     if count <= capacity:
         _sort_pairs(count, pairs_out)
     return count
+
+
+@kernel
+def drop_pairs(excluded, count, pairs):
+    """Take the pairs in `excluded` (k, 2) out of pairs[:count], both ascending; return the rest."""
+    kept = k = 0
+    for c in range(count):
+        a, b = pairs[c, 0], pairs[c, 1]
+        while k < excluded.shape[0] and (
+            excluded[k, 0] < a or (excluded[k, 0] == a and excluded[k, 1] < b)
+        ):
+            k += 1
+        if k < excluded.shape[0] and excluded[k, 0] == a and excluded[k, 1] == b:
+            continue
+        pairs[kept, 0], pairs[kept, 1] = a, b
+        kept += 1
+    return kept

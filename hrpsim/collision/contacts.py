@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.collision.broad_phase import candidate_pairs
+from hrpsim.collision.broad_phase import candidate_pairs, drop_pairs
 from hrpsim.collision.manifold import MAX_POINTS, collide
 from hrpsim.compiled import inner_kernel
 from hrpsim.model.geometry import PLANE
@@ -76,6 +76,7 @@ class Collision(NamedTuple):
     manifold: np.ndarray  # (1,) MANIFOLD
     contacts: np.ndarray  # (capacity,) CONTACT, sorted by pair
     previous: np.ndarray  # (capacity,) CONTACT of the last step
+    excluded: np.ndarray  # (k, 2) pairs a < b of shapes that never meet, ascending
 
 
 @inner_kernel
@@ -124,9 +125,12 @@ def refresh_candidates(forest, kinematics, margin, time_step, skin, count, colli
             shape.listed_center[r] = shape.center[r]
             collision.lower[s, r] = shape.center[r] - extent
             collision.upper[s, r] = shape.center[r] + extent
-    return candidate_pairs(
+    found = candidate_pairs(
         collision.lower, collision.upper, collision.group, collision.order, collision.pairs
     )
+    if found > collision.pairs.shape[0]:
+        return found
+    return drop_pairs(collision.excluded, found, collision.pairs)
 
 
 @inner_kernel

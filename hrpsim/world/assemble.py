@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.collision.contacts import CONTACT, MANIFOLD, SHAPE, Collision
-from hrpsim.constraints.connection_rows import JOIN
 from hrpsim.constraints.joint_rows import (
     JOINT_HOLD,
     JOINT_IMPULSE,
@@ -28,16 +27,6 @@ from hrpsim.world.robot import Robot
 from hrpsim.world.scene import TALLY, WRENCH, Scene, new_work
 
 _SHIFTED_BY_BODY = ("parent", "root", "dof_body")
-
-
-def place_entities(entities: list[Entity]) -> None:
-    """Write where each entity's bodies, positions and velocities begin."""
-    body = q = v = 0
-    for entity in entities:
-        entity.first_body, entity.first_q, entity.first_v = body, q, v
-        body += len(entity.system.parent)
-        q += entity.nq
-        v += entity.nv
 
 
 def joined_system(entities: list[Entity]) -> System:
@@ -93,6 +82,7 @@ def joined_collision(
         manifold=np.zeros(1, dtype=MANIFOLD),
         contacts=np.zeros(capacity, dtype=CONTACT),
         previous=np.zeros(capacity, dtype=CONTACT),
+        excluded=np.zeros((0, 2), dtype=np.int64),
     )
     return collision, [(owner, shape.link) for owner, _, _, shape in rows]
 
@@ -129,9 +119,9 @@ def assemble(
     fixed: list[CollisionShape],
     materials: np.ndarray,
     material_index: dict[str, int],
+    connections: np.ndarray,
 ) -> tuple[Scene, list[tuple[str, str]]]:
     """Return a scene with every entity in it, its state zero, and (entity, link) of each shape."""
-    place_entities(entities)
     system = joined_system(entities)
     collision, owners = joined_collision(fixed, entities, material_index)
     bodies, dofs = len(system.parent), len(system.dof_body)
@@ -154,7 +144,7 @@ def assemble(
         collision=collision,
         materials=materials,
         solver_choice=np.zeros((1, 1), dtype=np.int64),
-        connections=np.zeros(0, dtype=JOIN),
+        connections=connections,
         ports=new_ports(bodies, dofs, 256 + 36 * bodies),
         rows=new_rows(rows, 24 * rows),
         wrenches=np.zeros(8, dtype=WRENCH),

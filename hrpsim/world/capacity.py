@@ -45,7 +45,16 @@ def carry_over(old: Scene, new: Scene, fixed_count: int, added: int) -> Scene:
     The new one has all that the old one had in the same order, more entities after them, and
     `added` more fixed shapes after the first `fixed_count`.
     """
-    for name in ("q", "velocity", "control", "joint_impulses", "kinematics", "tally"):
+    for name in (
+        "q",
+        "velocity",
+        "control",
+        "joint_laws",
+        "joint_holds",
+        "joint_impulses",
+        "kinematics",
+        "tally",
+    ):
         kept = getattr(old, name)
         getattr(new, name)[: len(kept)] = kept
     new.tally["candidate_count"] = -1

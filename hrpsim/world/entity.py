@@ -56,6 +56,13 @@ class Entity:
         self.initial_v = v
         self.first_body = self.first_q = self.first_v = 0
 
+    def stand_after(self, last: Entity | None) -> None:
+        """Take the place in the arrays behind `last` (None: the first)."""
+        if last is not None:
+            self.first_body = last.first_body + len(last.system.parent)
+            self.first_q = last.first_q + last.nq
+            self.first_v = last.first_v + last.nv
+
     @property
     def nq(self) -> int:
         """Length of q."""

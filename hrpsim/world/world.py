@@ -18,7 +18,9 @@ from hrpsim.world import status as ended
 from hrpsim.world.assemble import assemble
 from hrpsim.world.body import Body, rotation_matrix
 from hrpsim.world.capacity import carry_over, enlarged, grow
+from hrpsim.world.connecting import Connecting
 from hrpsim.world.entity import Entity, finite_vector
+from hrpsim.world.failure import why_step_failed
 from hrpsim.world.materials import MaterialTable
 from hrpsim.world.results import Contact, StepStats, contact_of, stats_of
 from hrpsim.world.robot import Robot
@@ -32,7 +34,7 @@ STANDARD_GRAVITY = 9.80665
 _SKIN = 0.05
 
 
-class World:
+class World(Connecting):
     """Robots and bodies that move and touch.
 
     time_step [s]; gravity (3,) [m/s^2]; integrator "semi_implicit" (symplectic Euler, joint
@@ -86,6 +88,7 @@ class World:
             correction_speed,
             slop,
         )
+        super().__init__()
         self._entities: list[Entity] = []
         self._fixed: list[CollisionShape] = []
         self._materials = MaterialTable()
@@ -115,6 +118,11 @@ class World:
     @gravity.setter
     def gravity(self, values) -> None:
         self._settings["gravity"][0] = finite_vector("gravity", values, 3)
+
+    @property
+    def entities(self) -> dict[str, Entity]:
+        """Robots and bodies by name."""
+        return {entity.name: entity for entity in self._entities}
 
     @property
     def robots(self) -> MappingProxyType:
@@ -205,7 +213,7 @@ class World:
         return self._add(body)
 
     def _free_name(self, name: str, insist: bool) -> str:
-        taken = {entity.name for entity in self._entities}
+        taken = self.entities
         if name not in taken:
             return name
         if insist:
@@ -218,6 +226,7 @@ class World:
     def _add(self, entity):
         for shape in entity.shapes:
             self._materials.add(shape.material)
+        entity.stand_after(self._entities[-1] if self._entities else None)
         self._entities.append(entity)
         self._rebuild()
         return entity
@@ -249,14 +258,23 @@ class World:
             self._fixed,
             self._materials.table(),
             self._materials.index,
+            self.joins,
         )
         entities, fixed = self._built
         if self._kept is not None:
             added = len(self._fixed) - fixed
             self._scene = carry_over(self._kept, self._scene, fixed, added)
         self._kept, self._built = None, (len(self._entities), len(self._fixed))
+        self.refresh_exclusions()
         for entity in self._entities[entities:]:
             entity.initialise()
+
+    def present_q(self, entity: Entity) -> np.ndarray:
+        """Return a robot's or body's configuration, without making arrays for it."""
+        scene = self._scene or self._kept
+        if scene is None or entity.first_q + entity.nq > len(scene.q):
+            return entity.initial_q.copy()
+        return scene.q[entity.first_q : entity.first_q + entity.nq].copy()
 
     def first_sensor(self, robot: Robot) -> int:
         """Return the place of a robot's first sensor in the scene."""
@@ -274,6 +292,7 @@ class World:
         scene.tally["previous_count"] = 0
         scene.tally["candidate_count"] = -1
         scene.joint_impulses[:] = 0
+        scene.connections["impulse"] = 0.0
 
     def push(self, body: int, point, force, torque) -> None:
         """Apply a wrench to a body of the scene during the next call of `step`."""
@@ -298,7 +317,7 @@ class World:
                 self._steps_done += done
                 left -= done
                 if status in (ended.SINGULAR, ended.DIVERGED):
-                    raise WorldError(self._failure(status))
+                    raise WorldError(why_step_failed(scene, self._entities, status, self.time))
                 if status != ended.DONE:
                     scene = self._scene = grow(scene, status)
         finally:
@@ -306,28 +325,6 @@ class World:
             if announced is not None:
                 took = time.perf_counter() - announced
                 print(f"hrpsim: compiled in {took:.0f} s", file=sys.stderr, flush=True)
-
-    def _failure(self, status: int) -> str:
-        scene = self.scene
-        if status == ended.SINGULAR:
-            body = int(scene.tally["needed"][0])
-            owner = max(
-                (e for e in self._entities if e.first_body <= body), key=lambda e: e.first_body
-            )
-            names = [
-                j.name
-                for j in getattr(getattr(owner, "model", None), "joints", ())
-                if j.body == body - owner.first_body
-            ]
-            what = f"joint {names[0]!r}" if names else "the body"
-            return f"{what} of {owner.name!r} moves no positive inertia: give it one"
-        k = int(np.argmax(np.abs(scene.velocity)))
-        owner = max((e for e in self._entities if e.first_v <= k), key=lambda e: e.first_v)
-        return (
-            f"the step from t = {self.time:g} s would give numbers that are not finite; the state "
-            f"before it is kept. Fastest is {owner.name!r} with {scene.velocity[k]:.3g} "
-            "(rad/s or m/s); look at its forces and gains, or take a smaller time_step"
-        )
 
     def settle(self, duration: float = 20.0, energy_tolerance: float = 1e-14) -> None:
         """Let everything come to rest under its present commands; time does not pass.
@@ -341,14 +338,15 @@ class World:
             self.restore(start)
             raise WorldError(f"the world did not come to rest within {duration:g} s of motion")
         self._steps_done = start["steps"]
-        for entity in self._entities:
-            entity.keep_as_initial()
+        for part in (*self._entities, *self._connections.values()):
+            part.keep_as_initial()
 
     def reset(self) -> None:
         """Return everything to the state it was added with or settled to, and time to zero."""
-        for entity in self._entities:
-            self.scene  # noqa: B018  builds the arrays that initialise writes to
-            entity.initialise()
+        self.scene  # noqa: B018  builds the arrays that initialise writes to
+        for part in (*self._entities, *self._connections.values()):
+            part.initialise()
+        self.refresh_exclusions()
         self.forget_contacts()
         self.scene.tally["wrench_count"] = 0
         self.scene.tally["contact_count"] = 0
@@ -359,19 +357,27 @@ class World:
     def snapshot(self) -> dict[str, Any]:
         """Return all that the future depends on; `restore` continues from it bit for bit."""
         return {
-            "entities": tuple(id(entity) for entity in self._entities),
+            "parts": self._parts(),
             "steps": self._steps_done,
             "arrays": [array.copy() for array in self._lasting()],
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Return to a snapshot of this world; WorldError if entities came or went since."""
-        if snapshot["entities"] != tuple(id(entity) for entity in self._entities):
-            raise WorldError("the snapshot was taken with other robots or bodies in the world")
+        """Return to a snapshot of this world; WorldError if anything came or went since."""
+        if snapshot["parts"] != self._parts():
+            raise WorldError(
+                "the snapshot was taken with other robots, bodies or connections in the world"
+            )
         for kept, array in zip(snapshot["arrays"], self._lasting(), strict=True):
             array[: len(kept)] = kept
         self._steps_done = snapshot["steps"]
-        self.scene.tally["candidate_count"] = -1
+        self.refresh_exclusions()
+
+    def _parts(self) -> tuple:
+        return (
+            tuple(id(entity) for entity in self._entities),
+            tuple(connection.number for connection in self._connections.values()),
+        )
 
     def _lasting(self) -> tuple[np.ndarray, ...]:
         scene = self.scene
@@ -379,7 +385,10 @@ class World:
             scene.q,
             scene.velocity,
             scene.control,
+            scene.joint_laws,
+            scene.joint_holds,
             scene.joint_impulses,
+            scene.connections,
             scene.kinematics,
             scene.collision.contacts,
             scene.collision.previous,

@@ -1,0 +1,180 @@
+"""The part of a world that joins bodies to each other: its connections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import MappingProxyType
+
+import numpy as np
+
+from hrpsim.constraints.connection_rows import HELD, JOIN
+from hrpsim.errors import WorldError
+from hrpsim.model.connection import AXES, held_axes
+from hrpsim.world.connection import Connection, per_axis
+from hrpsim.world.connection_frames import distance_between, frames_in_links, points_in_links
+from hrpsim.world.ends import End, find_end
+
+_DAMPING_STEPS = 2.0
+
+
+class Connecting:
+    """What `World` can do with connections. They hold from the next step on."""
+
+    def __init__(self):
+        self._connections: dict[str, Connection] = {}
+        self._made = 0  # connections ever
+        self.joins = np.zeros(0, dtype=JOIN)  # the scene's own array, once there is a scene
+
+    @property
+    def connections(self) -> MappingProxyType:
+        """Connections by name."""
+        return MappingProxyType(self._connections)
+
+    def connect(
+        self,
+        a,
+        b=None,
+        kind: str | None = None,
+        *,
+        axes: Iterable[str] | None = None,
+        point=None,
+        axis=None,
+        x_axis=None,
+        frame_a=None,
+        frame_b=None,
+        length: float | None = None,
+        compliance=0.0,
+        damping_time=None,
+        force_limit=np.inf,
+        solver: str | None = None,
+        name: str | None = None,
+        collide: bool = False,
+    ) -> Connection:
+        """Join `a` and `b`; return the connection.
+
+        a, b: a Body, a Robot with one moving link, (robot, "link"), "entity", "entity/link", or
+        None or "world". At least one must move.
+
+        kind: "fixed" (the default), "ball", "hinge" (turns about z of the frames), "slider" (moves
+        along z), "cylindrical" (both), "universal" (turns about x of frame a and y of frame b),
+        "distance"; or else `axes` names what is held, of "x", "y", "z" along and "rx", "ry", "rz"
+        about the axes of frame a. An angular axis k holds axis k + 1 of a square to axis k + 2 of
+        b; with a single free axis, the free axis of b square to two axes of a.
+
+        The frames coincide now, so that the present pose has no error: `point` (3,) [m] is their
+        origin, `axis` (3,) their z and `x_axis` (3,), made square to it, their x, all in the
+        world. Without these the frame of b's link is taken (of a's, if b is the world). Or
+        `frame_a` and `frame_b` give them in the links' frames, as (position, quaternion x y z w);
+        if only one is given, the other coincides with it now.
+
+        "distance" holds its two points `length` [m] apart, by default as far as they are now;
+        `point` may then be two points, on a and on b, by default the links' origins.
+
+        compliance [m/N or rad/Nm], damping_time [s] (two time steps by default) and force_limit
+        [N or Nm] are one number or six. `solver` overrides the world's rules. The shapes of the
+        joined bodies do not collide unless `collide`; those of the world always do. Raises
+        WorldError for anything that is not so; the world is unchanged then.
+        """
+        ends = find_end(self, a), find_end(self, b)
+        if ends[0].body_of_scene == ends[1].body_of_scene:
+            what = "the world" if ends[0].body < 0 else f"the same body, that of {ends[0].owner}"
+            raise WorldError(f"both ends of the connection, {a!r} and {b!r}, are {what}")
+        try:
+            held = held_axes(kind, axes)
+        except ValueError as error:
+            raise WorldError(str(error)) from error
+        kind = "axes" if axes is not None else (kind or "fixed")
+        given = {"point": point, "axis": axis, "x_axis": x_axis}
+        poses = ends[0].pose(self), ends[1].pose(self)
+        if kind == "distance":
+            frames = points_in_links(poses, given, frame_a, frame_b)
+        else:
+            base = 1 if ends[1].body >= 0 else 0
+            frames = frames_in_links(poses, base, given, frame_a, frame_b)
+        record = np.zeros(1, dtype=JOIN)[0]
+        for end, frame, side in zip(ends, frames, "ab", strict=True):
+            record[f"body_{side}"] = end.body_of_scene
+            record[f"R_{side}"], record[f"p_{side}"] = end.frame.then(frame)
+        record["length"] = distance_between(kind, length, poses, frames)
+        for k, axis_name in enumerate(AXES):
+            record["axes"][k] = HELD if axis_name in held else 0
+        record["enabled"] = True
+        record["compliance"] = per_axis("compliance", compliance)
+        usual = _DAMPING_STEPS * self.time_step
+        record["damping_time"] = per_axis(
+            "damping_time", usual if damping_time is None else damping_time
+        )
+        record["force_limit"] = per_axis("force_limit", force_limit, finite=False)
+        name = self._free_connection_name(name, kind)
+        connection = Connection(self, name, kind, ends, bool(collide), self._made)
+        self._made += 1
+        self._hold(connection, record)
+        return connection
+
+    def disconnect(self, connection: Connection | str) -> None:
+        """Take a connection out of the world for good."""
+        name = connection if isinstance(connection, str) else connection.name
+        known = self._connections.get(name)
+        if known is None or (not isinstance(connection, str) and known is not connection):
+            raise WorldError(f"connection {name!r} is not in this world")
+        del self._connections[name]
+        self._use_joins(np.delete(self.joins, known.index))
+        for later in self._connections.values():
+            later.index -= later.index > known.index
+        known.index = -1
+        self.refresh_exclusions()
+
+    def _hold(self, connection: Connection, record: np.void) -> None:
+        connection.index = len(self.joins)
+        self._connections[connection.name] = connection
+        joins = np.zeros(connection.index + 1, dtype=JOIN)
+        joins[:-1], joins[-1] = self.joins, record
+        self._use_joins(joins)
+        connection.keep_as_initial()
+        if self.time > 0.0:
+            connection.start_disabled()
+        self.refresh_exclusions()
+
+    def _use_joins(self, joins: np.ndarray) -> None:
+        self.joins = joins
+        if self._scene is not None:
+            self._scene = self._scene._replace(connections=joins)
+
+    def _free_connection_name(self, name: str | None, kind: str) -> str:
+        if name is not None:
+            if name in self._connections:
+                raise WorldError(f"the world already has a connection called {name!r}")
+            return name
+        name, k = kind, 2
+        while name in self._connections:
+            name, k = f"{kind}_{k}", k + 1
+        return name
+
+    def refresh_exclusions(self) -> None:
+        """Tell the collision detection which shapes connections keep from colliding."""
+        if self._scene is None:
+            return
+        collision = self._scene.collision
+        excluded = excluded_pairs(self._connections.values(), collision.shapes, self._owners)
+        self._scene = self._scene._replace(collision=collision._replace(excluded=excluded))
+        self._scene.tally["candidate_count"] = -1
+
+
+def excluded_pairs(
+    connections: Iterable[Connection], shapes: np.ndarray, owners: list[tuple[str, str]]
+) -> np.ndarray:
+    """Return pairs of shapes (k, 2), smaller first, ascending, that must not collide."""
+    of_end: dict[tuple[str, int], list[int]] = {}
+    for number, (owner, _) in enumerate(owners):
+        of_end.setdefault((owner, int(shapes["body"][number])), []).append(number)
+    pairs = set()
+    for connection in connections:
+        if connection.collide or not connection.enabled:
+            continue
+        first, second = (of_end.get(_key(end), ()) for end in connection.ends)
+        pairs.update((min(s, t), max(s, t)) for s in first for t in second)
+    return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+
+
+def _key(end: End) -> tuple[str, int]:
+    return ("", -1) if end.entity is None else (end.entity.name, end.body_of_scene)

@@ -1,0 +1,231 @@
+"""A connection in a world: what it holds, its motors, and what it feels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hrpsim.constraints.connection_rows import DRIVEN, HELD, JOIN
+from hrpsim.constraints.connection_state import measure_connection
+from hrpsim.constraints.joined_frames import JOINED
+from hrpsim.errors import WorldError, unknown_name
+from hrpsim.kinematics.forward import new_kinematics, update_poses
+from hrpsim.model.connection import AXES
+from hrpsim.world.ends import End
+from hrpsim.world.entity import finite_vector
+
+if TYPE_CHECKING:
+    from hrpsim.world.world import World
+
+
+class Connection:
+    """Two frames of which some of the six relative motions are held or driven.
+
+    Axes are those of frame a: "x", "y", "z", "rx", "ry", "rz". `World.connect` makes connections;
+    their numbers live in the world's arrays.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        name: str,
+        kind: str,
+        ends: tuple[End, End],
+        collide: bool,
+        number: int,
+    ):
+        self.world = world
+        self.name = name
+        self.kind = kind
+        self.ends = ends
+        self.collide = collide
+        self.number = number  # of all that the world ever had
+        self.index = -1  # in the world's arrays; -1: not in the world
+        self._initial = np.zeros(1, dtype=JOIN)
+
+    def __repr__(self) -> str:
+        a, b = ("/".join(end.owner) for end in self.ends)
+        return f"<Connection {self.name!r}: {self.kind} of {a} and {b}>"
+
+    def _record(self) -> np.void:
+        if self.index < 0:
+            raise WorldError(f"connection {self.name!r} was taken out of the world")
+        return self.world.joins[self.index]
+
+    @property
+    def a(self) -> tuple[str, str]:
+        """(entity, link) of the first end."""
+        return self.ends[0].owner
+
+    @property
+    def b(self) -> tuple[str, str]:
+        """(entity, link) of the second end."""
+        return self.ends[1].owner
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The axes that are held."""
+        return tuple(np.array(AXES)[self._record()["axes"] == HELD].tolist())
+
+    @property
+    def enabled(self) -> bool:
+        """Whether it holds; assign False to let go, at any time and at no cost."""
+        return bool(self._record()["enabled"])
+
+    @enabled.setter
+    def enabled(self, value: bool) -> None:
+        record = self._record()
+        if bool(record["enabled"]) != bool(value):
+            record["enabled"] = bool(value)
+            record["impulse"] = 0.0
+            self.world.refresh_exclusions()
+
+    @property
+    def compliance(self) -> np.ndarray:
+        """Compliance (6,) [m/N or rad/Nm]; assign one number for all axes, or six."""
+        return self._record()["compliance"].copy()
+
+    @compliance.setter
+    def compliance(self, value) -> None:
+        self._record()["compliance"] = per_axis("compliance", value)
+
+    @property
+    def damping_time(self) -> np.ndarray:
+        """Damping time (6,) [s]; assign one number for all axes, or six."""
+        return self._record()["damping_time"].copy()
+
+    @damping_time.setter
+    def damping_time(self, value) -> None:
+        self._record()["damping_time"] = per_axis("damping_time", value)
+
+    @property
+    def force_limit(self) -> np.ndarray:
+        """The most that each axis may exert (6,) [N or Nm]; assign one number, or six."""
+        return self._record()["force_limit"].copy()
+
+    @force_limit.setter
+    def force_limit(self, value) -> None:
+        self._record()["force_limit"] = per_axis("force_limit", value, finite=False)
+
+    @property
+    def length(self) -> float:
+        """Length [m] that a connection of kind "distance" holds; assign to change it."""
+        self._refuse_unless(self.kind == "distance", "has no length")
+        return float(self._record()["length"])
+
+    @length.setter
+    def length(self, value: float) -> None:
+        self._refuse_unless(self.kind == "distance", "has no length")
+        self._record()["length"] = positive("length", value)
+
+    def drive(self, axis: str, velocity: float, force_limit: float) -> None:
+        """Drive a free axis at `velocity` [m/s or rad/s] of b relative to a, along or about it.
+
+        The motor exerts up to `force_limit` [N or Nm] to keep the velocity.
+        """
+        k = self._free_axis(axis)
+        if self.kind == "distance" and k < 3:
+            raise WorldError(
+                f"connection {self.name!r} holds a distance: change its length, not axis {axis!r}"
+            )
+        velocity = finite_vector("velocity", [velocity], 1)[0]
+        force_limit = per_axis("force_limit", force_limit, finite=False)[0]
+        record = self._record()
+        record["axes"][k], record["speed"][k] = DRIVEN, velocity
+        record["force_limit"][k] = force_limit
+
+    def release(self, axis: str) -> None:
+        """Take the motor off an axis."""
+        k = self._free_axis(axis)
+        record = self._record()
+        record["axes"][k] = 0
+        record["impulse"][k] = record["speed"][k] = 0.0
+
+    def _free_axis(self, axis: str) -> int:
+        if axis not in AXES:
+            raise WorldError(f"connection {self.name!r}: {unknown_name('axis', str(axis), AXES)}")
+        k = AXES.index(axis)
+        if self._record()["axes"][k] == HELD:
+            free = [name for name in AXES if name not in self.axes]
+            raise WorldError(
+                f"connection {self.name!r} holds axis {axis!r}; free: {', '.join(free) or 'none'}"
+            )
+        return k
+
+    def _refuse_unless(self, condition: bool, why: str) -> None:
+        if not condition:
+            raise WorldError(f"connection {self.name!r} is of kind {self.kind!r} and {why}")
+
+    @property
+    def error(self) -> np.ndarray:
+        """How far the held axes are off in the present state (6,) [m or rad]; free ones are 0."""
+        scene = self.world.scene
+        kinematics = new_kinematics(len(scene.forest.bodies))
+        update_poses(scene.forest, scene.q, kinematics)
+        return self._measure(kinematics)[0]
+
+    @property
+    def wrench(self) -> np.ndarray:
+        """What the connection did to b in the last step (6,): force [N], then torque [Nm].
+
+        Along the world's axes, about the point of frame b; a gets the opposite at the same point.
+        """
+        scene = self.world.scene
+        impulse = self._record()["impulse"]
+        directions = self._measure(scene.kinematics)[1]
+        scale = -1.0 / float(scene.settings["time_step"][0])
+        force, torque = impulse[:3] @ directions[:3], impulse[3:] @ directions[3:]
+        return scale * np.concatenate([force, torque])
+
+    @property
+    def force(self) -> np.ndarray:
+        """Force on b in the last step, along the world's axes (3,) [N]."""
+        return self.wrench[:3]
+
+    @property
+    def torque(self) -> np.ndarray:
+        """Torque on b in the last step about the point of frame b, along the world's (3,) [Nm]."""
+        return self.wrench[3:]
+
+    def _measure(self, kinematics: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        self._record()
+        scene, joined = self.world.scene, np.zeros(1, dtype=JOINED)
+        errors, directions = np.empty(6), np.empty((6, 3))
+        measure_connection(
+            scene.forest, kinematics, scene.connections, self.index, joined, errors, directions
+        )
+        return errors, directions
+
+    def keep_as_initial(self) -> None:
+        """Make the present state (enabled, driven, its numbers) that which a reset returns to."""
+        self._initial[0] = self._record()
+        self._initial["impulse"] = 0.0
+
+    def start_disabled(self) -> None:
+        """Let a reset leave the connection disabled: it was made when time had passed."""
+        self._initial["enabled"] = False
+
+    def initialise(self) -> None:
+        """Return to how it was made, or kept since; one made after time 0 is then disabled."""
+        self.world.joins[self.index] = self._initial[0]
+
+
+def per_axis(what: str, value, finite: bool = True) -> np.ndarray:
+    """Return six numbers >= 0 from one or six; WorldError for anything else."""
+    try:
+        values = np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), 6))
+    except (TypeError, ValueError) as error:
+        raise WorldError(f"{what} must be one number or six, got {value!r}") from error
+    if not (values >= 0.0).all() or (finite and not np.isfinite(values).all()):
+        bound = ">= 0 and finite" if finite else ">= 0"
+        raise WorldError(f"{what} must be {bound}, got {value!r}")
+    return values
+
+
+def positive(what: str, value) -> float:
+    """Return a positive finite number; WorldError for anything else."""
+    number = finite_vector(what, [value], 1)[0]
+    if number <= 0.0:
+        raise WorldError(f"{what} must be positive, got {value!r}")
+    return float(number)
