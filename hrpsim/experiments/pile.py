@@ -2,7 +2,7 @@
 
 The paper shows a picture and gives no measures. Here: a slope of 15 degrees, friction 0.5
 everywhere (which holds up to 26.6 degrees), edges of 0.1 to 0.2 m, 500 kg/m^3, dropped in layers
-of 25 from 0.4 m upwards, fences 0.3 m high on three sides. The random numbers are seeded.
+of 16 from 0.4 m upwards, fences 0.3 m high on three sides. The random numbers are seeded.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def dropped(count: int, seed: int = 1) -> Boxes:
     orientations = random.normal(size=(count, 4))
     orientations /= np.linalg.norm(orientations, axis=1, keepdims=True)
     k = np.arange(count)
-    layered = np.column_stack([0.28 * (k % 5 - 2), 0.28 * (k // 5 % 5 - 2), 0.4 + 0.4 * (k // 25)])
+    layered = np.column_stack([k % 4 - 1.5, k // 4 % 4 - 1.5, 1 + k // 16]) * 0.39
     local = layered + random.uniform(-0.02, 0.02, (count, 3))
     zero = np.zeros((count, 3))
     return Boxes(lengths, local @ R_SLOPE.T, orientations, zero, zero)
