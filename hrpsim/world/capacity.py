@@ -6,6 +6,7 @@ import numpy as np
 
 from hrpsim.constraints.rows import new_rows
 from hrpsim.dynamics.response import new_ports
+from hrpsim.solvers.direct_system import DirectSystem, new_direct_system
 from hrpsim.world import status as ended
 from hrpsim.world.scene import Scene
 
@@ -33,6 +34,8 @@ def grow(scene: Scene, status: int) -> Scene:
     if status == ended.MORE_BLOCKS:
         ports = new_ports(len(scene.forest.bodies), len(scene.forest.dofs), room)
         return scene._replace(ports=ports)
+    if status == ended.MORE_DIRECT:
+        return scene._replace(direct=_roomier(scene))
     rows, responses = len(scene.rows.rows), len(scene.rows.response)
     if status == ended.MORE_ROWS:
         return scene._replace(rows=new_rows(room, responses))
@@ -66,3 +69,13 @@ def carry_over(old: Scene, new: Scene, fixed_count: int, added: int) -> Scene:
         for shape in ("shape_a", "shape_b"):
             lists[name][shape] += added * (lists[name][shape] >= fixed_count)
     return new._replace(collision=new.collision._replace(**lists), wrenches=old.wrenches)
+
+
+def _roomier(scene: Scene) -> DirectSystem:
+    """Return a direct system with twice the room that its tally asks for."""
+    tally = scene.direct.elimination.tally[0]
+    nodes = max(2 * int(tally["node_count"]), len(scene.direct.nodes))
+    entries = max(2 * int(tally["entry_count"]), len(scene.direct.elimination.entries))
+    space = max(2 * int(tally["block_space"]), len(scene.direct.matrix))
+    rows, trees = len(scene.rows.rows), len(scene.forest.bodies)
+    return new_direct_system(rows, nodes, trees, entries, space)

@@ -25,11 +25,14 @@ from hrpsim.constraints.joint_rows import (
     remember_joint_impulses,
     write_joint_rows,
 )
+from hrpsim.constraints.rows import DIRECT, SPLIT
 from hrpsim.dynamics.articulated import respond
 from hrpsim.dynamics.response import number_ports, port_responses, port_velocities
+from hrpsim.solvers.coupled import largest_error, solve_coupled
+from hrpsim.solvers.direct_system import assemble_direct_system
 from hrpsim.solvers.projected_gauss_seidel import solve, solve_bounded, warm_start
 from hrpsim.world.scene import SEMI_IMPLICIT
-from hrpsim.world.status import DONE, MORE_BLOCKS, MORE_RESPONSES, MORE_ROWS
+from hrpsim.world.status import DONE, MORE_BLOCKS, MORE_DIRECT, MORE_RESPONSES, MORE_ROWS
 
 # Contacts that begin have no impulses to start from and need more sweeps: up to this many times the
 # limit, as long as that is not more than so many updates of rows (about a millisecond).
@@ -55,6 +58,7 @@ def prepare_rows(s):
     """Write every row, or say which array must grow first."""
     tally, settings = s.tally[0], s.settings[0]
     time_step = settings.time_step
+    tally.direct_rows = tally.split_rows = tally.factorisations = tally.unfinished = 0
     contacts, contact_count = s.collision.contacts, tally.contact_count
     mark_contact_ports(contacts, contact_count, s.ports)
     joint_row_count = mark_joint_ports(
@@ -116,7 +120,52 @@ def prepare_rows(s):
         used,
         s.rows,
     )
-    return DONE
+    return assemble_direct(s)
+
+
+@inner_kernel
+def assemble_direct(s):
+    """Write the direct solver's system, if any row is for it."""
+    tally = s.tally[0]
+    for number in range(tally.row_count):
+        solver = s.rows.rows[number].solver
+        tally.direct_rows += 1 if solver == DIRECT else 0
+        tally.split_rows += 1 if solver == SPLIT else 0
+    if tally.direct_rows + tally.split_rows == 0:
+        return DONE
+    if assemble_direct_system(s.forest, s.ports, s.rows, tally.row_count, s.direct):
+        return DONE
+    return MORE_DIRECT
+
+
+@inner_kernel
+def solve_rows(s, has_cones, sweep_limit):
+    """Solve all rows with the solvers chosen for them, from and to s.ports.velocity."""
+    tally, rows, response = s.tally[0], s.rows.rows, s.rows.response
+    tolerance, velocity = s.settings[0].tolerance, s.ports.velocity
+    if tally.direct_rows + tally.split_rows > 0:
+        rounds, factorisations, finished = solve_coupled(
+            rows,
+            tally.contact_count,
+            tally.row_count,
+            has_cones,
+            response,
+            tolerance,
+            sweep_limit,
+            velocity,
+            s.direct,
+        )
+        tally.factorisations += factorisations
+        tally.unfinished += 0 if finished else 1
+        if has_cones:
+            tally.sweeps = rounds
+            tally.residual = largest_error(rows, tally.contact_count, tally.row_count, velocity)
+    elif has_cones:
+        tally.sweeps, tally.residual = solve(
+            rows, tally.contact_count, tally.row_count, response, tolerance, sweep_limit, velocity
+        )
+    else:
+        solve_bounded(rows, tally.row_count, response, tolerance, sweep_limit, velocity)
 
 
 @inner_kernel
@@ -133,15 +182,7 @@ def solve_motion(s):
         work.change[k] = s.velocity[k] + time_step * work.dv[k]
     port_velocities(s.forest, s.kinematics, work.change, tally.port_count, ports)
     warm_start(rows, tally.row_count, response, ports.velocity)
-    tally.sweeps, tally.residual = solve(
-        rows,
-        tally.contact_count,
-        tally.row_count,
-        response,
-        settings.tolerance,
-        allowed_sweeps(tally, settings),
-        ports.velocity,
-    )
+    solve_rows(s, True, allowed_sweeps(tally, settings))
     clear_loads(s)
     for number in range(tally.row_count):
         row = rows[number]
@@ -163,7 +204,7 @@ def allowed_sweeps(tally, settings):
 def plan_push(s):
     """Find the displacement rate that takes back penetration and limit violation: work.push."""
     tally, settings, work, ports = s.tally[0], s.settings[0], s.work, s.ports
-    rows, response = s.rows.rows, s.rows.response
+    rows = s.rows.rows
     tally.pushed = 0
     if not asks_for_displacement(rows, tally.contact_count, tally.row_count):
         return
@@ -171,14 +212,7 @@ def plan_push(s):
     for k in range(ports.velocity.shape[0]):
         ports.velocity[k] = 0.0
     turn_to_displacement(rows, tally.row_count)
-    solve_bounded(
-        rows,
-        tally.row_count,
-        response,
-        settings.tolerance,
-        settings.sweep_limit,
-        ports.velocity,
-    )
+    solve_rows(s, False, settings.sweep_limit)
     clear_loads(s)
     for number in range(tally.row_count):
         add_load(s, rows[number], rows[number].impulse)

@@ -12,6 +12,7 @@ from hrpsim.constraints.joined_frames import JOINED
 from hrpsim.constraints.rows import Rows
 from hrpsim.dynamics.response import Ports
 from hrpsim.kinematics.forest import Forest
+from hrpsim.solvers.direct_system import DirectSystem
 
 SEMI_IMPLICIT, EULER, RK4 = range(3)
 
@@ -41,6 +42,10 @@ TALLY = np.dtype(
         ("wrench_count", "i8"),
         ("struck", "i8"),  # whether an rk4 step began with impacts
         ("pushed", "i8"),  # whether `push` is to be applied
+        ("direct_rows", "i8"),  # for the direct solver
+        ("split_rows", "i8"),
+        ("factorisations", "i8"),
+        ("unfinished", "i8"),  # whether the direct solver gave its rows to the iteration
         ("sweeps", "i8"),
         ("residual", "f8"),  # [m/s]
         ("penetration", "f8"),  # deepest [m]
@@ -109,6 +114,7 @@ class Scene(NamedTuple):
     connections: np.ndarray  # (connections,) JOIN
     ports: Ports
     rows: Rows
+    direct: DirectSystem
     wrenches: np.ndarray  # (capacity,) WRENCH
     sensors: np.ndarray  # (sensors,) SENSOR
     work: Work

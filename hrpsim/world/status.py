@@ -1,10 +1,11 @@
 """How a compiled step ends."""
 
 DONE = 0
-MORE_CANDIDATES = 1  # the arrays named by these five must grow before the step can be done
+MORE_CANDIDATES = 1  # the arrays named by these six must grow before the step can be done
 MORE_CONTACTS = 2
 MORE_BLOCKS = 3
 MORE_ROWS = 4
 MORE_RESPONSES = 5
-SINGULAR = 6  # a joint sees no positive inertia
-DIVERGED = 7  # the new state would not be finite
+MORE_DIRECT = 6
+SINGULAR = 7  # a joint sees no positive inertia
+DIVERGED = 8  # the new state would not be finite

@@ -11,9 +11,8 @@ from hrpsim.compiled import inner_kernel
 from hrpsim.constraints.contact_rows import friction_impulses
 from hrpsim.dynamics.articulated import respond
 from hrpsim.kinematics.forward import update_velocities
-from hrpsim.solvers.projected_gauss_seidel import solve
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.world.constrain import add_load, allowed_sweeps, clear_loads, prepare_rows
+from hrpsim.world.constrain import add_load, allowed_sweeps, clear_loads, prepare_rows, solve_rows
 from hrpsim.world.motion import find_acceleration
 from hrpsim.world.scene import RK4
 from hrpsim.world.status import DONE
@@ -74,15 +73,7 @@ def jump(s):
     rows = s.rows.rows
     for number in range(tally.row_count):
         rows[number].impulse = 0.0
-    solve(
-        rows,
-        tally.contact_count,
-        tally.row_count,
-        s.rows.response,
-        settings.tolerance,
-        allowed_sweeps(tally, settings),
-        s.ports.velocity,
-    )
+    solve_rows(s, True, allowed_sweeps(tally, settings))
     clear_loads(s)
     for number in range(tally.row_count):
         row = rows[number]

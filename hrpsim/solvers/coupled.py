@@ -1,0 +1,146 @@
+"""Direct, iterative and split rows solved as one problem.
+
+A block Gauss-Seidel method: the rows for the direct solver are one block, solved exactly for the
+impulses of all others; then every other row, and the friction of direct contacts that slide, takes
+its turn as in the projected Gauss-Seidel method. They go round until nothing changes. For split
+contacts the normals are in the block the first time, without friction; that is where their
+iteration starts.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.constraints.rows import DIRECT, ITERATIVE, SPLIT
+from hrpsim.solvers.pivoting import choose_active, settle_active_rows
+from hrpsim.solvers.projected_gauss_seidel import (
+    set_impulse,
+    solve_bounded_row,
+    solve_contact,
+    solve_friction,
+    wanted_impulse,
+)
+
+# A sliding contact that comes back to rest is given to the direct solver again, so many times.
+_RETURNS = 3
+
+
+@inner_kernel
+def solve_coupled(
+    rows, contact_count, row_count, has_cones, response, tolerance, round_limit, velocity, system
+):
+    """Solve all rows; write their impulses; `velocity` ends as that with them.
+
+    `has_cones` is whether the contacts' tangents are bounded by their cones or by their own bounds.
+    Returns (rounds, factorisations, whether the direct solver finished). Where it does not finish,
+    its rows are solved iteratively in the rounds left.
+    """
+    choose_active(rows, row_count, has_cones, tolerance, velocity, system)
+    finished, factorisations = settle_active_rows(
+        rows, row_count, has_cones, response, tolerance, velocity, system
+    )
+    _release_split(rows, row_count, system)
+    change = math.inf
+    rounds = 0
+    while rounds < round_limit and change > tolerance:
+        rounds += 1
+        change = 0.0
+        for c in range(contact_count):
+            normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
+            if normal.solver != DIRECT or not finished:
+                moved = _solve_contact(normal, x, y, has_cones, response, velocity)
+            elif has_cones:
+                moved = _hold_cone(3 * c, normal, x, y, response, velocity, system)
+            else:
+                moved = 0.0
+            change = max(change, moved)
+        for number in range(3 * contact_count, row_count):
+            row = rows[number]
+            if (row.solver == ITERATIVE or not finished) and row.lower < row.upper:
+                change = max(change, solve_bounded_row(row, response, velocity))
+        if finished:
+            finished, more = settle_active_rows(
+                rows, row_count, has_cones, response, tolerance, velocity, system
+            )
+            factorisations += more
+    return rounds, factorisations, finished
+
+
+@inner_kernel
+def _release_split(rows, row_count, system):
+    """Leave split contacts to the iteration from here on."""
+    for number in range(row_count):
+        if rows[number].solver == SPLIT:
+            rows[number].solver = ITERATIVE
+            system.active[number] = 0
+            system.stale[0] = 1
+
+
+@inlined_kernel
+def _solve_contact(normal, x, y, has_cones, response, velocity):
+    """Solve one contact iteratively; return the largest change of velocity [m/s]."""
+    if has_cones:
+        return solve_contact(normal, x, y, response, velocity)
+    change = 0.0
+    for row in (normal, x, y):
+        if row.lower < row.upper:
+            change = max(change, solve_bounded_row(row, response, velocity))
+    return change
+
+
+@inner_kernel
+def _hold_cone(number, normal, x, y, response, velocity, system):
+    """Keep the friction of a direct contact in its cone; return the change of velocity [m/s].
+
+    Friction that sticks is part of the direct block; beyond the cone it is brought back and slides,
+    which is solved here; inside the cone again, it sticks.
+    """
+    active = system.active
+    if not active[number]:
+        return 0.0
+    limit = normal.friction * normal.impulse
+    if active[number + 1]:
+        length = math.sqrt(x.impulse * x.impulse + y.impulse * y.impulse)
+        if length <= limit * (1.0 + 1e-9):
+            return 0.0
+        change = set_impulse(x, x.impulse * limit / length, response, velocity)
+        change = max(change, set_impulse(y, y.impulse * limit / length, response, velocity))
+        active[number + 1] = active[number + 2] = 0
+        system.slides[number] += 1
+        system.stale[0] = 1
+        return change
+    change = solve_friction(normal, x, y, response, velocity)
+    square = x.impulse * x.impulse + y.impulse * y.impulse
+    if square < 0.999 * limit * limit and system.slides[number] <= _RETURNS:
+        active[number + 1] = active[number + 2] = 1
+        system.stale[0] = 1
+    return change
+
+
+@inner_kernel
+def largest_error(rows, contact_count, row_count, velocity):
+    """Return how far the rows are from a solution [m/s]: 0 where every law holds exactly.
+
+    For each row, what its velocity would change by if it alone were solved again.
+    """
+    largest = 0.0
+    for c in range(contact_count):
+        normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
+        largest = max(largest, _error_of(normal, velocity))
+        limit = normal.friction * normal.impulse
+        new_x, new_y = wanted_impulse(x, velocity), wanted_impulse(y, velocity)
+        length = math.sqrt(new_x * new_x + new_y * new_y)
+        if length > limit:
+            new_x, new_y = new_x * limit / length, new_y * limit / length
+        largest = max(largest, abs(new_x - x.impulse) * x.inverse_mass)
+        largest = max(largest, abs(new_y - y.impulse) * y.inverse_mass)
+    for number in range(3 * contact_count, row_count):
+        largest = max(largest, _error_of(rows[number], velocity))
+    return largest
+
+
+@inlined_kernel
+def _error_of(row, velocity):
+    new = min(max(wanted_impulse(row, velocity), row.lower), row.upper)
+    return abs(new - row.impulse) * row.inverse_mass

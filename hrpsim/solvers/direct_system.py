@@ -1,0 +1,171 @@
+"""The rows that are for the direct solver, as a block-sparse system J M^-1 J^T + Sigma.
+
+A node of the system is a run of rows on the same ports: a connection, the contacts of two bodies,
+what is asked of one joint. Two nodes are coupled when they push the same tree.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.constraints.rows import CONTACT_ROW, ITERATIVE
+from hrpsim.solvers.block_ldl import Factor, new_factor
+from hrpsim.solvers.contraction import NODE
+from hrpsim.solvers.elimination import Elimination, eliminate, new_elimination, same_graph
+
+# Share of its diagonal that is added to the matrix, for rows that say the same as others: contacts
+# do so as a rule, and then share the load; long chains of connections need a smaller one. What it
+# falsifies is taken back by solving again for what is left.
+_OF_CONTACTS = 1e-10
+_OF_OTHERS = 1e-13
+
+
+class DirectSystem(NamedTuple):
+    """The system, its factor, and which of its rows are solved for."""
+
+    nodes: np.ndarray  # (node capacity,) NODE
+    elimination: Elimination
+    matrix: np.ndarray  # (block space,) blocks of J M^-1 J^T + Sigma
+    factor: Factor
+    active: np.ndarray  # (row capacity,) whether the row is solved for, or stays at a bound
+    slides: np.ndarray  # (row capacity,) at a normal row: whether its friction is at the cone
+    flips: np.ndarray  # (row capacity,) work: rows that are to change between the two
+    change: np.ndarray  # (row capacity,) work: right side and solution
+    stale: np.ndarray  # (1,) whether the factor was made for other active rows
+
+
+def new_direct_system(
+    row_capacity: int, node_capacity: int, tree_capacity: int, entries: int, block_space: int
+) -> DirectSystem:
+    """Return room for so many rows, nodes, trees, off-diagonal blocks, and numbers in blocks."""
+    return DirectSystem(
+        nodes=np.zeros(node_capacity, dtype=NODE),
+        elimination=new_elimination(node_capacity, tree_capacity, entries),
+        matrix=np.zeros(block_space),
+        factor=new_factor(block_space, row_capacity, node_capacity),
+        active=np.zeros(row_capacity, dtype=np.int64),
+        slides=np.zeros(row_capacity, dtype=np.int64),
+        flips=np.zeros(row_capacity, dtype=np.int64),
+        change=np.zeros(row_capacity),
+        stale=np.ones(1, dtype=np.int64),
+    )
+
+
+@inner_kernel
+def assemble_direct_system(forest, ports, rows_of_step, row_count, system):
+    """Write nodes, order and matrix for the rows as they are; return whether there was room."""
+    rows, response = rows_of_step.rows, rows_of_step.response
+    count = _find_nodes(forest, ports, rows, row_count, system.nodes)
+    elimination = system.elimination
+    if count > len(system.nodes) or row_count > len(system.active):
+        elimination.tally[0].node_count = count
+        elimination.tally[0].entry_count = elimination.tally[0].block_space = -1
+        return False
+    if not same_graph(system.nodes, count, elimination):
+        if not eliminate(system.nodes, count, elimination):
+            return False
+    if elimination.tally[0].block_space > len(system.matrix):
+        return False
+    for k in range(count):
+        column = elimination.columns[k]
+        _write_diagonal(ports, rows, column, response, system.matrix)
+        for e in range(column.start, column.end):
+            entry = elimination.entries[e]
+            later = elimination.columns[entry.column]
+            _write_coupling(ports, rows, later, column, response, entry.block, system.matrix)
+    return True
+
+
+@inner_kernel
+def _find_nodes(forest, ports, rows, row_count, nodes_out):
+    """Gather the direct solver's rows to nodes; return how many there are."""
+    count = 0
+    port_a = port_b = -1
+    for number in range(row_count):
+        row = rows[number]
+        if row.solver == ITERATIVE:
+            port_a = -1
+            continue
+        if row.port_a != port_a or row.port_b != port_b:
+            port_a, port_b = row.port_a, row.port_b
+            count += 1
+            if count <= len(nodes_out):
+                node = nodes_out[count - 1]
+                node.first_row, node.size = number, 0
+                node.tree_a = forest.bodies[ports.ports[port_a].body].root
+                node.tree_b = -1
+                if port_b >= 0:
+                    root = forest.bodies[ports.ports[port_b].body].root
+                    node.tree_b = root if root != node.tree_a else -1
+        if count <= len(nodes_out):
+            nodes_out[count - 1].size += 1
+    return count
+
+
+@inlined_kernel
+def _place_in_response(row, start, at):
+    """Return where column `at` of the tree that starts at `start` is in a row's response, or -1."""
+    if row.start_a == start:
+        return at - start
+    if row.width_b > 0 and row.start_b == start:
+        return row.width_a + at - start
+    return -1
+
+
+@inlined_kernel
+def _port_columns(ports, port):
+    return 1 if ports.ports[port].dof >= 0 else 6
+
+
+@inner_kernel
+def _write_diagonal(ports, rows, column, response, matrix_out):
+    """Write the block of one node with itself."""
+    size, first = column.size, column.first_row
+    any_row = rows[first]
+    place_a = any_row.at_a - any_row.start_a
+    columns_a = _port_columns(ports, any_row.port_a)
+    place_b, columns_b = -1, 0
+    if any_row.port_b >= 0:
+        start_b = any_row.start_b if any_row.width_b > 0 else any_row.start_a
+        place_b = _place_in_response(any_row, start_b, any_row.at_b)
+        columns_b = _port_columns(ports, any_row.port_b)
+    for s in range(size):
+        at = rows[first + s].response_at
+        for r in range(s, size):
+            J_a, J_b = rows[first + r].J_a, rows[first + r].J_b
+            total = 0.0
+            for k in range(columns_a):
+                total += J_a[k] * response[at + place_a + k]
+            for k in range(columns_b):
+                total += J_b[k] * response[at + place_b + k]
+            matrix_out[column.block + r * size + s] = total
+            matrix_out[column.block + s * size + r] = total
+        here, row = column.block + s * size + s, rows[first + s]
+        share = _OF_CONTACTS if row.kind == CONTACT_ROW else _OF_OTHERS
+        matrix_out[here] += share * matrix_out[here] + row.compliance
+
+
+@inner_kernel
+def _write_coupling(ports, rows, later, column, response, block, matrix_out):
+    """Write the block of rows `later` and columns `column`; zero if they share no tree."""
+    row, other = rows[later.first_row], rows[column.first_row]
+    place_a = _place_in_response(other, row.start_a, row.at_a)
+    columns_a = _port_columns(ports, row.port_a) if place_a >= 0 else 0
+    place_b, columns_b = -1, 0
+    if row.port_b >= 0:
+        start_b = row.start_b if row.width_b > 0 else row.start_a
+        place_b = _place_in_response(other, start_b, row.at_b)
+        columns_b = _port_columns(ports, row.port_b) if place_b >= 0 else 0
+    for r in range(later.size):
+        J_a, J_b = rows[later.first_row + r].J_a, rows[later.first_row + r].J_b
+        for s in range(column.size):
+            at = rows[column.first_row + s].response_at
+            total = 0.0
+            for k in range(columns_a):
+                total += J_a[k] * response[at + place_a + k]
+            for k in range(columns_b):
+                total += J_b[k] * response[at + place_b + k]
+            matrix_out[block + r * column.size + s] = total

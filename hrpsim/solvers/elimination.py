@@ -1,0 +1,227 @@
+"""Block structure of the factor of a constraint matrix, eliminated in a fill-reducing order.
+
+Column k of the factor belongs to the node eliminated as number k: its diagonal block and one block
+for each later node that is coupled to it, directly or through nodes eliminated before. These later
+nodes are what is left of the clique that its trees have grown into, a sorted list; the list of the
+grown clique is the merged one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.solvers.contraction import NODE, Contraction, new_contraction, order_nodes
+
+COLUMN = np.dtype(
+    [
+        ("node", "i8"),
+        ("first_row", "i8"),
+        ("size", "i8"),
+        ("block", "i8"),  # where its diagonal block starts, (size, size)
+        ("start", "i8"),  # its entries, by ascending column
+        ("end", "i8"),
+    ]
+)
+ENTRY = np.dtype(
+    [
+        ("column", "i8"),  # later column k' whose node is coupled to this one's
+        ("block", "i8"),  # where the block starts: (size of k', size of k), row by row
+    ]
+)
+TALLY = np.dtype(
+    [
+        ("node_count", "i8"),  # -1 before the first order
+        ("tree_count", "i8"),  # trees there must be room for
+        ("entry_count", "i8"),  # -1 while there is no room for the nodes or the trees
+        ("block_space", "i8"),  # floats that all blocks take, likewise
+        ("row_end", "i8"),  # one past the last row of any node
+    ]
+)
+
+
+class Elimination(NamedTuple):
+    """An order of elimination, the structure of the factor, and the graph they were made for."""
+
+    tally: np.ndarray  # (1,) TALLY
+    nodes: np.ndarray  # (node capacity,) NODE as they were ordered
+    columns: np.ndarray  # (node capacity,) COLUMN in the order of elimination
+    entries: np.ndarray  # (entry capacity,) ENTRY below the diagonal, column by column
+    column_of: np.ndarray  # (node capacity,) column of each node
+    order: np.ndarray  # (node capacity,) node of each column
+    graph: Contraction
+    root: np.ndarray  # (tree capacity,) the clique that a tree went into; itself for a clique
+    head: np.ndarray  # (tree capacity,) a clique's first link
+    link: np.ndarray  # (2 node capacity,) the next link of the clique; links 2 k and 2 k + 1 are k
+
+
+def new_elimination(node_capacity: int, tree_capacity: int, entry_capacity: int) -> Elimination:
+    """Return room for that many nodes, trees (their ids stay below) and off-diagonal blocks."""
+    tally = np.zeros(1, dtype=TALLY)
+    tally["node_count"] = -1
+    return Elimination(
+        tally,
+        np.zeros(node_capacity, dtype=NODE),
+        np.zeros(node_capacity, dtype=COLUMN),
+        np.zeros(entry_capacity, dtype=ENTRY),
+        np.zeros(node_capacity, dtype=np.int64),
+        np.zeros(node_capacity, dtype=np.int64),
+        new_contraction(node_capacity, tree_capacity),
+        np.zeros(tree_capacity, dtype=np.int64),
+        np.zeros(tree_capacity, dtype=np.int64),
+        np.zeros(2 * node_capacity, dtype=np.int64),
+    )
+
+
+@inner_kernel
+def same_graph(nodes, node_count, elimination):
+    """Return whether the present order was made for exactly these nodes."""
+    tally = elimination.tally[0]
+    if tally.node_count != node_count or not has_room(elimination):
+        return False
+    for n in range(node_count):
+        new, old = nodes[n], elimination.nodes[n]
+        if new.first_row != old.first_row or new.size != old.size:
+            return False
+        if new.tree_a != old.tree_a or new.tree_b != old.tree_b:
+            return False
+    return True
+
+
+@inlined_kernel
+def has_room(elimination):
+    """Return whether the last structure fitted; its tally says what it needs."""
+    entry_count = elimination.tally[0].entry_count
+    return 0 <= entry_count <= len(elimination.entries)
+
+
+@inner_kernel
+def eliminate(nodes, node_count, elimination):
+    """Order the nodes and write the structure of the factor; return whether there was room.
+
+    If not, `tally` says what is needed: `node_count` nodes and `tree_count` trees, and, if these
+    were there, `entry_count` entries (else -1). The matrix and the factor take `block_space`.
+    """
+    tally = elimination.tally[0]
+    tally.node_count = node_count
+    tally.tree_count = tally.row_end = 0
+    tally.entry_count = tally.block_space = -1
+    for n in range(node_count):
+        node = nodes[n]
+        tally.tree_count = max(tally.tree_count, node.tree_a + 1, node.tree_b + 1)
+        tally.row_end = max(tally.row_end, node.first_row + node.size)
+    if node_count > len(elimination.nodes) or tally.tree_count > len(elimination.root):
+        return False
+    order_nodes(nodes, node_count, elimination.graph, elimination.order)
+    for k in range(node_count):
+        elimination.column_of[elimination.order[k]] = k
+    _start_cliques(nodes, node_count, elimination)
+    entry_count = space = 0
+    for k in range(node_count):
+        node, column = nodes[elimination.order[k]], elimination.columns[k]
+        column.node = elimination.order[k]
+        column.first_row, column.size = node.first_row, node.size
+        column.block, column.start = space, entry_count
+        clique, x, y = _merge_cliques(node, elimination)
+        entry_count, space = _write_entries(
+            clique, x, y, space + node.size * node.size, nodes, column, elimination
+        )
+        column.end = entry_count
+    tally.entry_count, tally.block_space = entry_count, space
+    return has_room(elimination)
+
+
+@inlined_kernel
+def _start_cliques(nodes, node_count, elimination):
+    """List each tree's nodes by ascending column; keep a copy of the nodes."""
+    head = elimination.head
+    for n in range(node_count):
+        node, kept = nodes[n], elimination.nodes[n]
+        kept.first_row, kept.size = node.first_row, node.size
+        kept.tree_a, kept.tree_b = node.tree_a, node.tree_b
+        for tree in (node.tree_a, node.tree_b):
+            if tree >= 0:
+                head[tree] = -1
+                elimination.root[tree] = tree
+    for k in range(node_count - 1, -1, -1):
+        node = nodes[elimination.order[k]]
+        if node.tree_a >= 0:
+            elimination.link[2 * k] = head[node.tree_a]
+            head[node.tree_a] = 2 * k
+        if node.tree_b >= 0 and node.tree_b != node.tree_a:
+            elimination.link[2 * k + 1] = head[node.tree_b]
+            head[node.tree_b] = 2 * k + 1
+
+
+@inlined_kernel
+def _root(tree, root):
+    """Return the clique of a tree; shorten the way for the next search."""
+    while root[tree] != tree:
+        root[tree] = root[root[tree]]
+        tree = root[tree]
+    return tree
+
+
+@inlined_kernel
+def _merge_cliques(node, elimination):
+    """Make the cliques of a node one; return it and the links of both after the node, -1 for none.
+
+    The node is the first in both, since those before it are gone.
+    """
+    head, link, root = elimination.head, elimination.link, elimination.root
+    a, b = node.tree_a, node.tree_b
+    if a < 0:
+        a, b = b, a
+    if a < 0:
+        return -1, -1, -1
+    a = _root(a, root)
+    x, y = link[head[a]], -1
+    if b >= 0:
+        b = _root(b, root)
+        if b != a:
+            y = link[head[b]]
+            root[b] = a
+    head[a] = -1
+    return a, x, y
+
+
+@inner_kernel
+def _write_entries(clique, x, y, space, nodes, column, elimination):
+    """Write the merged list as the column's entries and as the clique's; return the counts.
+
+    Without room the entries are counted only.
+    """
+    link, order, capacity = elimination.link, elimination.order, len(elimination.entries)
+    count, last = column.start, -1
+    while x >= 0 or y >= 0:
+        if y >= 0 and (x < 0 or y < x):
+            x, y = y, x
+        later = x >> 1
+        if y >> 1 == later:
+            y = link[y]
+        if last >= 0:
+            link[last] = x
+        else:
+            elimination.head[clique] = x
+        last = x
+        if count < capacity:
+            entry = elimination.entries[count]
+            entry.column, entry.block = later, space
+        count += 1
+        space += column.size * nodes[order[later]].size
+        x = link[x]
+    if last >= 0:
+        link[last] = -1
+    return count, space
+
+
+@inlined_kernel
+def block_nodes(elimination, k, e):
+    """Return (node of the rows, node of the columns, start) of the block at entry `e` of column k.
+
+    Entries run from `columns[k].start` to `columns[k].end`.
+    """
+    entry = elimination.entries[e]
+    return elimination.columns[entry.column].node, elimination.columns[k].node, entry.block

@@ -1,0 +1,179 @@
+"""Block principal pivoting: which of the direct solver's rows are solved for, which stay bounded.
+
+A row is active (its velocity is what it asks for) or rests at a bound of its impulse. All rows
+that contradict their side change it at once; if their number does not fall for a while, only the
+last of them does, which ends for every positive definite system (Judice and Pires 1994; Murty).
+A contact's friction goes with its normal: none without it, and while it slides its impulse stays.
+"""
+
+from __future__ import annotations
+
+from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.constraints.rows import CONTACT_ROW, DIRECT, ITERATIVE, row_velocity
+from hrpsim.solvers.block_ldl import factorise, solve
+from hrpsim.solvers.projected_gauss_seidel import set_impulse
+
+_REFINEMENTS = 4
+_PATIENCE = 8
+_PIVOTS = 60
+
+
+@inner_kernel
+def choose_active(rows, row_count, has_cones, tolerance, velocity, system):
+    """Guess which rows are active from the impulses of the last step and the present velocity."""
+    active, slides = system.active, system.slides
+    system.stale[0] = 1
+    for number in range(row_count):
+        row = rows[number]
+        slides[number] = 0
+        active[number] = 0
+        if row.solver == ITERATIVE or not row.lower < row.upper:
+            continue
+        if row.lower < row.impulse < row.upper:
+            active[number] = 1
+        else:
+            active[number] = wants_off_bound(row, tolerance, velocity)
+        if has_cones and row.kind == CONTACT_ROW:
+            if number % 3 == 0:
+                slides[number] = _slid_before(row, rows[number + 1], rows[number + 2])
+            else:
+                at_normal = number - number % 3
+                sticks = _may_stick(rows[at_normal]) and not slides[at_normal]
+                active[number] = 1 if sticks and active[at_normal] else 0
+
+
+@inlined_kernel
+def _may_stick(normal):
+    """Return whether friction at a normal row can be part of the direct block."""
+    return normal.solver == DIRECT and normal.friction > 0.0
+
+
+@inlined_kernel
+def _slid_before(normal, x, y):
+    """Return whether the friction of the last step was at its cone."""
+    limit = normal.friction * normal.impulse
+    square = x.impulse * x.impulse + y.impulse * y.impulse
+    return 1 if limit > 0.0 and square > 0.999999 * limit * limit else 0
+
+
+@inlined_kernel
+def wants_off_bound(row, tolerance, velocity):
+    """Return whether a row at a bound of its impulse would move off it."""
+    lean = row.target - row_velocity(row, velocity) - row.compliance * row.impulse
+    if row.impulse <= row.lower:
+        return lean > tolerance
+    return lean < -tolerance
+
+
+@inner_kernel
+def settle_active_rows(rows, row_count, has_cones, response, tolerance, velocity, system):
+    """Solve the active rows, and change which they are until none contradicts its side.
+
+    Returns (whether that was reached, factorisations done). Impulses end within their bounds.
+    """
+    fewest, patience, factorisations = row_count + 1, _PATIENCE, 0
+    for _ in range(_PIVOTS):
+        if system.stale[0]:
+            factorisations += 1
+            system.stale[0] = 0
+            failed = factorise(
+                system.elimination, system.active, 0.0, system.matrix, system.factor
+            )
+            if failed >= 0:
+                return False, factorisations
+        solve_active_rows(rows, row_count, response, tolerance, velocity, system)
+        wrong, last = _find_contradictions(rows, row_count, has_cones, tolerance, velocity, system)
+        if wrong == 0:
+            return True, factorisations
+        if wrong < fewest:
+            fewest, patience = wrong, _PATIENCE
+        else:
+            patience -= 1
+        _change_sides(rows, row_count, has_cones, patience < 0, last, response, velocity, system)
+    return False, factorisations
+
+
+@inner_kernel
+def solve_active_rows(rows, row_count, response, tolerance, velocity, system):
+    """Give the active rows the impulses that give them their targets, by the present factor.
+
+    Returns the largest error of velocity that is left [m/s].
+    """
+    before = find_errors(rows, row_count, velocity, system)
+    for _ in range(_REFINEMENTS):
+        if before <= 1e-7 * tolerance:
+            break
+        solve(system.elimination, system.active, system.factor, system.change)
+        for number in range(row_count):
+            if system.active[number]:
+                row = rows[number]
+                set_impulse(row, row.impulse + system.change[number], response, velocity)
+        after = find_errors(rows, row_count, velocity, system)
+        if after > 0.5 * before:
+            return after
+        before = after
+    return before
+
+
+@inner_kernel
+def find_errors(rows, row_count, velocity, system):
+    """Write what each active row's velocity lacks into system.change; return the largest."""
+    largest = 0.0
+    for number in range(row_count):
+        if system.active[number]:
+            row = rows[number]
+            lack = row.target - row_velocity(row, velocity) - row.compliance * row.impulse
+            system.change[number] = lack
+            largest = max(largest, abs(lack))
+    return largest
+
+
+@inlined_kernel
+def _is_held_tangent(row, number, has_cones):
+    """Return whether the row is friction, which goes with its normal and its cone."""
+    return has_cones and row.kind == CONTACT_ROW and number % 3 != 0
+
+
+@inner_kernel
+def _find_contradictions(rows, row_count, has_cones, tolerance, velocity, system):
+    """Mark rows on the wrong side in system.flips; return (their number, the last of them)."""
+    wrong, last = 0, -1
+    for number in range(row_count):
+        row = rows[number]
+        system.flips[number] = 0
+        if row.solver == ITERATIVE or not row.lower < row.upper:
+            continue
+        if _is_held_tangent(row, number, has_cones):
+            continue
+        if system.active[number]:
+            bad = row.impulse < row.lower or row.impulse > row.upper
+        else:
+            bad = wants_off_bound(row, tolerance, velocity)
+        if bad:
+            system.flips[number] = 1
+            wrong += 1
+            last = number
+    return wrong, last
+
+
+@inner_kernel
+def _change_sides(rows, row_count, has_cones, one_only, last, response, velocity, system):
+    """Let rows that are on the wrong side change it; all impulses end within their bounds."""
+    for number in range(row_count):
+        row = rows[number]
+        if not system.flips[number]:
+            continue
+        within = min(max(row.impulse, row.lower), row.upper)
+        set_impulse(row, within, response, velocity)
+        if one_only and number != last:
+            continue
+        system.active[number] = 0 if system.active[number] else 1
+        system.stale[0] = 1
+        if not (has_cones and row.kind == CONTACT_ROW):
+            continue
+        sticks = system.active[number] and _may_stick(row)
+        system.slides[number] = 0
+        for tangent in range(number + 1, number + 3):
+            system.active[tangent] = 1 if sticks else 0
+            if not sticks:
+                set_impulse(rows[tangent], 0.0, response, velocity)
