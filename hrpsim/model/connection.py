@@ -10,6 +10,8 @@ from hrpsim.model.placement import Placement
 
 AXES = ("x", "y", "z", "rx", "ry", "rz")  # along and about the axes of frame a
 
+CONNECTION_SOLVERS = ("iterative", "direct")
+
 # what a connection of each kind holds; `distance` holds the line between the points as axis "x"
 KINDS = {
     "fixed": AXES,

@@ -10,7 +10,6 @@ from hrpsim.constraints.joint_rows import (
     JOINT_IMPULSE,
     JOINT_LAW,
     LIMIT_LAW,
-    LOCK_LAW,
     MIMIC_LAW,
 )
 from hrpsim.constraints.rows import new_rows
@@ -160,6 +159,6 @@ def _rigid_laws(dof_count: int, time_step: float) -> np.ndarray:
     """Return the laws (nv, 5) that joints' constraints start with."""
     laws = np.zeros((dof_count, 5), dtype=JOINT_LAW)
     laws["force_limit"] = np.inf
+    laws["damping_time"] = 2.0 * time_step
     laws["damping_time"][:, [LIMIT_LAW, MIMIC_LAW]] = -1.0
-    laws["damping_time"][:, LOCK_LAW] = 2.0 * time_step
     return laws

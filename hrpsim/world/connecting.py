@@ -13,6 +13,7 @@ from hrpsim.model.connection import AXES, held_axes
 from hrpsim.world.connection import Connection, per_axis
 from hrpsim.world.connection_frames import distance_between, frames_in_links, points_in_links
 from hrpsim.world.ends import End, find_end
+from hrpsim.world.solver_rules import solver_code
 
 _DAMPING_STEPS = 2.0
 
@@ -105,10 +106,13 @@ class Connecting:
             "damping_time", usual if damping_time is None else damping_time
         )
         record["force_limit"] = per_axis("force_limit", force_limit, finite=False)
+        if solver is not None:
+            solver_code(solver, "connection")
         name = self._free_connection_name(name, kind)
         connection = Connection(self, name, kind, ends, bool(collide), self._made)
         self._made += 1
         self._hold(connection, record)
+        connection.solver = solver
         return connection
 
     def disconnect(self, connection: Connection | str) -> None:

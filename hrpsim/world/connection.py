@@ -14,6 +14,7 @@ from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.connection import AXES
 from hrpsim.world.ends import End
 from hrpsim.world.entity import finite_vector
+from hrpsim.world.solver_rules import SolverRules, solver_code, solver_name
 
 if TYPE_CHECKING:
     from hrpsim.world.world import World
@@ -42,6 +43,7 @@ class Connection:
         self.collide = collide
         self.number = number  # of all that the world ever had
         self.index = -1  # in the world's arrays; -1: not in the world
+        self._own_solver: str | None = None
         self._initial = np.zeros(1, dtype=JOIN)
 
     def __repr__(self) -> str:
@@ -88,7 +90,7 @@ class Connection:
 
     @compliance.setter
     def compliance(self, value) -> None:
-        self._record()["compliance"] = per_axis("compliance", value)
+        self._set("compliance", per_axis("compliance", value))
 
     @property
     def damping_time(self) -> np.ndarray:
@@ -97,7 +99,7 @@ class Connection:
 
     @damping_time.setter
     def damping_time(self, value) -> None:
-        self._record()["damping_time"] = per_axis("damping_time", value)
+        self._set("damping_time", per_axis("damping_time", value))
 
     @property
     def force_limit(self) -> np.ndarray:
@@ -106,7 +108,30 @@ class Connection:
 
     @force_limit.setter
     def force_limit(self, value) -> None:
-        self._record()["force_limit"] = per_axis("force_limit", value, finite=False)
+        self._set("force_limit", per_axis("force_limit", value, finite=False))
+
+    def _set(self, field: str, value) -> None:
+        """Change what the connection is, which a reset leaves alone."""
+        self._record()[field] = value
+        self._initial[field] = value
+
+    @property
+    def solver(self) -> str:
+        """Its solver; assign "iterative", "direct", or None to leave it to the world's rules."""
+        return solver_name(int(self._record()["solver"]))
+
+    @solver.setter
+    def solver(self, name: str | None) -> None:
+        if name is not None:
+            solver_code(name, "connection")
+        self._own_solver = name
+        self.choose_solver(self.world.solver_rules)
+
+    def choose_solver(self, rules: SolverRules) -> None:
+        """Take the solver that was asked for, or else that of the rules."""
+        own = self._own_solver
+        chosen = rules.of_connection(self.a, self.b) if own is None else solver_code(own)
+        self._set("solver", chosen)
 
     @property
     def length(self) -> float:

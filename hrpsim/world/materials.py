@@ -14,23 +14,13 @@ class MaterialTable:
     def __init__(self, static: float = 0.8, kinetic: float = 0.8, restitution: float = 0.0):
         self.default = (static, kinetic, restitution, 0.0, -1.0, np.inf)
         self.index: dict[str, int] = {"default": 0}
-        self._pairs: dict[frozenset[str], tuple[float, ...]] = {}
+        self._pairs: dict[frozenset[str], dict[str, float]] = {}
 
     def add(self, name: str) -> None:
         """Make `name` known."""
         self.index.setdefault(name, len(self.index))
 
-    def set_pair(
-        self,
-        a: str,
-        b: str,
-        static: float,
-        kinetic: float,
-        restitution: float,
-        compliance: float = 0.0,
-        damping_time: float = -1.0,
-        force_limit: float = np.inf,
-    ) -> None:
+    def set_pair(self, a: str, b: str, static: float, kinetic: float, restitution: float) -> None:
         """Set the coefficients between two materials; WorldError if they are not physical."""
         for what, value in {"static": static, "kinetic": kinetic}.items():
             if not (np.isfinite(value) and value >= 0.0):
@@ -43,16 +33,31 @@ class MaterialTable:
             raise WorldError(
                 f"restitution of {a!r} on {b!r} must be in [0, 1], got {restitution!r}"
             )
+        self._change(a, b, static=static, kinetic=kinetic, restitution=restitution)
+
+    def set_yield(
+        self, a: str, b: str, compliance: float, damping_time: float, force_limit: float
+    ) -> None:
+        """Set how contacts between two materials yield; damping_time -1: not at all."""
+        values = {
+            "compliance": compliance,
+            "damping_time": damping_time,
+            "force_limit": force_limit,
+        }
+        for what, value in values.items():
+            if not isinstance(value, (int, float)) or np.isnan(value):
+                raise WorldError(f"{what} of {a!r} on {b!r} must be a number, got {value!r}")
+        if not 0.0 <= compliance < np.inf or not damping_time < np.inf or force_limit < 0.0:
+            raise WorldError(
+                f"contact of {a!r} on {b!r}: compliance, damping_time and force_limit must be >= 0 "
+                f"and but for the last finite, got {compliance}, {damping_time}, {force_limit}"
+            )
+        self._change(a, b, **values)
+
+    def _change(self, a: str, b: str, **values: float) -> None:
         self.add(a)
         self.add(b)
-        self._pairs[frozenset((a, b))] = (
-            static,
-            kinetic,
-            restitution,
-            compliance,
-            damping_time,
-            force_limit,
-        )
+        self._pairs.setdefault(frozenset((a, b)), {}).update(values)
 
     def table(self) -> np.ndarray:
         """Return the (k, k) MATERIAL_PAIR records for the kernels."""
@@ -62,5 +67,6 @@ class MaterialTable:
         for pair, values in self._pairs.items():
             names = tuple(pair)
             i, j = self.index[names[0]], self.index[names[-1]]
-            table[i, j] = table[j, i] = values
+            for name, value in values.items():
+                table[name][i, j] = table[name][j, i] = value
         return table

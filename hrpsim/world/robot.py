@@ -14,6 +14,7 @@ from hrpsim.model.model import Sensor as SensorDescription
 from hrpsim.model.system import FREE
 from hrpsim.spatial.rotation import quaternion_from_rotation
 from hrpsim.world.entity import Entity, _frozen, finite_vector
+from hrpsim.world.joint_constraints import JointConstraints
 
 
 class SensorView:
@@ -75,7 +76,7 @@ class SensorView:
         return self._reading()
 
 
-class Robot(Entity):
+class Robot(JointConstraints, Entity):
     """A model that lives in a world.
 
     Actuators follow PD control to position commands, velocity control or efforts, joint by joint
@@ -85,9 +86,10 @@ class Robot(Entity):
 
     def __init__(self, world, name: str, model: Model, q=None, v=None):
         q = model.neutral() if q is None else q
-        super().__init__(
-            world, name, model.system, model.shapes, np.zeros(model.nq), np.zeros(model.nv)
+        Entity.__init__(
+            self, world, name, model.system, model.shapes, np.zeros(model.nq), np.zeros(model.nv)
         )
+        JointConstraints.__init__(self)
         self.model = model
         self.initial_q = self._checked_q(q)
         if v is not None:
@@ -237,16 +239,18 @@ class Robot(Entity):
         return vector
 
     def keep_as_initial(self) -> None:
-        """Make the present state and commands those that `initialise` returns to."""
+        """Make the present state, commands, locks and motors those of `initialise`."""
         super().keep_as_initial()
         self._initial_control = self._control().copy()
+        self._initial_holds = self._holds().copy()
 
     def initialise(self) -> None:
-        """Return to the state and the commands that the robot was added with, or kept since."""
+        """Return to the state that the robot was added with, commands included, or kept since."""
         super().initialise()
         if self._initial_control is None:
             self._initial_control = self._holding_control()
         self._control()[:] = self._initial_control
+        self._holds()[:] = self._initial_holds
 
     def _holding_control(self) -> np.ndarray:
         """Return the commands that hold every joint with gains at its initial position."""

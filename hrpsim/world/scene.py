@@ -25,6 +25,7 @@ SETTINGS = np.dtype(
         ("tolerance", "f8"),  # largest change of a row's velocity in the last sweep [m/s]
         ("contact_margin", "f8"),  # distance at which contact points are kept [m]
         ("skin", "f8"),  # distance shapes may move before pairs are looked for again [m]
+        ("projection", "i8"),  # whether rigid connections are brought back onto their error 0
         *CONTACT_LAW,
     ]
 )

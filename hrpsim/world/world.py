@@ -11,22 +11,23 @@ import numpy as np
 
 from hrpsim.compiled import is_compiled
 from hrpsim.constraints.rows import CONE, PYRAMID, SLIP_DIRECTION
-from hrpsim.errors import StateError, WorldError, unknown_name
-from hrpsim.model.geometry import Geometry, Plane
-from hrpsim.model.model import CollisionShape, Model
+from hrpsim.errors import WorldError, unknown_name
+from hrpsim.model.geometry import Geometry
+from hrpsim.model.model import Model
 from hrpsim.world import status as ended
 from hrpsim.world.assemble import assemble
-from hrpsim.world.body import Body, rotation_matrix
+from hrpsim.world.body import Body
 from hrpsim.world.capacity import carry_over, enlarged, grow
 from hrpsim.world.connecting import Connecting
 from hrpsim.world.entity import Entity, finite_vector
 from hrpsim.world.failure import why_step_failed
-from hrpsim.world.materials import MaterialTable
 from hrpsim.world.results import Contact, StepStats, contact_of, stats_of
 from hrpsim.world.robot import Robot
 from hrpsim.world.scene import EULER, RK4, SEMI_IMPLICIT, SETTINGS, Scene
 from hrpsim.world.settle import relax
+from hrpsim.world.solver_rules import SolverRules
 from hrpsim.world.step import advance
+from hrpsim.world.surroundings import Surroundings
 
 INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT, "euler": EULER, "rk4": RK4}
 FRICTION_MODELS = {"cone": CONE, "pyramid": PYRAMID, "slip_direction": SLIP_DIRECTION}
@@ -34,7 +35,7 @@ STANDARD_GRAVITY = 9.80665
 _SKIN = 0.05
 
 
-class World(Connecting):
+class World(Surroundings, Connecting):
     """Robots and bodies that move and touch.
 
     time_step [s]; gravity (3,) [m/s^2]; integrator "semi_implicit" (symplectic Euler, joint
@@ -44,6 +45,9 @@ class World(Connecting):
     friction_model "cone" bounds friction alike in all directions; "pyramid" bounds it along each of
     two axes, turned at random at every new contact point; "slip_direction" lets it act against the
     slip only where a point slips faster than `slip_threshold` [m/s], and is a pyramid elsewhere.
+    solver names one solver for everything that it can solve, or is a list of rules, mappings with
+    the arguments of `add_solver_rule`. With position_projection, rigid connections are brought
+    back onto their error 0 after each step.
     """
 
     def __init__(
@@ -61,6 +65,8 @@ class World(Connecting):
         slip_threshold: float = 1e-3,
         restitution_threshold: float = 0.01,
         friction_model: str = "cone",
+        solver=None,
+        position_projection: bool = False,
     ):
         if integrator not in INTEGRATORS:
             raise WorldError(unknown_name("integrator", integrator, INTEGRATORS))
@@ -81,6 +87,7 @@ class World(Connecting):
             tolerance * STANDARD_GRAVITY * time_step,
             contact_margin,
             _SKIN,
+            bool(position_projection),
             FRICTION_MODELS[friction_model],
             slip_threshold,
             restitution_threshold,
@@ -88,10 +95,10 @@ class World(Connecting):
             correction_speed,
             slop,
         )
-        super().__init__()
+        self.solver_rules = SolverRules(solver)
+        Surroundings.__init__(self)
+        Connecting.__init__(self)
         self._entities: list[Entity] = []
-        self._fixed: list[CollisionShape] = []
-        self._materials = MaterialTable()
         self._owners: list[tuple[str, str]] = []
         self._scene: Scene | None = None
         self._kept: Scene | None = None  # the scene to go on from
@@ -133,48 +140,6 @@ class World(Connecting):
     def bodies(self) -> MappingProxyType:
         """Loose bodies by name."""
         return MappingProxyType({e.name: e for e in self._entities if isinstance(e, Body)})
-
-    def add_ground(self, height: float = 0.0, normal=(0.0, 0.0, 1.0), material="default") -> None:
-        """Add a fixed plane through (0, 0, height) [m] that is solid below its `normal`."""
-        normal = finite_vector("normal", normal, 3)
-        length = np.linalg.norm(normal)
-        if length < 1e-9:
-            raise WorldError("the normal of the ground must not be zero")
-        z = normal / length
-        x = np.cross((0.0, 1.0, 0.0) if abs(z[1]) < 0.9 else (0.0, 0.0, 1.0), z)
-        x /= np.linalg.norm(x)
-        R = np.column_stack([x, np.cross(z, x), z])
-        self._add_fixed(Plane(), np.array([0.0, 0.0, float(height)]), R, material, "ground")
-
-    def add_static(
-        self,
-        geometry: Geometry,
-        position=(0.0, 0.0, 0.0),
-        orientation=(0.0, 0.0, 0.0, 1.0),
-        material: str = "default",
-        name: str | None = None,
-    ) -> None:
-        """Add a shape that never moves; position [m] and quaternion x y z w in the world."""
-        orientation = finite_vector("orientation", orientation, 4)
-        length = np.linalg.norm(orientation)
-        if length < 1e-6:
-            raise StateError("the orientation of a static shape must not be zero")
-        self._add_fixed(
-            geometry,
-            finite_vector("position", position, 3),
-            rotation_matrix(orientation / length),
-            material,
-            name or f"static{len(self._fixed)}",
-        )
-
-    def _add_fixed(self, geometry, position, R, material, name) -> None:
-        self._materials.add(material)
-        self._fixed.append(
-            CollisionShape(
-                name=name, link=name, body=-1, R=R, p=position, geometry=geometry, material=material
-            )
-        )
-        self._rebuild()
 
     def add_robot(self, model: Model, q=None, name: str | None = None, v=None) -> Robot:
         """Add a robot at configuration q (neutral by default) and velocity v; return it."""
@@ -231,11 +196,35 @@ class World(Connecting):
         self._rebuild()
         return entity
 
-    def set_friction(self, a, b, static, kinetic=None, restitution=0.0) -> None:
-        """Set friction coefficients (kinetic = static by default) and restitution of a pair."""
-        kinetic = static if kinetic is None else kinetic
-        self._materials.set_pair(a, b, float(static), float(kinetic), float(restitution))
-        self._rebuild()
+    def add_solver_rule(self, solver: str, kind=None, bodies=None, materials=None) -> None:
+        """Choose the solver of constraints; the first rule that matches decides.
+
+        solver: "iterative", "direct", or "split" (contacts only). kind: "contact", "connection",
+        "limit", "friction", "mimic", "lock" or "motor"; any by default. bodies: one or two patterns
+        over "entity/link" (shapes of add_static and the ground are "world/name") with * and ?, for
+        joints over "entity/joint"; a pattern without "/" is about entities. One pattern: either
+        body fits it; two: in either order, and never a joint. materials: one or two names, for
+        contacts, likewise. Where no rule matches, connections, locks and motors are direct and all
+        else iterative. What a connection or `set_constraint` names itself goes before all rules.
+        """
+        self.solver_rules.add(solver, kind, bodies, materials)
+        self._choose_solvers()
+
+    def _choose_solvers(self) -> None:
+        """Let the rules choose the solver of everything that is there."""
+        for connection in self._connections.values():
+            connection.choose_solver(self.solver_rules)
+        if self._scene is None:
+            return
+        collision = self._scene.collision
+        names = list(self._materials.index)
+        classes, table = self.solver_rules.of_contacts(
+            self._owners, [names[k] for k in collision.shapes["material"]]
+        )
+        collision.shapes["solver_class"] = classes
+        self._scene = self._scene._replace(solver_choice=table)
+        for robot in self.robots.values():
+            robot.choose_solvers(self.solver_rules, self._scene.joint_laws)
 
     # -- the arrays ---------------------------------------------------------------------------
 
@@ -266,6 +255,7 @@ class World(Connecting):
             self._scene = carry_over(self._kept, self._scene, fixed, added)
         self._kept, self._built = None, (len(self._entities), len(self._fixed))
         self.refresh_exclusions()
+        self._choose_solvers()
         for entity in self._entities[entities:]:
             entity.initialise()
 

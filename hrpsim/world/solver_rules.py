@@ -1,0 +1,166 @@
+"""Which solver each constraint is for: rules by kind, by the bodies' names, by materials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from hrpsim.constraints.rows import DIRECT, ITERATIVE, SPLIT
+from hrpsim.errors import WorldError, unknown_name
+from hrpsim.model.connection import CONNECTION_SOLVERS
+
+SOLVERS = {"iterative": ITERATIVE, "direct": DIRECT, "split": SPLIT}
+JOINT_KINDS = ("limit", "friction", "mimic", "lock", "motor")  # in the order of the joints' laws
+KINDS = ("contact", "connection", *JOINT_KINDS)
+USUAL = dict.fromkeys(KINDS, ITERATIVE) | dict.fromkeys(("connection", "lock", "motor"), DIRECT)
+
+_RULE_KEYS = ("solver", "kind", "bodies", "materials")
+
+
+def solver_code(name, kind: str | None = None) -> int:
+    """Return the code of a solver; WorldError if there is none, or none for that kind."""
+    if not isinstance(name, str) or name not in SOLVERS:
+        raise WorldError(unknown_name("solver", str(name), SOLVERS))
+    if name == "split" and kind not in (None, "contact"):
+        raise WorldError(
+            f"solver 'split' is for contacts only; for a {kind} there are "
+            f"{', '.join(CONNECTION_SOLVERS)}"
+        )
+    return SOLVERS[name]
+
+
+def solver_name(code: int) -> str:
+    """Return the name of a solver's code."""
+    return next(name for name, value in SOLVERS.items() if value == code)
+
+
+@dataclass(frozen=True)
+class SolverRule:
+    """A solver for the constraints that it is about; empty `bodies` or `materials`: any."""
+
+    solver: int
+    kinds: frozenset[str]
+    bodies: tuple[str, ...]
+    materials: tuple[str, ...]
+
+
+class SolverRules:
+    """An ordered list of rules: the first that matches decides, then the usual solvers.
+
+    given: None; the name of a solver that becomes the usual one of everything that it can solve;
+    or a list of mappings with the arguments of `add`.
+    """
+
+    def __init__(self, given=None):
+        self.rules: list[SolverRule] = []
+        self.usual = dict(USUAL)
+        if isinstance(given, str):
+            code = solver_code(given)
+            kinds = ("contact",) if given == "split" else KINDS
+            self.usual.update(dict.fromkeys(kinds, code))
+            return
+        if not (given is None or isinstance(given, Sequence)):
+            raise WorldError(f"solver must be a name or a list of rules, got {given!r}")
+        for k, entry in enumerate(given or ()):
+            if not isinstance(entry, Mapping) or "solver" not in entry:
+                raise WorldError(
+                    f"solver rule {k} must be a mapping of {', '.join(_RULE_KEYS)}, got {entry!r}"
+                )
+            for key in entry:
+                if key not in _RULE_KEYS:
+                    raise WorldError(unknown_name(f"in solver rule {k}, entry", key, _RULE_KEYS))
+            self.add(**entry)
+
+    def add(self, solver: str, kind=None, bodies=None, materials=None) -> None:
+        """Append a rule; see `World.add_solver_rule`."""
+        if kind is not None and kind not in KINDS:
+            raise WorldError(unknown_name("kind of constraint", str(kind), KINDS))
+        code = solver_code(solver, kind)
+        materials = _one_or_two("materials", materials)
+        if materials and kind not in (None, "contact"):
+            raise WorldError(f"a rule with materials is about contacts, not about a {kind}")
+        only_contacts = solver == "split" or materials
+        kinds = (kind,) if kind else ("contact",) if only_contacts else KINDS
+        bodies = _one_or_two("bodies", bodies)
+        self.rules.append(SolverRule(code, frozenset(kinds), bodies, materials))
+
+    def of_connection(self, a: tuple[str, str], b: tuple[str, str]) -> int:
+        """Return the solver of a connection of two (entity, link)."""
+        for rule in self.rules:
+            if "connection" in rule.kinds and _fits(*_matches(rule.bodies, (a, b), _is_named)):
+                return rule.solver
+        return self.usual["connection"]
+
+    def of_joint(self, kind: str, robot: str, joint: str) -> int:
+        """Return the solver of a joint's constraint; rules with two bodies are not about joints."""
+        for rule in self.rules:
+            if kind not in rule.kinds or len(rule.bodies) == 2:
+                continue
+            if all(_is_named((robot, joint), pattern) for pattern in rule.bodies):
+                return rule.solver
+        return self.usual[kind]
+
+    def of_contacts(
+        self, owners: Sequence[tuple[str, str]], materials: Sequence[str]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the class of each shape (n,) and the solver of each pair of classes (c, c).
+
+        owners: (entity, link) of each shape. Shapes are of one class if every rule sees them alike.
+        """
+        rules = [rule for rule in self.rules if "contact" in rule.kinds]
+        seen: dict[tuple, int] = {}
+        classes = np.zeros(len(owners), dtype=np.int64)
+        for k, (owner, material) in enumerate(zip(owners, materials, strict=True)):
+            signature = tuple(
+                (
+                    tuple(_is_named(owner, pattern) for pattern in rule.bodies),
+                    tuple(material == name for name in rule.materials),
+                )
+                for rule in rules
+            )
+            classes[k] = seen.setdefault(signature, len(seen))
+        table = np.full((max(len(seen), 1),) * 2, self.usual["contact"], dtype=np.int64)
+        for a, i in seen.items():
+            for b, j in seen.items():
+                for rule, (bodies_a, materials_a), (bodies_b, materials_b) in zip(rules, a, b):
+                    if _fits(bodies_a, bodies_b) and _fits(materials_a, materials_b):
+                        table[i, j] = rule.solver
+                        break
+        return classes, table
+
+
+def _one_or_two(what: str, given) -> tuple[str, ...]:
+    """Return one or two names or patterns as a tuple; none if None."""
+    if given is None:
+        return ()
+    names = (given,) if isinstance(given, str) else given
+    if (
+        not isinstance(names, Iterable)
+        or len(names := tuple(names)) not in (1, 2)
+        or not all(isinstance(name, str) for name in names)
+    ):
+        raise WorldError(f"{what} of a solver rule must be one or two names, got {given!r}")
+    return names
+
+
+def _is_named(owner: tuple[str, str], pattern: str) -> bool:
+    """Return whether (entity, link) fits "entity/link", or the entity a pattern without "/"."""
+    return fnmatchcase("/".join(owner) if "/" in pattern else owner[0], pattern)
+
+
+def _matches(patterns: tuple[str, ...], both, fits) -> tuple[tuple[bool, ...], ...]:
+    """Return for each of two things which patterns it fits."""
+    return tuple(tuple(fits(one, pattern) for pattern in patterns) for one in both)
+
+
+def _fits(a: tuple[bool, ...], b: tuple[bool, ...]) -> bool:
+    """Return whether two things that fit these patterns are a pair that a rule is about.
+
+    No pattern: any pair; one: either fits it; two: each fits one, in either order.
+    """
+    if len(a) == 2:
+        return (a[0] and b[1]) or (a[1] and b[0])
+    return all(x or y for x, y in zip(a, b, strict=True))

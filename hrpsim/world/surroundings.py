@@ -1,0 +1,83 @@
+"""The part of a world that does not move: ground, fixed shapes, and how surfaces meet."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.errors import StateError, WorldError
+from hrpsim.model.geometry import Geometry, Plane
+from hrpsim.model.model import CollisionShape
+from hrpsim.world.body import rotation_matrix
+from hrpsim.world.entity import finite_vector
+from hrpsim.world.materials import MaterialTable
+
+
+class Surroundings:
+    """What `World` knows of fixed shapes and of pairs of materials."""
+
+    def __init__(self):
+        self._fixed: list[CollisionShape] = []
+        self._materials = MaterialTable()
+
+    def add_ground(self, height: float = 0.0, normal=(0.0, 0.0, 1.0), material="default") -> None:
+        """Add a fixed plane through (0, 0, height) [m] that is solid below its `normal`."""
+        normal = finite_vector("normal", normal, 3)
+        length = np.linalg.norm(normal)
+        if length < 1e-9:
+            raise WorldError("the normal of the ground must not be zero")
+        z = normal / length
+        x = np.cross((0.0, 1.0, 0.0) if abs(z[1]) < 0.9 else (0.0, 0.0, 1.0), z)
+        x /= np.linalg.norm(x)
+        R = np.column_stack([x, np.cross(z, x), z])
+        self._add_fixed(Plane(), np.array([0.0, 0.0, float(height)]), R, material, "ground")
+
+    def add_static(
+        self,
+        geometry: Geometry,
+        position=(0.0, 0.0, 0.0),
+        orientation=(0.0, 0.0, 0.0, 1.0),
+        material: str = "default",
+        name: str | None = None,
+    ) -> None:
+        """Add a shape that never moves; position [m] and quaternion x y z w in the world."""
+        orientation = finite_vector("orientation", orientation, 4)
+        length = np.linalg.norm(orientation)
+        if length < 1e-6:
+            raise StateError("the orientation of a static shape must not be zero")
+        self._add_fixed(
+            geometry,
+            finite_vector("position", position, 3),
+            rotation_matrix(orientation / length),
+            material,
+            name or f"static{len(self._fixed)}",
+        )
+
+    def _add_fixed(self, geometry, position, R, material, name) -> None:
+        self._materials.add(material)
+        self._fixed.append(
+            CollisionShape(
+                name=name, link=name, body=-1, R=R, p=position, geometry=geometry, material=material
+            )
+        )
+        self._rebuild()
+
+    def set_friction(self, a, b, static, kinetic=None, restitution=0.0) -> None:
+        """Set friction coefficients (kinetic = static by default) and restitution of a pair."""
+        kinetic = static if kinetic is None else kinetic
+        self._materials.set_pair(a, b, float(static), float(kinetic), float(restitution))
+        self._rebuild()
+
+    def set_contact(self, a, b, compliance=0.0, damping_time=None, force_limit=np.inf) -> None:
+        """Set how contacts of a pair of materials yield along the normal.
+
+        compliance [m/N] of each contact point and damping_time [s] (two time steps by default):
+        penetration follows a spring and damper. With neither, as at first, contacts are rigid and
+        penetration is taken back at a bounded speed. force_limit [N] bounds each point's normal
+        force.
+        """
+        if damping_time is None:
+            damping_time = 2.0 * self.time_step if compliance else -1.0
+        elif not damping_time >= 0.0:
+            raise WorldError(f"damping_time of {a!r} on {b!r} must be >= 0, got {damping_time!r}")
+        self._materials.set_yield(a, b, compliance, damping_time, force_limit)
+        self._rebuild()
