@@ -40,7 +40,7 @@ BUNDLE = np.dtype(
         ("size", "i8"),  # rows
         ("first", "i8"),  # member nodes
         ("last", "i8"),
-        ("fill", "i8"),  # entries that its elimination couples
+        ("cost", "i8"),  # entries that its elimination couples
         ("place", "i8"),  # in the heap, -1 when eliminated or part of another
     ]
 )
@@ -79,7 +79,7 @@ def order_nodes(nodes, node_count, graph, order_out):
     for b in range(node_count):
         bundle = graph.bundles[b]
         if bundle.place >= 0:
-            bundle.fill = _fill_of(bundle, graph.elements)
+            bundle.cost = _cost_of(bundle, graph.elements)
             bundle.place = heap_size
             graph.heap[heap_size] = b
             heap_size += 1
@@ -141,7 +141,7 @@ def _attach(end, size, element, next_end):
 
 
 @inlined_kernel
-def _fill_of(bundle, elements):
+def _cost_of(bundle, elements):
     if bundle.end_a == bundle.end_b:
         return 0
     beyond_a = elements[bundle.end_a].weight - bundle.size
@@ -154,29 +154,30 @@ def _contract(b, heap_size, graph):
     bundle = graph.bundles[b]
     if bundle.end_a < 0:
         return heap_size
-    kept = graph.elements[bundle.end_a]
+    e, gone = bundle.end_a, bundle.end_b
+    kept = graph.elements[e]
     kept.weight -= bundle.size
-    if bundle.end_b != bundle.end_a:
-        absorbed = graph.elements[bundle.end_b]
+    if gone != e:
+        absorbed = graph.elements[gone]
         kept.weight += absorbed.weight - bundle.size
         end = last = absorbed.head
         while end >= 0:
             moved = graph.bundles[end >> 1]
-            if end & 1:
-                moved.end_b = bundle.end_a
-            else:
-                moved.end_a = bundle.end_a
+            if moved.end_a == gone:
+                moved.end_a = e
+            if moved.end_b == gone:
+                moved.end_b = e
             last = end
             end = graph.next_end[end]
         graph.next_end[last] = kept.head
         kept.head = absorbed.head
-    heap_size = _join_parallel(bundle.end_a, heap_size, graph)
+    heap_size = _join_parallel(e, heap_size, graph)
     end = kept.head
     while end >= 0:
         touched = graph.bundles[end >> 1]
-        fill = _fill_of(touched, graph.elements)
-        if fill != touched.fill:
-            touched.fill = fill
+        cost = _cost_of(touched, graph.elements)
+        if cost != touched.cost:
+            touched.cost = cost
             _sift_down(_sift_up(touched.place, graph), heap_size, graph)
         end = graph.next_end[end]
     return heap_size
@@ -227,9 +228,9 @@ def _parallel(x, y):
 
 @inlined_kernel
 def _before(b, c, bundles):
-    if bundles[b].fill == bundles[c].fill:
+    if bundles[b].cost == bundles[c].cost:
         return b < c
-    return bundles[b].fill < bundles[c].fill
+    return bundles[b].cost < bundles[c].cost
 
 
 @inlined_kernel
