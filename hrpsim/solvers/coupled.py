@@ -22,8 +22,9 @@ from hrpsim.solvers.projected_gauss_seidel import (
     wanted_impulse,
 )
 
-# A sliding contact that comes back to rest is given to the direct solver again, so many times.
+# How often a direct contact may begin to slide or to close, and how many rounds it may slide.
 _RETURNS = 3
+_ROUNDS = 20
 
 
 @inner_kernel
@@ -36,6 +37,8 @@ def solve_coupled(
     Returns (rounds, factorisations, whether the direct solver finished). Where it does not finish,
     its rows are solved iteratively in the rounds left.
     """
+    for number in range(row_count):
+        system.start[number] = rows[number].impulse
     choose_active(rows, row_count, has_cones, tolerance, velocity, system)
     finished, factorisations = settle_active_rows(
         rows, row_count, has_cones, response, tolerance, velocity, system
@@ -43,17 +46,21 @@ def solve_coupled(
     _release_split(rows, row_count, system)
     change = math.inf
     rounds = 0
+    given_up = False
     while rounds < round_limit and change > tolerance:
+        if not finished and not given_up:
+            given_up = True
+            _start_again(rows, row_count, response, velocity, system)
         rounds += 1
         change = 0.0
         for c in range(contact_count):
             normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
-            if normal.solver != DIRECT or not finished:
-                moved = _solve_contact(normal, x, y, has_cones, response, velocity)
-            elif has_cones:
-                moved = _hold_cone(3 * c, normal, x, y, response, velocity, system)
+            if normal.solver == DIRECT and finished:
+                if not has_cones:
+                    continue
+                moved = _hold_cone(3 * c, normal, x, y, rounds, response, velocity, system)
             else:
-                moved = 0.0
+                moved = _solve_contact(normal, x, y, has_cones, response, velocity)
             change = max(change, moved)
         for number in range(3 * contact_count, row_count):
             row = rows[number]
@@ -65,6 +72,13 @@ def solve_coupled(
             )
             factorisations += more
     return rounds, factorisations, finished
+
+
+@inner_kernel
+def _start_again(rows, row_count, response, velocity, system):
+    """Go back to the impulses that the solution started from."""
+    for number in range(row_count):
+        set_impulse(rows[number], system.start[number], response, velocity)
 
 
 @inner_kernel
@@ -90,13 +104,21 @@ def _solve_contact(normal, x, y, has_cones, response, velocity):
 
 
 @inner_kernel
-def _hold_cone(number, normal, x, y, response, velocity, system):
+def _hold_cone(number, normal, x, y, rounds, response, velocity, system):
     """Keep the friction of a direct contact in its cone; return the change of velocity [m/s].
 
     Friction that sticks is part of the direct block; beyond the cone it is brought back and slides,
-    which is solved here; inside the cone again, it sticks.
+    which is solved here; inside the cone again, it sticks. A contact that cannot decide, or slides
+    and does not come to terms with its normal, leaves the block and is solved iteratively.
     """
     active = system.active
+    undecided = system.slides[number] > _RETURNS
+    if undecided or (rounds > _ROUNDS and active[number] and not active[number + 1]):
+        for r in range(number, number + 3):
+            active[r] = 0
+        normal.solver = x.solver = y.solver = ITERATIVE
+        system.stale[0] = 1
+        return solve_contact(normal, x, y, response, velocity)
     if not active[number]:
         return 0.0
     limit = normal.friction * normal.impulse
@@ -112,7 +134,7 @@ def _hold_cone(number, normal, x, y, response, velocity, system):
         return change
     change = solve_friction(normal, x, y, response, velocity)
     square = x.impulse * x.impulse + y.impulse * y.impulse
-    if square < 0.999 * limit * limit and system.slides[number] <= _RETURNS:
+    if square < 0.999 * limit * limit:
         active[number + 1] = active[number + 2] = 1
         system.stale[0] = 1
     return change

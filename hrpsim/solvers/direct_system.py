@@ -31,9 +31,10 @@ class DirectSystem(NamedTuple):
     matrix: np.ndarray  # (block space,) blocks of J M^-1 J^T + Sigma
     factor: Factor
     active: np.ndarray  # (row capacity,) whether the row is solved for, or stays at a bound
-    slides: np.ndarray  # (row capacity,) at a normal row: whether its friction is at the cone
+    slides: np.ndarray  # (row capacity,) at a normal row: how often it began to slide or to close
     flips: np.ndarray  # (row capacity,) work: rows that are to change between the two
     change: np.ndarray  # (row capacity,) work: right side and solution
+    start: np.ndarray  # (row capacity,) impulses that the solution starts from
     stale: np.ndarray  # (1,) whether the factor was made for other active rows
 
 
@@ -50,6 +51,7 @@ def new_direct_system(
         slides=np.zeros(row_capacity, dtype=np.int64),
         flips=np.zeros(row_capacity, dtype=np.int64),
         change=np.zeros(row_capacity),
+        start=np.zeros(row_capacity),
         stale=np.ones(1, dtype=np.int64),
     )
 

@@ -3,7 +3,8 @@
 A row is active (its velocity is what it asks for) or rests at a bound of its impulse. All rows
 that contradict their side change it at once; if their number does not fall for a while, only the
 last of them does, which ends for every positive definite system (Judice and Pires 1994; Murty).
-A contact's friction goes with its normal: none without it, and while it slides its impulse stays.
+Friction that sticks is active with its normal. A contact that closes starts without friction, so
+that the search is for the sides of normals alone and comes to an end; its cone is looked at later.
 """
 
 from __future__ import annotations
@@ -167,11 +168,8 @@ def _change_sides(rows, row_count, has_cones, one_only, last, response, velocity
             continue
         system.active[number] = 0 if system.active[number] else 1
         system.stale[0] = 1
-        if not (has_cones and row.kind == CONTACT_ROW):
-            continue
-        sticks = system.active[number] and _may_stick(row)
-        system.slides[number] = 0
-        for tangent in range(number + 1, number + 3):
-            system.active[tangent] = 1 if sticks else 0
-            if not sticks:
+        if has_cones and row.kind == CONTACT_ROW:
+            system.slides[number] += system.active[number]
+            for tangent in range(number + 1, number + 3):
+                system.active[tangent] = 0
                 set_impulse(rows[tangent], 0.0, response, velocity)
