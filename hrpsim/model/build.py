@@ -211,6 +211,7 @@ def build_model(
         sensors=tuple(_sensors(tree)),
         gains=dict(extension.gains),
         command_interfaces=dict(extension.command_interfaces),
+        connections=tuple(_connections(tree)),
     )
 
 
@@ -283,6 +284,17 @@ def _sensors(tree: _Tree):
         yield Sensor(
             sensor.name, sensor.kind, sensor.link, frame.body, place.R, place.p, sensor.tare
         )
+
+
+def _connections(tree: _Tree):
+    for connection in tree.extension.connections.values():
+        first, second = (tree.frames[link] for link in connection.links)
+        if first.body == second.body:
+            links = " and ".join(map(repr, connection.links))
+            tree.description.fail_at_link(
+                first.name, f"connection {connection.name!r}: {links} do not move apart"
+            )
+        yield connection
 
 
 def _arrays(tree: _Tree, inertias: list[BodyInertia]) -> System:

@@ -10,9 +10,16 @@
       <material name="rubber"/>
       <capsule collision="name of a cylinder element"/>  simulated with rounded ends, same length
       <sensor name="s" type="imu"/>
+      <connection to="another_link" kind="hinge" name="loop" xyz="0 0 0" rpy="0 0 0"
+                  to_xyz="0 0 0" to_rpy="0 0 0" compliance="0" damping_time="0.002"
+                  force_limit="1e3" solver="direct" collide="false"/>
     </hrpsim>
 
-A sensor on a joint is a sensor on the joint's child link.
+A sensor on a joint is a sensor on the joint's child link. A connection closes a loop: it joins a
+frame in the referenced link (xyz, rpy) to a frame in another link (to_xyz, to_rpy), which coincide
+where the loop is closed. All but `to` may be left out. kind: fixed (the default), ball, hinge and
+cylindrical (about z), slider (along z), universal (about x of the first frame and y of the second),
+distance (then with length="..." [m]); or axes="x y rz" names what is held. See `World.connect`.
 """
 
 from __future__ import annotations
@@ -21,8 +28,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hrpsim.errors import unknown_name
+from hrpsim.model.connection import CONNECTION_SOLVERS, DescribedConnection, held_axes
 from hrpsim.model.description import MOVING_TYPES, Description
-from hrpsim.model.placement import Placement, from_origin
+from hrpsim.model.placement import IDENTITY, Placement, from_origin
 
 SENSOR_TYPES = ("force_torque", "imu")
 
@@ -58,6 +66,7 @@ class Extension:
     materials: dict[str, str] = field(default_factory=dict)
     capsules: dict[str, set[str]] = field(default_factory=dict)  # link -> collision names
     sensors: dict[str, DescribedSensor] = field(default_factory=dict)
+    connections: dict[str, DescribedConnection] = field(default_factory=dict)
     command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -174,16 +183,57 @@ def _read_sensor(description: Description, extension: Extension, link: str, tag)
         document.fail(tag, f"tare={tare!r} must be true or false")
     if kind != "force_torque" and tag.get("tare") is not None:
         document.fail(tag, "only a force_torque sensor has a tare")
-    placement = from_origin(None, None)
+    placement = IDENTITY
     origin = document.only(tag, "origin")
     if origin is not None:
         _check_content(description, origin, ("xyz", "rpy"))
-        xyz, rpy = (
-            document.numbers(origin, key, 3) if origin.get(key) is not None else None
-            for key in ("xyz", "rpy")
-        )
-        placement = from_origin(xyz, rpy)
+        placement = _placement(description, origin, "xyz", "rpy")
     extension.sensors[name] = DescribedSensor(name, kind, link, placement, tare == "true", tag)
+
+
+_CONNECTION_NUMBERS = ("compliance", "damping_time", "force_limit")
+_CONNECTION_ATTRIBUTES = (
+    *("to", "kind", "axes", "name", "xyz", "rpy", "to_xyz", "to_rpy", "length"),
+    *(*_CONNECTION_NUMBERS, "solver", "collide"),
+)
+
+
+def _read_connection(description: Description, extension: Extension, link: str, tag) -> None:
+    document = description.document
+    _check_content(description, tag, _CONNECTION_ATTRIBUTES)
+    other, kind, axes = document.text(tag, "to"), tag.get("kind"), tag.get("axes")
+    if other not in description.links:
+        document.fail(tag, unknown_name("link", other, description.links))
+    if other == link:
+        document.fail(tag, f"joins link {link!r} to itself")
+    axes = None if axes is None else tuple(axes.split())
+    try:
+        held_axes(kind, axes)
+    except ValueError as error:
+        document.fail(tag, str(error))
+    if (kind == "distance") != (tag.get("length") is not None):
+        document.fail(tag, "a length belongs to a connection of kind distance, and the other way")
+    length = document.number(tag, "length") if kind == "distance" else None
+    if length is not None and length <= 0.0:
+        document.fail(tag, f"length={tag.get('length')!r} must be positive")
+    name = tag.get("name", f"{link}-{other}")
+    if name in extension.connections:
+        document.fail(tag, f"a connection called {name!r} exists already: give it a name")
+    settings = {
+        key: _not_negative(description, tag, key)
+        for key in _CONNECTION_NUMBERS
+        if tag.get(key) is not None
+    }
+    if tag.get("solver") is not None:
+        settings["solver"] = _one_of(description, tag, "solver", CONNECTION_SOLVERS)
+    settings["collide"] = _one_of(description, tag, "collide", ("false", "true")) == "true"
+    frames = (
+        _placement(description, tag, "xyz", "rpy"),
+        _placement(description, tag, "to_xyz", "to_rpy"),
+    )
+    extension.connections[name] = DescribedConnection(
+        name, kind, axes, (link, other), frames, length, settings
+    )
 
 
 _READERS: dict[str, tuple[str, Callable]] = {
@@ -193,6 +243,7 @@ _READERS: dict[str, tuple[str, Callable]] = {
     "material": ("link", _read_material),
     "capsule": ("link", _read_capsule),
     "sensor": ("joint or link", _read_sensor),
+    "connection": ("link", _read_connection),
 }
 
 
@@ -229,6 +280,23 @@ def _check_content(
 def _refuse_second(description: Description, known: dict, name: str, tag) -> None:
     if name in known:
         description.document.fail(tag, f"<{tag.tag}> is given twice for {name!r}")
+
+
+def _placement(description: Description, element, xyz: str, rpy: str) -> Placement:
+    """Return the placement that two attributes give, zeros where they are missing."""
+    numbers = description.document.numbers
+    given = (
+        numbers(element, key, 3) if element.get(key) is not None else None for key in (xyz, rpy)
+    )
+    return from_origin(*given)
+
+
+def _one_of(description: Description, element, attribute: str, choices: tuple[str, ...]) -> str:
+    """Return an attribute that must be one of the choices, the first where it is missing."""
+    value = element.get(attribute, choices[0])
+    if value not in choices:
+        description.document.fail(element, unknown_name(attribute, value, choices))
+    return value
 
 
 def _not_negative(

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from hrpsim.errors import ModelError, unknown_name
+from hrpsim.model.connection import DescribedConnection
 from hrpsim.model.geometry import Geometry
 from hrpsim.model.placement import quaternion_of
 from hrpsim.model.system import FREE, JOINT_NQ, System
@@ -87,6 +88,7 @@ class Model:
     sensors: tuple[Sensor, ...] = ()
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)  # joint -> (kp, kd)
     command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    connections: tuple[DescribedConnection, ...] = ()
     skipped_meshes: tuple[tuple[str, str], ...] = ()  # (link, URI) of mesh collision elements
     urdf: str = ""
     source: str = "<text>"

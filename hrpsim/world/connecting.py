@@ -10,9 +10,11 @@ import numpy as np
 from hrpsim.constraints.connection_rows import HELD, JOIN
 from hrpsim.errors import WorldError
 from hrpsim.model.connection import AXES, held_axes
+from hrpsim.model.placement import quaternion_of
 from hrpsim.world.connection import Connection, per_axis
 from hrpsim.world.connection_frames import distance_between, frames_in_links, points_in_links
 from hrpsim.world.ends import End, find_end
+from hrpsim.world.robot import Robot
 from hrpsim.world.solver_rules import solver_code
 
 _DAMPING_STEPS = 2.0
@@ -114,6 +116,24 @@ class Connecting:
         self._hold(connection, record)
         connection.solver = solver
         return connection
+
+    def _connect_described(self, robot: Robot) -> None:
+        """Make the connections of a robot's description."""
+        for described in robot.model.connections:
+            a, b = described.links
+            frame_a, frame_b = ((at.p, quaternion_of(at.R)) for at in described.frames)
+            connection = self.connect(
+                (robot, a),
+                (robot, b),
+                described.kind,
+                axes=described.axes,
+                frame_a=frame_a,
+                frame_b=frame_b,
+                length=described.length,
+                name=self._free_connection_name(None, f"{robot.name}/{described.name}"),
+                **described.settings,
+            )
+            connection.keep_as_initial()
 
     def disconnect(self, connection: Connection | str) -> None:
         """Take a connection out of the world for good."""

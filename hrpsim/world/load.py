@@ -7,6 +7,10 @@
     ground: {height: 0, normal: [0, 0, 1], material: floor}
     friction:
       - {between: [sole, floor], static: 0.8, kinetic: 0.7, restitution: 0}
+    contacts:              # how they yield; rigid by default
+      - {between: [sole, floor], compliance: 1.0e-6, damping_time: 0.002, force_limit: 1000}
+    solvers:               # the first that matches; see World.add_solver_rule
+      - {solver: direct, kind: contact, bodies: ["hrp2/*", crate], materials: [sole, rubber]}
     robots:
       - name: hrp2
         urdf: package://hrpsim/urdf/hrp2_like.urdf.xacro   # or a path relative to this file
@@ -16,10 +20,22 @@
         orientation: [0, 0, 0, 1]                          # x y z w
         joints: {RLEG_JOINT2: -0.4538}
         gains: {RLEG_JOINT2: [5000, 30]}                   # kp, kd; the description's by default
+        locks: {CHEST_JOINT0: 0.1, CHEST_JOINT1: }         # at a position, or where the joint is
+        motors: {LARM_JOINT0: {velocity: 0.5, force_limit: 20}}
+        constraints:                                       # see Robot.set_constraint
+          - {kind: limit, joints: [RLEG_JOINT2], compliance: 1.0e-5, solver: direct}
     bodies:
       - {name: crate, shape: {box: [0.3, 0.3, 0.3]}, mass: 2, position: [1, 0, 0.15]}
     static:
       - {name: step, shape: {box: [0.4, 1, 0.02]}, position: [0.5, 0, 0.01], material: floor}
+    connections:           # arguments of World.connect, and:
+      - between: [hrp2/RARM_LINK6, crate]                  # a and b: entity, entity/link or world
+        kind: hinge
+        point: [1, 0, 0.15]
+        axis: [0, 1, 0]
+        frame_b: {position: [0, 0, 0], orientation: [0, 0, 0, 1]}   # in place of point and axis
+        drive: {rz: {velocity: 0.5, force_limit: 2}}       # motors on free axes
+        enabled: false
     settle: true           # start from rest under gravity
 
 Shapes: box: [x, y, z]; sphere: radius; cylinder and capsule: {radius: , length: }. SI units.
@@ -33,14 +49,18 @@ from typing import Any
 
 import yaml
 
-from hrpsim.errors import HrpsimError, WorldError, unknown_name
-from hrpsim.model.geometry import Box, Capsule, Cylinder, Geometry, Sphere
+from hrpsim.errors import WorldError
 from hrpsim.model.load import load_model
 from hrpsim.model.system import FREE
 from hrpsim.resources import share_path
+from hrpsim.world.file_reader import FileReader
+from hrpsim.world.load_constraints import add_connection, constrain_joints
 from hrpsim.world.world import World
 
-_SECTIONS = ("world", "ground", "friction", "robots", "bodies", "static", "settle")
+_SECTIONS = (
+    *("world", "ground", "friction", "contacts", "solvers", "static", "robots", "bodies"),
+    *("connections", "settle"),
+)
 _WORLD_KEYS = (
     "time_step",
     "gravity",
@@ -54,6 +74,8 @@ _WORLD_KEYS = (
     "slip_threshold",
     "restitution_threshold",
     "friction_model",
+    "solver",
+    "position_projection",
 )
 _ROBOT_KEYS = (
     "name",
@@ -64,6 +86,9 @@ _ROBOT_KEYS = (
     "orientation",
     "joints",
     "gains",
+    "locks",
+    "motors",
+    "constraints",
     "accept_nonphysical_inertia",
 )
 _BODY_KEYS = (
@@ -101,7 +126,7 @@ def load_world(
         content = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise WorldError(f"{path}: not YAML: {error}") from error
-    reader = _Reader(path)
+    reader = FileReader(path)
     file = reader.mapping(content if content is not None else {}, "the file", _SECTIONS)
     options = reader.mapping(file.get("world", {}), "world", _WORLD_KEYS)
     if time_step is not None:
@@ -117,13 +142,20 @@ def load_world(
                 keys = ("height", "normal", "material")
                 world.add_ground(**reader.mapping(ground, "ground", keys))
     for where, entry in reader.entries(file, "friction"):
-        reader.add_friction(world, where, entry)
+        _set_pair(reader, world.set_friction, where, entry, ("static", "kinetic", "restitution"))
+    for where, entry in reader.entries(file, "contacts"):
+        keys = ("compliance", "damping_time", "force_limit")
+        _set_pair(reader, world.set_contact, where, entry, keys)
+    for where, entry in reader.entries(file, "solvers"):
+        entry = reader.mapping(entry, where, ("solver", "kind", "bodies", "materials"))
+        with reader.at(where):
+            world.add_solver_rule(**entry)
     for where, entry in reader.entries(file, "static"):
         entry = reader.mapping(entry, where, _STATIC_KEYS)
         with reader.at(where):
             world.add_static(reader.shape(entry.pop("shape", None), where), **entry)
     for where, entry in reader.entries(file, "robots"):
-        reader.add_robot(world, where, entry, xacro_arguments or {})
+        _add_robot(reader, world, where, entry, xacro_arguments or {})
     for where, entry in reader.entries(file, "bodies"):
         entry = reader.mapping(entry, where, _BODY_KEYS)
         with reader.at(where):
@@ -131,124 +163,64 @@ def load_world(
             if "mass" not in entry:
                 raise WorldError("a body needs a mass [kg]")
             world.add_body(shape, **entry)
+    for where, entry in reader.entries(file, "connections"):
+        add_connection(reader, world, where, entry)
     if file.get("settle", False):
         with reader.at("settle"):
             world.settle()
     return world
 
 
-class _Reader:
-    """Reads parts of one file; every complaint names the file and the place."""
-
-    def __init__(self, path: Path):
-        self.path = path
-
-    def fail(self, where: str, why: str) -> WorldError:
-        """Return the error that names the file and the place."""
-        return WorldError(f"{self.path}: {where}: {why}")
-
-    def at(self, where: str) -> _Place:
-        """Return a context that adds the file and the place to errors."""
-        return _Place(self, where)
-
-    def mapping(self, value: Any, where: str, keys: tuple[str, ...]) -> dict[str, Any]:
-        """Return a mapping with none but the given keys."""
-        if not isinstance(value, Mapping):
-            raise self.fail(where, f"a mapping of {', '.join(keys)} is needed, got {value!r}")
-        for key in value:
-            if key not in keys:
-                raise self.fail(where, unknown_name("entry", str(key), keys))
-        return dict(value)
-
-    def entries(self, file: dict[str, Any], section: str):
-        """Return (place, entry) of every entry of a list."""
-        value = file.get(section) or []
-        if not isinstance(value, list):
-            raise self.fail(section, f"a list is needed, got {value!r}")
-        return [(f"{section}[{k}]", entry) for k, entry in enumerate(value)]
-
-    def shape(self, value: Any, where: str) -> Geometry:
-        """Return the geometry of {kind: size}."""
-        if not isinstance(value, Mapping) or len(value) != 1:
-            raise self.fail(
-                where, f"shape must be one of box, sphere, cylinder, capsule: {value!r}"
-            )
-        kind, size = next(iter(value.items()))
-        with self.at(f"{where}.shape"):
-            if kind == "box":
-                return Box(size)
-            if kind == "sphere":
-                return Sphere(float(size))
-            if kind in ("cylinder", "capsule"):
-                size = self.mapping(size, f"{where}.shape", ("radius", "length"))
-                return (Cylinder if kind == "cylinder" else Capsule)(**size)
-        shapes = ("box", "sphere", "cylinder", "capsule")
-        raise self.fail(where, unknown_name("shape", str(kind), shapes))
-
-    def add_friction(self, world: World, where: str, entry: Any) -> None:
-        """Set the coefficients of one pair of materials."""
-        keys = ("between", "static", "kinetic", "restitution")
-        entry = self.mapping(entry, where, keys)
-        pair = entry.pop("between", None)
-        if not (isinstance(pair, list) and len(pair) == 2):
-            raise self.fail(where, f"between must name two materials, got {pair!r}")
-        with self.at(where):
-            world.set_friction(str(pair[0]), str(pair[1]), **entry)
-
-    def add_robot(self, world: World, where: str, entry: Any, arguments: Mapping) -> None:
-        """Load one robot, put it in its posture, and let its actuators hold it."""
-        entry = self.mapping(entry, where, _ROBOT_KEYS)
-        if "urdf" not in entry:
-            raise self.fail(where, "a robot needs a urdf")
-        given = entry.get("xacro_arguments") or {}
-        texts = {k: _xacro_text(v) for k, v in {**given, **arguments}.items()}
-        with self.at(where):
-            model = load_model(
-                self.find(str(entry["urdf"])),
-                base=entry.get("base", "free"),
-                xacro_arguments=texts,
-                accept_nonphysical_inertia=entry.get("accept_nonphysical_inertia", False),
-            )
-            q = model.neutral()
-            if model.base == "free":
-                q[:3] = entry.get("position", (0.0, 0.0, 0.0))
-                q[3:7] = entry.get("orientation", (0.0, 0.0, 0.0, 1.0))
-            elif "position" in entry or "orientation" in entry:
-                raise WorldError("a robot with base: fixed stands where its description says")
-            for name, position in (entry.get("joints") or {}).items():
-                joint = model.joint(name)
-                if joint.joint_type == FREE:
-                    raise WorldError(f"joint {name!r} is a free base: give position, orientation")
-                q[joint.q_index] = position
-            robot = world.add_robot(model, q=q, name=entry.get("name"))
-            for name, gains in (entry.get("gains") or {}).items():
-                robot.set_gains(*gains, names=[name])
-            robot.command(positions=robot.joint_positions)
-            robot.keep_as_initial()
-
-    def find(self, urdf: str) -> Path:
-        """Return the path of a description: relative to the world file, or package://hrpsim/."""
-        if urdf.startswith("package://hrpsim/"):
-            return share_path(urdf.removeprefix("package://hrpsim/"))
-        return self.path.parent / Path(urdf).expanduser()
+def _set_pair(reader: FileReader, setter, where: str, entry: Any, keys: tuple[str, ...]) -> None:
+    """Give `setter` the properties of one pair of materials."""
+    entry = reader.mapping(entry, where, ("between", *keys))
+    pair = entry.pop("between", None)
+    if not (isinstance(pair, list) and len(pair) == 2):
+        raise reader.fail(where, f"between must name two materials, got {pair!r}")
+    with reader.at(where):
+        setter(str(pair[0]), str(pair[1]), **entry)
 
 
-class _Place:
-    """Adds the file and the place in it to whatever goes wrong inside."""
+def _add_robot(
+    reader: FileReader, world: World, where: str, entry: Any, arguments: Mapping
+) -> None:
+    """Load one robot, put it in its posture, and let its actuators hold it."""
+    entry = reader.mapping(entry, where, _ROBOT_KEYS)
+    if "urdf" not in entry:
+        raise reader.fail(where, "a robot needs a urdf")
+    given = entry.get("xacro_arguments") or {}
+    texts = {k: _xacro_text(v) for k, v in {**given, **arguments}.items()}
+    with reader.at(where):
+        model = load_model(
+            _find(reader, str(entry["urdf"])),
+            base=entry.get("base", "free"),
+            xacro_arguments=texts,
+            accept_nonphysical_inertia=entry.get("accept_nonphysical_inertia", False),
+        )
+        q = model.neutral()
+        if model.base == "free":
+            q[:3] = entry.get("position", (0.0, 0.0, 0.0))
+            q[3:7] = entry.get("orientation", (0.0, 0.0, 0.0, 1.0))
+        elif "position" in entry or "orientation" in entry:
+            raise WorldError("a robot with base: fixed stands where its description says")
+        for name, position in (entry.get("joints") or {}).items():
+            joint = model.joint(name)
+            if joint.joint_type == FREE:
+                raise WorldError(f"joint {name!r} is a free base: give position, orientation")
+            q[joint.q_index] = position
+        robot = world.add_robot(model, q=q, name=entry.get("name"))
+        for name, gains in (entry.get("gains") or {}).items():
+            robot.set_gains(*gains, names=[name])
+        robot.command(positions=robot.joint_positions)
+        constrain_joints(reader, robot, where, entry)
+        robot.keep_as_initial()
 
-    def __init__(self, reader: _Reader, where: str):
-        self.reader, self.where = reader, where
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, traceback):
-        if isinstance(error, HrpsimError) and str(self.reader.path) not in str(error):
-            raise self.reader.fail(self.where, str(error)) from error
-        if isinstance(error, (TypeError, ValueError, FileNotFoundError)) and not isinstance(
-            error, HrpsimError
-        ):
-            raise self.reader.fail(self.where, str(error)) from error
+def _find(reader: FileReader, urdf: str) -> Path:
+    """Return the path of a description: relative to the world file, or package://hrpsim/."""
+    if urdf.startswith("package://hrpsim/"):
+        return share_path(urdf.removeprefix("package://hrpsim/"))
+    return reader.path.parent / Path(urdf).expanduser()
 
 
 def _xacro_text(value: Any) -> str:

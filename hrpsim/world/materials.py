@@ -44,10 +44,7 @@ class MaterialTable:
             "damping_time": damping_time,
             "force_limit": force_limit,
         }
-        for what, value in values.items():
-            if not isinstance(value, (int, float)) or np.isnan(value):
-                raise WorldError(f"{what} of {a!r} on {b!r} must be a number, got {value!r}")
-        if not 0.0 <= compliance < np.inf or not damping_time < np.inf or force_limit < 0.0:
+        if not (0.0 <= compliance < np.inf and damping_time < np.inf and force_limit >= 0.0):
             raise WorldError(
                 f"contact of {a!r} on {b!r}: compliance, damping_time and force_limit must be >= 0 "
                 f"and but for the last finite, got {compliance}, {damping_time}, {force_limit}"

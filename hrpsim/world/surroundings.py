@@ -76,8 +76,8 @@ class Surroundings:
         force.
         """
         if damping_time is None:
-            damping_time = 2.0 * self.time_step if compliance else -1.0
-        elif not damping_time >= 0.0:
+            damping_time = 2.0 * self.time_step if float(compliance) else -1.0
+        elif not float(damping_time) >= 0.0:
             raise WorldError(f"damping_time of {a!r} on {b!r} must be >= 0, got {damping_time!r}")
-        self._materials.set_yield(a, b, compliance, damping_time, force_limit)
+        self._materials.set_yield(a, b, float(compliance), float(damping_time), float(force_limit))
         self._rebuild()

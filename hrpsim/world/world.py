@@ -142,9 +142,14 @@ class World(Surroundings, Connecting):
         return MappingProxyType({e.name: e for e in self._entities if isinstance(e, Body)})
 
     def add_robot(self, model: Model, q=None, name: str | None = None, v=None) -> Robot:
-        """Add a robot at configuration q (neutral by default) and velocity v; return it."""
+        """Add a robot at configuration q (neutral by default) and velocity v; return it.
+
+        Connections of its description become the world's, called "robot name/connection name".
+        """
         robot = Robot(self, self._free_name(name or model.name, name is not None), model, q, v)
-        return self._add(robot)
+        self._add(robot)
+        self._connect_described(robot)
+        return robot
 
     def add_body(
         self,
