@@ -16,6 +16,7 @@ from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.joined_frames import move_frames, place_frames
 from hrpsim.constraints.rows import (
     CONNECTION,
+    DRIVE,
     attach_port,
     attach_second_port,
     coupling,
@@ -122,6 +123,7 @@ def write_connection_rows(
                 compliance, damping_time = join.compliance[axis], join.damping_time[axis]
                 soften(row, error, rate, bend, compliance, damping_time, time_step)
             else:
+                row.kind = DRIVE
                 row.target = -join.speed[axis]
             number += 1
     return number, used

@@ -1,15 +1,16 @@
 """The same rows once more, now for displacements: taking back penetration and violated limits.
 
 What is asked for is a displacement rate that is never added to the state's velocity, so that a
-correction gives no kinetic energy. Friction and motors take no part.
+correction gives no kinetic energy. Friction, motors, springs, and what has slipped at its force
+limit take no part.
 """
 
 from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import inner_kernel
-from hrpsim.constraints.rows import CONTACT_ROW, JOINT_FRICTION, MOTOR
+from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.constraints.rows import CONTACT_ROW, DRIVE, JOINT_FRICTION, MOTOR
 
 
 @inner_kernel
@@ -36,8 +37,11 @@ def turn_to_displacement(rows, row_count):
             is_normal = number % 3 == 0
             row.lower = -math.inf if row.held else 0.0
             row.upper = math.inf if row.held or is_normal else 0.0
-        elif row.kind == JOINT_FRICTION or row.kind == MOTOR:
+        elif _takes_no_part(row):
             row.lower = row.upper = 0.0
+        else:
+            row.lower = row.lower if row.lower == 0.0 else -math.inf
+            row.upper = math.inf
 
 
 @inner_kernel
@@ -45,3 +49,10 @@ def turn_to_motion(rows, row_count):
     """Give every row the impulse back that it had before `turn_to_displacement`."""
     for number in range(row_count):
         rows[number].impulse = rows[number].kept_impulse
+
+
+@inlined_kernel
+def _takes_no_part(row):
+    if row.kind == JOINT_FRICTION or row.kind == MOTOR or row.kind == DRIVE:
+        return True
+    return row.compliance > 0.0 or abs(row.kept_impulse) >= row.upper

@@ -7,6 +7,7 @@ import numpy as np
 from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.rows import (
     CONNECTION,
+    DRIVE,
     JOINT_FRICTION,
     LOCK,
     LOWER_LIMIT,
@@ -220,7 +221,7 @@ def remember_joint_impulses(rows, first, row_count, impulses_out):
         kept.mimic = kept.lock = kept.motor = 0.0
     for number in range(first, row_count):
         row = rows[number]
-        if row.kind == CONNECTION:
+        if row.kind == CONNECTION or row.kind == DRIVE:
             continue
         kept = impulses_out[row.source]
         if row.kind == LOWER_LIMIT:

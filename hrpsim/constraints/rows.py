@@ -9,7 +9,8 @@ import numpy as np
 
 from hrpsim.compiled import inlined_kernel, inner_kernel
 
-CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR, CONNECTION = range(8)
+CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = range(7)
+CONNECTION, DRIVE = 7, 8
 
 ITERATIVE, DIRECT, SPLIT = range(3)  # which solver a row is for
 

@@ -13,7 +13,7 @@ import math
 
 from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.rows import DIRECT, ITERATIVE, SPLIT
-from hrpsim.solvers.pivoting import choose_active, settle_active_rows
+from hrpsim.solvers.pivoting import choose_active, set_side, settle_active_rows
 from hrpsim.solvers.projected_gauss_seidel import (
     set_impulse,
     solve_bounded_row,
@@ -87,8 +87,7 @@ def _release_split(rows, row_count, system):
     for number in range(row_count):
         if rows[number].solver == SPLIT:
             rows[number].solver = ITERATIVE
-            system.active[number] = 0
-            system.stale[0] = 1
+            set_side(number, 0, system)
 
 
 @inlined_kernel
@@ -115,9 +114,8 @@ def _hold_cone(number, normal, x, y, rounds, response, velocity, system):
     undecided = system.slides[number] > _RETURNS
     if undecided or (rounds > _ROUNDS and active[number] and not active[number + 1]):
         for r in range(number, number + 3):
-            active[r] = 0
+            set_side(r, 0, system)
         normal.solver = x.solver = y.solver = ITERATIVE
-        system.stale[0] = 1
         return solve_contact(normal, x, y, response, velocity)
     if not active[number]:
         return 0.0
@@ -128,15 +126,15 @@ def _hold_cone(number, normal, x, y, rounds, response, velocity, system):
             return 0.0
         change = set_impulse(x, x.impulse * limit / length, response, velocity)
         change = max(change, set_impulse(y, y.impulse * limit / length, response, velocity))
-        active[number + 1] = active[number + 2] = 0
+        set_side(number + 1, 0, system)
+        set_side(number + 2, 0, system)
         system.slides[number] += 1
-        system.stale[0] = 1
         return change
     change = solve_friction(normal, x, y, response, velocity)
     square = x.impulse * x.impulse + y.impulse * y.impulse
     if square < 0.999 * limit * limit:
-        active[number + 1] = active[number + 2] = 1
-        system.stale[0] = 1
+        set_side(number + 1, 1, system)
+        set_side(number + 2, 1, system)
     return change
 
 

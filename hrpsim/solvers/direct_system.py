@@ -71,6 +71,7 @@ def assemble_direct_system(forest, ports, rows_of_step, row_count, system):
             return False
     if elimination.tally[0].block_space > len(system.matrix):
         return False
+    system.stale[0] = 1
     for k in range(count):
         column = elimination.columns[k]
         _write_diagonal(ports, rows, column, response, system.matrix)

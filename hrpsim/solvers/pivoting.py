@@ -22,25 +22,30 @@ _PIVOTS = 60
 @inner_kernel
 def choose_active(rows, row_count, has_cones, tolerance, velocity, system):
     """Guess which rows are active from the impulses of the last step and the present velocity."""
-    active, slides = system.active, system.slides
-    system.stale[0] = 1
+    slides = system.slides
     for number in range(row_count):
         row = rows[number]
         slides[number] = 0
-        active[number] = 0
-        if row.solver == ITERATIVE or not row.lower < row.upper:
-            continue
-        if row.lower < row.impulse < row.upper:
-            active[number] = 1
-        else:
-            active[number] = wants_off_bound(row, tolerance, velocity)
+        side = 0
+        if row.solver != ITERATIVE and row.lower < row.upper:
+            if row.lower < row.impulse < row.upper or wants_off_bound(row, tolerance, velocity):
+                side = 1
         if has_cones and row.kind == CONTACT_ROW:
             if number % 3 == 0:
                 slides[number] = _slid_before(row, rows[number + 1], rows[number + 2])
             else:
                 at_normal = number - number % 3
                 sticks = _may_stick(rows[at_normal]) and not slides[at_normal]
-                active[number] = 1 if sticks and active[at_normal] else 0
+                side = 1 if sticks and system.active[at_normal] else 0
+        set_side(number, side, system)
+
+
+@inlined_kernel
+def set_side(number, side, system):
+    """Make a row active (1) or not (0)."""
+    if system.active[number] != side:
+        system.active[number] = side
+        system.stale[0] = 1
 
 
 @inlined_kernel
@@ -166,10 +171,9 @@ def _change_sides(rows, row_count, has_cones, one_only, last, response, velocity
         set_impulse(row, within, response, velocity)
         if one_only and number != last:
             continue
-        system.active[number] = 0 if system.active[number] else 1
-        system.stale[0] = 1
+        set_side(number, 0 if system.active[number] else 1, system)
         if has_cones and row.kind == CONTACT_ROW:
             system.slides[number] += system.active[number]
             for tangent in range(number + 1, number + 3):
-                system.active[tangent] = 0
+                set_side(tangent, 0, system)
                 set_impulse(rows[tangent], 0.0, response, velocity)

@@ -203,21 +203,26 @@ def allowed_sweeps(tally, settings):
 @inner_kernel
 def plan_push(s):
     """Find the displacement rate that takes back penetration and limit violation: work.push."""
-    tally, settings, work, ports = s.tally[0], s.settings[0], s.work, s.ports
-    rows = s.rows.rows
+    tally = s.tally[0]
     tally.pushed = 0
-    if not asks_for_displacement(rows, tally.contact_count, tally.row_count):
-        return
+    if asks_for_displacement(s.rows.rows, tally.contact_count, tally.row_count):
+        solve_displacement(s)
+
+
+@inner_kernel
+def solve_displacement(s):
+    """Find the displacement rate that the rows ask for: work.push."""
+    tally, ports, rows = s.tally[0], s.ports, s.rows.rows
     tally.pushed = 1
     for k in range(ports.velocity.shape[0]):
         ports.velocity[k] = 0.0
     turn_to_displacement(rows, tally.row_count)
-    solve_rows(s, False, settings.sweep_limit)
+    solve_rows(s, False, s.settings[0].sweep_limit)
     clear_loads(s)
     for number in range(tally.row_count):
         add_load(s, rows[number], rows[number].impulse)
     turn_to_motion(rows, tally.row_count)
-    respond(s.forest, s.kinematics, s.articulated, work.joint_load, work.push)
+    respond(s.forest, s.kinematics, s.articulated, s.work.joint_load, s.work.push)
 
 
 @inner_kernel

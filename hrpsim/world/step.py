@@ -11,6 +11,7 @@ from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import constrain, plan_push, remember_impulses
 from hrpsim.world.integrate import all_finite, correct_positions, integrate_euler, integrate_rk4
 from hrpsim.world.motion import find_acceleration
+from hrpsim.world.project import project_connections
 from hrpsim.world.scene import RK4, SEMI_IMPLICIT
 from hrpsim.world.status import DIVERGED, DONE, MORE_CANDIDATES, MORE_CONTACTS
 from hrpsim.world.stick import ask_back_slip, hold_points
@@ -115,6 +116,8 @@ def integrate(s):
     if s.tally[0].row_count > 0:
         plan_push(s)
         correct_positions(s)
+        if s.settings[0].projection:
+            project_connections(s)
     return DONE if all_finite(s.q, s.velocity) else DIVERGED
 
 
