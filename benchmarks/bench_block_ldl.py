@@ -1,0 +1,252 @@
+"""Microseconds to factorise and to solve A = J M^-1 J^T of connected bodies, beside libraries.
+
+    python benchmarks/bench_block_ldl.py [--rounds 9] [--qdldl FOLDER]
+
+Each node is a connection of 6 rows between two free bodies. Library times include their calls from
+Python, which a compiled step could not make; SuperLU's and LAPACK's are without the time to build
+their matrices. qdldl is timed where it is installed, or in FOLDER (pip install --target FOLDER).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, cho_solve_banded, cholesky_banded
+from scipy.sparse import csc_matrix, kron
+from scipy.sparse.linalg import splu
+
+from hrpsim.compiled import kernel
+from hrpsim.solvers import block_ldl
+from hrpsim.solvers.contraction import NODE
+from hrpsim.solvers.elimination import block_nodes, eliminate, new_elimination, same_graph
+
+SIZE = 6
+LARGEST_DENSE = 2500
+
+
+@kernel
+def order(nodes, elimination, n):
+    fits = True
+    for _ in range(n):
+        fits = eliminate(nodes, len(nodes), elimination)
+    return fits
+
+
+@kernel
+def compare(nodes, elimination, n):
+    same = 0
+    for _ in range(n):
+        same += same_graph(nodes, len(nodes), elimination)
+    return same
+
+
+@kernel
+def write_blocks(A, elimination, matrix_out):
+    for k in range(elimination.tally[0].node_count):
+        column = elimination.columns[k]
+        own = column.first_row
+        for r in range(SIZE):
+            for s in range(SIZE):
+                matrix_out[column.block + r * SIZE + s] = A[own + r, own + s]
+        for e in range(column.start, column.end):
+            i, _, at = block_nodes(elimination, k, e)
+            for r in range(SIZE):
+                for s in range(SIZE):
+                    matrix_out[at + r * SIZE + s] = A[i * SIZE + r, own + s]
+
+
+@kernel
+def factorise(elimination, active, matrix, factor, n):
+    status = -1
+    for _ in range(n):
+        status = block_ldl.factorise(elimination, active, 1e-10, matrix, factor)
+    return status
+
+
+@kernel
+def solve(elimination, active, factor, x, n):
+    for _ in range(n):
+        block_ldl.solve(elimination, active, factor, x)
+
+
+def chain(count):
+    return [(i, i + 1) for i in range(count)]
+
+
+def ring(count):
+    return [(i, (i + 1) % count) for i in range(count)]
+
+
+def grid(side):
+    across = [(r * side + c, r * side + c + 1) for r in range(side) for c in range(side - 1)]
+    down = [(r * side + c, (r + 1) * side + c) for r in range(side - 1) for c in range(side)]
+    return across + down
+
+
+CASES = {
+    "chain 39": chain(39),
+    "chain 100": chain(100),
+    "chain 400": chain(400),
+    "chain 1600": chain(1600),
+    "ring 100": ring(100),
+    "grid 10x10": grid(10),
+}
+
+
+def matrix_of(ends) -> csc_matrix:
+    """Return A of connections at the bodies' surfaces, masses 1 to 3; 1e-3 of compliance."""
+    rng = np.random.default_rng(1)
+    bodies = np.max(ends) + 1
+    J = np.zeros((len(ends), SIZE, bodies, SIZE))
+    for n, (a, b) in enumerate(ends):
+        for body, sign in ((a, 1.0), (b, -1.0)):
+            arm = sign * rng.uniform(0.1, 0.3, 3)
+            J[n, :, body] = sign * np.eye(SIZE)
+            J[n, 3:, body, :3] = -sign * np.cross(np.eye(3), arm)
+    J = csc_matrix(J.reshape(SIZE * len(ends), SIZE * bodies))
+    weights = np.tile([40.0, 40.0, 40.0, 1.0, 1.0, 1.0], (bodies, 1)) / rng.uniform(
+        1, 3, (bodies, 1)
+    )
+    A = J @ J.multiply(weights.ravel()).T
+    shared = csc_matrix(abs(kron(A, [[1.0]])) > 0)  # numerical zeros of A are stored by none
+    return csc_matrix(A.multiply(shared) + 1e-3 * csc_matrix(np.eye(A.shape[0])))
+
+
+class Ours:
+    """The kernels on one matrix."""
+
+    def __init__(self, ends, A):
+        self.nodes = np.zeros(len(ends), dtype=NODE)
+        self.nodes["size"] = SIZE
+        self.nodes["first_row"] = SIZE * np.arange(len(ends))
+        self.nodes["tree_a"], self.nodes["tree_b"] = np.array(ends).T
+        self.elimination = new_elimination(len(ends), int(np.max(ends)) + 1, 20 * len(ends))
+        if not order(self.nodes, self.elimination, 1):
+            raise SystemExit(f"room for {self.elimination.tally['entry_count'][0]} entries needed")
+        tally = self.elimination.tally[0]
+        self.matrix = np.zeros(tally["block_space"])
+        self.factor = block_ldl.new_factor(tally["block_space"], tally["row_end"], len(ends))
+        self.active = np.ones(tally["row_end"], dtype=np.int64)
+        write_blocks(A.toarray(), self.elimination, self.matrix)
+        self.x = np.zeros(tally["row_end"])
+
+    def order(self, n):
+        """Order the nodes n times."""
+        order(self.nodes, self.elimination, n)
+
+    def compare(self, n):
+        """Compare the graphs n times."""
+        compare(self.nodes, self.elimination, n)
+
+    def factorise(self, n):
+        """Factorise n times."""
+        factorise(self.elimination, self.active, self.matrix, self.factor, n)
+
+    def solve(self, n):
+        """Solve n times."""
+        solve(self.elimination, self.active, self.factor, self.x, n)
+
+    def residual(self, A):
+        """Return the largest residual of one solution."""
+        b = np.random.default_rng(2).normal(size=len(self.x))
+        self.factorise(1)
+        self.x[:] = b
+        self.solve(1)
+        error = np.abs(A @ self.x - b).max()
+        self.x[:] = 0.0  # repeated solutions stay zero; the time does not depend on the numbers
+        return error
+
+
+def repeated(function):
+    """Return a function of how often."""
+
+    def run(n):
+        for _ in range(n):
+            function()
+
+    return run
+
+
+def libraries(name, A):
+    """Yield (label, factorise n times, solve n times) of each library choice."""
+    b = np.ones(A.shape[0])
+    for ordering in ("MMD_AT_PLUS_A", "COLAMD", "NATURAL"):
+        options = {"SymmetricMode": True}
+
+        def make(ordering=ordering, options=options):
+            return splu(A, ordering, diag_pivot_thresh=0.0, options=options)
+
+        lu = make()
+        yield f"splu {ordering}", repeated(make), repeated(lambda lu=lu: lu.solve(b))
+    if A.shape[0] <= LARGEST_DENSE:
+        dense = A.toarray()
+        c = cho_factor(dense)
+        yield (
+            "cho_factor (dense)",
+            repeated(lambda: cho_factor(dense)),
+            repeated(lambda: cho_solve(c, b)),
+        )
+    if name.startswith("chain"):
+        upper = np.zeros((2 * SIZE, A.shape[0]))
+        for d in range(2 * SIZE):
+            upper[2 * SIZE - 1 - d, d:] = A.diagonal(d)
+        band = cholesky_banded(upper)
+        yield (
+            "cholesky_banded",
+            repeated(lambda: cholesky_banded(upper)),
+            repeated(lambda: cho_solve_banded((band, False), b)),
+        )
+    try:
+        import qdldl
+    except ImportError:
+        return
+    solver = qdldl.Solver(A)
+    yield "qdldl (update)", repeated(lambda: solver.update(A)), repeated(lambda: solver.solve(b))
+
+
+def microseconds(function, rounds) -> float:
+    """Return the median time of one of as many repetitions as take about 20 ms."""
+    function(1)
+    begin = time.perf_counter()
+    function(1)
+    n = max(1, int(0.02 / (time.perf_counter() - begin)))
+    times = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        function(n)
+        times.append((time.perf_counter() - begin) / n * 1e6)
+    return float(np.median(times))
+
+
+def main() -> None:
+    """Print a table for each case."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--qdldl", metavar="FOLDER")
+    options = parser.parse_args()
+    if options.qdldl:
+        sys.path.append(options.qdldl)
+    os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[-1]})
+    for name, ends in CASES.items():
+        A = matrix_of(ends)
+        ours = Ours(ends, A)
+        error = ours.residual(A)
+        blocks = ours.elimination.tally["entry_count"][0]
+        print(
+            f"{name}: {A.shape[0]} rows, {blocks} blocks below the diagonal, residual {error:.0e}"
+        )
+        print(f"{'':24s} factorise     solve  [us]")
+        cases = [("hrpsim", ours.factorise, ours.solve), *libraries(name, A)]
+        for label, factor, solution in cases:
+            took = microseconds(factor, options.rounds), microseconds(solution, options.rounds)
+            print(f"{label:24s} {took[0]:9.1f} {took[1]:9.1f}")
+        took = microseconds(ours.order, options.rounds), microseconds(ours.compare, options.rounds)
+        print(f"{'order; compare graphs':24s} {took[0]:9.1f} {took[1]:9.2f}")
+
+
+if __name__ == "__main__":
+    main()
