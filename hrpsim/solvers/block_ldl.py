@@ -162,6 +162,17 @@ def _reduce_row(blocks, row, shares, stride, source, width, inverse, first, term
         blocks[at], blocks[at + 1], blocks[at + 2] = c0, c1, c2
         blocks[at + 3], blocks[at + 4], blocks[at + 5] = c3, c4, c5
         r += 6
+    if r + 3 <= width:
+        at = row + r
+        c0, c1, c2 = blocks[at], blocks[at + 1], blocks[at + 2]
+        for m in range(terms):
+            share = blocks[shares + m * stride] * inverse[first + m]
+            u = source + m * width + r
+            c0 -= share * blocks[u]
+            c1 -= share * blocks[u + 1]
+            c2 -= share * blocks[u + 2]
+        blocks[at], blocks[at + 1], blocks[at + 2] = c0, c1, c2
+        r += 3
     while r < width:
         c0 = blocks[row + r]
         for m in range(terms):
