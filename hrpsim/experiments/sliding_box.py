@@ -60,8 +60,3 @@ def mujoco_box(mujoco, time_step: float, speed: float = 0.0, cone="elliptic", im
     data = mujoco.MjData(model)
     data.qvel[0] = speed
     return model, data
-
-
-def friction_models() -> dict[str, dict]:
-    """Return the friction models that World offers, by name, with the options that choose them."""
-    return {"cone": {}}
