@@ -17,7 +17,7 @@ import time
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cho_solve_banded, cholesky_banded
-from scipy.sparse import csc_matrix, kron
+from scipy.sparse import csc_matrix, kron, triu
 from scipy.sparse.linalg import splu
 
 from hrpsim.compiled import kernel
@@ -26,7 +26,7 @@ from hrpsim.solvers.contraction import NODE
 from hrpsim.solvers.elimination import block_nodes, eliminate, new_elimination, same_graph
 
 SIZE = 6
-LARGEST_DENSE = 2500
+LARGEST_DENSE = 1500
 
 
 @kernel
@@ -205,8 +205,10 @@ def libraries(name, A):
         import qdldl
     except ImportError:
         return
-    solver = qdldl.Solver(A)
-    yield "qdldl (update)", repeated(lambda: solver.update(A)), repeated(lambda: solver.solve(b))
+    half = triu(A, format="csc")
+    solver = qdldl.Solver(half, upper=True)
+    update = repeated(lambda: solver.update(half, upper=True))
+    yield "qdldl (update)", update, repeated(lambda: solver.solve(b))
 
 
 def repetitions(function) -> int:
