@@ -20,7 +20,6 @@ from hrpsim.constraints.rows import (
     attach_second_port,
     coupling,
     row_velocity,
-    share_largest_mass,
     soften,
     start_row,
 )
@@ -135,8 +134,9 @@ def write_contact_rows(
         slides = slip > law.slip_threshold
         normal.friction = pair.kinetic if slides else pair.static
         normal.friction_model = law.friction_model
+        x.cross = coupling(x, y, response)
         if law.friction_model == CONE:
-            share_largest_mass(x, y, response)
+            _share_largest_mass(x, y)
         elif law.friction_model == SLIP_DIRECTION and slides:
             _turn_axes(contact, x, y, -slip_x / slip, -slip_y / slip, response)
             x.impulse, y.impulse = max(x.impulse, 0.0), 0.0
@@ -145,7 +145,19 @@ def write_contact_rows(
             angle = contact.axis_angle
             _turn_axes(contact, x, y, math.cos(angle), math.sin(angle), response)
         _ask(contact.gap, row_velocity(normal, ports.velocity), pair, law, time_step, normal)
+        normal.cross, y.cross = coupling(normal, x, response), coupling(y, normal, response)
+        for axis in range(3):
+            row = rows[3 * c + axis]
+            row.mass = 1.0 / row.inverse_mass if row.inverse_mass > 0.0 else 0.0
     return used
+
+
+@inlined_kernel
+def _share_largest_mass(x, y):
+    """Give two rows the largest eigenvalue of their common 2x2 inverse mass."""
+    half = 0.5 * (x.inverse_mass - y.inverse_mass)
+    largest = 0.5 * (x.inverse_mass + y.inverse_mass) + math.sqrt(half * half + x.cross * x.cross)
+    x.inverse_mass = y.inverse_mass = largest
 
 
 @inner_kernel
@@ -164,6 +176,7 @@ def _turn_axes(contact, x, y, cosine, sine, response):
     a, b = x.impulse, y.impulse
     x.impulse, y.impulse = cosine * a + sine * b, cosine * b - sine * a
     x.inverse_mass, y.inverse_mass = coupling(x, x, response), coupling(y, y, response)
+    x.cross = coupling(x, y, response)
 
 
 @inlined_kernel

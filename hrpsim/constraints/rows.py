@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.compiled import inlined_kernel
 
 CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = range(7)
 CONNECTION, DRIVE = 7, 8
@@ -31,12 +30,14 @@ ROW = np.dtype(
         ("J_b", "f8", (6,)),
         ("compliance", "f8"),  # velocity that the row gives way by, for a unit impulse
         ("inverse_mass", "f8"),  # J (response) + compliance [1/kg or 1/(kg m^2)]
+        ("mass", "f8"),  # at a contact: 1 / inverse_mass, 0 where nothing moves
+        ("cross", "f8"),  # at a contact: velocity of the next of its rows for a unit impulse
         ("target", "f8"),  # velocity asked for [m/s or rad/s]
         ("push", "f8"),  # displacement rate asked for by the position correction
         ("lower", "f8"),  # bounds of the impulse [Ns or Nms]
         ("upper", "f8"),
         ("impulse", "f8"),
-        ("kept_impulse", "f8"),  # that of the motion, while the position correction is solved
+        ("kept_impulse", "f8"),  # of the last sweep, or of the motion while positions are corrected
         ("held", "i8"),  # at a contact: whether the position correction holds it both ways
         ("friction", "f8"),  # at a normal row: coefficient of its contact
         ("friction_model", "i8"),  # at a normal row
@@ -169,12 +170,3 @@ def soften(row, error, rate, bend, compliance, damping_time, time_step):
     row.compliance = 4.0 * compliance * share / (time_step * time_step)
     row.inverse_mass += row.compliance
     row.target = share * (rate - bend - 4.0 * error / time_step) - bend
-
-
-@inner_kernel
-def share_largest_mass(x, y, response):
-    """Give two rows the largest eigenvalue of their common 2x2 inverse mass."""
-    half = 0.5 * (x.inverse_mass - y.inverse_mass)
-    xy = coupling(x, y, response)
-    largest = 0.5 * (x.inverse_mass + y.inverse_mass) + math.sqrt(half * half + xy * xy)
-    x.inverse_mass = y.inverse_mass = largest

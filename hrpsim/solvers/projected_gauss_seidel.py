@@ -1,7 +1,8 @@
 """The extended projected Gauss-Seidel method (Nakaoka eqs. 16-21), matrix-free.
 
 A row reads the velocity of the ports it touches, changes its impulse, and writes the change back
-through its response: a sweep costs O(rows), and the matrix K of the papers is never formed.
+through its response: a sweep costs O(rows), and of the matrix K of the papers only the 3x3 block of
+each contact is known, so that its three rows read and write the velocities once.
 The two friction rows of a contact move together, by one common step size, and are then brought
 back to the disk of radius mu f_n; a common step makes the fixed point of a sliding contact point
 exactly against the slip, which separate steps do not.
@@ -12,7 +13,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.compiled import inlined_kernel, inner_kernel
-from hrpsim.constraints.rows import CONE, SLIP_DIRECTION, row_velocity
+from hrpsim.constraints.rows import CONE, PYRAMID, row_velocity
 
 
 @inlined_kernel
@@ -37,15 +38,29 @@ def warm_start(rows, row_count, response, velocity):
 
 
 @inner_kernel
-def solve(rows, contact_count, row_count, response, tolerance, sweep_limit, velocity):
-    """Sweep until no row's velocity moves by more than `tolerance` [m/s]; write the impulses.
+def solve(
+    rows,
+    contact_count,
+    row_count,
+    response,
+    tolerance,
+    relative_tolerance,
+    sweep_limit,
+    velocity,
+):
+    """Sweep until a sweep changes little, at most `sweep_limit` times; write the impulses.
 
-    `velocity` are the ports' velocities without constraint forces, after `warm_start`; it ends as
-    the velocity with them. Returns (sweeps done, largest change in the last sweep [m/s]).
+    With relative_tolerance 0, until no row's velocity moves by more than `tolerance` [m/s];
+    otherwise until `relative_change` falls to it. `velocity` are the ports' velocities without
+    constraint forces, after `warm_start`; it ends as the velocity with them. Returns (sweeps done,
+    largest change of a row's velocity in the last sweep [m/s], whether sweeping came to its end).
     """
     change = 0.0
     sweeps = 0
-    while sweeps < sweep_limit:
+    done = False
+    if relative_tolerance > 0.0:
+        relative_change(rows, row_count)
+    while sweeps < sweep_limit and not done:
         change = 0.0
         for c in range(contact_count):
             n = 3 * c
@@ -54,9 +69,29 @@ def solve(rows, contact_count, row_count, response, tolerance, sweep_limit, velo
         for number in range(3 * contact_count, row_count):
             change = max(change, solve_bounded_row(rows[number], response, velocity))
         sweeps += 1
-        if change <= tolerance:
-            break
-    return sweeps, change
+        if relative_tolerance > 0.0:
+            done = relative_change(rows, row_count) <= relative_tolerance
+        else:
+            done = change <= tolerance
+    return sweeps, change, done
+
+
+@inner_kernel
+def relative_change(rows, row_count):
+    """Return |l - l_before| / |l|, the impulses' change since the last call, and remember them.
+
+    The norms are Euclidean over all rows, Ns and Nms alike (Nakaoka 3.1; OpenHRP stops at 1e-3).
+    """
+    changed, size = 0.0, 0.0
+    for number in range(row_count):
+        row = rows[number]
+        change = row.impulse - row.kept_impulse
+        row.kept_impulse = row.impulse
+        changed += change * change
+        size += row.impulse * row.impulse
+    if changed == 0.0:
+        return 0.0
+    return math.sqrt(changed / size) if size > 0.0 else math.inf
 
 
 @inlined_kernel
@@ -89,42 +124,123 @@ def solve_bounded_row(row, response, velocity):
 @inner_kernel
 def solve_contact(normal, x, y, response, velocity):
     """Solve one contact's three rows in turn; return the largest change of velocity [m/s]."""
-    change = solve_bounded_row(normal, response, velocity)
-    return max(change, solve_friction(normal, x, y, response, velocity))
+    along_n, along_x, along_y = _contact_velocity(normal, x, y, velocity)
+    new = min(max(_wanted(normal, along_n), normal.lower), normal.upper)
+    change_n = new - normal.impulse
+    normal.impulse = new
+    along_x += normal.cross * change_n
+    along_y += y.cross * change_n
+    new_x, new_y = wanted_friction(normal, x, y, along_x, along_y)
+    change_x, change_y = new_x - x.impulse, new_y - y.impulse
+    x.impulse, y.impulse = new_x, new_y
+    if change_n != 0.0 or change_x != 0.0 or change_y != 0.0:
+        _apply_three(normal, x, y, change_n, change_x, change_y, response, velocity)
+    change = max(abs(change_x) * x.inverse_mass, abs(change_y) * y.inverse_mass)
+    return max(change, abs(change_n) * normal.inverse_mass)
 
 
 @inlined_kernel
 def solve_friction(normal, x, y, response, velocity):
-    """Solve the friction of one contact under its normal impulse; return the change [m/s].
-
-    normal.friction_model says how: CONE, Nakaoka eqs. 19-21; PYRAMID, each tangent within
-    +-mu f_n; SLIP_DIRECTION, one force of 0 to mu f_n along x.
-    """
-    limit = normal.friction * normal.impulse
-    if limit == 0.0 and x.impulse == 0.0 and y.impulse == 0.0:
-        return 0.0
-    if normal.friction_model != CONE:
-        return _solve_axes(normal.friction_model, limit, x, y, response, velocity)
-    new_x = wanted_impulse(x, velocity)
-    new_y = wanted_impulse(y, velocity)
-    length = math.sqrt(new_x * new_x + new_y * new_y)
-    if length > limit:
-        scale = limit / length
-        new_x *= scale
-        new_y *= scale
+    """Solve the friction of one contact under its normal impulse; return the change [m/s]."""
+    along_x, along_y = row_velocity(x, velocity), row_velocity(y, velocity)
+    new_x, new_y = wanted_friction(normal, x, y, along_x, along_y)
     change = set_impulse(x, new_x, response, velocity)
     return max(change, set_impulse(y, new_y, response, velocity))
 
 
 @inlined_kernel
-def _solve_axes(model, limit, x, y, response, velocity):
-    """Solve the friction along each tangent for itself."""
-    if model == SLIP_DIRECTION:
-        return set_impulse(x, min(max(wanted_impulse(x, velocity), 0.0), limit), response, velocity)
-    new = min(max(wanted_impulse(x, velocity), -limit), limit)
-    change = set_impulse(x, new, response, velocity)
-    new = min(max(wanted_impulse(y, velocity), -limit), limit)
-    return max(change, set_impulse(y, new, response, velocity))
+def wanted_friction(normal, x, y, along_x, along_y):
+    """Return the friction impulses that would stop a contact's slip, as far as its normal allows.
+
+    `along_x`, `along_y` are the velocities of both rows [m/s]; all other impulses are held.
+    """
+    new_x, new_y = _wanted(x, along_x), _wanted(y, along_y)
+    if normal.friction_model == PYRAMID:
+        stopped, _ = bounded_friction(normal, new_x, new_y)
+        new_y -= y.mass * x.cross * (stopped - x.impulse)
+    return bounded_friction(normal, new_x, new_y)
+
+
+@inlined_kernel
+def bounded_friction(normal, x, y):
+    """Return the friction impulses x, y [Ns] brought within the bounds of the normal's impulse.
+
+    CONE: scaled to mu f_n (Nakaoka eqs. 19-21); PYRAMID: each to +-mu f_n; SLIP_DIRECTION: x to
+    0 ... mu f_n, and no other.
+    """
+    limit = normal.friction * normal.impulse
+    if normal.friction_model == CONE:
+        square = x * x + y * y
+        if square > limit * limit:
+            scale = limit / math.sqrt(square)
+            return x * scale, y * scale
+        return x, y
+    if normal.friction_model == PYRAMID:
+        return min(max(x, -limit), limit), min(max(y, -limit), limit)
+    return min(max(x, 0.0), limit), 0.0
+
+
+@inlined_kernel
+def _wanted(row, along):
+    """Return `wanted_impulse` of a contact's row whose velocity is `along`."""
+    held = row.impulse + row.mass * (row.target - row.compliance * row.impulse)
+    return held - row.mass * along
+
+
+@inlined_kernel
+def _contact_velocity(normal, x, y, velocity):
+    """Return J times the ports' velocity for the three rows of a contact."""
+    n, first, second = _three_products(normal.J_a, x.J_a, y.J_a, normal.at_a, velocity)
+    if normal.at_b >= 0:
+        more = _three_products(normal.J_b, x.J_b, y.J_b, normal.at_b, velocity)
+        return n + more[0], first + more[1], second + more[2]
+    return n, first, second
+
+
+@inlined_kernel
+def _three_products(a, b, c, at, velocity):
+    """Return a, b and c (6,) times the velocity of one port."""
+    v0, v1, v2 = velocity[at], velocity[at + 1], velocity[at + 2]
+    v3, v4, v5 = velocity[at + 3], velocity[at + 4], velocity[at + 5]
+    return (
+        (a[0] * v0 + a[1] * v1 + a[2] * v2) + (a[3] * v3 + a[4] * v4 + a[5] * v5),
+        (b[0] * v0 + b[1] * v1 + b[2] * v2) + (b[3] * v3 + b[4] * v4 + b[5] * v5),
+        (c[0] * v0 + c[1] * v1 + c[2] * v2) + (c[3] * v3 + c[4] * v4 + c[5] * v5),
+    )
+
+
+@inlined_kernel
+def _apply_three(normal, x, y, n_by, x_by, y_by, response, velocity):
+    """Add the motion that changes of a contact's three impulses cause to the ports' velocity."""
+    n, first, second, width = normal.response_at, x.response_at, y.response_at, normal.width_a
+    _apply_to_tree(n, first, second, n_by, x_by, y_by, response, normal.start_a, width, velocity)
+    if normal.width_b > 0:
+        n, first, second = n + width, first + width, second + width
+        start, width = normal.start_b, normal.width_b
+        _apply_to_tree(n, first, second, n_by, x_by, y_by, response, start, width, velocity)
+
+
+@inlined_kernel
+def _apply_to_tree(n, x, y, n_by, x_by, y_by, response, start, width, velocity):
+    """Add three responses, which begin at n, x and y, to the velocities of one tree's columns.
+
+    Six at a time, as bodies have them: what is written together is read together.
+    """
+    W, k = response, 0
+    while k + 6 <= width:
+        at = start + k
+        v0 = velocity[at] + W[n] * n_by + W[x] * x_by + W[y] * y_by
+        v1 = velocity[at + 1] + W[n + 1] * n_by + W[x + 1] * x_by + W[y + 1] * y_by
+        v2 = velocity[at + 2] + W[n + 2] * n_by + W[x + 2] * x_by + W[y + 2] * y_by
+        v3 = velocity[at + 3] + W[n + 3] * n_by + W[x + 3] * x_by + W[y + 3] * y_by
+        v4 = velocity[at + 4] + W[n + 4] * n_by + W[x + 4] * x_by + W[y + 4] * y_by
+        v5 = velocity[at + 5] + W[n + 5] * n_by + W[x + 5] * x_by + W[y + 5] * y_by
+        velocity[at], velocity[at + 1], velocity[at + 2] = v0, v1, v2
+        velocity[at + 3], velocity[at + 4], velocity[at + 5] = v3, v4, v5
+        n, x, y, k = n + 6, x + 6, y + 6, k + 6
+    while k < width:
+        velocity[start + k] += W[n] * n_by + W[x] * x_by + W[y] * y_by
+        n, x, y, k = n + 1, x + 1, y + 1, k + 1
 
 
 @inner_kernel

@@ -160,9 +160,17 @@ def solve_rows(s, has_cones, sweep_limit):
         if has_cones:
             tally.sweeps = rounds
             tally.residual = largest_error(rows, tally.contact_count, tally.row_count, velocity)
+            tally.converged = tally.residual <= tolerance
     elif has_cones:
-        tally.sweeps, tally.residual = solve(
-            rows, tally.contact_count, tally.row_count, response, tolerance, sweep_limit, velocity
+        tally.sweeps, tally.residual, tally.converged = solve(
+            rows,
+            tally.contact_count,
+            tally.row_count,
+            response,
+            tolerance,
+            s.settings[0].relative_tolerance,
+            sweep_limit,
+            velocity,
         )
     else:
         solve_bounded(rows, tally.row_count, response, tolerance, sweep_limit, velocity)
@@ -282,6 +290,7 @@ def clear_constraint_motion(s):
         s.work.change[k] = 0.0
     s.tally[0].sweeps = 0
     s.tally[0].residual = 0.0
+    s.tally[0].converged = 1
 
 
 @inner_kernel

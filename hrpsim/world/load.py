@@ -74,6 +74,7 @@ _WORLD_KEYS = (
     "slip_threshold",
     "restitution_threshold",
     "friction_model",
+    "stop",
     "solver",
     "position_projection",
 )

@@ -31,7 +31,7 @@ class StepStats:
 
     `residual` is the largest change of a constraint's velocity in the last sweep [m/s], and where
     solvers are mixed the largest that solving any constraint again by itself would make;
-    `converged` says whether it met the tolerance; `max_penetration` [m]. `direct_rows` and
+    `converged` says whether the stopping rule was met; `max_penetration` [m]. `direct_rows` and
     `split_rows` of the `row_count` rows were for these solvers; `factorisations` is how often the
     direct system was factorised, `direct_finished` whether it came to an end: if not, its rows
     were solved iteratively.
@@ -74,7 +74,7 @@ def stats_of(scene: Scene) -> StepStats:
     return StepStats(
         iterations=int(tally["sweeps"]),
         residual=float(tally["residual"]),
-        converged=bool(tally["residual"] <= scene.settings["tolerance"][0]),
+        converged=bool(tally["converged"]),
         contact_count=int(tally["contact_count"]),
         row_count=int(tally["row_count"]),
         max_penetration=float(tally["penetration"]),

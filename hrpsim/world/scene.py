@@ -23,6 +23,7 @@ SETTINGS = np.dtype(
         ("integrator", "i8"),
         ("sweep_limit", "i8"),
         ("tolerance", "f8"),  # largest change of a row's velocity in the last sweep [m/s]
+        ("relative_tolerance", "f8"),  # of all impulses in the last sweep; 0: that rule is not used
         ("contact_margin", "f8"),  # distance at which contact points are kept [m]
         ("skin", "f8"),  # distance shapes may move before pairs are looked for again [m]
         ("projection", "i8"),  # whether rigid connections are brought back onto their error 0
@@ -49,6 +50,7 @@ TALLY = np.dtype(
         ("unfinished", "i8"),  # whether the direct solver gave its rows to the iteration
         ("sweeps", "i8"),
         ("residual", "f8"),  # [m/s]
+        ("converged", "i8"),  # whether the sweeps came to their end
         ("penetration", "f8"),  # deepest [m]
         ("needed", "i8"),  # capacity asked for, or the body at fault, when a step cannot be done
     ]

@@ -31,6 +31,7 @@ from hrpsim.world.surroundings import Surroundings
 
 INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT, "euler": EULER, "rk4": RK4}
 FRICTION_MODELS = {"cone": CONE, "pyramid": PYRAMID, "slip_direction": SLIP_DIRECTION}
+STOPPING_RULES = ("residual", "relative_change")
 STANDARD_GRAVITY = 9.80665
 _SKIN = 0.05
 
@@ -40,8 +41,10 @@ class World(Surroundings, Connecting):
 
     time_step [s]; gravity (3,) [m/s^2]; integrator "semi_implicit" (symplectic Euler, joint
     springs, dampers and gains taken implicitly), "rk4" (fourth order, contact force solved once a
-    step) or "euler". `sweep_limit` bounds the solver's sweeps; they stop when no constraint's
-    velocity changes by more than `tolerance` times 9.80665 m/s^2 times the time step.
+    step) or "euler". `sweep_limit` bounds the solver's sweeps. With stop "residual" they end when
+    no constraint's velocity changes by more than `tolerance` times 9.80665 m/s^2 times the time
+    step in a sweep; with "relative_change" when the impulses of all constraints together, as a
+    vector, change by no more than `tolerance` of its length (the source papers' rule, 1e-3 there).
     friction_model "cone" bounds friction alike in all directions; "pyramid" bounds it along each of
     two axes, turned at random at every new contact point; "slip_direction" lets it act against the
     slip only where a point slips faster than `slip_threshold` [m/s], and is a pyramid elsewhere.
@@ -65,6 +68,7 @@ class World(Surroundings, Connecting):
         slip_threshold: float = 1e-3,
         restitution_threshold: float = 0.01,
         friction_model: str = "cone",
+        stop: str = "residual",
         solver=None,
         position_projection: bool = False,
     ):
@@ -72,6 +76,8 @@ class World(Surroundings, Connecting):
             raise WorldError(unknown_name("integrator", integrator, INTEGRATORS))
         if friction_model not in FRICTION_MODELS:
             raise WorldError(unknown_name("friction_model", str(friction_model), FRICTION_MODELS))
+        if stop not in STOPPING_RULES:
+            raise WorldError(unknown_name("stop", str(stop), STOPPING_RULES))
         for what, value in {"time_step": time_step, "tolerance": tolerance}.items():
             if not (np.isfinite(value) and value > 0.0):
                 raise WorldError(f"{what} must be positive and finite, got {value!r}")
@@ -84,7 +90,8 @@ class World(Surroundings, Connecting):
             tuple(finite_vector("gravity", gravity, 3)),
             INTEGRATORS[integrator],
             sweep_limit,
-            tolerance * STANDARD_GRAVITY * time_step,
+            (tolerance if stop == "residual" else 1e-6) * STANDARD_GRAVITY * time_step,
+            tolerance if stop == "relative_change" else 0.0,
             contact_margin,
             _SKIN,
             bool(position_projection),
