@@ -23,7 +23,7 @@ from scipy.sparse.linalg import splu
 from hrpsim.compiled import kernel
 from hrpsim.solvers import block_ldl
 from hrpsim.solvers.contraction import NODE
-from hrpsim.solvers.elimination import block_nodes, eliminate, new_elimination, same_graph
+from hrpsim.solvers.elimination import eliminate, new_elimination, same_graph
 
 SIZE = 6
 LARGEST_DENSE = 1500
@@ -54,17 +54,18 @@ def write_blocks(A, elimination, matrix_out):
             for s in range(SIZE):
                 matrix_out[column.block + r * SIZE + s] = A[own + r, own + s]
         for e in range(column.start, column.end):
-            i, _, at = block_nodes(elimination, k, e)
+            entry = elimination.entries[e]
+            first = elimination.columns[entry.column].first_row
             for r in range(SIZE):
                 for s in range(SIZE):
-                    matrix_out[at + r * SIZE + s] = A[i * SIZE + r, own + s]
+                    matrix_out[entry.block + r * SIZE + s] = A[first + r, own + s]
 
 
 @kernel
 def factorise(elimination, active, matrix, factor, n):
     status = -1
     for _ in range(n):
-        status = block_ldl.factorise(elimination, active, 1e-10, matrix, factor)
+        status = block_ldl.factorise(elimination, active, matrix, factor)
     return status
 
 

@@ -35,8 +35,8 @@ def new_factor(block_space: int, row_capacity: int, node_capacity: int) -> Facto
 
 
 @inner_kernel
-def factorise(elimination, active, regularisation, matrix, factor_out):
-    """Factorise the active rows and columns of A + regularisation diag(A).
+def factorise(elimination, active, matrix, factor_out):
+    """Factorise the active rows and columns of A.
 
     `matrix` (block space,) holds A's diagonal blocks in full and those of the entries, fill being
     zero; it is kept. `active` (row capacity,) i8 by row number. Returns -1, or the number of the
@@ -47,7 +47,7 @@ def factorise(elimination, active, regularisation, matrix, factor_out):
         factor_out.live[k] = _active_rows(elimination.columns[k], active)
     for k in range(count):
         if factor_out.live[k]:
-            _copy_column(elimination, k, active, regularisation, matrix, factor_out)
+            _copy_column(elimination, k, active, matrix, factor_out)
     for k in range(count):
         if factor_out.live[k]:
             failed = _eliminate_column(elimination, k, factor_out)
@@ -66,7 +66,7 @@ def _active_rows(column, active):
 
 
 @inlined_kernel
-def _copy_column(elimination, k, active, regularisation, matrix, factor):
+def _copy_column(elimination, k, active, matrix, factor):
     """Copy a block column of A, transposed; dropped rows and columns are those of the identity."""
     column, blocks = elimination.columns[k], factor.blocks
     first, size = column.first_row, column.size
@@ -75,8 +75,8 @@ def _copy_column(elimination, k, active, regularisation, matrix, factor):
     if not own:
         _drop_rows(blocks, column.block, active, first, size, first, size)
     for s in range(size):
-        at = column.block + s * (size + 1)
-        blocks[at] = blocks[at] + regularisation * blocks[at] if active[first + s] else 1.0
+        if not active[first + s]:
+            blocks[column.block + s * (size + 1)] = 1.0
     for e in range(column.start, column.end):
         entry = elimination.entries[e]
         later, live = elimination.columns[entry.column], factor.live[entry.column]

@@ -49,7 +49,6 @@ class Elimination(NamedTuple):
     nodes: np.ndarray  # (node capacity,) NODE as they were ordered
     columns: np.ndarray  # (node capacity,) COLUMN in the order of elimination
     entries: np.ndarray  # (entry capacity,) ENTRY below the diagonal, column by column
-    column_of: np.ndarray  # (node capacity,) column of each node
     order: np.ndarray  # (node capacity,) node of each column
     graph: Contraction
     root: np.ndarray  # (tree capacity,) the clique that a tree went into; itself for a clique
@@ -66,7 +65,6 @@ def new_elimination(node_capacity: int, tree_capacity: int, entry_capacity: int)
         np.zeros(node_capacity, dtype=NODE),
         np.zeros(node_capacity, dtype=COLUMN),
         np.zeros(entry_capacity, dtype=ENTRY),
-        np.zeros(node_capacity, dtype=np.int64),
         np.zeros(node_capacity, dtype=np.int64),
         new_contraction(node_capacity, tree_capacity),
         np.zeros(tree_capacity, dtype=np.int64),
@@ -115,8 +113,6 @@ def eliminate(nodes, node_count, elimination):
     if node_count > len(elimination.nodes) or tally.tree_count > len(elimination.root):
         return False
     order_nodes(nodes, node_count, elimination.graph, elimination.order)
-    for k in range(node_count):
-        elimination.column_of[elimination.order[k]] = k
     _start_cliques(nodes, node_count, elimination)
     entry_count = space = 0
     for k in range(node_count):
@@ -215,13 +211,3 @@ def _write_entries(clique, x, y, space, nodes, column, elimination):
     if last >= 0:
         link[last] = -1
     return count, space
-
-
-@inlined_kernel
-def block_nodes(elimination, k, e):
-    """Return (node of the rows, node of the columns, start) of the block at entry `e` of column k.
-
-    Entries run from `columns[k].start` to `columns[k].end`.
-    """
-    entry = elimination.entries[e]
-    return elimination.columns[entry.column].node, elimination.columns[k].node, entry.block

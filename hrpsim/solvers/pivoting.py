@@ -82,7 +82,7 @@ def settle_active_rows(rows, row_count, has_cones, response, tolerance, velocity
         if system.stale[0]:
             factorisations += 1
             system.stale[0] = 0
-            failed = factorise(system.elimination, system.active, 0.0, system.matrix, system.factor)
+            failed = factorise(system.elimination, system.active, system.matrix, system.factor)
             if failed >= 0:
                 return False, factorisations
         solve_active_rows(rows, row_count, response, tolerance, velocity, system)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hrpsim.compiled import kernel
 from hrpsim.solvers import block_ldl
 from hrpsim.solvers.contraction import NODE
-from hrpsim.solvers.elimination import block_nodes, eliminate, new_elimination, same_graph
+from hrpsim.solvers.elimination import eliminate, new_elimination, same_graph
 
 quick = settings(max_examples=150, deadline=None, derandomize=True)
 
@@ -23,13 +23,8 @@ def run_same_graph(nodes, node_count, elimination):
 
 
 @kernel
-def run_block_nodes(elimination, k, e):
-    return block_nodes(elimination, k, e)
-
-
-@kernel
-def run_factorise(elimination, active, regularisation, matrix, factor):
-    return block_ldl.factorise(elimination, active, regularisation, matrix, factor)
+def run_factorise(elimination, active, matrix, factor):
+    return block_ldl.factorise(elimination, active, matrix, factor)
 
 
 @kernel
@@ -127,14 +122,14 @@ def rows_of(nodes, n):
 def assembled(nodes, elimination, A):
     """Return the pool of blocks of the dense matrix A."""
     matrix = np.full(elimination.tally["block_space"][0], np.nan)
-    for k, column in enumerate(elimination.columns[: len(nodes)]):
+    for column in elimination.columns[: len(nodes)]:
         own = rows_of(nodes, column["node"])
         size = column["size"]
         matrix[column["block"] :][: size * size] = A[own, own].ravel()
         for e in range(column["start"], column["end"]):
-            i, node, at = run_block_nodes(elimination, k, e)
-            assert node == column["node"]
-            block = A[rows_of(nodes, i), own]
+            entry = elimination.entries[e]
+            later, at = elimination.columns[entry["column"]]["node"], entry["block"]
+            block = A[rows_of(nodes, later), own]
             matrix[at : at + block.size] = block.ravel()
     assert np.isfinite(matrix).all()
     return matrix

@@ -52,7 +52,6 @@ def test_every_node_is_eliminated_once(nodes):
     elimination = eliminated(nodes)
     order = elimination.columns["node"]
     assert sorted(order) == list(range(len(nodes)))
-    assert (elimination.column_of[order] == np.arange(len(nodes))).all()
     assert (elimination.columns["size"] == nodes["size"][order]).all()
     assert (elimination.columns["first_row"] == nodes["first_row"][order]).all()
 
@@ -188,5 +187,5 @@ def test_same_nodes_same_order():
     nodes = nodes_of(grid(6, 7), 6)
     first, second = eliminated(nodes), eliminated(nodes)
     assert run_eliminate(nodes, len(nodes), second)
-    for name in ("columns", "entries", "column_of"):
+    for name in ("columns", "entries"):
         assert (getattr(first, name) == getattr(second, name)).all()
