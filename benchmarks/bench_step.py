@@ -16,12 +16,9 @@ import time
 
 import mujoco
 import numpy as np
-from mujoco_scene import mujoco_standing
 
-import hrpsim
-from hrpsim.resources import share_path
+from hrpsim.experiments.standing import humanoid, mujoco_standing, our_standing
 
-HALF_SITTING = {2: -0.4538, 3: 0.8727, 4: -0.4189}
 SOLVERS = {
     "mujoco Newton": mujoco.mjtSolver.mjSOL_NEWTON,
     "mujoco CG": mujoco.mjtSolver.mjSOL_CG,
@@ -31,19 +28,7 @@ SOLVERS = {
 
 def standing_world(bush: bool, integrator: str = "semi_implicit"):
     """Return (world, robot) settled at half-sitting on the floor."""
-    model = hrpsim.load_model(
-        share_path("urdf/hrp2_like.urdf.xacro"), xacro_arguments={"bush": str(bush).lower()}
-    )
-    q = model.neutral()
-    q[2] = 0.6487
-    for side in "RL":
-        for number, angle in HALF_SITTING.items():
-            q[model.joint(f"{side}LEG_JOINT{number}").q_index] = angle
-    world = hrpsim.World(integrator=integrator)
-    world.add_ground()
-    robot = world.add_robot(model, q=q, name="hrp2")
-    world.settle()
-    return world, robot
+    return our_standing(humanoid(bush=bush), integrator=integrator)
 
 
 def timed(function) -> float:
@@ -68,10 +53,8 @@ def main() -> None:
     cases["hrpsim rk4"] = lambda: rk4.step(1000)
     scenes = {}
     for name, solver in SOLVERS.items():
-        mj_model, data = mujoco_standing(robot.model, robot.q)
+        mj_model, data = mujoco_standing(mujoco, robot.model, robot.q)
         mj_model.opt.solver = solver
-        mj_model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-        mj_model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
         scenes[name] = (mj_model, data)
         cases[name] = lambda m=mj_model, d=data: mujoco.mj_step(m, d, nstep=1000)
 

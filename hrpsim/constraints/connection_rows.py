@@ -93,7 +93,8 @@ def write_connection_rows(
     """Write the connections' rows from row `first` on; return (next row, response space used).
 
     ports.velocity must be the velocity at the start of the step. `bend_time` [s] lies between a
-    velocity of the integrator and the place where the rows are linear (see `soften`).
+    velocity at a step's end and the place where the rows are linear (see `soften`), and the rest
+    of the step between the place and the velocity at its start.
     """
     rows, response = rows_out.rows, rows_out.response
     number = first
@@ -118,8 +119,9 @@ def write_connection_rows(
             row.lower = -row.upper
             if join.axes[axis] == HELD:
                 join.error[axis] = error
-                rate = row_velocity(row, ports.velocity)
-                bend = bend_time * _bending(join, axis, joined)
+                bending = _bending(join, axis, joined)
+                rate = row_velocity(row, ports.velocity) - (time_step - bend_time) * bending
+                bend = bend_time * bending
                 compliance, damping_time = join.compliance[axis], join.damping_time[axis]
                 soften(row, error, rate, bend, compliance, damping_time, time_step)
             else:

@@ -161,12 +161,12 @@ def coupling(row, other, response):
 def soften(row, error, rate, bend, compliance, damping_time, time_step):
     """Let a row hold `error` [m or rad] at zero as a spring and damper do (SPOOK, AGX eq. 15).
 
-    compliance [m/N or rad/Nm], 0 for a rigid row; damping_time [s]; `rate` is the row's velocity
-    at the start of the step. `bend` is the velocity that the row's curvature adds over the part of
-    a step that lies between a velocity and the position where the row is linear: without it, what
-    turns is stretched.
+    compliance [m/N or rad/Nm], 0 for a rigid row; damping_time [s]; `rate` is the rate of the
+    error at the start of the step. `bend` is the velocity that the row's curvature adds over the
+    part of a step that lies between the place where the row is linear and the velocity at its end:
+    without it, what turns is stretched.
     """
     share = 1.0 / (1.0 + 4.0 * damping_time / time_step)
     row.compliance = 4.0 * compliance * share / (time_step * time_step)
     row.inverse_mass += row.compliance
-    row.target = share * (rate - bend - 4.0 * error / time_step) - bend
+    row.target = share * (rate - 4.0 * error / time_step) - bend

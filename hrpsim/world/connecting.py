@@ -11,13 +11,12 @@ from hrpsim.constraints.connection_rows import HELD, JOIN
 from hrpsim.errors import WorldError
 from hrpsim.model.connection import AXES, held_axes
 from hrpsim.model.placement import quaternion_of
-from hrpsim.world.connection import Connection, per_axis
+from hrpsim.world.connection import Connection
 from hrpsim.world.connection_frames import distance_between, frames_in_links, points_in_links
 from hrpsim.world.ends import End, find_end
 from hrpsim.world.robot import Robot
 from hrpsim.world.solver_rules import solver_code
-
-_DAMPING_STEPS = 2.0
+from hrpsim.world.yielding import DAMPING_STEPS, not_negative, refuse_undamped
 
 
 class Connecting:
@@ -73,10 +72,10 @@ class Connecting:
         "distance" holds its two points `length` [m] apart, by default as far as they are now;
         `point` may then be two points, on a and on b, by default the links' origins.
 
-        compliance [m/N or rad/Nm], damping_time [s] (two time steps by default) and force_limit
-        [N or Nm] are one number or six. `solver` overrides the world's rules. The shapes of the
-        joined bodies do not collide unless `collide`; those of the world always do. Raises
-        WorldError for anything that is not so; the world is unchanged then.
+        compliance [m/N or rad/Nm], damping_time [s] (two time steps by default; at least one where
+        the compliance is 0) and force_limit [N or Nm] are one number or six. `solver` overrides the
+        world's rules. The shapes of the joined bodies do not collide unless `collide`; those of the
+        world always do. Raises WorldError for anything that is not so; nothing changes then.
         """
         ends = find_end(self, a), find_end(self, b)
         if ends[0].body_of_scene == ends[1].body_of_scene:
@@ -102,12 +101,12 @@ class Connecting:
         for k, axis_name in enumerate(AXES):
             record["axes"][k] = HELD if axis_name in held else 0
         record["enabled"] = True
-        record["compliance"] = per_axis("compliance", compliance)
-        usual = _DAMPING_STEPS * self.time_step
-        record["damping_time"] = per_axis(
-            "damping_time", usual if damping_time is None else damping_time
-        )
-        record["force_limit"] = per_axis("force_limit", force_limit, finite=False)
+        record["compliance"] = not_negative("compliance", compliance, 6)
+        if damping_time is None:
+            damping_time = DAMPING_STEPS * self.time_step
+        record["damping_time"] = not_negative("damping_time", damping_time, 6)
+        refuse_undamped(record["compliance"], record["damping_time"], self.time_step)
+        record["force_limit"] = not_negative("force_limit", force_limit, 6, finite=False)
         if solver is not None:
             solver_code(solver, "connection")
         name = self._free_connection_name(name, kind)

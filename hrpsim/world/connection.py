@@ -15,6 +15,7 @@ from hrpsim.model.connection import AXES
 from hrpsim.world.ends import End
 from hrpsim.world.entity import finite_vector
 from hrpsim.world.solver_rules import SolverRules, solver_code, solver_name
+from hrpsim.world.yielding import not_negative, refuse_undamped
 
 if TYPE_CHECKING:
     from hrpsim.world.world import World
@@ -90,7 +91,9 @@ class Connection:
 
     @compliance.setter
     def compliance(self, value) -> None:
-        self._set("compliance", per_axis("compliance", value))
+        compliance = not_negative("compliance", value, 6)
+        refuse_undamped(compliance, self.damping_time, self.world.time_step)
+        self._set("compliance", compliance)
 
     @property
     def damping_time(self) -> np.ndarray:
@@ -99,7 +102,9 @@ class Connection:
 
     @damping_time.setter
     def damping_time(self, value) -> None:
-        self._set("damping_time", per_axis("damping_time", value))
+        damping_time = not_negative("damping_time", value, 6)
+        refuse_undamped(self.compliance, damping_time, self.world.time_step)
+        self._set("damping_time", damping_time)
 
     @property
     def force_limit(self) -> np.ndarray:
@@ -108,7 +113,7 @@ class Connection:
 
     @force_limit.setter
     def force_limit(self, value) -> None:
-        self._set("force_limit", per_axis("force_limit", value, finite=False))
+        self._set("force_limit", not_negative("force_limit", value, 6, finite=False))
 
     def _set(self, field: str, value) -> None:
         """Change what the connection is, which a reset leaves alone."""
@@ -155,7 +160,7 @@ class Connection:
                 f"connection {self.name!r} holds a distance: change its length, not axis {axis!r}"
             )
         velocity = finite_vector("velocity", [velocity], 1)[0]
-        force_limit = per_axis("force_limit", force_limit, finite=False)[0]
+        force_limit = not_negative("force_limit", force_limit, 1, finite=False)[0]
         record = self._record()
         record["axes"][k], record["speed"][k] = DRIVEN, velocity
         record["force_limit"][k] = force_limit
@@ -234,18 +239,6 @@ class Connection:
     def initialise(self) -> None:
         """Return to how it was made, or kept since; one made after time 0 is then disabled."""
         self.world.joins[self.index] = self._initial[0]
-
-
-def per_axis(what: str, value, finite: bool = True) -> np.ndarray:
-    """Return six numbers >= 0 from one or six; WorldError for anything else."""
-    try:
-        values = np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), 6))
-    except (TypeError, ValueError) as error:
-        raise WorldError(f"{what} must be one number or six, got {value!r}") from error
-    if not (values >= 0.0).all() or (finite and not np.isfinite(values).all()):
-        bound = ">= 0 and finite" if finite else ">= 0"
-        raise WorldError(f"{what} must be {bound}, got {value!r}")
-    return values
 
 
 def positive(what: str, value) -> float:

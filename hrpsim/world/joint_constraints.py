@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.constraints.joint_rows import JOINT_HOLD, LIMIT_LAW, MIMIC_LAW
+from hrpsim.constraints.joint_rows import JOINT_HOLD, LIMIT_LAW, LOCK_LAW, MIMIC_LAW
 from hrpsim.errors import StateError, WorldError, unknown_name
 from hrpsim.world.solver_rules import JOINT_KINDS, solver_code
+from hrpsim.world.yielding import DAMPING_STEPS, not_negative, refuse_undamped
 
 _RIGID = -1.0
-_DAMPING_STEPS = 2.0
 
 
 class JointConstraints:
@@ -58,7 +58,7 @@ class JointConstraints:
         """
         places = self._constrained(names)
         velocities = self._values("velocities", _for_each(velocities, places), places)
-        limits = _not_negative("force_limit", _for_each(force_limit, places), finite=False)
+        limits = not_negative("force_limit", force_limit, len(places), finite=False)
         at, holds = self._joint_v[places], self._holds()
         holds["speed"][at], holds["driven"][at] = velocities, True
         self._laws("motor")["force_limit"][at] = limits
@@ -93,21 +93,22 @@ class JointConstraints:
         places = self._constrained(names)
         column = JOINT_KINDS.index(kind)
         may_be_rigid = column in (LIMIT_LAW, MIMIC_LAW)
-        changes = {}
+        at, laws, count = self._joint_v[places], self._laws(kind), len(places)
+        changes = {name: laws[name][at] for name in ("compliance", "damping_time", "force_limit")}
         if compliance is not None:
-            changes["compliance"] = _not_negative("compliance", _for_each(compliance, places))
+            changes["compliance"] = not_negative("compliance", compliance, count)
         if damping_time is not None:
-            changes["damping_time"] = _not_negative("damping_time", _for_each(damping_time, places))
-        if force_limit is not None:
-            limit = _for_each(force_limit, places)
-            changes["force_limit"] = _not_negative("force_limit", limit, finite=False)
-        if solver is not None:
-            changes["solver"] = np.full(len(places), solver_code(solver, kind))
-        at, laws = self._joint_v[places], self._laws(kind)
-        if may_be_rigid and compliance is not None and damping_time is None:
-            before, usual = laws["damping_time"][at], _DAMPING_STEPS * self.world.time_step
-            soft = np.where(before == _RIGID, usual, before)
+            changes["damping_time"] = not_negative("damping_time", damping_time, count)
+        elif compliance is not None and may_be_rigid:
+            usual = DAMPING_STEPS * self.world.time_step
+            soft = np.where(changes["damping_time"] == _RIGID, usual, changes["damping_time"])
             changes["damping_time"] = np.where(changes["compliance"] > 0.0, soft, _RIGID)
+        if may_be_rigid or column == LOCK_LAW:
+            refuse_undamped(changes["compliance"], changes["damping_time"], self.world.time_step)
+        if force_limit is not None:
+            changes["force_limit"] = not_negative("force_limit", force_limit, count, finite=False)
+        if solver is not None:
+            changes["solver"] = np.full(count, solver_code(solver, kind))
         for field, values in changes.items():
             laws[field][at] = values
         if solver is not None:
@@ -148,10 +149,3 @@ def _for_each(values, places: np.ndarray) -> np.ndarray:
         return np.broadcast_to(np.asarray(values, dtype=np.float64), len(places))
     except (TypeError, ValueError) as error:
         raise StateError(f"{len(places)} numbers are needed, or one, got {values!r}") from error
-
-
-def _not_negative(what: str, values: np.ndarray, finite: bool = True) -> np.ndarray:
-    if not (values >= 0.0).all() or (finite and not np.isfinite(values).all()):
-        bound = ">= 0 and finite" if finite else ">= 0"
-        raise StateError(f"{what} must be {bound}, got {values.tolist()}")
-    return values

@@ -39,17 +39,9 @@ class MaterialTable:
         self, a: str, b: str, compliance: float, damping_time: float, force_limit: float
     ) -> None:
         """Set how contacts between two materials yield; damping_time -1: not at all."""
-        values = {
-            "compliance": compliance,
-            "damping_time": damping_time,
-            "force_limit": force_limit,
-        }
-        if not (0.0 <= compliance < np.inf and damping_time < np.inf and force_limit >= 0.0):
-            raise WorldError(
-                f"contact of {a!r} on {b!r}: compliance, damping_time and force_limit must be >= 0 "
-                f"and but for the last finite, got {compliance}, {damping_time}, {force_limit}"
-            )
-        self._change(a, b, **values)
+        self._change(
+            a, b, compliance=compliance, damping_time=damping_time, force_limit=force_limit
+        )
 
     def _change(self, a: str, b: str, **values: float) -> None:
         self.add(a)

@@ -10,6 +10,7 @@ from hrpsim.model.model import CollisionShape
 from hrpsim.world.body import rotation_matrix
 from hrpsim.world.entity import finite_vector
 from hrpsim.world.materials import MaterialTable
+from hrpsim.world.yielding import DAMPING_STEPS, not_negative, refuse_undamped
 
 
 class Surroundings:
@@ -75,9 +76,12 @@ class Surroundings:
         penetration is taken back at a bounded speed. force_limit [N] bounds each point's normal
         force.
         """
-        if damping_time is None:
-            damping_time = 2.0 * self.time_step if float(compliance) else -1.0
-        elif not float(damping_time) >= 0.0:
-            raise WorldError(f"damping_time of {a!r} on {b!r} must be >= 0, got {damping_time!r}")
-        self._materials.set_yield(a, b, float(compliance), float(damping_time), float(force_limit))
+        compliance = not_negative("compliance", compliance, 1)
+        if damping_time is not None:
+            damping_time = not_negative("damping_time", damping_time, 1)
+        else:
+            damping_time = np.where(compliance > 0.0, DAMPING_STEPS * self.time_step, -1.0)
+        refuse_undamped(compliance, damping_time, self.time_step)
+        force_limit = not_negative("force_limit", force_limit, 1, finite=False)
+        self._materials.set_yield(a, b, compliance[0], damping_time[0], force_limit[0])
         self._rebuild()
