@@ -245,3 +245,66 @@ def test_other_tools_elements_are_left_alone(capfd):
     more = "<gazebo><plugin name='p'/></gazebo><transmission name='t'/><mujoco/>"
     assert leg(more=more).mass == 3.0
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_connection_joins_two_frames_of_two_links():
+    tag = (
+        '<connection to="foot" kind="hinge" name="loop" xyz="1 2 3" rpy="0 0 1.5" to_xyz="4 5 6" '
+        'compliance="1e-6" damping_time="0.01" force_limit="50" solver="iterative" collide="true"/>'
+    )
+    (loop,) = leg(tag, "trunk").connections
+    assert (loop.name, loop.kind, loop.axes, loop.links) == (
+        "loop",
+        "hinge",
+        None,
+        ("trunk", "foot"),
+    )
+    assert loop.frames[0].p.tolist() == [1, 2, 3] and loop.frames[1].p.tolist() == [4, 5, 6]
+    assert loop.frames[0].R[0, 0] == pytest.approx(np.cos(1.5)) and loop.frames[1].R[0, 0] == 1.0
+    assert loop.settings == {
+        "compliance": 1e-6,
+        "damping_time": 0.01,
+        "force_limit": 50.0,
+        "solver": "iterative",
+        "collide": True,
+    }
+
+
+def test_a_connection_is_fixed_and_named_by_its_links_unless_it_says_more():
+    plain, axes = leg(
+        '<connection to="foot"/><connection to="shank" axes="x rz"/>', "trunk"
+    ).connections
+    assert (plain.name, plain.kind, plain.axes) == ("trunk-foot", None, None)
+    assert (axes.name, axes.axes, axes.settings) == ("trunk-shank", ("x", "rz"), {"collide": False})
+    (rod,) = leg('<connection to="foot" kind="distance" length="2"/>', "trunk").connections
+    assert (rod.kind, rod.length) == ("distance", 2.0)
+
+
+@pytest.mark.parametrize(
+    "inside, reference, named",
+    [
+        ('<connection to="foot"/>', "knee", ["belongs to a link", "knee"]),
+        ("<connection/>", "trunk", ["to"]),
+        ('<connection to="feet"/>', "trunk", ["feet", "foot"]),
+        ('<connection to="trunk"/>', "trunk", ["itself"]),
+        ('<connection to="foot"/>', "shank", ["'shank-foot'", "do not move apart"]),
+        ('<connection to="foot" kind="weld"/>', "trunk", ["weld", "fixed"]),
+        ('<connection to="foot" axes="x q"/>', "trunk", ["'q'", "rx"]),
+        ('<connection to="foot" axes="x" kind="ball"/>', "trunk", ["not both"]),
+        ('<connection to="foot" kind="distance"/>', "trunk", ["length"]),
+        ('<connection to="foot" length="1"/>', "trunk", ["length"]),
+        ('<connection to="foot" kind="distance" length="0"/>', "trunk", ["positive"]),
+        ('<connection to="foot" compliance="-1"/>', "trunk", ["compliance", "negative"]),
+        ('<connection to="foot" force_limit="nan"/>', "trunk", ["force_limit"]),
+        ('<connection to="foot" solver="split"/>', "trunk", ["split", "direct"]),
+        ('<connection to="foot" collide="yes"/>', "trunk", ["collide", "true"]),
+        ('<connection to="foot" xyz="1 2"/>', "trunk", ["xyz", "3 numbers"]),
+        ('<connection to="foot" weight="1"/>', "trunk", ["weight"]),
+        ('<connection to="foot"/><connection to="foot"/>', "trunk", ["trunk-foot", "name"]),
+    ],
+)
+def test_connections_that_cannot_be_are_refused(inside, reference, named):
+    with pytest.raises(ModelError) as error:
+        leg(inside, reference)
+    for part in named:
+        assert part in str(error.value)

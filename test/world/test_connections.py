@@ -204,6 +204,22 @@ def test_damping_time_takes_the_swing_out_of_a_spring():
     assert error[0] / error[1] > 1.8 and error[1] / error[2] > 1.8
 
 
+def test_errors_of_a_rigid_axis_decay_over_the_damping_time():
+    """As exp(-t / damping time), to the first order of the step."""
+    error = []
+    for step in (1e-3, 5e-4, 2.5e-4):
+        world = weightless(step)
+        body = world.add_body(Sphere(0.1), 2.0)
+        world.connect(None, body, axes=("z",), damping_time=0.1)
+        body.q = (0, 0, 0.01, 0, 0, 0, 1)
+        body.v = (0, 0, -0.1, 0, 0, 0)
+        world.step(round(0.2 / step))
+        error.append(abs(body.position[2] / (0.01 * math.exp(-2.0)) - 1.0))
+    show("rigid axis: relative errors of its decay at 1, 0.5, 0.25 ms", *error)
+    assert error[2] < 5e-3
+    assert error[0] / error[1] > 1.8 and error[1] / error[2] > 1.8
+
+
 def test_a_held_axis_gives_way_at_its_force_limit():
     world = World()
     body = world.add_body(Sphere(0.1), 2.0)

@@ -216,7 +216,7 @@ def closed_four_bar(crank: float) -> np.ndarray:
     return np.array([crank, coupler - crank, math.atan2(meet[1], meet[0] - BASE)])
 
 
-@pytest.mark.parametrize("projected, largest", [(False, 1e-7), (True, 1e-12)])
+@pytest.mark.parametrize("projected, largest", [(False, 1e-8), (True, 1e-12)])
 def test_a_loop_closed_on_a_tree_moves_as_a_four_bar(projected, largest):
     """The crank driven at 2 rad/s for two turns: the other angles are those of the geometry."""
     world = weightless(tolerance=1e-10, position_projection=projected)
@@ -232,5 +232,6 @@ def test_a_loop_closed_on_a_tree_moves_as_a_four_bar(projected, largest):
         turned = (q - closed_four_bar(q[0]) + math.pi) % (2 * math.pi) - math.pi
         off = max(off, np.abs(turned).max())
     show(f"four-bar, projection {projected}: gap [m], angles off the geometry [rad]", gap, off)
-    assert q[0] == pytest.approx(0.3 + 2.0 * 6.3, abs=1e-6)
+    # a motor holds a speed, not a place: what the corrections moved the crank by stays
+    assert q[0] == pytest.approx(0.3 + 2.0 * 6.3, abs=1e-5)
     assert gap < largest and off < 10.0 * largest

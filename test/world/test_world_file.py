@@ -101,6 +101,99 @@ def test_mistakes_are_named(tmp_path, text, named):
         assert part in str(error.value)
 
 
+ARM = """<robot name="arm"><link name="a"/><link name="b"><inertial><mass value="1"/>
+  <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="c"><inertial><mass value="1"/>
+  <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>
+  <joint name="k" type="continuous"><parent link="b"/><child link="c"/><origin xyz="1 0 0"/>
+  <axis xyz="0 0 1"/></joint></robot>"""
+JOINED = """
+world: {gravity: [0, 0, 0], solver: iterative, position_projection: true}
+contacts: [{between: [rubber, default], compliance: 1e-5, damping_time: 0.01, force_limit: 50}]
+solvers: [{solver: direct, kind: lock}, {solver: split, bodies: ["box*", world/ground]}]
+ground: {height: -5}
+robots:
+  - {name: arm, urdf: arm.urdf, base: fixed, joints: {j: 0.1}, locks: {j: }, motors: {k: {velocity: 2,
+     force_limit: 30}}, constraints: [{kind: lock, joints: [j], damping_time: 0.02}]}
+bodies:
+  - {name: box, shape: {box: [0.1, 0.1, 0.1]}, mass: 1, position: [0, 2, 0], material: rubber}
+  - {name: crate, shape: {box: [0.1, 0.1, 0.1]}, mass: 1, position: [0, 3, 0]}
+connections:
+  - {name: lid, between: [box, crate], kind: hinge, point: [0, 2.5, 0], axis: [1, 0, 0],
+     compliance: 1e-6, drive: {rz: {velocity: 0.5, force_limit: 9}}}
+  - {between: [arm/c, crate], kind: distance, length: 2.5, frame_a: {position: [0, 0, 1]},
+     enabled: false, solver: direct, collide: true}
+"""
+
+
+def test_connections_locks_and_motors_of_a_file(tmp_path):
+    (tmp_path / "arm.urdf").write_text(ARM)
+    world = load(tmp_path, JOINED)
+    lid, rod = world.connections["lid"], world.connections["distance"]
+    assert (lid.a, lid.b, lid.kind, lid.solver) == (
+        ("box",) * 2,
+        ("crate",) * 2,
+        "hinge",
+        "iterative",
+    )
+    assert (lid.compliance == 1e-6).all() and lid.enabled
+    assert (rod.a, rod.length, rod.solver, rod.enabled) == (("arm", "c"), 2.5, "direct", False)
+    arm = world.robots["arm"]
+    assert (arm.locked, arm.driven) == (("j",), ("k",))
+    assert world.scene.settings["projection"][0] == 1
+    yields = world.scene.materials[1, 0]
+    assert (yields["compliance"], yields["damping_time"], yields["force_limit"]) == (1e-5, 0.01, 50)
+    assert set(world.scene.solver_choice.ravel().tolist()) == {0, 2}
+    for _ in range(2):
+        world.step(1000)
+        box, crate = world.bodies["box"], world.bodies["crate"]
+        turning = crate.angular_velocity - box.angular_velocity
+        assert turning == pytest.approx([0.5, 0, 0], abs=1e-6)
+        assert arm.joint_positions == pytest.approx([0.1, 2.0], abs=1e-3)
+        world.reset()
+
+
+@pytest.mark.parametrize(
+    "text, named",
+    [
+        ("solvers: [{solver: penalty}]", ["solvers[0]", "penalty", "direct"]),
+        ("solvers: [{kind: contact}]", ["solvers[0]", "solver"]),
+        ("world: {solver: 3}", ["world", "solver"]),
+        ("contacts: [{between: [a, b], compliance: -1}]", ["contacts[0]", "compliance"]),
+        ("contacts: [{between: [a, b], static: 1}]", ["contacts[0]", "static", "force_limit"]),
+        ("connections: [{between: [world]}]", ["connections[0]", "between"]),
+        ("connections: [{between: [world, box]}]", ["connections[0]", "box", "none"]),
+        ("connections: [{between: [world, b], joint: ball}]", ["connections[0]", "joint", "kind"]),
+        ("BALL connections: [{between: [world, b], frame_a: [0]}]", ["[0].frame_a", "position"]),
+        ("BALL connections: [{between: [world, b], drive: {rx: 1}}]", ["[0].drive.rx", "velocity"]),
+        (
+            "BALL connections: [{between: [world, b], drive: {rx: {velocity: 1}}}]",
+            ["[0].drive.rx", "force_limit"],
+        ),
+        (
+            "BALL connections: [{between: [world, b], drive: {rx: {velocity: 1, force_limit: 2}}}]",
+            ["connections[0]", "rx", "free"],
+        ),
+        ("ARM locks: {jj: }", ["robots[0]", "jj"]),
+        ("ARM locks: [j]", ["robots[0].locks", "positions"]),
+        ("ARM motors: {j: 3}", ["robots[0].motors.j", "velocity"]),
+        ("ARM constraints: [{joints: [j]}]", ["robots[0].constraints[0]", "kind"]),
+        ("ARM constraints: [{kind: bolt}]", ["robots[0].constraints[0]", "bolt", "lock"]),
+    ],
+)
+def test_mistakes_in_constraints_are_named(tmp_path, text, named):
+    (tmp_path / "arm.urdf").write_text(ARM)
+    ball = "bodies: [{name: b, shape: {sphere: 1}, mass: 1}]\n"
+    arm = "robots: [{urdf: arm.urdf, base: fixed, "
+    text = text.replace("BALL ", ball)
+    text = f"{arm}{text[4:]}}}]" if text.startswith("ARM ") else text
+    with pytest.raises(WorldError) as error:
+        load(tmp_path, text)
+    for part in ["world.yaml", *named]:
+        assert part in str(error.value)
+
+
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(WorldError, match=r"nowhere\.yaml"):
         load_world(tmp_path / "nowhere.yaml")
