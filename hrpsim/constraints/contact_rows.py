@@ -189,13 +189,14 @@ def friction_impulses(contact, normal, x, y):
 
 
 @inlined_kernel
-def friction_holds(normal, x, y):
-    """Return whether friction is well inside its bounds, so that the contact point sticks."""
-    limit = math.sqrt(0.999) * normal.friction * normal.impulse
+def friction_holds(normal, x, y, share):
+    """Return whether friction, squared, is below `share` of its bound: the point sticks."""
+    limit = normal.friction * normal.impulse
+    xx, yy = x.impulse * x.impulse, y.impulse * y.impulse
     if normal.friction_model == CONE:
-        return x.impulse * x.impulse + y.impulse * y.impulse < limit * limit
+        return xx + yy < share * limit * limit
     if normal.friction_model == PYRAMID:
-        return max(abs(x.impulse), abs(y.impulse)) < limit
+        return max(xx, yy) < share * limit * limit
     return False  # along one direction only: the other one slips freely
 
 

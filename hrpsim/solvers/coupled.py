@@ -12,13 +12,16 @@ from __future__ import annotations
 import math
 
 from hrpsim.compiled import inlined_kernel, inner_kernel
-from hrpsim.constraints.rows import DIRECT, ITERATIVE, SPLIT
+from hrpsim.constraints.contact_rows import friction_holds
+from hrpsim.constraints.rows import DIRECT, ITERATIVE, SPLIT, row_velocity
 from hrpsim.solvers.pivoting import choose_active, set_side, settle_active_rows
 from hrpsim.solvers.projected_gauss_seidel import (
+    bounded_friction,
     set_impulse,
     solve_bounded_row,
     solve_contact,
     solve_friction,
+    wanted_friction,
     wanted_impulse,
 )
 
@@ -119,20 +122,19 @@ def _hold_cone(number, normal, x, y, rounds, response, velocity, system):
         return solve_contact(normal, x, y, response, velocity)
     if not active[number]:
         return 0.0
-    limit = normal.friction * normal.impulse
     if active[number + 1]:
-        length = math.sqrt(x.impulse * x.impulse + y.impulse * y.impulse)
-        if length <= limit * (1.0 + 1e-9):
+        new_x, new_y = bounded_friction(normal, x.impulse, y.impulse)
+        beyond = math.hypot(new_x - x.impulse, new_y - y.impulse)
+        if beyond <= 1e-9 * normal.friction * normal.impulse:
             return 0.0
-        change = set_impulse(x, x.impulse * limit / length, response, velocity)
-        change = max(change, set_impulse(y, y.impulse * limit / length, response, velocity))
+        change = set_impulse(x, new_x, response, velocity)
+        change = max(change, set_impulse(y, new_y, response, velocity))
         set_side(number + 1, 0, system)
         set_side(number + 2, 0, system)
         system.slides[number] += 1
         return change
     change = solve_friction(normal, x, y, response, velocity)
-    square = x.impulse * x.impulse + y.impulse * y.impulse
-    if square < 0.999 * limit * limit:
+    if friction_holds(normal, x, y, 0.999):
         set_side(number + 1, 1, system)
         set_side(number + 2, 1, system)
     return change
@@ -148,11 +150,8 @@ def largest_error(rows, contact_count, row_count, velocity):
     for c in range(contact_count):
         normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
         largest = max(largest, _error_of(normal, velocity))
-        limit = normal.friction * normal.impulse
-        new_x, new_y = wanted_impulse(x, velocity), wanted_impulse(y, velocity)
-        length = math.sqrt(new_x * new_x + new_y * new_y)
-        if length > limit:
-            new_x, new_y = new_x * limit / length, new_y * limit / length
+        along_x, along_y = row_velocity(x, velocity), row_velocity(y, velocity)
+        new_x, new_y = wanted_friction(normal, x, y, along_x, along_y)
         largest = max(largest, abs(new_x - x.impulse) * x.inverse_mass)
         largest = max(largest, abs(new_y - y.impulse) * y.inverse_mass)
     for number in range(3 * contact_count, row_count):

@@ -10,7 +10,14 @@ that the search is for the sides of normals alone and comes to an end; its cone 
 from __future__ import annotations
 
 from hrpsim.compiled import inlined_kernel, inner_kernel
-from hrpsim.constraints.rows import CONTACT_ROW, DIRECT, ITERATIVE, row_velocity
+from hrpsim.constraints.contact_rows import friction_holds
+from hrpsim.constraints.rows import (
+    CONTACT_ROW,
+    DIRECT,
+    ITERATIVE,
+    SLIP_DIRECTION,
+    row_velocity,
+)
 from hrpsim.solvers.block_ldl import factorise, solve
 from hrpsim.solvers.projected_gauss_seidel import set_impulse
 
@@ -51,15 +58,16 @@ def set_side(number, side, system):
 @inlined_kernel
 def _may_stick(normal):
     """Return whether friction at a normal row can be part of the direct block."""
+    if normal.friction_model == SLIP_DIRECTION:
+        return False
     return normal.solver == DIRECT and normal.friction > 0.0
 
 
 @inlined_kernel
 def _slid_before(normal, x, y):
-    """Return whether the friction of the last step was at its cone."""
-    limit = normal.friction * normal.impulse
-    square = x.impulse * x.impulse + y.impulse * y.impulse
-    return 1 if limit > 0.0 and square > 0.999999 * limit * limit else 0
+    """Return whether the friction of the last step was at its bound."""
+    pressed = normal.friction * normal.impulse > 0.0
+    return 1 if pressed and not friction_holds(normal, x, y, 0.999999) else 0
 
 
 @inlined_kernel

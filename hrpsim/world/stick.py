@@ -42,7 +42,7 @@ def ask_back_slip(s):
     update_poses(s.forest, s.q, s.kinematics)
     for c in range(s.tally[0].contact_count):
         contact, normal, x, y = contacts[c], rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
-        if not friction_holds(normal, x, y):
+        if not friction_holds(normal, x, y, 0.999):
             continue
         moved = s.work.directions[0]
         for r in range(3):
