@@ -93,14 +93,8 @@ class Connecting:
         else:
             base = 1 if ends[1].body >= 0 else 0
             frames = frames_in_links(poses, base, given, frame_a, frame_b)
-        record = np.zeros(1, dtype=JOIN)[0]
-        for end, frame, side in zip(ends, frames, "ab", strict=True):
-            record[f"body_{side}"] = end.body_of_scene
-            record[f"R_{side}"], record[f"p_{side}"] = end.frame.then(frame)
+        record = _joined(ends, frames, held)
         record["length"] = distance_between(kind, length, poses, frames)
-        for k, axis_name in enumerate(AXES):
-            record["axes"][k] = HELD if axis_name in held else 0
-        record["enabled"] = True
         record["compliance"] = not_negative("compliance", compliance, 6)
         if damping_time is None:
             damping_time = DAMPING_STEPS * self.time_step
@@ -111,7 +105,6 @@ class Connecting:
             solver_code(solver, "connection")
         name = self._free_connection_name(name, kind)
         connection = Connection(self, name, kind, ends, bool(collide), self._made)
-        self._made += 1
         self._hold(connection, record)
         connection.solver = solver
         return connection
@@ -148,6 +141,7 @@ class Connecting:
         self.refresh_exclusions()
 
     def _hold(self, connection: Connection, record: np.void) -> None:
+        self._made += 1
         connection.index = len(self.joins)
         self._connections[connection.name] = connection
         joins = np.zeros(connection.index + 1, dtype=JOIN)
@@ -181,6 +175,18 @@ class Connecting:
         excluded = excluded_pairs(self._connections.values(), collision.shapes, self._owners)
         self._scene = self._scene._replace(collision=collision._replace(excluded=excluded))
         self._scene.tally["candidate_count"] = -1
+
+
+def _joined(ends: tuple[End, End], frames, held: tuple[str, ...]) -> np.void:
+    """Return the record of a connection that holds `held` of frames in the ends' links."""
+    record = np.zeros(1, dtype=JOIN)[0]
+    for end, frame, side in zip(ends, frames, "ab", strict=True):
+        record[f"body_{side}"] = end.body_of_scene
+        record[f"R_{side}"], record[f"p_{side}"] = end.frame.then(frame)
+    for k, axis in enumerate(AXES):
+        record["axes"][k] = HELD if axis in held else 0
+    record["enabled"] = True
+    return record
 
 
 def excluded_pairs(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hrpsim.collision.bounds import bounding_radius, shape_aabb
-from hrpsim.collision.broad_phase import candidate_pairs
+from hrpsim.collision.broad_phase import candidate_pairs, drop_pairs
 from hrpsim.model.geometry import Plane
 
 
@@ -73,3 +73,13 @@ def test_too_little_room_returns_the_number_of_pairs_needed():
     lower, upper = np.zeros((5, 3)), np.ones((5, 3))
     pairs = np.full((3, 2), -1, np.int64)
     assert candidate_pairs(lower, upper, np.arange(5), np.arange(5), pairs) == 10
+
+
+def test_dropped_pairs_are_the_difference_of_the_sets():
+    rng = np.random.default_rng(8)
+    for _ in range(100):
+        drawn = [{tuple(sorted(p)) for p in rng.integers(0, 9, (k, 2))} for k in (12, 8)]
+        pairs, excluded = (np.array(sorted(some), dtype=np.int64).reshape(-1, 2) for some in drawn)
+        kept = drop_pairs(excluded, len(pairs), pairs)
+        assert [tuple(pair) for pair in pairs[:kept].tolist()] == sorted(drawn[0] - drawn[1])
+    assert drop_pairs(np.zeros((0, 2), dtype=np.int64), len(pairs), pairs) == len(pairs)

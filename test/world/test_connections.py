@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from world.joined import random_turn
 from world.scenes import GRAVITY, INTEGRATORS, momenta, one_joint, show, weightless
 
-from hrpsim import Box, Sphere, World
+from hrpsim import Box, Sphere, World, WorldError
 from hrpsim.model.connection import AXES, KINDS
 
 STEP = 1e-3
@@ -356,3 +356,32 @@ def test_joined_bodies_still_meet_the_rest_of_the_world():
     world.step(500)
     assert {contact.b[0] for contact in world.contacts} == {"box", "box_2"}
     assert a.position[2] == pytest.approx(0.1, abs=1e-5)
+
+
+def test_soft_contacts_sink_by_load_times_compliance():
+    """A pair of materials that yields, four points a box; the other pair stays rigid."""
+    world = World()
+    world.add_ground()
+    world.set_contact("rubber", "default", compliance=1e-5, damping_time=0.01)
+    soft = world.add_body(Box((0.2, 0.2, 0.2)), 4.0, (0, 0, 0.1), material="rubber")
+    rigid = world.add_body(Box((0.2, 0.2, 0.2)), 4.0, (1, 0, 0.1))
+    world.step(2000)
+    assert soft.position[2] - 0.1 == pytest.approx(-GRAVITY * 1e-5, rel=1e-6)
+    assert abs(rigid.position[2] - 0.1) < 2e-6
+
+
+def test_a_contact_gives_way_at_its_force_limit():
+    world = World()
+    world.add_ground()
+    world.set_contact("snow", "default", force_limit=2.0)
+    ball = world.add_body(Sphere(0.1), 1.0, (0, 0, 0.1), material="snow")
+    world.step(100)
+    assert ball.velocity[2] == pytest.approx(-(GRAVITY - 2.0) * 0.1, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "change", [{"compliance": -1}, {"damping_time": 1e-6}, {"force_limit": np.nan}]
+)
+def test_contacts_that_cannot_yield_so_are_refused(change):
+    with pytest.raises(WorldError, match=next(iter(change))):
+        World().set_contact("a", "b", **change)

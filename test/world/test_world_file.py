@@ -114,8 +114,9 @@ contacts: [{between: [rubber, default], compliance: 1e-5, damping_time: 0.01, fo
 solvers: [{solver: direct, kind: lock}, {solver: split, bodies: ["box*", world/ground]}]
 ground: {height: -5}
 robots:
-  - {name: arm, urdf: arm.urdf, base: fixed, joints: {j: 0.1}, locks: {j: }, motors: {k: {velocity: 2,
-     force_limit: 30}}, constraints: [{kind: lock, joints: [j], damping_time: 0.02}]}
+  - {name: arm, urdf: arm.urdf, base: fixed, joints: {j: 0.1}, locks: {j: },
+     motors: {k: {velocity: 2, force_limit: 30}},
+     constraints: [{kind: lock, joints: [j], damping_time: 0.02}]}
 bodies:
   - {name: box, shape: {box: [0.1, 0.1, 0.1]}, mass: 1, position: [0, 2, 0], material: rubber}
   - {name: crate, shape: {box: [0.1, 0.1, 0.1]}, mass: 1, position: [0, 3, 0]}
