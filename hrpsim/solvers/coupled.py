@@ -14,7 +14,13 @@ import math
 from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.contact_rows import friction_holds
 from hrpsim.constraints.rows import DIRECT, ITERATIVE, SPLIT, row_velocity
-from hrpsim.solvers.pivoting import choose_active, set_side, settle_active_rows
+from hrpsim.solvers.pivoting import (
+    choose_active,
+    find_velocity,
+    keep_start,
+    set_side,
+    settle_active_rows,
+)
 from hrpsim.solvers.projected_gauss_seidel import (
     bounded_friction,
     set_impulse,
@@ -40,8 +46,7 @@ def solve_coupled(
     Returns (rounds, factorisations, whether the direct solver finished). Where it does not finish,
     its rows are solved iteratively in the rounds left.
     """
-    for number in range(row_count):
-        system.start[number] = rows[number].impulse
+    keep_start(rows, row_count, velocity, system)
     choose_active(rows, row_count, has_cones, tolerance, velocity, system)
     finished, factorisations = settle_active_rows(
         rows, row_count, has_cones, response, tolerance, velocity, system
@@ -50,7 +55,7 @@ def solve_coupled(
     change = math.inf
     rounds = 0
     given_up = False
-    while rounds < round_limit and change > tolerance:
+    while rounds < round_limit and (change > tolerance or not (finished or given_up)):
         if not finished and not given_up:
             given_up = True
             _start_again(rows, row_count, response, velocity, system)
@@ -74,6 +79,11 @@ def solve_coupled(
                 rows, row_count, has_cones, response, tolerance, velocity, system
             )
             factorisations += more
+    if not finished and not given_up:
+        _start_again(rows, row_count, response, velocity, system)
+    elif has_cones and change > tolerance:
+        for c in range(contact_count):
+            _bring_into_cone(rows[3 * c], rows[3 * c + 1], rows[3 * c + 2], response, velocity)
     return rounds, factorisations, finished
 
 
@@ -81,7 +91,8 @@ def solve_coupled(
 def _start_again(rows, row_count, response, velocity, system):
     """Go back to the impulses that the solution started from."""
     for number in range(row_count):
-        set_impulse(rows[number], system.start[number], response, velocity)
+        rows[number].impulse = system.start[number]
+    find_velocity(rows, row_count, response, velocity, system)
 
 
 @inner_kernel
@@ -138,6 +149,14 @@ def _hold_cone(number, normal, x, y, rounds, response, velocity, system):
         set_side(number + 1, 1, system)
         set_side(number + 2, 1, system)
     return change
+
+
+@inner_kernel
+def _bring_into_cone(normal, x, y, response, velocity):
+    """Bring friction back into its bounds where the solution stopped before its end."""
+    new_x, new_y = bounded_friction(normal, x.impulse, y.impulse)
+    set_impulse(x, new_x, response, velocity)
+    set_impulse(y, new_y, response, velocity)
 
 
 @inner_kernel

@@ -35,13 +35,19 @@ class DirectSystem(NamedTuple):
     flips: np.ndarray  # (row capacity,) work: rows that are to change between the two
     change: np.ndarray  # (row capacity,) work: right side and solution
     start: np.ndarray  # (row capacity,) impulses that the solution starts from
+    start_velocity: np.ndarray  # (column capacity,) the ports' velocity with them
     stale: np.ndarray  # (1,) whether the factor was made for other active rows
 
 
 def new_direct_system(
-    row_capacity: int, node_capacity: int, tree_capacity: int, entries: int, block_space: int
+    row_capacity: int,
+    column_capacity: int,
+    node_capacity: int,
+    tree_capacity: int,
+    entries: int,
+    block_space: int,
 ) -> DirectSystem:
-    """Return room for so many rows, nodes, trees, off-diagonal blocks, and numbers in blocks."""
+    """Return room for so many rows, columns of ports, nodes, trees, blocks, numbers in blocks."""
     return DirectSystem(
         nodes=np.zeros(node_capacity, dtype=NODE),
         elimination=new_elimination(node_capacity, tree_capacity, entries),
@@ -52,6 +58,7 @@ def new_direct_system(
         flips=np.zeros(row_capacity, dtype=np.int64),
         change=np.zeros(row_capacity),
         start=np.zeros(row_capacity),
+        start_velocity=np.zeros(column_capacity),
         stale=np.ones(1, dtype=np.int64),
     )
 

@@ -127,6 +127,7 @@ def assemble(
     bodies, dofs = len(system.parent), len(system.dof_body)
     positions = sum(JOINT_NQ[t] for t in system.joint_type)
     rows = 3 * len(collision.contacts) + 4 * dofs
+    ports = new_ports(bodies, dofs, 256 + 36 * bodies)
     tally = np.zeros(1, dtype=TALLY)
     tally["candidate_count"] = -1
     scene = Scene(
@@ -145,9 +146,9 @@ def assemble(
         materials=materials,
         solver_choice=np.zeros((1, 1), dtype=np.int64),
         connections=connections,
-        ports=new_ports(bodies, dofs, 256 + 36 * bodies),
+        ports=ports,
         rows=new_rows(rows, 24 * rows),
-        direct=new_direct_system(rows, 0, bodies, 0, 0),
+        direct=new_direct_system(rows, len(ports.velocity), 0, bodies, 0, 0),
         wrenches=np.zeros(8, dtype=WRENCH),
         sensors=joined_sensors(entities, system),
         work=new_work(bodies, positions, dofs),

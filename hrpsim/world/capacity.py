@@ -78,4 +78,5 @@ def _roomier(scene: Scene) -> DirectSystem:
     entries = max(2 * int(tally["entry_count"]), len(scene.direct.elimination.entries))
     space = max(2 * int(tally["block_space"]), len(scene.direct.matrix))
     rows, trees = len(scene.rows.rows), len(scene.forest.bodies)
-    return new_direct_system(rows, nodes, trees, entries, space)
+    columns = len(scene.ports.velocity)
+    return new_direct_system(rows, columns, nodes, trees, entries, space)
