@@ -11,17 +11,13 @@ import math
 import numpy as np
 
 from hrpsim.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.constraints.point_rows import attach_point, find_masses, point_velocity
 from hrpsim.constraints.rows import (
     CONE,
     CONTACT_ROW,
     PYRAMID,
     SLIP_DIRECTION,
-    attach_port,
-    attach_second_port,
-    coupling,
-    row_velocity,
     soften,
-    start_row,
 )
 
 # what holds between a pair of materials; tables are (k, k) and symmetric
@@ -121,31 +117,28 @@ def write_contact_rows(
         tangents(directions[0], directions[1], directions[2])
         a, b = shapes[contact.shape_a], shapes[contact.shape_b]
         solver = solvers[a.solver_class, b.solver_class]
+        used = attach_point(forest, ports, contact, directions, normal, x, y, response, used)
+        find_masses(normal, x, y, response)
         for axis in range(3):
             row = rows[3 * c + axis]
-            used = _attach(forest, ports, contact, directions[axis], row, response, used)
-            row.kind, row.source = CONTACT_ROW, c
+            row.kind, row.source, row.solver = CONTACT_ROW, c, solver
             row.impulse = contact.impulse[axis]
-            row.inverse_mass = coupling(row, row, response)
-            row.solver = solver
         pair = materials[a.material, b.material]
-        slip_x, slip_y = row_velocity(x, ports.velocity), row_velocity(y, ports.velocity)
-        slip = math.hypot(slip_x, slip_y)
+        approach, slip_x, slip_y = point_velocity(normal, x, y, ports.velocity)
+        slip = math.sqrt(slip_x * slip_x + slip_y * slip_y)
         slides = slip > law.slip_threshold
         normal.friction = pair.kinetic if slides else pair.static
         normal.friction_model = law.friction_model
-        x.cross = coupling(x, y, response)
         if law.friction_model == CONE:
             _share_largest_mass(x, y)
         elif law.friction_model == SLIP_DIRECTION and slides:
-            _turn_axes(contact, x, y, -slip_x / slip, -slip_y / slip, response)
+            _turn_axes(contact, normal, x, y, -slip_x / slip, -slip_y / slip, response)
             x.impulse, y.impulse = max(x.impulse, 0.0), 0.0
         else:
             normal.friction_model = PYRAMID
             angle = contact.axis_angle
-            _turn_axes(contact, x, y, math.cos(angle), math.sin(angle), response)
-        _ask(contact.gap, row_velocity(normal, ports.velocity), pair, law, time_step, normal)
-        normal.cross, y.cross = coupling(normal, x, response), coupling(y, normal, response)
+            _turn_axes(contact, normal, x, y, math.cos(angle), math.sin(angle), response)
+        _ask(contact.gap, approach, pair, law, time_step, normal)
         for axis in range(3):
             row = rows[3 * c + axis]
             row.mass = 1.0 / row.inverse_mass if row.inverse_mass > 0.0 else 0.0
@@ -161,7 +154,7 @@ def _share_largest_mass(x, y):
 
 
 @inner_kernel
-def _turn_axes(contact, x, y, cosine, sine, response):
+def _turn_axes(contact, normal, x, y, cosine, sine, response):
     """Turn the rows of both tangents, and their impulses, about the normal."""
     contact.turn[0], contact.turn[1] = cosine, sine
     for k in range(6):
@@ -175,8 +168,7 @@ def _turn_axes(contact, x, y, cosine, sine, response):
         response[at_x + k], response[at_y + k] = cosine * a + sine * b, cosine * b - sine * a
     a, b = x.impulse, y.impulse
     x.impulse, y.impulse = cosine * a + sine * b, cosine * b - sine * a
-    x.inverse_mass, y.inverse_mass = coupling(x, x, response), coupling(y, y, response)
-    x.cross = coupling(x, y, response)
+    find_masses(normal, x, y, response)
 
 
 @inlined_kernel
@@ -214,31 +206,3 @@ def _ask(gap, approach, pair, law, time_step, normal):
     reaches = approach < -law.restitution_threshold and gap + time_step * approach <= 0.0
     if reaches and pair.restitution > 0.0:
         normal.target = max(normal.target, -pair.restitution * approach)
-
-
-@inlined_kernel
-def _attach(forest, ports, contact, direction, row, response, used):
-    """Make the row push body a along `direction` and body b against it."""
-    start_row(row, used)
-    a, b = contact.body_a, contact.body_b
-    if a >= 0:
-        _force_through(contact.point_a, direction, 1.0, row.J_a)
-        used = attach_port(forest, ports, ports.supports[a].port, row, response, used)
-        if b >= 0:
-            _force_through(contact.point_b, direction, -1.0, row.J_b)
-            used = attach_second_port(forest, ports, ports.supports[b].port, row, response, used)
-    else:
-        _force_through(contact.point_b, direction, -1.0, row.J_a)
-        used = attach_port(forest, ports, ports.supports[b].port, row, response, used)
-    return used
-
-
-@inlined_kernel
-def _force_through(point, d, sign, J_out):
-    """Write the spatial force of `sign` times the unit vector d through `point`."""
-    J_out[0] = sign * (point[1] * d[2] - point[2] * d[1])
-    J_out[1] = sign * (point[2] * d[0] - point[0] * d[2])
-    J_out[2] = sign * (point[0] * d[1] - point[1] * d[0])
-    J_out[3] = sign * d[0]
-    J_out[4] = sign * d[1]
-    J_out[5] = sign * d[2]

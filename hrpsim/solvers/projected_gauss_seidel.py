@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.constraints.point_rows import point_velocity
 from hrpsim.constraints.rows import CONE, PYRAMID, row_velocity
 
 
@@ -29,9 +30,13 @@ def apply_impulse(row, impulse, response, velocity):
 
 
 @inner_kernel
-def warm_start(rows, row_count, response, velocity):
+def warm_start(rows, contact_count, row_count, response, velocity):
     """Apply the impulses that the rows start from."""
-    for number in range(row_count):
+    for c in range(contact_count):
+        normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
+        if normal.impulse != 0.0:
+            _apply_three(normal, x, y, normal.impulse, x.impulse, y.impulse, response, velocity)
+    for number in range(3 * contact_count, row_count):
         row = rows[number]
         if row.impulse != 0.0:
             apply_impulse(row, row.impulse, response, velocity)
@@ -124,7 +129,7 @@ def solve_bounded_row(row, response, velocity):
 @inner_kernel
 def solve_contact(normal, x, y, response, velocity):
     """Solve one contact's three rows in turn; return the largest change of velocity [m/s]."""
-    along_n, along_x, along_y = _contact_velocity(normal, x, y, velocity)
+    along_n, along_x, along_y = point_velocity(normal, x, y, velocity)
     new = min(max(_wanted(normal, along_n), normal.lower), normal.upper)
     change_n = new - normal.impulse
     normal.impulse = new
@@ -185,28 +190,6 @@ def _wanted(row, along):
     """Return `wanted_impulse` of a contact's row whose velocity is `along`."""
     held = row.impulse + row.mass * (row.target - row.compliance * row.impulse)
     return held - row.mass * along
-
-
-@inlined_kernel
-def _contact_velocity(normal, x, y, velocity):
-    """Return J times the ports' velocity for the three rows of a contact."""
-    n, first, second = _three_products(normal.J_a, x.J_a, y.J_a, normal.at_a, velocity)
-    if normal.at_b >= 0:
-        more = _three_products(normal.J_b, x.J_b, y.J_b, normal.at_b, velocity)
-        return n + more[0], first + more[1], second + more[2]
-    return n, first, second
-
-
-@inlined_kernel
-def _three_products(a, b, c, at, velocity):
-    """Return a, b and c (6,) times the velocity of one port."""
-    v0, v1, v2 = velocity[at], velocity[at + 1], velocity[at + 2]
-    v3, v4, v5 = velocity[at + 3], velocity[at + 4], velocity[at + 5]
-    return (
-        (a[0] * v0 + a[1] * v1 + a[2] * v2) + (a[3] * v3 + a[4] * v4 + a[5] * v5),
-        (b[0] * v0 + b[1] * v1 + b[2] * v2) + (b[3] * v3 + b[4] * v4 + b[5] * v5),
-        (c[0] * v0 + c[1] * v1 + c[2] * v2) + (c[3] * v3 + c[4] * v4 + c[5] * v5),
-    )
 
 
 @inlined_kernel

@@ -189,7 +189,7 @@ def solve_motion(s):
     for k in range(work.change.shape[0]):
         work.change[k] = s.velocity[k] + time_step * work.dv[k]
     port_velocities(s.forest, s.kinematics, work.change, tally.port_count, ports)
-    warm_start(rows, tally.row_count, response, ports.velocity)
+    warm_start(rows, tally.contact_count, tally.row_count, response, ports.velocity)
     solve_rows(s, True, allowed_sweeps(tally, settings))
     clear_loads(s)
     for number in range(tally.row_count):

@@ -1,0 +1,146 @@
+"""The three rows of a contact point together: forces, responses and common inverse mass."""
+
+from __future__ import annotations
+
+from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.constraints.rows import start_row
+
+
+@inner_kernel
+def attach_point(forest, ports, contact, directions, normal, x, y, response, used):
+    """Make three rows push body a along `directions` (3, 3) at the contact and body b against it.
+
+    Returns the response space used so far.
+    """
+    a, b = contact.body_a, contact.body_b
+    if a >= 0:
+        number, point, sign = ports.supports[a].port, contact.point_a, 1.0
+    else:
+        number, point, sign = ports.supports[b].port, contact.point_b, -1.0
+    port = ports.ports[number]
+    tree = ports.supports[forest.bodies[port.body].root]
+    width, width_b = tree.tree_width, 0
+    second = ports.supports[b].port if a >= 0 and b >= 0 else -1
+    if second >= 0:
+        port_b = ports.ports[second]
+        tree_b = ports.supports[forest.bodies[port_b.body].root]
+        width_b = tree_b.tree_width if tree_b.tree_start != tree.tree_start else 0
+    n, total = used, width + width_b
+    for row in (normal, x, y):
+        start_row(row, used)
+        used += total
+        row.port_a, row.at_a = number, port.offset
+        row.start_a, row.width_a = tree.tree_start, width
+    _force_through(point, directions, sign, normal.J_a, x.J_a, y.J_a)
+    at = (n, n + total, n + 2 * total)
+    _respond(port, tree, point, directions, sign, ports.block, response, at, False)
+    if second >= 0:
+        port_b = ports.ports[second]
+        tree_b = ports.supports[forest.bodies[port_b.body].root]
+        for row in (normal, x, y):
+            row.port_b, row.at_b = second, port_b.offset
+            row.start_b, row.width_b = tree_b.tree_start, width_b
+        point = contact.point_b
+        _force_through(point, directions, -1.0, normal.J_b, x.J_b, y.J_b)
+        if width_b > 0:
+            at = (n + width, n + total + width, n + 2 * total + width)
+        _respond(port_b, tree_b, point, directions, -1.0, ports.block, response, at, width_b == 0)
+    return used
+
+
+@inlined_kernel
+def _force_through(point, directions, sign, J_n_out, J_x_out, J_y_out):
+    """Write the spatial forces of `sign` times unit vectors through `point`."""
+    p0, p1, p2 = sign * point[0], sign * point[1], sign * point[2]
+    axis = 0
+    for J in (J_n_out, J_x_out, J_y_out):
+        d0, d1, d2 = directions[axis, 0], directions[axis, 1], directions[axis, 2]
+        J[0] = p1 * d2 - p2 * d1
+        J[1] = p2 * d0 - p0 * d2
+        J[2] = p0 * d1 - p1 * d0
+        J[3], J[4], J[5] = sign * d0, sign * d1, sign * d2
+        axis += 1
+
+
+@inlined_kernel
+def _respond(port, tree, point, directions, sign, block, response, at, adds):
+    """Write, or add, the motion of the tree's columns under the three unit forces on `port`.
+
+    The block is symmetric, so its rows serve for its columns: for each column the velocity of the
+    point, which the directions then pick from.
+    """
+    width = tree.tree_width
+    first = tree.tree_block + (port.offset - tree.tree_start) * width
+    p0, p1, p2 = point[0], point[1], point[2]
+    n0, n1, n2 = sign * directions[0, 0], sign * directions[0, 1], sign * directions[0, 2]
+    x0, x1, x2 = sign * directions[1, 0], sign * directions[1, 1], sign * directions[1, 2]
+    y0, y1, y2 = sign * directions[2, 0], sign * directions[2, 1], sign * directions[2, 2]
+    at_n, at_x, at_y = at
+    for k in range(first, first + width):
+        a0, a1, a2 = block[k], block[k + width], block[k + 2 * width]
+        w0 = block[k + 3 * width] + (a1 * p2 - a2 * p1)
+        w1 = block[k + 4 * width] + (a2 * p0 - a0 * p2)
+        w2 = block[k + 5 * width] + (a0 * p1 - a1 * p0)
+        along_n = n0 * w0 + n1 * w1 + n2 * w2
+        along_x = x0 * w0 + x1 * w1 + x2 * w2
+        along_y = y0 * w0 + y1 * w1 + y2 * w2
+        if adds:
+            along_n += response[at_n]
+            along_x += response[at_x]
+            along_y += response[at_y]
+        response[at_n], response[at_x], response[at_y] = along_n, along_x, along_y
+        at_n, at_x, at_y = at_n + 1, at_x + 1, at_y + 1
+
+
+@inner_kernel
+def find_masses(normal, x, y, response):
+    """Write inverse_mass and cross of three rows whose responses are known."""
+    first = normal.at_a - normal.start_a
+    nn, xx, yy, nx, xy, yn = _products(normal.J_a, x.J_a, y.J_a, normal, x, y, first, response)
+    if normal.at_b >= 0:
+        first = normal.at_b - normal.start_a
+        if normal.width_b > 0:
+            first = normal.width_a + normal.at_b - normal.start_b
+        more = _products(normal.J_b, x.J_b, y.J_b, normal, x, y, first, response)
+        nn, xx, yy = nn + more[0], xx + more[1], yy + more[2]
+        nx, xy, yn = nx + more[3], xy + more[4], yn + more[5]
+    normal.inverse_mass, x.inverse_mass, y.inverse_mass = nn, xx, yy
+    normal.cross, x.cross, y.cross = nx, xy, yn
+
+
+@inlined_kernel
+def _products(J_n, J_x, J_y, normal, x, y, first, response):
+    """Return one port's share of J times the responses: n n, x x, y y, n x, x y, y n."""
+    n, along_x, along_y = normal.response_at + first, x.response_at + first, y.response_at + first
+    nn = xx = yy = nx = xy = yn = 0.0
+    for k in range(6):
+        by_n, by_x, by_y = response[n + k], response[along_x + k], response[along_y + k]
+        nn += J_n[k] * by_n
+        xx += J_x[k] * by_x
+        yy += J_y[k] * by_y
+        nx += J_x[k] * by_n
+        xy += J_y[k] * by_x
+        yn += J_n[k] * by_y
+    return nn, xx, yy, nx, xy, yn
+
+
+@inlined_kernel
+def point_velocity(normal, x, y, velocity):
+    """Return J times the ports' velocity for the three rows of a contact [m/s]."""
+    n, first, second = _three_products(normal.J_a, x.J_a, y.J_a, normal.at_a, velocity)
+    if normal.at_b >= 0:
+        more = _three_products(normal.J_b, x.J_b, y.J_b, normal.at_b, velocity)
+        return n + more[0], first + more[1], second + more[2]
+    return n, first, second
+
+
+@inlined_kernel
+def _three_products(a, b, c, at, velocity):
+    """Return a, b and c (6,) times the velocity of one port."""
+    v0, v1, v2 = velocity[at], velocity[at + 1], velocity[at + 2]
+    v3, v4, v5 = velocity[at + 3], velocity[at + 4], velocity[at + 5]
+    return (
+        (a[0] * v0 + a[1] * v1 + a[2] * v2) + (a[3] * v3 + a[4] * v4 + a[5] * v5),
+        (b[0] * v0 + b[1] * v1 + b[2] * v2) + (b[3] * v3 + b[4] * v4 + b[5] * v5),
+        (c[0] * v0 + c[1] * v1 + c[2] * v2) + (c[3] * v3 + c[4] * v4 + c[5] * v5),
+    )
