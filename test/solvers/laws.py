@@ -1,0 +1,172 @@
+"""The constraint problem of a step, put together again from outside, and the laws of its forces.
+
+Mass matrix and Jacobians are dense sums over bodies (M = sum J_i^T I_i J_i), which have nothing in
+common with the sweeps and blocks that the solvers read.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.compiled import kernel
+from hrpsim.dynamics.response import port_velocities
+from hrpsim.model.system import FIXED, FREE
+from hrpsim.world.capacity import grow
+from hrpsim.world.constrain import prepare_rows, solve_rows
+from hrpsim.world.status import DONE
+from hrpsim.world.step import collide_shapes, look, move_freely
+
+
+@kernel
+def prepare(scene):
+    """Do a semi-implicit step up to its solution; leave rows and the ports' free velocity."""
+    s, work, ports = scene, scene.work, scene.ports
+    look(s)
+    status = collide_shapes(s)
+    if status == 0:
+        status = move_freely(s)
+    if status == 0:
+        status = prepare_rows(s)
+    if status == 0:
+        for k in range(work.change.shape[0]):
+            work.change[k] = s.velocity[k] + s.settings[0].time_step * work.dv[k]
+        port_velocities(s.forest, s.kinematics, work.change, s.tally[0].port_count, ports)
+    return status
+
+
+@kernel
+def solve_prepared(scene, sweep_limit):
+    """Solve the rows that `prepare` left, from no impulses."""
+    for number in range(scene.tally[0].row_count):
+        scene.rows.rows[number].impulse = 0.0
+    solve_rows(scene, True, sweep_limit)
+
+
+class Problem(NamedTuple):
+    """m rows on nv velocities (angular before linear, world axes, for a free body)."""
+
+    M: np.ndarray  # (nv, nv)
+    J: np.ndarray  # (m, nv)
+    free: np.ndarray  # (nv,) velocity at the end of the step without constraints
+    rows: np.ndarray  # (m,) ROW, copies; three for each contact first
+    contact_count: int
+
+    @property
+    def W(self) -> np.ndarray:
+        """Delassus matrix J M^-1 J^T (m, m)."""
+        return self.J @ np.linalg.solve(self.M, self.J.T)
+
+
+def prepared(world):
+    """Return the scene of a semi-implicit world just before the solution of its next step."""
+    status = prepare(world.scene)
+    while status != DONE:
+        world._scene = grow(world.scene, status)
+        status = prepare(world.scene)
+    return world.scene
+
+
+def problem_of(scene) -> Problem:
+    """Return the problem that `prepare` left in the scene."""
+    M, jacobians = mass_matrix(scene)
+    tally = scene.tally[0]
+    rows = scene.rows.rows[: tally["row_count"]].copy()
+    J = np.array([row_jacobian(scene, row, jacobians) for row in rows])
+    free = scene.velocity + scene.settings["time_step"][0] * scene.work.dv
+    return Problem(M, J.reshape(len(rows), len(free)), free, rows, int(tally["contact_count"]))
+
+
+def mass_matrix(scene) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return M (nv, nv), implicit gains and rotors included, and each body's Jacobian (6, nv).
+
+    Twists are taken at the tree's origin, along the world's axes.
+    """
+    forest, nv = scene.forest, len(scene.velocity)
+    M, jacobians = np.diag(scene.work.joint_inertia), []
+    for body, here in zip(forest.bodies, scene.kinematics, strict=True):
+        J = np.zeros((6, nv)) if body["parent"] < 0 else jacobians[body["parent"]].copy()
+        k = body["v_index"]
+        if body["joint_type"] == FREE:
+            J[:, k : k + 6] = np.eye(6)
+        elif body["joint_type"] != FIXED:
+            J[:, k] = here["S"]
+        jacobians.append(J)
+        R = here["R"]
+        c = cross_matrix(here["p"] + R @ body["com"])
+        m = body["mass"]
+        inertia = np.block(
+            [[R @ body["inertia"] @ R.T - m * c @ c, m * c], [-m * c, m * np.eye(3)]]
+        )
+        M += J.T @ inertia @ J
+    return M, jacobians
+
+
+def row_jacobian(scene, row, jacobians) -> np.ndarray:
+    """Return J (nv,) of one row."""
+    total = np.zeros(len(scene.velocity))
+    for side in "ab":
+        number = row[f"port_{side}"]
+        if number < 0:
+            continue
+        port = scene.ports.ports[number]
+        if port["dof"] >= 0:
+            total[port["dof"]] += row[f"J_{side}"][0]
+        else:
+            total += row[f"J_{side}"] @ jacobians[port["body"]]
+    return total
+
+
+def cross_matrix(x) -> np.ndarray:
+    return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
+
+
+def law_errors(problem: Problem, impulses, velocity) -> dict[str, float]:
+    """Return how far impulses (m,) and velocity (nv,) are from every law; 0 where it holds.
+
+    "pull", "cone", "bounds": by how much impulses exceed their bounds [Ns].
+    "normal", "friction", "others": what the velocity of a row would change by if it alone were
+    solved again [m/s]; for a normal with the bounds 0 and infinity that is |min(W f, v)|.
+    "stick": slip inside the cone [m/s]. "slide": |f_t + mu f_n v_t / |v_t|| as a velocity [m/s],
+    where a point slips faster than 1e-3 m/s. "rub": what friction adds to the energy [J].
+    "momentum": |M (v' - v_free) - J^T f| beside the largest term, or beside 1e-6 Ns.
+    """
+    rows, c = problem.rows, 3 * problem.contact_count
+    at_end = problem.J @ velocity
+    W = np.einsum("ij,ji->i", problem.J, np.linalg.solve(problem.M, problem.J.T))
+    W = np.maximum(W + rows["compliance"], 1e-300)
+    lack = rows["target"] - at_end - rows["compliance"] * impulses
+    again = np.clip(impulses + lack / W, rows["lower"], rows["upper"])
+    short = np.abs(again - impulses) * W
+    beyond = np.maximum(rows["lower"] - impulses, impulses - rows["upper"])
+    loads = problem.J.T * impulses
+    unbalanced = problem.M @ (velocity - problem.free) - loads.sum(axis=1)
+    errors = {
+        "pull": beyond[0:c:3].max(initial=0.0),
+        "bounds": beyond[c:].max(initial=0.0),
+        "normal": short[0:c:3].max(initial=0.0),
+        "others": short[c:].max(initial=0.0),
+        "momentum": np.abs(unbalanced).max(initial=0.0) / max(np.abs(loads).max(initial=0), 1e-6),
+    }
+    for law in ("cone", "friction", "stick", "slide", "rub"):
+        errors[law] = 0.0
+    for n in range(0, c, 3):
+        limit = rows["friction"][n] * max(impulses[n], 0.0)
+        both = slice(n + 1, n + 3)
+        for law, error in _friction_errors(impulses[both], at_end[both], limit, W[both]).items():
+            errors[law] = max(errors[law], error)
+    return {law: float(error) for law, error in errors.items()}
+
+
+def _friction_errors(force, slip, limit, inverse_mass) -> dict[str, float]:
+    """Return the errors of one contact's friction (2,) [Ns] at its slip (2,) [m/s]."""
+    W, size, speed = inverse_mass.max(), np.linalg.norm(force), np.linalg.norm(slip)
+    again = force - slip / W
+    again *= min(1.0, limit / max(np.linalg.norm(again), 1e-300))
+    against = np.linalg.norm(force + limit * slip / speed) if speed > 1e-3 else 0.0
+    return {
+        "cone": size - limit,
+        "friction": np.linalg.norm(again - force) * W,
+        "stick": min(speed, (limit - size) * W),
+        "slide": against * W,
+        "rub": force @ slip,
+    }
