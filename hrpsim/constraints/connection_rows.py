@@ -20,6 +20,7 @@ from hrpsim.constraints.rows import (
     attach_port,
     attach_second_port,
     coupling,
+    least_inverse_mass,
     row_velocity,
     soften,
     start_row,
@@ -113,6 +114,8 @@ def write_connection_rows(
             error = find_direction(join, axis, joined)
             used = _attach(forest, ports, join, axis, joined, row, response, used)
             row.inverse_mass = coupling(row, row, response)
+            if row.inverse_mass <= least_inverse_mass(row, ports):
+                row.inverse_mass = 0.0
             row.solver, row.kind, row.source = join.solver, CONNECTION, c
             row.impulse = join.impulse[axis]
             row.upper = join.force_limit[axis] * time_step

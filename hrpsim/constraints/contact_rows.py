@@ -17,6 +17,7 @@ from hrpsim.constraints.rows import (
     CONTACT_ROW,
     PYRAMID,
     SLIP_DIRECTION,
+    least_inverse_mass,
     soften,
 )
 
@@ -139,9 +140,13 @@ def write_contact_rows(
             angle = contact.axis_angle
             _turn_axes(contact, normal, x, y, math.cos(angle), math.sin(angle), response)
         _ask(contact.gap, approach, pair, law, time_step, normal)
+        least = least_inverse_mass(normal, ports)
         for axis in range(3):
             row = rows[3 * c + axis]
-            row.mass = 1.0 / row.inverse_mass if row.inverse_mass > 0.0 else 0.0
+            if row.inverse_mass > least:
+                row.mass = 1.0 / row.inverse_mass
+            else:
+                row.mass = row.inverse_mass = 0.0
     return used
 
 

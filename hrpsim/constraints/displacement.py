@@ -1,8 +1,8 @@
 """The same rows once more, now for displacements: taking back penetration and violated limits.
 
 What is asked for is a displacement rate that is never added to the state's velocity, so that a
-correction gives no kinetic energy. Friction, motors, springs, and what has slipped at its force
-limit take no part.
+correction gives no kinetic energy. Friction, springs, and what has slipped at its force limit take
+no part; motors hold what they drive.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.compiled import inlined_kernel, inner_kernel
-from hrpsim.constraints.rows import CONTACT_ROW, DRIVE, JOINT_FRICTION, MOTOR
+from hrpsim.constraints.rows import CONTACT_ROW, JOINT_FRICTION
 
 
 @inner_kernel
@@ -53,6 +53,6 @@ def turn_to_motion(rows, row_count):
 
 @inlined_kernel
 def _takes_no_part(row):
-    if row.kind == JOINT_FRICTION or row.kind == MOTOR or row.kind == DRIVE:
+    if row.kind == JOINT_FRICTION or row.compliance > 0.0:
         return True
-    return row.compliance > 0.0 or abs(row.kept_impulse) >= row.upper
+    return abs(row.kept_impulse) >= row.upper

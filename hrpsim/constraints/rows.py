@@ -48,6 +48,10 @@ ROW = np.dtype(
 )
 
 
+# Share of the largest inverse mass at a port that rounding may leave where there is none.
+_ROUNDING = 1e-13
+
+
 class Rows(NamedTuple):
     """Rows of one step: three for each contact (normal, two tangents), connections', joints'."""
 
@@ -156,6 +160,23 @@ def coupling(row, other, response):
             if J[k] != 0.0:
                 total += J[k] * response[first + k]
     return total
+
+
+@inlined_kernel
+def least_inverse_mass(row, ports):
+    """Return the inverse mass below which nothing moves along a row but by rounding."""
+    J = row.J_a
+    square = 0.0
+    for k in range(6):
+        square += J[k] * J[k]
+    total = ports.ports[row.port_a].largest * square
+    if row.port_b >= 0:
+        J = row.J_b
+        square = 0.0
+        for k in range(6):
+            square += J[k] * J[k]
+        total += ports.ports[row.port_b].largest * square
+    return _ROUNDING * total
 
 
 @inlined_kernel

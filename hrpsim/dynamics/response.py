@@ -19,6 +19,7 @@ PORT = np.dtype(
         ("body", "i8"),
         ("dof", "i8"),  # -1 for the body itself
         ("offset", "i8"),  # first column in the ports' velocity vector
+        ("largest", "f8"),  # largest diagonal entry of its own response [1/kg or 1/(kg m^2)]
     ]
 )
 
@@ -117,6 +118,17 @@ def port_responses(forest, kinematics, articulated, port_count, ports_out):
                 for k in range(6):
                     supports[i].answer[k] = 0.0
             i += 1
+        port.largest = _largest_response(port, supports[root], ports_out.block)
+
+
+@inlined_kernel
+def _largest_response(port, tree, block):
+    """Return the largest diagonal entry of a port's block with itself."""
+    at = port.offset - tree.tree_start
+    largest = 0.0
+    for k in range(at, at + (6 if port.dof < 0 else 1)):
+        largest = max(largest, block[tree.tree_block + k * tree.tree_width + k])
+    return largest
 
 
 @inlined_kernel

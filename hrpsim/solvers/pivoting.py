@@ -34,7 +34,7 @@ def choose_active(rows, row_count, has_cones, tolerance, velocity, system):
         row = rows[number]
         slides[number] = 0
         side = 0
-        if row.solver != ITERATIVE and row.lower < row.upper:
+        if _may_change(row):
             if row.lower < row.impulse < row.upper or wants_off_bound(row, tolerance, velocity):
                 side = 1
         if has_cones and row.kind == CONTACT_ROW:
@@ -45,6 +45,12 @@ def choose_active(rows, row_count, has_cones, tolerance, velocity, system):
                 sticks = _may_stick(rows[at_normal]) and not slides[at_normal]
                 side = 1 if sticks and system.active[at_normal] else 0
         set_side(number, side, system)
+
+
+@inlined_kernel
+def _may_change(row):
+    """Return whether the direct solver can do anything for a row."""
+    return row.solver != ITERATIVE and row.lower < row.upper and row.inverse_mass > 0.0
 
 
 @inlined_kernel
@@ -91,7 +97,6 @@ def settle_active_rows(rows, row_count, has_cones, response, tolerance, velocity
     exact = True
     for _ in range(_PIVOTS):
         if system.stale[0]:
-            exact = False
             factorisations += 1
             system.stale[0] = 0
             failed = factorise(system.elimination, system.active, system.matrix, system.factor)
@@ -109,6 +114,7 @@ def settle_active_rows(rows, row_count, has_cones, response, tolerance, velocity
             fewest, patience = wrong, _PATIENCE
         else:
             patience -= 1
+        exact = False
         _change_sides(rows, row_count, has_cones, patience < 0, last, response, velocity, system)
     return False, factorisations
 
@@ -181,7 +187,7 @@ def _find_contradictions(rows, row_count, has_cones, tolerance, velocity, system
     for number in range(row_count):
         row = rows[number]
         system.flips[number] = 0
-        if row.solver == ITERATIVE or not row.lower < row.upper:
+        if not _may_change(row):
             continue
         if _is_held_tangent(row, number, has_cones):
             continue
