@@ -103,7 +103,7 @@ def bend(load: str, positions: np.ndarray) -> float:
     Else the largest distance of any centre from the straight line through both ends.
     """
     if load == "cantilever":
-        return float(-positions[-1, 2])
+        return float(0.0 - positions[-1, 2])
     line = positions[-1] - positions[0]
     line /= np.linalg.norm(line)
     apart = positions - positions[0]
