@@ -18,6 +18,7 @@ from hrpsim.solvers.pivoting import (
     choose_active,
     find_velocity,
     keep_start,
+    leave_to_iteration,
     set_side,
     settle_active_rows,
 )
@@ -66,7 +67,7 @@ def solve_coupled(
             if normal.solver == DIRECT and finished:
                 if not has_cones:
                     continue
-                moved = _hold_cone(3 * c, normal, x, y, rounds, response, velocity, system)
+                moved = _hold_cone(rows, 3 * c, rounds, response, velocity, system)
             else:
                 moved = _solve_contact(normal, x, y, has_cones, response, velocity)
             change = max(change, moved)
@@ -117,19 +118,18 @@ def _solve_contact(normal, x, y, has_cones, response, velocity):
 
 
 @inner_kernel
-def _hold_cone(number, normal, x, y, rounds, response, velocity, system):
+def _hold_cone(rows, number, rounds, response, velocity, system):
     """Keep the friction of a direct contact in its cone; return the change of velocity [m/s].
 
     Friction that sticks is part of the direct block; beyond the cone it is brought back and slides,
     which is solved here; inside the cone again, it sticks. A contact that cannot decide, or slides
     and does not come to terms with its normal, leaves the block and is solved iteratively.
     """
+    normal, x, y = rows[number], rows[number + 1], rows[number + 2]
     active = system.active
     undecided = system.slides[number] > _RETURNS
     if undecided or (rounds > _ROUNDS and active[number] and not active[number + 1]):
-        for r in range(number, number + 3):
-            set_side(r, 0, system)
-        normal.solver = x.solver = y.solver = ITERATIVE
+        leave_to_iteration(rows, number, system)
         return solve_contact(normal, x, y, response, velocity)
     if not active[number]:
         return 0.0

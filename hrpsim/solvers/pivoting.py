@@ -89,7 +89,8 @@ def wants_off_bound(row, tolerance, velocity):
 def settle_active_rows(rows, row_count, has_cones, response, tolerance, velocity, system):
     """Solve the active rows, and change which they are until none contradicts its side.
 
-    Returns (whether that was reached, factorisations done). Impulses end within their bounds. Rows
+    Returns (whether that was reached, factorisations done). Impulses end within their bounds. A row
+    whose pivot is not positive, for nothing can move along it, is left to the iteration. Rows
     that contradict each other press with 1e7 Ns or more until one lets go, beside which the
     velocity loses digits: it is found anew before the last look.
     """
@@ -101,7 +102,8 @@ def settle_active_rows(rows, row_count, has_cones, response, tolerance, velocity
             system.stale[0] = 0
             failed = factorise(system.elimination, system.active, system.matrix, system.factor)
             if failed >= 0:
-                return False, factorisations
+                leave_to_iteration(rows, failed, system)
+                continue
         solve_active_rows(rows, row_count, response, tolerance, velocity, system)
         wrong, last = _find_contradictions(rows, row_count, has_cones, tolerance, velocity, system)
         if wrong == 0:
@@ -117,6 +119,18 @@ def settle_active_rows(rows, row_count, has_cones, response, tolerance, velocity
         exact = False
         _change_sides(rows, row_count, has_cones, patience < 0, last, response, velocity, system)
     return False, factorisations
+
+
+@inlined_kernel
+def leave_to_iteration(rows, number, system):
+    """Make a direct row, with all rows of its contact, iterative for the rest of the step."""
+    first, end = number, number + 1
+    if rows[number].kind == CONTACT_ROW:
+        first = number - number % 3
+        end = first + 3
+    for r in range(first, end):
+        rows[r].solver = ITERATIVE
+        set_side(r, 0, system)
 
 
 @inner_kernel
