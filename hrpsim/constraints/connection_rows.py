@@ -17,6 +17,7 @@ from hrpsim.constraints.joined_frames import move_frames, place_frames
 from hrpsim.constraints.rows import (
     CONNECTION,
     DRIVE,
+    ITERATIVE,
     attach_port,
     attach_second_port,
     coupling,
@@ -24,6 +25,7 @@ from hrpsim.constraints.rows import (
     row_velocity,
     soften,
     start_row,
+    wanted_push,
 )
 from hrpsim.spatial.vector import dot, triple_product
 
@@ -89,13 +91,15 @@ def connection_response_space(forest, connections, ports):
 
 @inner_kernel
 def write_connection_rows(
-    forest, kinematics, time_step, bend_time, connections, joined, ports, first, used, rows_out
+    forest, kinematics, time_step, bend_time, law, connections, joined, ports, first, used, rows_out
 ):
     """Write the connections' rows from row `first` on; return (next row, response space used).
 
     ports.velocity must be the velocity at the start of the step. `bend_time` [s] lies between a
     velocity at a step's end and the place where the rows are linear (see `soften`), and the rest
-    of the step between the place and the velocity at its start.
+    of the step between the place and the velocity at its start. The error of rigid connections that
+    are solved iteratively is taken back like penetration, by `law`: fed back to velocities that do
+    not converge, it would grow.
     """
     rows, response = rows_out.rows, rows_out.response
     number = first
@@ -125,8 +129,12 @@ def write_connection_rows(
                 bending = _bending(join, axis, joined)
                 rate = row_velocity(row, ports.velocity) - (time_step - bend_time) * bending
                 bend = bend_time * bending
-                compliance, damping_time = join.compliance[axis], join.damping_time[axis]
-                soften(row, error, rate, bend, compliance, damping_time, time_step)
+                if join.solver == ITERATIVE and join.compliance[axis] == 0.0:
+                    row.target = -bend
+                    row.push = wanted_push(error, time_step, law)
+                else:
+                    compliance, damping_time = join.compliance[axis], join.damping_time[axis]
+                    soften(row, error, rate, bend, compliance, damping_time, time_step)
             else:
                 row.kind = DRIVE
                 row.target = -join.speed[axis]

@@ -22,6 +22,7 @@ JOINED = np.dtype(
         ("leaving", "f8", (3,)),  # d(x_a - x_b)/dt [m/s]
         ("bending", "f8", (3,)),  # d2(x_a - x_b)/dt2 while joint rates stay [m/s^2]
         ("direction", "f8", (3,)),  # of the row in hand
+        ("force", "f8", (3,)),  # work
         ("u", "f8", (3,)),  # axes that an angular row holds square
         ("w", "f8", (3,)),
     ]

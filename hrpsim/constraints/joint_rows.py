@@ -19,6 +19,7 @@ from hrpsim.constraints.rows import (
     coupling,
     soften,
     start_row,
+    wanted_push,
 )
 
 LIMIT_LAW, FRICTION_LAW, MIMIC_LAW, LOCK_LAW, MOTOR_LAW = range(5)
@@ -206,8 +207,7 @@ def _follow(forest, ports, dof, row, response, used):
 def _hold(error, rate, time_step, law, own, row):
     """Write what a row asks for that holds `error` [rad or m] at zero."""
     if own.damping_time < 0.0:
-        wanted = -law.correction_rate * error / time_step
-        row.push = min(max(wanted, -law.correction_speed), law.correction_speed)
+        row.push = wanted_push(error, time_step, law)
     else:
         soften(row, error, rate, 0.0, own.compliance, own.damping_time, time_step)
 

@@ -180,6 +180,13 @@ def least_inverse_mass(row, ports):
 
 
 @inlined_kernel
+def wanted_push(error, time_step, law):
+    """Return the displacement rate that takes back some of an error [m or rad], at most so fast."""
+    wanted = -law.correction_rate * error / time_step
+    return min(max(wanted, -law.correction_speed), law.correction_speed)
+
+
+@inlined_kernel
 def soften(row, error, rate, bend, compliance, damping_time, time_step):
     """Let a row hold `error` [m or rad] at zero as a spring and damper do (SPOOK, AGX eq. 15).
 

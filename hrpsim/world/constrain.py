@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.connection_rows import (
     connection_response_space,
@@ -38,6 +40,9 @@ from hrpsim.world.status import DONE, MORE_BLOCKS, MORE_DIRECT, MORE_RESPONSES, 
 # limit, as long as that is not more than so many updates of rows (about a millisecond).
 _COLD_SWEEPS = 10
 _COLD_UPDATES = 50_000
+
+# Residual of a step after which the direct rows are taken to contradict each other [m/s].
+_HOPELESS = 1e-3
 
 
 @inner_kernel
@@ -99,6 +104,7 @@ def prepare_rows(s):
         s.kinematics,
         time_step,
         0.5 * time_step if settings.integrator == SEMI_IMPLICIT else time_step,
+        settings,
         s.connections,
         s.work.joined[0],
         s.ports,
@@ -159,7 +165,9 @@ def solve_rows(s, has_cones, sweep_limit):
         tally.unfinished += 0 if finished else 1
         if has_cones:
             tally.sweeps = rounds
-            tally.residual = largest_error(rows, tally.contact_count, tally.row_count, velocity)
+            tally.residual, tally.worst_row = largest_error(
+                rows, tally.contact_count, tally.row_count, velocity
+            )
             tally.converged = tally.residual <= tolerance
     elif has_cones:
         tally.sweeps, tally.residual, tally.converged = solve(
@@ -172,6 +180,8 @@ def solve_rows(s, has_cones, sweep_limit):
             sweep_limit,
             velocity,
         )
+        if not tally.converged:
+            _, tally.worst_row = largest_error(rows, tally.contact_count, tally.row_count, velocity)
     else:
         solve_bounded(rows, tally.row_count, response, tolerance, sweep_limit, velocity)
 
@@ -189,6 +199,8 @@ def solve_motion(s):
     for k in range(work.change.shape[0]):
         work.change[k] = s.velocity[k] + time_step * work.dv[k]
     port_velocities(s.forest, s.kinematics, work.change, tally.port_count, ports)
+    if tally.residual > _HOPELESS:
+        forget_direct_impulses(rows, tally.row_count)
     warm_start(rows, tally.contact_count, tally.row_count, response, ports.velocity)
     solve_rows(s, True, allowed_sweeps(tally, settings))
     clear_loads(s)
@@ -197,6 +209,19 @@ def solve_motion(s):
         add_load(s, row, row.impulse / time_step)
     hold_loads(s)
     respond(s.forest, s.kinematics, s.articulated, work.joint_load, work.change)
+
+
+@inner_kernel
+def forget_direct_impulses(rows, row_count):
+    """Let direct rows without bounds start from nothing, after a step that could not satisfy them.
+
+    Rows that contradict each other press harder every time that they are solved again from where
+    they are; those that do not need no start.
+    """
+    for number in range(row_count):
+        row = rows[number]
+        if row.solver == DIRECT and math.isinf(row.lower) and math.isinf(row.upper):
+            row.impulse = 0.0
 
 
 @inner_kernel
@@ -291,6 +316,7 @@ def clear_constraint_motion(s):
     s.tally[0].sweeps = 0
     s.tally[0].residual = 0.0
     s.tally[0].converged = 1
+    s.tally[0].worst_row = -1
 
 
 @inner_kernel

@@ -85,7 +85,7 @@ def stage_acceleration(s):
         external[2] += f[2] + x * f[4] - y * f[3]
         for r in range(3, 6):
             external[r] += f[r]
-    return accelerate(s)
+    return accelerate(s, 0.0)
 
 
 @inner_kernel

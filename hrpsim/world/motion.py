@@ -6,6 +6,7 @@ from hrpsim.compiled import inner_kernel
 from hrpsim.dynamics.articulated import accelerations, bias_forces, factorise, place_inertias
 from hrpsim.dynamics.joint_forces import clear_saturated, joint_forces, mark_saturated
 from hrpsim.world.status import DONE, SINGULAR
+from hrpsim.world.tension import add_tension
 
 # An actuator at its limit may take others to theirs; so often that is looked at in a step.
 _SATURATION_PASSES = 4
@@ -21,7 +22,7 @@ def find_acceleration(s, horizon):
     clear_saturated(s.control)
     joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work.effort, work.joint_inertia)
     external_forces(s.kinematics, s.wrenches, s.tally[0].wrench_count, s.articulated)
-    status = accelerate(s)
+    status = accelerate(s, horizon)
     if horizon > 0.0:
         for _ in range(_SATURATION_PASSES):
             if status != DONE or not mark_saturated(
@@ -31,20 +32,22 @@ def find_acceleration(s, horizon):
             joint_forces(
                 s.forest, s.control, s.q, s.velocity, horizon, work.effort, work.joint_inertia
             )
-            status = accelerate(s)
+            status = accelerate(s, horizon)
     return status
 
 
 @inner_kernel
-def accelerate(s):
+def accelerate(s, horizon):
     """Write work.dv for work.effort, work.joint_inertia and the external forces."""
     work = s.work
     place_inertias(s.forest, s.kinematics, s.articulated)
+    bias_forces(s.forest, s.kinematics, s.articulated)
+    if horizon > 0.0 and s.connections.shape[0] > 0:
+        add_tension(s, horizon)
     singular = factorise(s.forest, s.kinematics, work.joint_inertia, s.articulated)
     if singular >= 0:
         s.tally[0].needed = singular
         return SINGULAR
-    bias_forces(s.forest, s.kinematics, s.articulated)
     gravity = s.settings[0].gravity
     accelerations(s.forest, s.kinematics, work.effort, gravity, s.articulated, work.dv)
     return DONE

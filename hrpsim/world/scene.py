@@ -50,6 +50,7 @@ TALLY = np.dtype(
         ("unfinished", "i8"),  # whether the direct solver gave its rows to the iteration
         ("sweeps", "i8"),
         ("residual", "f8"),  # [m/s]
+        ("worst_row", "i8"),  # the row furthest from its law, if they were looked at
         ("converged", "i8"),  # whether the sweeps came to their end
         ("penetration", "f8"),  # deepest [m]
         ("needed", "i8"),  # capacity asked for, or the body at fault, when a step cannot be done
@@ -66,7 +67,7 @@ WRENCH = np.dtype(
     ]
 )
 
-# constraint forces that RK4 holds through its stages, and where body and tree origin were
+# per body: constraint forces that RK4 holds through its stages, where body and tree origin were
 HELD = np.dtype(
     [
         ("load", "f8", (6,)),
@@ -74,6 +75,7 @@ HELD = np.dtype(
         ("origin", "f8", (3,)),
         ("struck_load", "f8", (6,)),  # what the impacts at the start of the step did [Ns]
         ("struck_motion", "f8", (6,)),  # [m/s]
+        ("tension", "f8", (6,)),  # inertia that loaded connections add: xx, yy, zz, xy, xz, yz
     ]
 )
 
@@ -92,6 +94,7 @@ class Work(NamedTuple):
     push: np.ndarray  # (nv,) displacement rate of the position correction
     rate: np.ndarray  # (4, nq) of RK4's stages
     acceleration: np.ndarray  # (4, nv) of RK4's stages
+    q_nearest: np.ndarray  # (nq,) where rigid connections were off by least
     held: np.ndarray  # (n,) HELD
     directions: np.ndarray  # (3, 3)
     joined: np.ndarray  # (1,) JOINED
@@ -125,7 +128,13 @@ class Scene(NamedTuple):
 
 def new_work(body_count: int, nq: int, nv: int) -> Work:
     """Return zeroed work vectors."""
-    shapes = {"q_start": nq, "rate": (4, nq), "acceleration": (4, nv), "directions": (3, 3)}
+    shapes = {
+        "q_start": nq,
+        "q_nearest": nq,
+        "rate": (4, nq),
+        "acceleration": (4, nv),
+        "directions": (3, 3),
+    }
     arrays = {name: np.zeros(shapes.get(name, nv)) for name in Work._fields}
     arrays["joined"] = np.zeros(1, dtype=JOINED)
     arrays["held"] = np.zeros(body_count, dtype=HELD)
