@@ -161,21 +161,26 @@ def _bring_into_cone(normal, x, y, response, velocity):
 
 @inner_kernel
 def largest_error(rows, contact_count, row_count, velocity):
-    """Return how far the rows are from a solution [m/s]: 0 where every law holds exactly.
+    """Return how far the rows are from a solution [m/s], 0 for none, and which is furthest.
 
-    For each row, what its velocity would change by if it alone were solved again.
+    For each row, what its velocity would change by if it alone were solved again; -1 for none.
     """
-    largest = 0.0
-    for c in range(contact_count):
-        normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
-        largest = max(largest, _error_of(normal, velocity))
-        along_x, along_y = row_velocity(x, velocity), row_velocity(y, velocity)
-        new_x, new_y = wanted_friction(normal, x, y, along_x, along_y)
-        largest = max(largest, abs(new_x - x.impulse) * x.inverse_mass)
-        largest = max(largest, abs(new_y - y.impulse) * y.inverse_mass)
-    for number in range(3 * contact_count, row_count):
-        largest = max(largest, _error_of(rows[number], velocity))
-    return largest
+    largest, worst = 0.0, -1
+    for number in range(row_count):
+        row = rows[number]
+        if number >= 3 * contact_count or number % 3 == 0:
+            error = _error_of(row, velocity)
+        elif number % 3 == 1:
+            normal, y = rows[number - 1], rows[number + 1]
+            along_x, along_y = row_velocity(row, velocity), row_velocity(y, velocity)
+            new_x, new_y = wanted_friction(normal, row, y, along_x, along_y)
+            error = abs(new_x - row.impulse) * row.inverse_mass
+            error = max(error, abs(new_y - y.impulse) * y.inverse_mass)
+        else:
+            continue
+        if error > largest:
+            largest, worst = error, number
+    return largest, worst
 
 
 @inlined_kernel

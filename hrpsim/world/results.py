@@ -7,7 +7,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from hrpsim.constraints.contact_rows import tangents
+from hrpsim.constraints.rows import (
+    CONNECTION,
+    CONTACT_ROW,
+    DRIVE,
+    JOINT_FRICTION,
+    LOCK,
+    LOWER_LIMIT,
+    MIMIC,
+    MOTOR,
+    UPPER_LIMIT,
+)
 from hrpsim.world.scene import Scene
+
+_JOINT_ROWS = {
+    LOWER_LIMIT: "lower limit",
+    UPPER_LIMIT: "upper limit",
+    JOINT_FRICTION: "friction",
+    MIMIC: "mimic",
+    LOCK: "lock",
+    MOTOR: "motor",
+}
 
 
 @dataclass(frozen=True)
@@ -34,7 +54,9 @@ class StepStats:
     `converged` says whether the stopping rule was met; `max_penetration` [m]. `direct_rows` and
     `split_rows` of the `row_count` rows were for these solvers; `factorisations` is how often the
     direct system was factorised, `direct_finished` whether it came to an end: if not, its rows
-    were solved iteratively.
+    were solved iteratively. Where it did not converge, `worst` names the constraint that is
+    furthest from what it asks for, as "connection 'hinge'", "lock of robot/knee" or "contact of
+    box/box and world/ground"; otherwise it is empty.
     """
 
     iterations: int
@@ -47,6 +69,7 @@ class StepStats:
     split_rows: int
     factorisations: int
     direct_finished: bool
+    worst: str
 
 
 def contact_of(scene: Scene, owners: list[tuple[str, str]], record: np.void) -> Contact:
@@ -68,9 +91,28 @@ def contact_of(scene: Scene, owners: list[tuple[str, str]], record: np.void) -> 
     )
 
 
-def stats_of(scene: Scene) -> StepStats:
-    """Return what the last step of the scene did."""
+def name_of_row(scene: Scene, owners, connections, robots, number: int) -> str:
+    """Return the name of the constraint that a row of the last step belongs to."""
+    row = scene.rows.rows[number]
+    kind, source = int(row["kind"]), int(row["source"])
+    if kind == CONTACT_ROW:
+        contact = scene.collision.contacts[source]
+        a, b = ("/".join(owners[contact[shape]]) for shape in ("shape_a", "shape_b"))
+        return f"contact of {a} and {b}"
+    if kind in (CONNECTION, DRIVE):
+        name = next(c.name for c in connections if c.index == source)
+        return f"{'drive of ' if kind == DRIVE else ''}connection {name!r}"
+    robot = max((r for r in robots if r.first_v <= source), key=lambda r: r.first_v)
+    joint = next(j.name for j in robot.model.joints if j.v_index == source - robot.first_v)
+    return f"{_JOINT_ROWS[kind]} of {robot.name}/{joint}"
+
+
+def stats_of(scene: Scene, owners, connections, robots) -> StepStats:
+    """Return what the last step of the scene did; the rest is needed for names alone."""
     tally = scene.tally[0]
+    worst = ""
+    if not tally["converged"] and 0 <= tally["worst_row"] < tally["row_count"]:
+        worst = name_of_row(scene, owners, connections, robots, int(tally["worst_row"]))
     return StepStats(
         iterations=int(tally["sweeps"]),
         residual=float(tally["residual"]),
@@ -82,4 +124,5 @@ def stats_of(scene: Scene) -> StepStats:
         split_rows=int(tally["split_rows"]),
         factorisations=int(tally["factorisations"]),
         direct_finished=not tally["unfinished"],
+        worst=worst,
     )

@@ -411,7 +411,7 @@ class World(Surroundings, Connecting):
     @property
     def stats(self) -> StepStats:
         """What the last step did."""
-        return stats_of(self.scene)
+        return stats_of(self.scene, self._owners, self._connections.values(), self.robots.values())
 
 
 _compilation_announced = False
