@@ -126,6 +126,8 @@ def write_connection_rows(
             row.lower = -row.upper
             if join.axes[axis] == HELD:
                 join.error[axis] = error
+                if axis >= 3:
+                    error = _within_a_radian(error, joined.direction)
                 bending = _bending(join, axis, joined)
                 rate = row_velocity(row, ports.velocity) - (time_step - bend_time) * bending
                 bend = bend_time * bending
@@ -191,6 +193,16 @@ def _square_axes(join, about):
     if count == 1 and free != about:
         return 3 - about - free, free
     return (about + 1) % 3, (about + 2) % 3
+
+
+@inlined_kernel
+def _within_a_radian(error, direction):
+    """Return the error g of an angular row, or as much of it as a turn of 1 rad takes back.
+
+    Where u and w come to be parallel, |dg/d(angle)| = |u x w| goes to 0 and no turn does.
+    """
+    most = math.sqrt(dot(direction, direction))
+    return min(max(error, -most), most)
 
 
 @inlined_kernel
