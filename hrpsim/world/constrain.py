@@ -33,7 +33,7 @@ from hrpsim.dynamics.response import number_ports, port_responses, port_velociti
 from hrpsim.solvers.coupled import largest_error, solve_coupled
 from hrpsim.solvers.direct_system import assemble_direct_system
 from hrpsim.solvers.projected_gauss_seidel import solve, solve_bounded, warm_start
-from hrpsim.world.scene import SEMI_IMPLICIT
+from hrpsim.world.scene import RK4, SEMI_IMPLICIT
 from hrpsim.world.status import DONE, MORE_BLOCKS, MORE_DIRECT, MORE_RESPONSES, MORE_ROWS
 
 # Contacts that begin have no impulses to start from and need more sweeps: up to this many times the
@@ -204,9 +204,9 @@ def solve_motion(s):
     warm_start(rows, tally.contact_count, tally.row_count, response, ports.velocity)
     solve_rows(s, True, allowed_sweeps(tally, settings))
     clear_loads(s)
+    rate = 1.0 / time_step
     for number in range(tally.row_count):
-        row = rows[number]
-        add_load(s, row, row.impulse / time_step)
+        add_load(s, rows[number], rate * rows[number].impulse)
     hold_loads(s)
     respond(s.forest, s.kinematics, s.articulated, work.joint_load, work.change)
 
@@ -294,6 +294,8 @@ def clear_loads(s):
 @inner_kernel
 def hold_loads(s):
     """Keep the constraint forces on bodies for RK4's later stages."""
+    if s.settings[0].integrator != RK4:
+        return
     for i in range(s.articulated.shape[0]):
         held, load, here = s.work.held[i], s.articulated[i].load, s.kinematics[i]
         for r in range(6):
