@@ -29,6 +29,9 @@ from hrpsim.constraints.rows import (
 )
 from hrpsim.spatial.vector import dot, triple_product
 
+# How much faster than penetration the error of a rigid connection may be taken back.
+_HASTE = 10.0
+
 HELD, DRIVEN = 1, 2  # what an axis of a connection is, besides 0: free
 
 JOIN = np.dtype(
@@ -131,11 +134,13 @@ def write_connection_rows(
                 bending = _bending(join, axis, joined)
                 rate = row_velocity(row, ports.velocity) - (time_step - bend_time) * bending
                 bend = bend_time * bending
-                if join.solver == ITERATIVE and join.compliance[axis] == 0.0:
+                compliance, damping_time = join.compliance[axis], join.damping_time[axis]
+                if compliance == 0.0 and join.solver == ITERATIVE:
                     row.target = -bend
                     row.push = wanted_push(error, time_step, law)
                 else:
-                    compliance, damping_time = join.compliance[axis], join.damping_time[axis]
+                    if compliance == 0.0:
+                        error = _within_reach(error, damping_time, time_step, law)
                     soften(row, error, rate, bend, compliance, damping_time, time_step)
             else:
                 row.kind = DRIVE
@@ -202,6 +207,13 @@ def _within_a_radian(error, direction):
     Where u and w come to be parallel, |dg/d(angle)| = |u x w| goes to 0 and no turn does.
     """
     most = math.sqrt(dot(direction, direction))
+    return min(max(error, -most), most)
+
+
+@inlined_kernel
+def _within_reach(error, damping_time, time_step, law):
+    """Return as much of a rigid row's error as the bounded correction takes back in a step."""
+    most = _HASTE * law.correction_speed * (0.25 * time_step + damping_time)
     return min(max(error, -most), most)
 
 

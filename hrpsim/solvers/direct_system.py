@@ -34,6 +34,7 @@ class DirectSystem(NamedTuple):
     slides: np.ndarray  # (row capacity,) at a normal row: how often it began to slide or to close
     flips: np.ndarray  # (row capacity,) work: rows that are to change between the two
     change: np.ndarray  # (row capacity,) work: right side and solution
+    before: np.ndarray  # (row capacity,) impulses before the search for sides
     start: np.ndarray  # (row capacity,) impulses that the solution starts from
     start_velocity: np.ndarray  # (column capacity,) the ports' velocity with them
     stale: np.ndarray  # (1,) whether the factor was made for other active rows
@@ -57,6 +58,7 @@ def new_direct_system(
         slides=np.zeros(row_capacity, dtype=np.int64),
         flips=np.zeros(row_capacity, dtype=np.int64),
         change=np.zeros(row_capacity),
+        before=np.zeros(row_capacity),
         start=np.zeros(row_capacity),
         start_velocity=np.zeros(column_capacity),
         stale=np.ones(1, dtype=np.int64),

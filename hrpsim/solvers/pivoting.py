@@ -90,12 +90,13 @@ def settle_active_rows(rows, row_count, has_cones, response, tolerance, velocity
     """Solve the active rows, and change which they are until none contradicts its side.
 
     Returns (whether that was reached, factorisations done). Impulses end within their bounds. A row
-    whose pivot is not positive, for nothing can move along it, is left to the iteration. Rows
-    that contradict each other press with 1e7 Ns or more until one lets go, beside which the
-    velocity loses digits: it is found anew before the last look.
+    whose pivot is not positive, for nothing can move along it, is left to the iteration. Every new
+    choice of sides is solved from the impulses at the call: rows that contradict each other press
+    with 1e7 Ns or more until one lets go, of which redundant contacts would keep their share.
     """
+    for number in range(row_count):
+        system.before[number] = rows[number].impulse
     fewest, patience, factorisations = row_count + 1, _PATIENCE, 0
-    exact = True
     for _ in range(_PIVOTS):
         if system.stale[0]:
             factorisations += 1
@@ -107,17 +108,13 @@ def settle_active_rows(rows, row_count, has_cones, response, tolerance, velocity
         solve_active_rows(rows, row_count, response, tolerance, velocity, system)
         wrong, last = _find_contradictions(rows, row_count, has_cones, tolerance, velocity, system)
         if wrong == 0:
-            if exact:
-                return True, factorisations
-            exact = True
-            find_velocity(rows, row_count, response, velocity, system)
-            continue
+            return True, factorisations
         if wrong < fewest:
             fewest, patience = wrong, _PATIENCE
         else:
             patience -= 1
-        exact = False
-        _change_sides(rows, row_count, has_cones, patience < 0, last, response, velocity, system)
+        _change_sides(rows, row_count, has_cones, patience < 0, last, system)
+        find_velocity(rows, row_count, response, velocity, system)
     return False, factorisations
 
 
@@ -217,14 +214,15 @@ def _find_contradictions(rows, row_count, has_cones, tolerance, velocity, system
 
 
 @inner_kernel
-def _change_sides(rows, row_count, has_cones, one_only, last, response, velocity, system):
-    """Let rows that are on the wrong side change it; all impulses end within their bounds."""
+def _change_sides(rows, row_count, has_cones, one_only, last, system):
+    """Let rows that are on the wrong side change it; the others go back to where they started."""
     for number in range(row_count):
         row = rows[number]
         if not system.flips[number]:
+            if system.active[number]:
+                row.impulse = system.before[number]
             continue
-        within = min(max(row.impulse, row.lower), row.upper)
-        set_impulse(row, within, response, velocity)
+        row.impulse = min(max(row.impulse, row.lower), row.upper)
         if one_only and number != last:
             continue
         set_side(number, 0 if system.active[number] else 1, system)
@@ -232,4 +230,4 @@ def _change_sides(rows, row_count, has_cones, one_only, last, response, velocity
             system.slides[number] += system.active[number]
             for tangent in range(number + 1, number + 3):
                 set_side(tangent, 0, system)
-                set_impulse(rows[tangent], 0.0, response, velocity)
+                rows[tangent].impulse = 0.0

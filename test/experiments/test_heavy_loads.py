@@ -81,7 +81,7 @@ def test_the_swinging_chain_falls_as_in_another_engine():
 
 
 def test_a_motion_that_diverges_says_so():
-    case = e13.Case("", 1e4, "fixed", math.pi / 2, duration=1.0)
+    case = e13.Case("", 1e4, "fixed", math.pi / 2, duration=4.0)
     motion = e13.our_motion(case, "iterative")
     assert motion.diverged and motion.largest_gap == math.inf and motion.drop == "diverges"
-    assert motion.end < 1.0
+    assert motion.end < 4.0

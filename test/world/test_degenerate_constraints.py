@@ -116,10 +116,10 @@ def test_two_connections_that_ask_for_different_poses_are_reported(solver):
     assert np.linalg.norm(box.position - (0.05, 0, 1)) < 0.1
     if solver != "iterative":  # which takes errors back as displacements, at a bounded speed
         assert not world.stats.converged
-        assert world.stats.residual > 1.0
+        assert world.stats.residual > 0.5  # each asks for 1 m/s, the other way
         assert world.stats.worst in ("connection 'fixed'", "connection 'fixed_2'")
     world.connections["fixed"].enabled = False
-    world.step(8000 if solver == "iterative" else 500)
+    world.step(8000 if solver == "iterative" else 1500)  # at 0.1 or 1 rad/s
     assert np.abs(world.connections["fixed_2"].error).max() < 1e-6
     assert world.stats.converged
 
@@ -187,6 +187,7 @@ def test_a_universal_joint_at_90_degrees(solver):
         box.v = np.concatenate([np.zeros(3), turn])
         assert finite_steps(world, 300) < 1.01 * limit
     if solver != "iterative":  # which would take 16 s at its bounded speed
+        finite_steps(world, 1000)
         assert np.abs(world.connections["universal"].error).max() < 1e-6
 
 
@@ -195,7 +196,7 @@ def test_points_that_coincide_are_moved_to_their_distance(solver):
     world = World(solver=solver, gravity=(0, 0, 0))
     a, b = (world.add_body(Box((0.2, 0.2, 0.2)), 1.0, (0, 0, 1), name=n) for n in "ab")
     world.connect(a, b, "distance", length=0.3, point=((0, 0, 1), (0, 0, 1)))
-    finite_steps(world, 3500 if solver == "iterative" else 100)  # 0.1 m/s, or as a spring does
+    finite_steps(world, 3500 if solver == "iterative" else 350)  # 0.1 or 1 m/s
     for body in (a, b):
         body.v = np.zeros(6)
     finite_steps(world, 100)
