@@ -21,6 +21,10 @@ from hrpsim.constraints.rows import (
     soften,
 )
 
+# A gap up to this is none [m]: its rounding, 1e-13 m, would decide which of the redundant points of
+# a face the direct solver lets carry, and one corner would carry all.
+_CLOSED = 1e-9
+
 # what holds between a pair of materials; tables are (k, k) and symmetric
 MATERIAL_PAIR = np.dtype(
     [
@@ -201,7 +205,7 @@ def friction_holds(normal, x, y, share):
 def _ask(gap, approach, pair, law, time_step, normal):
     """Write what the normal row asks for: not to pass, to bounce, to come out."""
     normal.lower, normal.upper = 0.0, pair.force_limit * time_step
-    if gap > 0.0:
+    if gap > _CLOSED:
         normal.target = normal.push = -gap / time_step
     elif pair.damping_time >= 0.0:
         soften(normal, gap, approach, 0.0, pair.compliance, pair.damping_time, time_step)
