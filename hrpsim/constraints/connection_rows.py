@@ -150,6 +150,47 @@ def write_connection_rows(
 
 
 @inner_kernel
+def write_stage_rows(forest, kinematics, decay, connections, joined, ports, rows_out):
+    """Let rigid rows ask for accelerations, at a stage of rk4; their places stay.
+
+    ports.velocity must be the velocity of the stage. With k = `decay` [1/s] > 0, at the first
+    stage, errors are asked back as (1 + k t) exp(-k t) would fall; the other stages, 0, go on with
+    what the first asked: their own errors are those of the method, not of the state.
+    """
+    rows, response = rows_out.rows, rows_out.response
+    for c in range(connections.shape[0]):
+        join = connections[c]
+        if not join.enabled:
+            continue
+        number = join.first_row
+        place_frames(forest, kinematics, join, joined)
+        move_frames(forest, kinematics, join, joined)
+        for axis in range(6):
+            if not join.axes[axis]:
+                continue
+            row = rows[number]
+            number += 1
+            if not is_rigid(row):
+                continue
+            error = find_direction(join, axis, joined)
+            start_row(row, row.response_at)
+            _attach(forest, ports, join, axis, joined, row, response, row.response_at)
+            row.inverse_mass = coupling(row, row, response)
+            row.solver = join.solver
+            if decay > 0.0:
+                rate = row_velocity(row, ports.velocity)
+                row.feedback = -decay * (2.0 * rate + decay * error)
+            row.target = row.feedback - _bending(join, axis, joined)
+
+
+@inlined_kernel
+def is_rigid(row):
+    """Return whether a row of a connection has neither compliance nor a force limit."""
+    unlimited = math.isinf(row.upper) and row.inverse_mass > 0.0
+    return row.kind == CONNECTION and row.compliance == 0.0 and unlimited
+
+
+@inner_kernel
 def find_direction(join, axis, joined):
     """Write joined.direction, that of the row's force or moment on a; return its error g [m, rad].
 

@@ -33,6 +33,7 @@ ROW = np.dtype(
         ("mass", "f8"),  # at a contact: 1 / inverse_mass, 0 where nothing moves
         ("cross", "f8"),  # at a contact: velocity of the next of its rows for a unit impulse
         ("target", "f8"),  # velocity asked for [m/s or rad/s]
+        ("feedback", "f8"),  # at a rigid connection in rk4: acceleration that takes back its error
         ("push", "f8"),  # displacement rate asked for by the position correction
         ("lower", "f8"),  # bounds of the impulse [Ns or Nms]
         ("upper", "f8"),

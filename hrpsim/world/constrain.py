@@ -7,6 +7,7 @@ import math
 from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.connection_rows import (
     connection_response_space,
+    is_rigid,
     mark_connection_ports,
     remember_connection_impulses,
     write_connection_rows,
@@ -206,9 +207,19 @@ def solve_motion(s):
     clear_loads(s)
     rate = 1.0 / time_step
     for number in range(tally.row_count):
-        add_load(s, rows[number], rate * rows[number].impulse)
+        if not is_solved_at_stages(s, rows[number]):
+            add_load(s, rows[number], rate * rows[number].impulse)
     hold_loads(s)
+    for number in range(tally.row_count):
+        if is_solved_at_stages(s, rows[number]):
+            add_load(s, rows[number], rate * rows[number].impulse)
     respond(s.forest, s.kinematics, s.articulated, work.joint_load, work.change)
+
+
+@inlined_kernel
+def is_solved_at_stages(s, row):
+    """Return whether a row's force is found at every stage of rk4, not held over the step."""
+    return s.settings[0].integrator == RK4 and row.solver == DIRECT and is_rigid(row)
 
 
 @inner_kernel
@@ -283,12 +294,18 @@ def _add_to_port(s, number, J, force):
 @inner_kernel
 def clear_loads(s):
     """Empty the bodies' loads and the joints' constraint efforts."""
+    clear_body_loads(s)
+    for k in range(s.work.joint_load.shape[0]):
+        s.work.joint_load[k] = 0.0
+
+
+@inner_kernel
+def clear_body_loads(s):
+    """Empty the bodies' loads."""
     for i in range(s.articulated.shape[0]):
         load = s.articulated[i].load
         for r in range(6):
             load[r] = 0.0
-    for k in range(s.work.joint_load.shape[0]):
-        s.work.joint_load[k] = 0.0
 
 
 @inner_kernel

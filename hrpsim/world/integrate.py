@@ -9,9 +9,10 @@ from hrpsim.dynamics.joint_forces import delivered_effort, joint_forces
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotate_quaternion
-from hrpsim.spatial.vector import copy_vector
+from hrpsim.spatial.vector import clear_vector, copy_vector
 from hrpsim.world.motion import accelerate, external_forces
 from hrpsim.world.scene import SEMI_IMPLICIT
+from hrpsim.world.stages import begin_stages, end_stages, solve_stage
 from hrpsim.world.status import DIVERGED, DONE
 
 
@@ -29,15 +30,21 @@ def integrate_euler(s):
 
 @inner_kernel
 def integrate_rk4(s):
-    """The classical fourth-order method; constraint forces are those of the step, held.
+    """The classical fourth-order method; forces of contacts and limits are the step's, held.
 
-    Everything else (gravity, springs, dampers, gains, applied wrenches, velocity products) is
-    evaluated at every stage.
+    Everything else (gravity, springs, dampers, gains, applied wrenches, velocity products, rigid
+    connections) is evaluated at every stage.
     """
     work, dt = s.work, s.settings[0].time_step
     rate, acceleration = work.rate, work.acceleration
     copy_vector(s.velocity, work.velocity_struck)
     configuration_rate(s.forest, s.q, s.velocity, rate[0])
+    staged = begin_stages(s)
+    if staged:
+        if stage_acceleration(s) != DONE:
+            return DIVERGED
+        solve_stage(s, 0)
+        clear_vector(work.change)
     for k in range(s.velocity.shape[0]):
         acceleration[0, k] = work.dv[k] + work.change[k]
     for stage in range(1, 4):
@@ -48,6 +55,8 @@ def integrate_rk4(s):
             s.velocity[k] = work.velocity_struck[k] + h * acceleration[stage - 1, k]
         if stage_acceleration(s) != DONE:
             return DIVERGED  # where the step began, nothing was singular
+        if staged:
+            solve_stage(s, stage)
         configuration_rate(s.forest, s.q, s.velocity, rate[stage])
         for k in range(s.velocity.shape[0]):
             acceleration[stage, k] = work.dv[k]
@@ -57,6 +66,8 @@ def integrate_rk4(s):
     for k in range(s.velocity.shape[0]):
         total = acceleration[0, k] + 2.0 * (acceleration[1, k] + acceleration[2, k])
         s.velocity[k] = work.velocity_struck[k] + dt / 6.0 * (total + acceleration[3, k])
+    if staged:
+        end_stages(s)
     normalise_quaternions(s.forest, s.q)
     delivered_effort(s.forest, s.control, work.q_start, work.velocity_start, s.velocity, 0.0)
     return DONE

@@ -91,6 +91,7 @@ class Work(NamedTuple):
     dv: np.ndarray  # (nv,) acceleration without constraints
     joint_load: np.ndarray  # (nv,) efforts of joint constraints
     change: np.ndarray  # (nv,) acceleration that constraints add
+    no_effort: np.ndarray  # (nv,) zeros
     push: np.ndarray  # (nv,) displacement rate of the position correction
     rate: np.ndarray  # (4, nq) of RK4's stages
     acceleration: np.ndarray  # (4, nv) of RK4's stages
