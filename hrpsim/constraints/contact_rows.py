@@ -23,7 +23,7 @@ from hrpsim.constraints.rows import (
 
 # A gap up to this is none [m]: its rounding, 1e-13 m, would decide which of the redundant points of
 # a face the direct solver lets carry, and one corner would carry all.
-_CLOSED = 1e-9
+_CLOSED = 1e-10
 
 # what holds between a pair of materials; tables are (k, k) and symmetric
 MATERIAL_PAIR = np.dtype(
