@@ -271,7 +271,7 @@ def _notes(duration: float, exact) -> list[str]:
 
 def draw(result: Result, figure) -> None:
     """The linkage on its first swing, the loop's error, and the energy at one time."""
-    left, middle, right = figure.subplots(1, 3, width_ratios=(1.1, 1.0, 1.0))
+    left, middle, right = figure.subplots(1, 3, width_ratios=(1.3, 1.0, 1.0))
     _draw_linkage(left, result.data["exact"])
     motions = result.data["motions"]
     for name, motion in motions.items():
@@ -282,8 +282,8 @@ def draw(result: Result, figure) -> None:
     middle.axhline(LARGEST_GAP, color="black", lw=0.8, ls="--")
     right.axhline(LARGEST_DRIFT, color="black", lw=0.8, ls="--")
     middle.set(title="Error of the loop, 1 ms", xlabel="time [s]", ylabel="[m]")
-    right.set(title="Change of energy / largest kinetic", xlabel="time [s]")
-    middle.legend(fontsize=7, frameon=False)
+    right.set(title="Change of energy", xlabel="time [s]", ylabel="of the largest kinetic energy")
+    right.legend(fontsize=7, frameon=False)
 
 
 def _draw_linkage(axes, exact) -> None:
