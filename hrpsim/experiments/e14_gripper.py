@@ -25,14 +25,18 @@ LARGEST_SLIP = 1e-5  # [m]
 SHAKING = 10.0  # [s]
 TURN = 50  # steps of each scene in turn
 KINDS = ("hybrid", "direct", "iterative")
+TURNED = 0.02  # how far off the pads' plane the box is put down, when it is [rad]
 TUMBLING = (0.2, gripper.CLOSED)  # [s]
 
 
 class Run:
-    """What one scene does: `cost` [us] of each step, `slip` [m] after it, NaN before the grip."""
+    """What one scene does: `cost` [us] of each step, `slip` [m] after it.
 
-    def __init__(self, scene, steps: int):
-        self.scene, self.done = scene, 0
+    Slip counts from `held_from` [s] on, and is NaN before.
+    """
+
+    def __init__(self, scene, steps: int, held_from: float = gripper.CLOSED):
+        self.scene, self.done, self.held_from = scene, 0, held_from
         self.time = np.zeros(steps)
         self.cost, self.slip = np.zeros(steps), np.full(steps, np.nan)
         self.held = None
@@ -51,7 +55,7 @@ class Run:
 
     def look(self, k: int) -> None:
         """Note how far the corner of the box that moved most is from where the grip had it."""
-        if self.time[k] < gripper.CLOSED:
+        if self.time[k] < self.held_from:
             return
         corners = self.scene.corners()
         if self.held is None:
@@ -74,8 +78,8 @@ class OurRun(Run):
     `standing` marks steps in which the gripped box is on the floor.
     """
 
-    def __init__(self, scene: gripper.Scene, steps: int):
-        super().__init__(scene, steps)
+    def __init__(self, scene: gripper.Scene, steps: int, held_from: float = gripper.CLOSED):
+        super().__init__(scene, steps, held_from)
         self.residual = np.zeros(steps)
         self.met, self.standing = np.zeros(steps, dtype=bool), np.zeros(steps, dtype=bool)
         self.unfinished = 0
@@ -99,12 +103,19 @@ def run(options: Options) -> Result:
     if mujoco is not None:
         for name, impratio in (("mujoco", 1.0), ("mujoco, impratio 100", 100.0)):
             runs[name] = Run(gripper.MujocoScene(mujoco, impratio=impratio), steps)
-    alone = OurRun(gripper.Scene("hybrid", 0), round(gripper.LIFTED[1] / gripper.TIME_STEP))
+    alone = OurRun(gripper.Scene(count=0), steps)
+    others = {
+        (turn, compliance): OurRun(
+            gripper.Scene(count=0, turn=turn, compliance=compliance), steps, gripper.DRAGGED[1]
+        )
+        for turn, compliance in ((0.0, 0.0), (TURNED, gripper.PAD_COMPLIANCE), (TURNED, 0.0))
+    }
     gripper.Scene(count=0).step()  # compiles, if it must
     for _ in range(0, steps, TURN):
-        for each in (*runs.values(), alone):
+        for each in (*runs.values(), *others.values(), alone):
             each.advance()
     _slip_rows(result, runs)
+    _other_slip_rows(result, others)
     _grip_rows(result, runs["hybrid"])
     _coupling_rows(result, runs["hybrid"], alone)
     _time_rows(result, runs)
@@ -131,6 +142,22 @@ def _slip_rows(result: Result, runs: dict) -> None:
     if stiffer is not None:
         what = "mujoco, impratio 100: farthest that a corner of the box moved in the grip"
         result.rows.append(Row(what, "m", None, analytic=0.0, peer=stiffer.largest_slip))
+
+
+def _other_slip_rows(result: Result, others: dict) -> None:
+    """Rigid pads, and a box that the pads must turn: wedged at first, flat when it was dragged."""
+    for (turn, compliance), each in others.items():
+        pads = "rubber pads" if compliance else "rigid pads"
+        placed = f"box put down turned by {turn:g} rad" if turn else "box put down straight"
+        result.rows.append(
+            Row(
+                f"hybrid, {pads}, {placed}: farthest that a corner moved, lifted and shaken",
+                "m",
+                each.largest_slip,
+                at_most(LARGEST_SLIP) if compliance else None,
+                analytic=0.0,
+            )
+        )
 
 
 def _grip_rows(result: Result, ours: OurRun) -> None:
@@ -198,7 +225,10 @@ def _notes(runs: dict) -> list[str]:
         f"pads {shaken:g} s with 0.5 g at {gripper.FREQUENCY:g} Hz; {gripper.OBJECTS} boxes, "
         "cylinders and balls on the floor",
         "in the grip: seen from either finger, against where it was when the fingers had closed, "
-        f"at {gripper.CLOSED:g} s, the box still on the floor",
+        f"at {gripper.CLOSED:g} s, the box still on the floor; pads yield by "
+        f"{gripper.PAD_COMPLIANCE:g} m/N a point, like rubber, but where they are called rigid",
+        "rigid pads, turned box: points within 1e-8 m of the pads do not touch, one corner carries "
+        "the whole grip, and the box turns about it",
         f"hybrid: {world.stats.direct_rows} of {world.stats.row_count} rows are direct at the end; "
         "all scenes in one process, 50 steps each in turn, processor time of the steps alone",
         "mujoco's hand follows its path on position actuators, for it has no motors that are "

@@ -20,6 +20,7 @@ TIME_STEP = 1e-3
 GRAVITY = 9.80665
 EDGE, MASS = 0.06, 1.0  # of the held box [m], [kg]
 PAD_FRICTION, FLOOR_FRICTION = 0.6, 0.5
+PAD_COMPLIANCE = 1e-6  # of each contact point of a pad: 4 N/um for the pad, hard rubber [m/N]
 GRIP = 25.0  # force of each pad [N]
 OPEN = 0.01  # between a pad and the box at first [m]
 CLOSING = 0.02  # [m/s]
@@ -151,13 +152,24 @@ class Scene:
     hybrid: all that the gripper touches or is driven by is direct, all else iterative.
     """
 
-    def __init__(self, kind: str = "hybrid", count: int = OBJECTS, **options):
-        """Make the world with `count` objects on the floor; options of World."""
+    def __init__(
+        self,
+        kind: str = "hybrid",
+        count: int = OBJECTS,
+        turn: float = 0.0,
+        compliance: float = PAD_COMPLIANCE,
+    ):
+        """Make the world with `count` objects on the floor.
+
+        The box is put down `turn` [rad] off the pads' plane; `compliance` of the pads [m/N], 0 for
+        rigid ones.
+        """
         solver = [{"solver": "direct", "bodies": "gripper"}] if kind == "hybrid" else kind
         if kind == "hybrid":
             solver.append({"solver": "iterative"})
-        self.world = world = World(TIME_STEP, (0.0, 0.0, -GRAVITY), solver=solver, **options)
+        self.world = world = World(TIME_STEP, (0.0, 0.0, -GRAVITY), solver=solver)
         world.set_friction("default", "held", static=PAD_FRICTION)
+        world.set_contact("default", "held", compliance=compliance)
         for material in ("default", "held"):
             world.set_friction(material, "floor", static=FLOOR_FRICTION)
         world.set_friction("default", "default", static=FLOOR_FRICTION)
@@ -166,7 +178,12 @@ class Scene:
             world.add_static(Box(lengths), centre, material="floor")
         self.robot = world.add_robot(load_model(urdf(), base="fixed"))
         self.box = world.add_body(
-            Box((EDGE,) * 3), MASS, position=(0, 0, EDGE / 2), material="held", name="held"
+            Box((EDGE,) * 3),
+            MASS,
+            position=(0, 0, EDGE / 2),
+            orientation=(0, 0, math.sin(turn / 2), math.cos(turn / 2)),
+            material="held",
+            name="held",
         )
         self.things = things(count)
         for k, thing in enumerate(self.things):
