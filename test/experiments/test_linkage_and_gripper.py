@@ -75,11 +75,21 @@ def test_tree_bars_and_mujoco_begin_alike():
     assert model.neq == 1 and np.abs(data.efc_pos).max() < 1e-15
 
 
-def test_the_gripper_holds_what_it_shakes(tmp_path):
+@pytest.mark.parametrize("module", [e02, e14])
+def test_the_quick_run_meets_its_targets_and_draws(module, tmp_path):
     pytest.importorskip("matplotlib")
-    result = e14.run(QUICK)
+    result = module.run(QUICK)
     assert result.met, [row for row in result.rows if row.met is False]
-    assert save_figure(e14.EXPERIMENT, result, tmp_path).stat().st_size < 150_000
+    assert save_figure(module.EXPERIMENT, result, tmp_path).stat().st_size < 150_000
+
+
+def test_rubber_pads_hold_a_box_that_they_had_to_turn():
+    scene = gripper.Scene(count=0, turn=e14.TURNED)
+    run = e14.OurRun(scene, 3500, held_from=gripper.DRAGGED[1])
+    for _ in range(0, 3500, e14.TURN):
+        run.advance()
+    assert run.largest_slip < e14.LARGEST_SLIP
+    assert scene.box.position[2] == pytest.approx(gripper.EDGE / 2 + gripper.LIFT, abs=1e-5)
 
 
 def test_all_corners_of_a_pad_press():
@@ -87,7 +97,7 @@ def test_all_corners_of_a_pad_press():
 
     Rigid points may share otherwise; where one carries all, the box turns about it when lifted.
     """
-    scene = gripper.Scene(count=0)
+    scene = gripper.Scene(count=0, compliance=0.0)
     while scene.time < 1.0:
         scene.steer()
         scene.step()
