@@ -113,7 +113,7 @@ def write_contact_rows(
     the solver classes of both shapes; `directions` (3, 3) is work. Returns the response space used.
     """
     rows, response = rows_out.rows, rows_out.response
-    used = 0
+    used = np.int64(0)  # not a literal, which would compile all that takes it twice
     for c in range(contact_count):
         contact = contacts[c]
         normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]

@@ -13,39 +13,45 @@ def attach_point(forest, ports, contact, directions, normal, x, y, response, use
     Returns the response space used so far.
     """
     a, b = contact.body_a, contact.body_b
-    if a >= 0:
-        number, point, sign = ports.supports[a].port, contact.point_a, 1.0
-    else:
-        number, point, sign = ports.supports[b].port, contact.point_b, -1.0
-    port = ports.ports[number]
-    tree = ports.supports[forest.bodies[port.body].root]
-    width, width_b = tree.tree_width, 0
-    second = ports.supports[b].port if a >= 0 and b >= 0 else -1
-    if second >= 0:
-        port_b = ports.ports[second]
-        tree_b = ports.supports[forest.bodies[port_b.body].root]
-        width_b = tree_b.tree_width if tree_b.tree_start != tree.tree_start else 0
-    n, total = used, width + width_b
-    for row in (normal, x, y):
-        start_row(row, used)
-        used += total
-        row.port_a, row.at_a = number, port.offset
-        row.start_a, row.width_a = tree.tree_start, width
-    _force_through(point, directions, sign, normal.J_a, x.J_a, y.J_a)
-    at = (n, n + total, n + 2 * total)
-    _respond(port, tree, point, directions, sign, ports.block, response, at, False)
-    if second >= 0:
-        port_b = ports.ports[second]
-        tree_b = ports.supports[forest.bodies[port_b.body].root]
+    width_a = _tree_of(forest, ports, a).tree_width if a >= 0 else 0
+    width_b = _tree_of(forest, ports, b).tree_width if b >= 0 else 0
+    if a >= 0 and b >= 0 and forest.bodies[a].root == forest.bodies[b].root:
+        width_b = 0
+    total = width_a + width_b
+    at_n, at_x, at_y = used, used + total, used + 2 * total
+    start_row(normal, at_n)
+    start_row(x, at_x)
+    start_row(y, at_y)
+    for end in range(2):
+        body = a if end == 0 else b
+        if body < 0:
+            continue
+        is_second = end == 1 and a >= 0
+        number = ports.supports[body].port
+        port, tree = ports.ports[number], _tree_of(forest, ports, body)
         for row in (normal, x, y):
-            row.port_b, row.at_b = second, port_b.offset
-            row.start_b, row.width_b = tree_b.tree_start, width_b
-        point = contact.point_b
-        _force_through(point, directions, -1.0, normal.J_b, x.J_b, y.J_b)
-        if width_b > 0:
-            at = (n + width, n + total + width, n + 2 * total + width)
-        _respond(port_b, tree_b, point, directions, -1.0, ports.block, response, at, width_b == 0)
-    return used
+            if is_second:
+                row.port_b, row.at_b = number, port.offset
+                row.start_b, row.width_b = tree.tree_start, width_b
+            else:
+                row.port_a, row.at_a = number, port.offset
+                row.start_a, row.width_a = tree.tree_start, total if a < 0 else width_a
+        sign = 1.0 if end == 0 else -1.0
+        point = contact.point_a if end == 0 else contact.point_b
+        J_n = normal.J_b if is_second else normal.J_a
+        J_x = x.J_b if is_second else x.J_a
+        J_y = y.J_b if is_second else y.J_a
+        _force_through(point, directions, sign, J_n, J_x, J_y)
+        later = width_a if is_second and width_b > 0 else 0
+        at = (at_n + later, at_x + later, at_y + later)
+        adds = is_second and width_b == 0
+        _respond(port, tree, point, directions, sign, ports.block, response, at, adds)
+    return used + 3 * total
+
+
+@inlined_kernel
+def _tree_of(forest, ports, body):
+    return ports.supports[forest.bodies[body].root]
 
 
 @inlined_kernel

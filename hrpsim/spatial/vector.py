@@ -12,13 +12,6 @@ def copy_vector(source, target_out):
         target_out[k] = source[k]
 
 
-@inner_kernel
-def clear_vector(vector_out):
-    """Write zeros into `vector_out` (n,)."""
-    for k in range(vector_out.shape[0]):
-        vector_out[k] = 0.0
-
-
 @inlined_kernel
 def dot(a, b):
     """Return a . b of vectors (3,)."""

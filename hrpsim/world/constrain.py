@@ -146,10 +146,11 @@ def assemble_direct(s):
 
 
 @inner_kernel
-def solve_rows(s, has_cones, sweep_limit):
+def solve_rows(s, sweep_limit):
     """Solve all rows with the solvers chosen for them, from and to s.ports.velocity."""
     tally, rows, response = s.tally[0], s.rows.rows, s.rows.response
     tolerance, velocity = s.settings[0].tolerance, s.ports.velocity
+    has_cones = tally.displaces == 0
     if tally.direct_rows + tally.split_rows > 0:
         rounds, factorisations, finished = solve_coupled(
             rows,
@@ -203,7 +204,7 @@ def solve_motion(s):
     if tally.residual > _HOPELESS:
         forget_direct_impulses(rows, tally.row_count)
     warm_start(rows, tally.contact_count, tally.row_count, response, ports.velocity)
-    solve_rows(s, True, allowed_sweeps(tally, settings))
+    solve_rows(s, allowed_sweeps(tally, settings))
     clear_loads(s)
     rate = 1.0 / time_step
     for number in range(tally.row_count):
@@ -261,7 +262,9 @@ def solve_displacement(s):
     for k in range(ports.velocity.shape[0]):
         ports.velocity[k] = 0.0
     turn_to_displacement(rows, tally.row_count)
-    solve_rows(s, False, s.settings[0].sweep_limit)
+    tally.displaces = 1
+    solve_rows(s, s.settings[0].sweep_limit)
+    tally.displaces = 0
     clear_loads(s)
     for number in range(tally.row_count):
         add_load(s, rows[number], rows[number].impulse)

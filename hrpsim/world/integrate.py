@@ -9,7 +9,7 @@ from hrpsim.dynamics.joint_forces import delivered_effort, joint_forces
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotate_quaternion
-from hrpsim.spatial.vector import clear_vector, copy_vector
+from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.motion import accelerate, external_forces
 from hrpsim.world.scene import SEMI_IMPLICIT
 from hrpsim.world.stages import begin_stages, end_stages, solve_stage
@@ -38,25 +38,22 @@ def integrate_rk4(s):
     work, dt = s.work, s.settings[0].time_step
     rate, acceleration = work.rate, work.acceleration
     copy_vector(s.velocity, work.velocity_struck)
-    configuration_rate(s.forest, s.q, s.velocity, rate[0])
     staged = begin_stages(s)
-    if staged:
-        if stage_acceleration(s) != DONE:
-            return DIVERGED
-        solve_stage(s, 0)
-        clear_vector(work.change)
-    for k in range(s.velocity.shape[0]):
-        acceleration[0, k] = work.dv[k] + work.change[k]
-    for stage in range(1, 4):
+    for stage in range(4):
         h = dt if stage == 3 else 0.5 * dt
-        for k in range(s.q.shape[0]):
-            s.q[k] = work.q_start[k] + h * rate[stage - 1, k]
-        for k in range(s.velocity.shape[0]):
-            s.velocity[k] = work.velocity_struck[k] + h * acceleration[stage - 1, k]
-        if stage_acceleration(s) != DONE:
-            return DIVERGED  # where the step began, nothing was singular
-        if staged:
-            solve_stage(s, stage)
+        if stage > 0:
+            for k in range(s.q.shape[0]):
+                s.q[k] = work.q_start[k] + h * rate[stage - 1, k]
+            for k in range(s.velocity.shape[0]):
+                s.velocity[k] = work.velocity_struck[k] + h * acceleration[stage - 1, k]
+        if stage > 0 or staged:
+            if stage_acceleration(s) != DONE:
+                return DIVERGED  # where the step began, nothing was singular
+            if staged:
+                solve_stage(s, stage)
+        else:
+            for k in range(s.velocity.shape[0]):
+                work.dv[k] += work.change[k]
         configuration_rate(s.forest, s.q, s.velocity, rate[stage])
         for k in range(s.velocity.shape[0]):
             acceleration[stage, k] = work.dv[k]

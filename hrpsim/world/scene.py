@@ -43,6 +43,7 @@ TALLY = np.dtype(
         ("port_count", "i8"),
         ("wrench_count", "i8"),
         ("struck", "i8"),  # whether an rk4 step began with impacts
+        ("displaces", "i8"),  # whether the rows ask for displacements, not for velocities
         ("pushed", "i8"),  # whether `push` is to be applied
         ("direct_rows", "i8"),  # for the direct solver
         ("split_rows", "i8"),

@@ -73,7 +73,7 @@ def jump(s):
     rows = s.rows.rows
     for number in range(tally.row_count):
         rows[number].impulse = 0.0
-    solve_rows(s, True, allowed_sweeps(tally, settings))
+    solve_rows(s, allowed_sweeps(tally, settings))
     clear_loads(s)
     for number in range(tally.row_count):
         row = rows[number]

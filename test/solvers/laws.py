@@ -39,7 +39,7 @@ def solve_prepared(scene, sweep_limit):
     """Solve the rows that `prepare` left, from no impulses."""
     for number in range(scene.tally[0].row_count):
         scene.rows.rows[number].impulse = 0.0
-    solve_rows(scene, True, sweep_limit)
+    solve_rows(scene, sweep_limit)
 
 
 class Problem(NamedTuple):
