@@ -149,7 +149,9 @@ def warm_up_kernels(options: argparse.Namespace) -> int:
     begin = time.perf_counter()
     world = World()
     world.add_ground()
-    world.add_body(Sphere(0.1), mass=1.0, position=(0.0, 0.0, 0.1))
+    body = world.add_body(Sphere(0.1), mass=1.0, position=(0.0, 0.0, 0.1))
+    world.step()
+    world.connect(body, None, "ball")
     world.step()
     print(f"kernels are ready ({time.perf_counter() - begin:.1f} s)")
     return 0

@@ -122,7 +122,8 @@ class Scene(NamedTuple):
     connections: np.ndarray  # (connections,) JOIN
     ports: Ports
     rows: Rows
-    direct: DirectSystem
+    direct: DirectSystem | None  # None until the world has connections or direct rows: kernels are
+    # compiled for either, and half of them are for these alone
     wrenches: np.ndarray  # (capacity,) WRENCH
     sensors: np.ndarray  # (sensors,) SENSOR
     work: Work
