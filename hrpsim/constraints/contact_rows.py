@@ -15,14 +15,15 @@ from hrpsim.constraints.point_rows import attach_point, find_masses, point_veloc
 from hrpsim.constraints.rows import (
     CONE,
     CONTACT_ROW,
+    ITERATIVE,
     PYRAMID,
     SLIP_DIRECTION,
     least_inverse_mass,
     soften,
 )
 
-# A gap up to this is none [m]: its rounding, 1e-13 m, would decide which of the redundant points of
-# a face the direct solver lets carry, and one corner would carry all.
+# A gap up to this is none [m]: no more than rounding. For the direct solver the slop counts both
+# ways at rigid contacts: whichever of a face's redundant points is lowest would carry all.
 _CLOSED = 1e-10
 
 # what holds between a pair of materials; tables are (k, k) and symmetric
@@ -143,7 +144,10 @@ def write_contact_rows(
             normal.friction_model = PYRAMID
             angle = contact.axis_angle
             _turn_axes(contact, normal, x, y, math.cos(angle), math.sin(angle), response)
-        _ask(contact.gap, approach, pair, law, time_step, normal)
+        closed = _CLOSED
+        if solver != ITERATIVE and pair.damping_time < 0.0:
+            closed = max(_CLOSED, law.slop)
+        _ask(contact.gap, closed, approach, pair, law, time_step, normal)
         least = least_inverse_mass(normal, ports)
         for axis in range(3):
             row = rows[3 * c + axis]
@@ -202,10 +206,13 @@ def friction_holds(normal, x, y, share):
 
 
 @inlined_kernel
-def _ask(gap, approach, pair, law, time_step, normal):
-    """Write what the normal row asks for: not to pass, to bounce, to come out."""
+def _ask(gap, closed, approach, pair, law, time_step, normal):
+    """Write what the normal row asks for: not to pass, to bounce, to come out.
+
+    A gap up to `closed` [m] is none.
+    """
     normal.lower, normal.upper = 0.0, pair.force_limit * time_step
-    if gap > _CLOSED:
+    if gap > closed:
         normal.target = normal.push = -gap / time_step
     elif pair.damping_time >= 0.0:
         soften(normal, gap, approach, 0.0, pair.compliance, pair.damping_time, time_step)

@@ -154,7 +154,7 @@ def _other_slip_rows(result: Result, others: dict) -> None:
                 f"hybrid, {pads}, {placed}: farthest that a corner moved, lifted and shaken",
                 "m",
                 each.largest_slip,
-                at_most(LARGEST_SLIP) if compliance else None,
+                at_most(LARGEST_SLIP),
                 analytic=0.0,
             )
         )
@@ -227,8 +227,6 @@ def _notes(runs: dict) -> list[str]:
         "in the grip: seen from either finger, against where it was when the fingers had closed, "
         f"at {gripper.CLOSED:g} s, the box still on the floor; pads yield by "
         f"{gripper.PAD_COMPLIANCE:g} m/N a point, like rubber, but where they are called rigid",
-        "rigid pads, turned box: points within 1e-8 m of the pads do not touch, one corner carries "
-        "the whole grip, and the box turns about it",
         f"hybrid: {world.stats.direct_rows} of {world.stats.row_count} rows are direct at the end; "
         "all scenes in one process, 50 steps each in turn, processor time of the steps alone",
         "mujoco's hand follows its path on position actuators, for it has no motors that are "
