@@ -70,15 +70,9 @@ def _forget_oldest(home: Path) -> None:
 cache_directory = _prepare_cache()
 
 
-def is_compiled(form: str) -> bool:
-    """Return whether an earlier process compiled this form of the step from these sources."""
-    return (cache_directory / f"{form}.compiled").exists()
-
-
-def note_compiled(form: str) -> None:
-    """Remember for later processes that this form of the step is compiled."""
-    with contextlib.suppress(OSError):
-        (cache_directory / f"{form}.compiled").touch()
+def is_compiled() -> bool:
+    """Return whether an earlier process left compiled kernels for exactly these sources."""
+    return any(cache_directory.rglob("*.nbi"))
 
 
 class _LinkOnlyCodegen:

@@ -21,6 +21,7 @@ from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.system import JOINT_NQ, System
 from hrpsim.sensors.sensing import SENSOR
+from hrpsim.solvers.direct_system import new_direct_system
 from hrpsim.world.entity import Entity, shape_radius
 from hrpsim.world.robot import Robot
 from hrpsim.world.scene import TALLY, WRENCH, Scene, new_work
@@ -147,7 +148,7 @@ def assemble(
         connections=connections,
         ports=ports,
         rows=new_rows(rows, 24 * rows),
-        direct=None,
+        direct=new_direct_system(rows, len(ports.velocity), 0, bodies, 0, 0),
         wrenches=np.zeros(8, dtype=WRENCH),
         sensors=joined_sensors(entities, system),
         work=new_work(bodies, positions, dofs),

@@ -72,13 +72,11 @@ def carry_over(old: Scene, new: Scene, fixed_count: int, added: int) -> Scene:
 
 
 def _roomier(scene: Scene) -> DirectSystem:
-    """Return a direct system, with twice the room that the tally of a present one asks for."""
-    rows, trees = len(scene.rows.rows), len(scene.forest.bodies)
-    columns = len(scene.ports.velocity)
-    if scene.direct is None:
-        return new_direct_system(rows, columns, 0, trees, 0, 0)
+    """Return a direct system with twice the room that its tally asks for."""
     tally = scene.direct.elimination.tally[0]
     nodes = max(2 * int(tally["node_count"]), len(scene.direct.nodes))
     entries = max(2 * int(tally["entry_count"]), len(scene.direct.elimination.entries))
     space = max(2 * int(tally["block_space"]), len(scene.direct.matrix))
+    rows, trees = len(scene.rows.rows), len(scene.forest.bodies)
+    columns = len(scene.ports.velocity)
     return new_direct_system(rows, columns, nodes, trees, entries, space)

@@ -70,8 +70,6 @@ def prepare_rows(s):
     joint_row_count = mark_joint_ports(
         s.forest, s.q, s.velocity, time_step, s.joint_holds, s.joint_impulses, s.ports
     )
-    if needs_direct(s, s.direct):
-        return MORE_DIRECT
     connection_row_count = mark_connection_ports(s.connections, s.ports)
     tally.row_count = 3 * contact_count + connection_row_count + joint_row_count
     if tally.row_count == 0:
@@ -102,7 +100,19 @@ def prepare_rows(s):
         s.ports,
         s.rows,
     )
-    number, used = _write_connections(s, s.direct, 3 * contact_count, used)
+    number, used = write_connection_rows(
+        s.forest,
+        s.kinematics,
+        time_step,
+        0.5 * time_step if settings.integrator == SEMI_IMPLICIT else time_step,
+        settings,
+        s.connections,
+        s.work.joined[0],
+        s.ports,
+        3 * contact_count,
+        used,
+        s.rows,
+    )
     write_joint_rows(
         s.forest,
         s.q,
@@ -121,33 +131,6 @@ def prepare_rows(s):
 
 
 @inner_kernel
-def needs_direct(s, direct):
-    """Return whether the world has connections, but was made without what they need."""
-    return direct is None and s.connections.shape[0] > 0
-
-
-@inner_kernel
-def _write_connections(s, direct, first, used):
-    """Write the rows of connections; return (next row, response space used)."""
-    if direct is None:
-        return first, used
-    time_step = s.settings[0].time_step
-    return write_connection_rows(
-        s.forest,
-        s.kinematics,
-        time_step,
-        0.5 * time_step if s.settings[0].integrator == SEMI_IMPLICIT else time_step,
-        s.settings[0],
-        s.connections,
-        s.work.joined[0],
-        s.ports,
-        first,
-        used,
-        s.rows,
-    )
-
-
-@inner_kernel
 def assemble_direct(s):
     """Write the direct solver's system, if any row is for it."""
     tally = s.tally[0]
@@ -157,15 +140,7 @@ def assemble_direct(s):
         tally.split_rows += 1 if solver == SPLIT else 0
     if tally.direct_rows + tally.split_rows == 0:
         return DONE
-    return _assemble(s, s.direct)
-
-
-@inner_kernel
-def _assemble(s, direct):
-    """Write the direct system; a world without one asks for it (`Scene.direct`)."""
-    if direct is None:
-        return MORE_DIRECT
-    if assemble_direct_system(s.forest, s.ports, s.rows, s.tally[0].row_count, direct):
+    if assemble_direct_system(s.forest, s.ports, s.rows, tally.row_count, s.direct):
         return DONE
     return MORE_DIRECT
 
@@ -177,7 +152,25 @@ def solve_rows(s, sweep_limit):
     tolerance, velocity = s.settings[0].tolerance, s.ports.velocity
     has_cones = tally.displaces == 0
     if tally.direct_rows + tally.split_rows > 0:
-        _solve_mixed(s, s.direct, has_cones, sweep_limit)
+        rounds, factorisations, finished = solve_coupled(
+            rows,
+            tally.contact_count,
+            tally.row_count,
+            has_cones,
+            response,
+            tolerance,
+            sweep_limit,
+            velocity,
+            s.direct,
+        )
+        tally.factorisations += factorisations
+        tally.unfinished += 0 if finished else 1
+        if has_cones:
+            tally.sweeps = rounds
+            tally.residual, tally.worst_row = largest_error(
+                rows, tally.contact_count, tally.row_count, velocity
+            )
+            tally.converged = tally.residual <= tolerance
     elif has_cones:
         tally.sweeps, tally.residual, tally.converged = solve(
             rows,
@@ -193,33 +186,6 @@ def solve_rows(s, sweep_limit):
             _, tally.worst_row = largest_error(rows, tally.contact_count, tally.row_count, velocity)
     else:
         solve_bounded(rows, tally.row_count, response, tolerance, sweep_limit, velocity)
-
-
-@inner_kernel
-def _solve_mixed(s, direct, has_cones, sweep_limit):
-    """Solve rows of which some are for the direct solver, or split."""
-    if direct is None:
-        return
-    tally, rows, velocity = s.tally[0], s.rows.rows, s.ports.velocity
-    rounds, factorisations, finished = solve_coupled(
-        rows,
-        tally.contact_count,
-        tally.row_count,
-        has_cones,
-        s.rows.response,
-        s.settings[0].tolerance,
-        sweep_limit,
-        velocity,
-        direct,
-    )
-    tally.factorisations += factorisations
-    tally.unfinished += 0 if finished else 1
-    if has_cones:
-        tally.sweeps = rounds
-        tally.residual, tally.worst_row = largest_error(
-            rows, tally.contact_count, tally.row_count, velocity
-        )
-        tally.converged = tally.residual <= s.settings[0].tolerance
 
 
 @inner_kernel

@@ -38,7 +38,7 @@ def integrate_rk4(s):
     work, dt = s.work, s.settings[0].time_step
     rate, acceleration = work.rate, work.acceleration
     copy_vector(s.velocity, work.velocity_struck)
-    staged = begin_stages(s, s.direct)
+    staged = begin_stages(s)
     for stage in range(4):
         h = dt if stage == 3 else 0.5 * dt
         if stage > 0:
@@ -50,7 +50,7 @@ def integrate_rk4(s):
             if stage_acceleration(s) != DONE:
                 return DIVERGED  # where the step began, nothing was singular
             if staged:
-                solve_stage(s, s.direct, stage)
+                solve_stage(s, stage)
         else:
             for k in range(s.velocity.shape[0]):
                 work.dv[k] += work.change[k]
@@ -64,7 +64,7 @@ def integrate_rk4(s):
         total = acceleration[0, k] + 2.0 * (acceleration[1, k] + acceleration[2, k])
         s.velocity[k] = work.velocity_struck[k] + dt / 6.0 * (total + acceleration[3, k])
     if staged:
-        end_stages(s, s.direct)
+        end_stages(s)
     normalise_quaternions(s.forest, s.q)
     delivered_effort(s.forest, s.control, work.q_start, work.velocity_start, s.velocity, 0.0)
     return DONE

@@ -42,8 +42,8 @@ def accelerate(s, horizon):
     work = s.work
     place_inertias(s.forest, s.kinematics, s.articulated)
     bias_forces(s.forest, s.kinematics, s.articulated)
-    if horizon > 0.0:
-        add_tension(s, s.direct, horizon)
+    if horizon > 0.0 and s.connections.shape[0] > 0:
+        add_tension(s, horizon)
     singular = factorise(s.forest, s.kinematics, work.joint_inertia, s.articulated)
     if singular >= 0:
         s.tally[0].needed = singular

@@ -22,10 +22,8 @@ _EXACT = 1e-13  # [m or rad]
 
 
 @inner_kernel
-def project_connections(s, direct):
+def project_connections(s):
     """Correct the positions until the errors of rigid connections are gone or stay as they are."""
-    if direct is None:
-        return
     error = _ask_for_corrections(s)
     for _ in range(_ITERATIONS):
         if not error > _EXACT:

@@ -122,8 +122,7 @@ class Scene(NamedTuple):
     connections: np.ndarray  # (connections,) JOIN
     ports: Ports
     rows: Rows
-    direct: DirectSystem | None  # None until the world has connections or direct rows: kernels are
-    # compiled for either, and half of them are for these alone
+    direct: DirectSystem
     wrenches: np.ndarray  # (capacity,) WRENCH
     sensors: np.ndarray  # (sensors,) SENSOR
     work: Work

@@ -22,25 +22,19 @@ _DECAY = 0.2  # k times the time step
 
 
 @inner_kernel
-def begin_stages(s, direct):
+def begin_stages(s):
     """Return whether any row is solved at the stages; forget what they used before."""
-    if direct is None:
-        return False
     found = False
-    if s.tally[0].direct_rows == 0:
-        return found
     for number in range(s.tally[0].row_count):
         if is_solved_at_stages(s, s.rows.rows[number]):
             found = True
-        direct.before[number] = 0.0
+        s.direct.before[number] = 0.0
     return found
 
 
 @inner_kernel
-def solve_stage(s, direct, stage):
+def solve_stage(s, stage):
     """Add to work.dv what rigid connections do at this stage; count their forces."""
-    if direct is None:
-        return
     tally, work, ports, rows = s.tally[0], s.work, s.ports, s.rows.rows
     port_responses(s.forest, s.kinematics, s.articulated, tally.port_count, ports)
     port_velocities(s.forest, s.kinematics, s.velocity, tally.port_count, ports)
@@ -48,21 +42,21 @@ def solve_stage(s, direct, stage):
     weight = 1.0 / 6.0 if stage == 0 or stage == 3 else 1.0 / 3.0
     write_stage_rows(s.forest, s.kinematics, decay, s.connections, work.joined[0], ports, s.rows)
     port_velocities(s.forest, s.kinematics, work.dv, tally.port_count, ports)
-    _solve(s, direct)
+    _solve(s)
     clear_body_loads(s)
     for number in range(tally.row_count):
-        if direct.active[number]:
+        if s.direct.active[number]:
             add_load(s, rows[number], rows[number].impulse)
-            direct.before[number] += weight * rows[number].impulse
+            s.direct.before[number] += weight * rows[number].impulse
     respond(s.forest, s.kinematics, s.articulated, work.no_effort, work.change)
     for k in range(work.dv.shape[0]):
         work.dv[k] += work.change[k]
 
 
 @inner_kernel
-def _solve(s, system):
+def _solve(s):
     """Write the forces that give the rows the accelerations they ask for."""
-    rows, row_count = s.rows.rows, s.tally[0].row_count
+    system, rows, row_count = s.direct, s.rows.rows, s.tally[0].row_count
     assemble_direct_system(s.forest, s.ports, s.rows, row_count, system)
     for number in range(row_count):
         row = rows[number]
@@ -80,10 +74,8 @@ def _solve(s, system):
 
 
 @inner_kernel
-def end_stages(s, direct):
+def end_stages(s):
     """Give the rows that were solved at the stages the impulse of all of them."""
-    if direct is None:
-        return
     for number in range(s.tally[0].row_count):
-        if direct.active[number]:
-            s.rows.rows[number].impulse = s.settings[0].time_step * direct.before[number]
+        if s.direct.active[number]:
+            s.rows.rows[number].impulse = s.settings[0].time_step * s.direct.before[number]

@@ -117,7 +117,7 @@ def integrate(s):
         plan_push(s)
         correct_positions(s)
         if s.settings[0].projection:
-            project_connections(s, s.direct)
+            project_connections(s)
     return DONE if all_finite(s.q, s.velocity) else DIVERGED
 
 

@@ -19,10 +19,8 @@ from hrpsim.model.system import FREE
 
 
 @inner_kernel
-def add_tension(s, direct, horizon):
+def add_tension(s, horizon):
     """Add to the placed inertias of free bodies what last step's connection forces ask for."""
-    if direct is None or s.connections.shape[0] == 0:
-        return
     for i in range(s.work.held.shape[0]):
         tension = s.work.held[i].tension
         for k in range(6):

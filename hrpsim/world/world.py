@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from hrpsim.compiled import is_compiled
 from hrpsim.constraints.rows import CONE, PYRAMID, SLIP_DIRECTION
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.model.geometry import Geometry
@@ -18,12 +21,12 @@ from hrpsim.world.capacity import carry_over, enlarged, grow
 from hrpsim.world.connecting import Connecting
 from hrpsim.world.entity import Entity, finite_vector
 from hrpsim.world.failure import why_step_failed
-from hrpsim.world.first_step import advance_announced
 from hrpsim.world.results import Contact, StepStats, contact_of, stats_of
 from hrpsim.world.robot import Robot
 from hrpsim.world.scene import EULER, RK4, SEMI_IMPLICIT, SETTINGS, Scene
 from hrpsim.world.settle import relax
 from hrpsim.world.solver_rules import SolverRules
+from hrpsim.world.step import advance
 from hrpsim.world.surroundings import Surroundings
 
 INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT, "euler": EULER, "rk4": RK4}
@@ -265,8 +268,6 @@ class World(Surroundings, Connecting):
         self._kept, self._built = None, (len(self._entities), len(self._fixed))
         self.refresh_exclusions()
         self._choose_solvers()
-        if self._scene.solver_choice.any():
-            self._scene = grow(self._scene, ended.MORE_DIRECT)
         for entity in self._entities[entities:]:
             entity.initialise()
 
@@ -310,12 +311,11 @@ class World(Surroundings, Connecting):
         if not (np.isfinite(n) and n >= 0 and n == int(n)):
             raise WorldError(f"the number of steps must be a whole number >= 0, got {n!r}")
         scene = self.scene
-        if scene.direct is None and len(scene.connections):
-            scene = self._scene = grow(scene, ended.MORE_DIRECT)
+        announced = _announce_compilation()
         left = int(n)
         try:
             while left > 0:
-                done, status = advance_announced(scene, left)
+                done, status = advance(scene, left)
                 self._steps_done += done
                 left -= done
                 if status in (ended.SINGULAR, ended.DIVERGED):
@@ -324,6 +324,9 @@ class World(Surroundings, Connecting):
                     scene = self._scene = grow(scene, status)
         finally:
             scene.tally["wrench_count"] = 0
+            if announced is not None:
+                took = time.perf_counter() - announced
+                print(f"hrpsim: compiled in {took:.0f} s", file=sys.stderr, flush=True)
 
     def settle(self, duration: float = 20.0, energy_tolerance: float = 1e-14) -> None:
         """Let everything come to rest under its present commands; time does not pass.
@@ -409,3 +412,20 @@ class World(Surroundings, Connecting):
     def stats(self) -> StepStats:
         """What the last step did."""
         return stats_of(self.scene, self._owners, self._connections.values(), self.robots.values())
+
+
+_compilation_announced = False
+
+
+def _announce_compilation() -> float | None:
+    """Say once that a first run compiles; return when that began, or None if it need not."""
+    global _compilation_announced
+    if _compilation_announced or is_compiled():
+        return None
+    _compilation_announced = True
+    print(
+        "hrpsim: compiling the kernels, once after an install or a change (half a minute) ...",
+        file=sys.stderr,
+        flush=True,
+    )
+    return time.perf_counter()
