@@ -25,6 +25,8 @@ _DECAY = 0.2  # k times the time step
 def begin_stages(s):
     """Return whether any row is solved at the stages; forget what they used before."""
     found = False
+    if s.tally[0].direct_rows == 0:
+        return found
     for number in range(s.tally[0].row_count):
         if is_solved_at_stages(s, s.rows.rows[number]):
             found = True

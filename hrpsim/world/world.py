@@ -424,7 +424,7 @@ def _announce_compilation() -> float | None:
         return None
     _compilation_announced = True
     print(
-        "hrpsim: compiling the kernels, once after an install or a change (half a minute) ...",
+        "hrpsim: compiling the kernels, once after an install or a change (about a minute) ...",
         file=sys.stderr,
         flush=True,
     )
