@@ -16,6 +16,7 @@ from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.joined_frames import move_frames, place_frames
 from hrpsim.constraints.rows import (
     CONNECTION,
+    DIRECT,
     DRIVE,
     ITERATIVE,
     attach_port,
@@ -151,7 +152,7 @@ def write_connection_rows(
 
 @inner_kernel
 def write_stage_rows(forest, kinematics, decay, connections, joined, ports, rows_out):
-    """Let rigid rows ask for accelerations, at a stage of rk4; their places stay.
+    """Let rigid direct rows ask for accelerations, at a stage of rk4; their places stay.
 
     ports.velocity must be the velocity of the stage. With k = `decay` [1/s] > 0, at the first
     stage, errors are asked back as (1 + k t) exp(-k t) would fall; the other stages, 0, go on with
@@ -170,13 +171,13 @@ def write_stage_rows(forest, kinematics, decay, connections, joined, ports, rows
                 continue
             row = rows[number]
             number += 1
-            if not is_rigid(row):
+            if row.solver != DIRECT or not is_rigid(row):
                 continue
             error = find_direction(join, axis, joined)
             start_row(row, row.response_at)
             _attach(forest, ports, join, axis, joined, row, response, row.response_at)
             row.inverse_mass = coupling(row, row, response)
-            row.solver = join.solver
+            row.solver = DIRECT
             if decay > 0.0:
                 rate = row_velocity(row, ports.velocity)
                 row.feedback = -decay * (2.0 * rate + decay * error)

@@ -115,3 +115,16 @@ def test_connected_bodies_on_the_ground_rest():
     for k, box in enumerate(boxes):
         assert box.position == pytest.approx((0.25 * k, 0, 0.1), abs=1e-8)
         assert np.abs(box.velocity).max() < 1e-8
+
+
+def test_iterative_connection_beside_a_direct_one_is_still_taken_back():
+    """Stages are for direct rows alone: an iterative one keeps what it asked the step for."""
+    world = World(1e-3, gravity=(0, 0, 0), integrator="rk4")
+    own = ((0, 0, 0), (0, 0, 0, 1))
+    for solver, y in (("direct", 0.0), ("iterative", 1.0)):
+        body = world.add_body(Box((0.1, 0.1, 0.1)), 1.0, (0.01, y, 0))
+        target = ((0, y, 0), (0, 0, 0, 1))
+        world.connect(None, body, "ball", frame_a=target, frame_b=own, solver=solver, name=solver)
+    world.step(500)
+    for connection in world.connections.values():
+        assert np.abs(connection.error).max() < 1e-6
