@@ -14,7 +14,7 @@ from rclpy.qos import qos_profile_sensor_data
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import Trigger
 
-from hrpsim.ros.fall import FallWatch
+from hrpsim.control.fall import FallWatch
 
 
 class DemoMonitor:

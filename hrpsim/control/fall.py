@@ -1,4 +1,4 @@
-"""Tells from the pose of the base whether a humanoid has fallen. Needs no ROS."""
+"""Tells from the pose of the base whether a humanoid has fallen."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from hrpsim.ros.fall import FallWatch, tilt
+from hrpsim.control.fall import FallWatch, tilt
 
 
 def about(axis, angle):
