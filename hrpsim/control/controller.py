@@ -22,8 +22,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hrpsim.errors import HrpsimError
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
+
+
+class ControllerError(HrpsimError, ValueError):
+    """A controller that cannot be found or run, or a command that its robot cannot follow."""
 
 
 class ImuReading(NamedTuple):
@@ -41,6 +46,7 @@ class State(NamedTuple):
     joint_positions: np.ndarray  # (n,) [rad or m]
     joint_velocities: np.ndarray  # (n,) [rad/s or m/s]
     joint_efforts: np.ndarray  # that the actuators delivered in the last step (n,) [Nm or N]
+    # Means over the last step; before the first one, of the settling, zero where none was.
     wrenches: Mapping[str, np.ndarray]  # force [N] then torque [Nm] (6,), by sensor
     imus: Mapping[str, ImuReading]  # by sensor
 

@@ -1,0 +1,90 @@
+"""Finding a user's controller by name, and its parameters in a file."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from hrpsim.control.controller import Controller, ControllerError
+from hrpsim.errors import unknown_name
+
+
+def find_controller(name: str) -> type[Controller]:
+    """Return the controller class that "module:Class" or "path/to/file.py:Class" names.
+
+    Raises ControllerError for a name of another form, a module or a file that does not exist, a
+    class that it does not have (the message lists the controllers that it has), or one that is no
+    complete Controller. What goes wrong inside the module goes through as it is.
+    """
+    place, separator, class_name = name.rpartition(":")
+    if not (separator and place and class_name):
+        raise ControllerError(
+            f"controller {name!r}: expected 'module:Class' or 'path/to/file.py:Class'"
+        )
+    module = _module_in_file(Path(place)) if place.endswith(".py") else _module(place, name)
+    found = getattr(module, class_name, None)
+    if found is None:
+        available = [n for n, value in vars(module).items() if _is_controller(value)]
+        raise ControllerError(f"{place}: {unknown_name('controller', class_name, available)}")
+    if not _is_controller(found):
+        raise ControllerError(
+            f"controller {name!r} is no subclass of hrpsim.control.controller.Controller "
+            "that has a method control"
+        )
+    return found
+
+
+def read_parameters(path: str | Path) -> dict[str, Any]:
+    """Return the parameters of a controller from a YAML file, a mapping of names to values.
+
+    Raises ControllerError that names the file, and the line of what is no YAML.
+    """
+    try:
+        content = yaml.safe_load(Path(path).expanduser().read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ControllerError(f"parameters file {str(path)!r}: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        raise ControllerError(f"parameters file {str(path)!r}: {error}") from error
+    if content is None:
+        return {}
+    if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
+        raise ControllerError(
+            f"parameters file {str(path)!r}: expected a mapping of names to values, got "
+            + (f"keys {list(content)}" if isinstance(content, dict) else repr(content))
+        )
+    return content
+
+
+def _is_controller(value) -> bool:
+    return (
+        isinstance(value, type) and issubclass(value, Controller) and not inspect.isabstract(value)
+    )
+
+
+def _module(module_name: str, name: str):
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        # Only what the name itself asks for: a module that it imports may be missing too.
+        if error.name and (module_name == error.name or module_name.startswith(f"{error.name}.")):
+            raise ControllerError(
+                f"controller {name!r}: there is no module {error.name!r} on Python's path"
+            ) from error
+        raise
+
+
+def _module_in_file(path: Path):
+    path = path.expanduser()
+    if not path.is_file():
+        raise ControllerError(f"controller file {str(path)!r} does not exist")
+    specification = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(specification)
+    sys.modules.setdefault(path.stem, module)  # where dataclasses and pickle look for it
+    specification.loader.exec_module(module)
+    return module
