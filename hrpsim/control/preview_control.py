@@ -1,0 +1,76 @@
+"""Preview control of the cart-table model: the centre of mass that makes a wanted ZMP.
+
+Kajita et al., "Biped walking pattern generation by using preview control of zero-moment point",
+ICRA 2003, section 3. The state of each horizontal axis is x = (position, velocity, acceleration) of
+the centre of mass, the input u its jerk, held for a period; the output p = C x is the ZMP.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import solve_discrete_are
+
+
+class PreviewControl:
+    """The optimal tracking of a ZMP reference that is known `horizon` [s] ahead.
+
+    It minimises the sum of  zmp_weight e^2 + jerk_weight du^2  over all time, where e is the ZMP's
+    error and du the change of the jerk from one period to the next (Kajita 2003, eq. 10). height:
+    of the centre of mass above the floor [m].
+
+    A (3, 3), B (3,), C (3,): the cart-table model, x(k+1) = A x(k) + B u(k), p(k) = C x(k).
+    integral_gain, state_gain (3,), preview_gains (count,): of
+    u(k) = -integral_gain sum e - state_gain x(k) + sum preview_gains(j) reference(k + j), j >= 1.
+    """
+
+    def __init__(
+        self,
+        period: float,
+        height: float,
+        *,
+        gravity: float = 9.80665,
+        horizon: float = 1.6,
+        zmp_weight: float = 1.0,
+        jerk_weight: float = 1e-6,
+    ):
+        h = period
+        self.A = np.array([[1.0, h, h * h / 2.0], [0.0, 1.0, h], [0.0, 0.0, 1.0]])
+        self.B = np.array([h**3 / 6.0, h * h / 2.0, h])
+        self.C = np.array([1.0, 0.0, -height / gravity])
+        # The error's sum and the state's change, the system of Kajita 2003, eq. 12.
+        A = np.zeros((4, 4))
+        A[0, 0], A[0, 1:], A[1:, 1:] = 1.0, self.C @ self.A, self.A
+        B = np.concatenate([[self.C @ self.B], self.B])
+        Q = np.diag([zmp_weight, 0.0, 0.0, 0.0])
+        P = solve_discrete_are(A, B[:, None], Q, np.array([[jerk_weight]]))
+        weight = jerk_weight + B @ P @ B
+        gain = B @ P @ A / weight
+        self.integral_gain, self.state_gain = float(gain[0]), gain[1:]
+        closed = A - np.outer(B, gain)
+        X = P[:, 0]
+        self.preview_gains = np.empty(round(horizon / period))
+        for j in range(len(self.preview_gains)):
+            self.preview_gains[j] = B @ X / weight
+            X = closed.T @ X
+
+    def follow(self, reference, start=0.0) -> tuple[np.ndarray, np.ndarray]:
+        """Return the centre of mass and its ZMP (n, axes) [m] that follow `reference` (n, axes).
+
+        It rests at `start` (axes,) before; after its last sample the reference stays as it is.
+        """
+        reference = np.asarray(reference, dtype=np.float64)
+        count, ahead = len(reference), len(self.preview_gains)
+        held = np.concatenate([reference, np.repeat(reference[-1:], ahead, axis=0)])
+        previewed = np.stack(
+            [np.correlate(axis[1:], self.preview_gains, "valid") for axis in held.T], axis=-1
+        )
+        state = np.zeros((3, reference.shape[1]))
+        state[0] = start
+        error_sum = np.zeros(reference.shape[1])
+        com, zmp = np.empty_like(reference), np.empty_like(reference)
+        for k in range(count):
+            com[k], zmp[k] = state[0], self.C @ state
+            error_sum = error_sum + zmp[k] - reference[k]
+            jerk = previewed[k] - self.integral_gain * error_sum - self.state_gain @ state
+            state = self.A @ state + np.outer(self.B, jerk)
+        return com, zmp
