@@ -2,29 +2,130 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from hrpsim.errors import HrpsimError
 
-@dataclass(frozen=True)
+# What the columns of the channels are whose width does not depend on the robot.
+COLUMNS = {
+    "zmp": ("x", "y", "z"),
+    "waist": ("x", "y", "z", "roll", "pitch", "yaw"),
+    "hip": ("roll", "pitch", "yaw"),
+    "gsens": ("x", "y", "z"),
+}
+
+
+class SequenceError(HrpsimError, ValueError):
+    """A motion sequence, or a file of one, that does not hold together; the message says where."""
+
+
+@dataclass(frozen=True, eq=False)
 class Channel:
-    """Samples of one quantity, each with its time; between them it changes linearly."""
+    """Samples of one quantity, each with its time.
+
+    Between samples it follows quintics, continuous in value, first and second derivative, that
+    pass a sample at the mean of the slopes on both sides, or rest there where the direction
+    changes, where it stands still beside, and at both ends. They never leave the interval between
+    two samples (docs/control.md, "Motion files"). Raises SequenceError for times that do not
+    ascend, values that are not finite, or shapes that do not fit.
+    """
 
     times: np.ndarray  # ascending (n,) [s]
     values: np.ndarray  # (n, width)
 
+    def __post_init__(self) -> None:
+        times = np.ascontiguousarray(self.times, dtype=np.float64)
+        values = np.ascontiguousarray(self.values, dtype=np.float64)
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "values", values)
+        if times.ndim != 1 or values.ndim != 2 or len(times) != len(values) or not len(times):
+            raise SequenceError(
+                "a channel needs times (n,) and values (n, width) with n > 0; got shapes "
+                f"{times.shape} and {values.shape}"
+            )
+        for what, array in (("time", times), ("value", values)):
+            if not np.isfinite(array).all():
+                at = tuple(np.argwhere(~np.isfinite(array))[0])
+                raise SequenceError(f"sample {at[0]} has a {what} that is not finite: {array[at]}")
+        late = np.flatnonzero(np.diff(times) <= 0.0)
+        if late.size:
+            k = int(late[0])
+            raise SequenceError(
+                f"sample {k + 1} is at {times[k + 1]!s} s, not after the one before it, at "
+                f"{times[k]!s} s"
+            )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Channel):
+            return NotImplemented
+        return np.array_equal(self.times, other.times) and np.array_equal(self.values, other.values)
+
+    __hash__ = None
+
     def at(self, times) -> np.ndarray:
         """Return the values at `times` (k,) [s], (k, width); beyond the ends they are held."""
-        columns = [np.interp(times, self.times, column) for column in self.values.T]
-        return np.stack(columns, axis=-1)
+        i, s, h, d = self._within(times)
+        if i is None:
+            return self.values[np.zeros(np.shape(times), dtype=np.intp)]
+        cube = s * s * s
+        blend = cube * (10.0 + s * (6.0 * s - 15.0))
+        leaving = s + cube * (s * (8.0 - 3.0 * s) - 6.0)
+        arriving = cube * (s * (7.0 - 3.0 * s) - 4.0)
+        m = self._slopes
+        result = self.values[i] + d * blend + h * (m[i] * leaving + m[i + 1] * arriving)
+        result[np.asarray(times) >= self.times[-1]] = self.values[-1]
+        return result
+
+    def rates_at(self, times) -> np.ndarray:
+        """Return the derivatives of `at` [1/s], (k, width); zero beyond the ends."""
+        i, s, h, d = self._within(times)
+        if i is None:
+            return np.zeros((*np.shape(times), self.values.shape[1]))
+        square, rest = s * s, 1.0 - s
+        blend = 30.0 * square * rest * rest
+        leaving = 1.0 + square * (s * (32.0 - 15.0 * s) - 18.0)
+        arriving = square * (s * (28.0 - 15.0 * s) - 12.0)
+        m = self._slopes
+        return d / h * blend + m[i] * leaving + m[i + 1] * arriving
+
+    def _within(self, times):
+        """Return the interval i of each time, the part s of it that has passed, h [s] and rise."""
+        if len(self.times) == 1:
+            return None, None, None, None
+        t = np.clip(np.asarray(times, dtype=np.float64), self.times[0], self.times[-1])
+        i = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
+        h = self.times[i + 1] - self.times[i]
+        s = (t - self.times[i]) / h
+        return i, s[..., None], h[..., None], self.values[i + 1] - self.values[i]
+
+    @cached_property
+    def _slopes(self) -> np.ndarray:
+        """The rates at the samples (n, width) [1/s]: central differences that are limited.
+
+        A slope of at most twice the smaller neighbour keeps the quintic monotonic (van Leer 1977).
+        """
+        h = np.diff(self.times)[:, None]
+        rise = np.diff(self.values, axis=0) / h
+        slopes = np.zeros_like(self.values)
+        before, after = rise[:-1], rise[1:]
+        central = (h[1:] * before + h[:-1] * after) / (h[1:] + h[:-1])
+        limit = 2.0 * np.minimum(np.abs(before), np.abs(after))
+        limit[before * after <= 0.0] = 0.0
+        slopes[1:-1] = np.clip(central, -limit, limit)
+        return slopes
 
 
 @dataclass(frozen=True)
 class MotionSequence:
     """What a set of hrpsys SequencePlayer files holds; a channel that is absent is None.
 
+    All channels share one clock, which need not start at 0; each has its own rate and length.
     joint_names: what the columns of `pos` and `torque` are, in the order of the joint ids.
+    Raises SequenceError for a channel of a wrong width.
     """
 
     joint_names: tuple[str, ...]
@@ -37,9 +138,57 @@ class MotionSequence:
     wrenches: Channel | None = None  # force [N], torque [Nm] for each force sensor
     optionaldata: Channel | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "joint_names", tuple(self.joint_names))
+        columns = {**COLUMNS, "pos": self.joint_names, "torque": self.joint_names}
+        for name, channel in self.channels():
+            width = channel.values.shape[1]
+            if name in columns and width != len(columns[name]):
+                raise SequenceError(f"{name} has {width} values a sample, not {len(columns[name])}")
+            if name == "wrenches" and width % 6:
+                raise SequenceError(f"wrenches has {width} values a sample, not a multiple of 6")
+
+    def channels(self) -> Iterator[tuple[str, Channel]]:
+        """Yield (name, channel) of the channels that are there."""
+        names = ("pos", "zmp", "waist", "hip", "gsens", "torque", "wrenches", "optionaldata")
+        for name in names:
+            channel = getattr(self, name)
+            if channel is not None:
+                yield name, channel
+
     @property
     def duration(self) -> float:
         """Time of the last sample of any channel [s]."""
-        channels = (self.pos, self.zmp, self.waist, self.hip, self.gsens, self.torque)
-        channels += (self.wrenches, self.optionaldata)
-        return max(float(channel.times[-1]) for channel in channels if channel is not None)
+        return max(float(channel.times[-1]) for _, channel in self.channels())
+
+    def waist_pose_at(self, times) -> tuple[np.ndarray | None, np.ndarray]:
+        """Return position (k, 3) [m] and rotation matrix (k, 3, 3) of the waist in the world.
+
+        For a single time, (3,) and (3, 3). `hip` tells the orientation where it is there, `waist`
+        otherwise; the position is None without `waist`. Angles that jump by more than half a turn
+        from one sample to the next are taken to go the shorter way. Raises SequenceError where
+        neither is there.
+        """
+        if self._attitude is None:
+            raise SequenceError("the sequence has neither waist nor hip, so no pose of the waist")
+        position = None if self.waist is None else self.waist.at(times)[..., :3]
+        return position, _rotations(self._attitude.at(times))
+
+    @cached_property
+    def _attitude(self) -> Channel | None:
+        if self.hip is not None:
+            return Channel(self.hip.times, np.unwrap(self.hip.values, axis=0))
+        if self.waist is not None:
+            return Channel(self.waist.times, np.unwrap(self.waist.values[:, 3:], axis=0))
+        return None
+
+
+def _rotations(rpy: np.ndarray) -> np.ndarray:
+    """Return R_z(yaw) R_y(pitch) R_x(roll) for angles (..., 3)."""
+    (cr, cp, cy), (sr, sp, sy) = (np.moveaxis(f(rpy), -1, 0) for f in (np.cos, np.sin))
+    rows = (
+        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+        (-sp, cp * sr, cp * cr),
+    )
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

@@ -1,0 +1,161 @@
+"""How a motion goes on between its samples, and which file tells the pose of the waist."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hrpsim.control.motion_sequence import Channel, MotionSequence, SequenceError
+from hrpsim.control.quintic import smooth_step
+
+ANGLES = st.floats(-3.0, 3.0)
+
+
+@st.composite
+def channels(draw, fewest=2):
+    n = draw(st.integers(fewest, 8))
+    steps = draw(st.lists(st.floats(1e-3, 5.0), min_size=n, max_size=n))
+    values = draw(st.lists(ANGLES, min_size=n, max_size=n))
+    return Channel(np.cumsum(steps), np.array(values)[:, None])
+
+
+def inner_times(channel, parts=50):
+    s = np.arange(parts) / parts
+    return (channel.times[:-1, None] + np.diff(channel.times)[:, None] * s).ravel()
+
+
+@given(channels())
+def test_samples_are_met_and_never_left_on_the_way_to_the_next(channel):
+    np.testing.assert_array_equal(channel.at(channel.times), channel.values)
+    parts = 50
+    path = channel.at(inner_times(channel, parts)).reshape(-1, parts)
+    low = np.minimum(channel.values[:-1], channel.values[1:])
+    high = np.maximum(channel.values[:-1], channel.values[1:])
+    assert (path >= low - 1e-12).all() and (path <= high + 1e-12).all()
+    rises = np.diff(path, axis=1) * np.sign(channel.values[1:] - channel.values[:-1])
+    assert (rises >= -1e-12).all()
+
+
+@given(channels())
+def test_rates_are_the_derivatives(channel):
+    times = inner_times(channel)
+    dt = 1e-4 * np.min(np.diff(channel.times))
+    differences = (channel.at(times + dt) - channel.at(times - dt)) / (2.0 * dt)
+    scale = 1.0 + np.abs(np.diff(channel.values[:, 0]) / np.diff(channel.times)).max()
+    inside = times - channel.times[0] > dt
+    error = np.abs(differences - channel.rates_at(times))[inside]
+    # The third derivative of a quintic with such slopes is below 200 rise / h^3.
+    bound = 200.0 * scale * (dt / np.diff(channel.times).min()) ** 2 + 1e-14 / dt
+    assert error.max() < bound
+
+
+@given(channels(fewest=3))
+def test_value_rate_and_acceleration_are_continuous_at_the_samples(channel):
+    h = np.diff(channel.times).min()
+    scale = 1.0 + np.abs(np.diff(channel.values[:, 0]) / np.diff(channel.times)).max()
+    for sign in (-1.0, 1.0):
+        beside = channel.times[1:-1] + sign * 1e-6 * h
+        jump = np.abs(channel.rates_at(beside) - channel.rates_at(channel.times[1:-1]))
+        assert jump.max() < 1e-8 * scale  # where acceleration vanishes, no term of first order
+
+
+def test_two_postures_are_joined_as_hrpsys_does():
+    # Its Hoff-Arbib interpolator from rest to rest.
+    channel = Channel([1.0, 4.0], [[0.5, -1.0], [1.5, -3.0]])
+    times = np.linspace(0.0, 5.0, 51)
+    expected = [0.5, -1.0] + np.outer(smooth_step((times - 1.0) / 3.0), [1.0, -2.0])
+    np.testing.assert_allclose(channel.at(times), expected, atol=1e-15)
+
+
+def test_keyframes_rest_where_the_motion_turns_or_holds():
+    channel = Channel([0.0, 1.0, 2.0, 3.0, 4.5], [[0.0], [1.0], [1.0], [-1.0], [-2.0]])
+    np.testing.assert_array_equal(channel.at(np.linspace(1.0, 2.0, 11)), np.ones((11, 1)))
+    np.testing.assert_array_equal(channel.rates_at([0.0, 1.0, 2.0, 4.5]), np.zeros((4, 1)))
+    assert channel.rates_at(3.0)[0] < -0.5  # passed without a stop
+
+
+def test_a_ramp_stays_a_ramp_between_its_ends():
+    times = 0.005 * np.arange(100)
+    channel = Channel(times, np.outer(times, [1.0, -2.0]))
+    fine = np.linspace(times[1], times[-2], 1001)
+    np.testing.assert_allclose(channel.at(fine), np.outer(fine, [1.0, -2.0]), atol=1e-15)
+    np.testing.assert_allclose(channel.rates_at(fine), np.tile([1.0, -2.0], (1001, 1)), rtol=1e-12)
+
+
+def test_dense_samples_of_a_smooth_motion_give_it_back():
+    def error(period):
+        times = np.arange(0.0, 4.0 + period / 2.0, period)
+        channel = Channel(times, np.sin(3.0 * times)[:, None])
+        fine = np.linspace(0.5, 3.5, 5001)
+        return np.abs(channel.at(fine)[:, 0] - np.sin(3.0 * fine)).max()
+
+    # Between two samples astride a turn it stays flat: at worst as far off as a straight line,
+    # (largest acceleration) period^2 / 8.
+    for period in (0.005, 0.01):
+        assert error(period) <= 9.0 * period**2 / 8.0
+
+
+def test_values_are_held_beyond_the_ends():
+    channel = Channel([1.0, 2.0, 3.0], [[0.0], [1.0], [3.0]])
+    np.testing.assert_array_equal(channel.at([-5.0, 1.0, 3.0, 9.0]), [[0.0], [0.0], [3.0], [3.0]])
+    np.testing.assert_array_equal(channel.rates_at([-5.0, 9.0]), [[0.0], [0.0]])
+    single = Channel([2.0], [[0.1, 0.2]])
+    np.testing.assert_array_equal(single.at([0.0, 3.0]), [[0.1, 0.2], [0.1, 0.2]])
+    np.testing.assert_array_equal(single.at(7.0), [0.1, 0.2])
+    np.testing.assert_array_equal(single.rates_at(7.0), [0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("times", "values", "message"),
+    [
+        ([0.0, 1.0, 1.0], np.zeros((3, 1)), "sample 2 is at 1.0 s, not after .* at 1.0 s"),
+        ([0.0, 1.0], [[0.0], [np.nan]], "sample 1 has a value that is not finite: nan"),
+        ([0.0, np.inf], [[0.0], [0.0]], "sample 1 has a time"),
+        ([], np.zeros((0, 2)), r"got shapes \(0,\) and \(0, 2\)"),
+        ([0.0, 1.0], np.zeros((3, 1)), r"got shapes \(2,\) and \(3, 1\)"),
+    ],
+)
+def test_channels_that_do_not_hold_together(times, values, message):
+    with pytest.raises(SequenceError, match=message):
+        Channel(times, values)
+
+
+def test_channels_of_a_wrong_width():
+    pos = Channel([0.0], [[0.0, 0.0]])
+    with pytest.raises(SequenceError, match="pos has 2 values a sample, not 1"):
+        MotionSequence(("a",), pos)
+    with pytest.raises(SequenceError, match="waist has 2 values a sample, not 6"):
+        MotionSequence(("a", "b"), pos, waist=pos)
+    with pytest.raises(SequenceError, match="wrenches has 2 values a sample, not a multiple of 6"):
+        MotionSequence(("a", "b"), pos, wrenches=pos)
+
+
+POS = Channel([0.0], [[0.0]])
+
+
+def test_waist_pose_comes_from_waist():
+    waist = Channel([0.0, 2.0], [[0.0, 0.0, 0.6, 0.1, -0.2, 0.3], [0.2, 0.0, 0.6, 0.3, 0.2, 0.7]])
+    p, R = MotionSequence(("a",), POS, waist=waist).waist_pose_at(1.0)
+    np.testing.assert_allclose(p, [0.1, 0.0, 0.6])
+    np.testing.assert_allclose(R, pinocchio.rpy.rpyToMatrix(0.2, 0.0, 0.5), atol=1e-15)
+
+
+def test_hip_beats_the_orientation_of_waist():
+    waist = Channel([0.0, 2.0], [[0.0, 0.0, 0.6, 1.0, 1.0, 1.0], [0.2, 0.0, 0.6, 1.0, 1.0, 1.0]])
+    hip = Channel([0.5], [[0.1, 0.2, -0.3]])
+    p, R = MotionSequence(("a",), POS, waist=waist, hip=hip).waist_pose_at([0.0, 1.0, 2.0])
+    np.testing.assert_allclose(p, [[0.0, 0.0, 0.6], [0.1, 0.0, 0.6], [0.2, 0.0, 0.6]])
+    np.testing.assert_allclose(R, [pinocchio.rpy.rpyToMatrix(0.1, 0.2, -0.3)] * 3, atol=1e-15)
+    p, R = MotionSequence(("a",), POS, hip=hip).waist_pose_at(0.0)
+    assert p is None and R.shape == (3, 3)
+    with pytest.raises(SequenceError, match="neither waist nor hip"):
+        MotionSequence(("a",), POS).waist_pose_at(0.0)
+
+
+def test_yaw_goes_the_shorter_way_past_half_a_turn():
+    hip = Channel([0.0, 1.0], [[0.0, 0.0, 3.1], [0.0, 0.0, 3.1 - 2.0 * np.pi + 0.2]])
+    R = MotionSequence(("a",), POS, hip=hip).waist_pose_at(0.5)[1]
+    np.testing.assert_allclose(R, pinocchio.rpy.rpyToMatrix(0.0, 0.0, 3.2), atol=1e-14)
