@@ -10,6 +10,7 @@ import numpy as np
 
 from hrpsim.errors import HrpsimError
 
+CHANNELS = ("pos", "zmp", "waist", "hip", "gsens", "torque", "wrenches", "optionaldata")
 # What the columns of the channels are whose width does not depend on the robot.
 COLUMNS = {
     "zmp": ("x", "y", "z"),
@@ -150,8 +151,7 @@ class MotionSequence:
 
     def channels(self) -> Iterator[tuple[str, Channel]]:
         """Yield (name, channel) of the channels that are there."""
-        names = ("pos", "zmp", "waist", "hip", "gsens", "torque", "wrenches", "optionaldata")
-        for name in names:
+        for name in CHANNELS:
             channel = getattr(self, name)
             if channel is not None:
                 yield name, channel

@@ -14,11 +14,16 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.control.controller import controlled_joints
-from hrpsim.control.motion_sequence import COLUMNS, Channel, MotionSequence, SequenceError
+from hrpsim.control.motion_sequence import (
+    CHANNELS,
+    COLUMNS,
+    Channel,
+    MotionSequence,
+    SequenceError,
+)
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
 
-CHANNELS = ("pos", "zmp", "waist", "hip", "gsens", "torque", "wrenches", "optionaldata")
 _SPELLINGS = {"optionaldata": ("optionaldata", "optionalData")}
 _COMMENT_SIGNS = ("#", "%")
 

@@ -32,7 +32,7 @@ def posture(t) -> np.ndarray:
     q[..., 15] = 0.2 * swell  # head pitch
     q[..., 17] = -0.4 * swell  # right shoulder roll, away from the body
     q[..., 24] = 0.4 * swell
-    q[..., 19] = -0.6 * swell * np.cos(6.0 * np.pi * s)  # right elbow
+    q[..., 19] = -0.4 * swell * (1.5 - np.cos(6.0 * np.pi * s))  # right elbow
     return q
 
 
