@@ -55,6 +55,12 @@ ARGUMENTS = [
         description="Run the example controller: half-sitting, squat, sway, steps in place",
     ),
     DeclareLaunchArgument(
+        "lockstep",
+        default_value="false",
+        choices=BOOLEAN,
+        description="Let simulated time wait for the controller at each control tick",
+    ),
+    DeclareLaunchArgument(
         "namespace", default_value="", description="Namespace of all nodes and topics but /clock"
     ),
     DeclareLaunchArgument(
@@ -86,17 +92,24 @@ def generate_launch_description():
                 "real_time_factor": parameter("real_time_factor", float),
                 "publish_rate": parameter("publish_rate", float),
                 "start_paused": parameter("start_paused", bool),
+                "lockstep": parameter("lockstep", bool),
             }
         ],
         on_exit=Shutdown(reason="the simulation has ended"),
     )
     controller = Node(
         package=PACKAGE,
-        executable="stand_controller",
-        name="stand_controller",
+        executable="hrpsim_controller",
+        name="hrpsim_controller",
         namespace=LaunchConfiguration("namespace"),
         output="screen",
-        parameters=[SIMULATED_TIME],
+        parameters=[
+            {
+                "controller": "hrpsim.control.stand_controller:StandController",
+                "lockstep": parameter("lockstep", bool),
+            },
+            SIMULATED_TIME,
+        ],
         condition=IfCondition(LaunchConfiguration("controller")),
     )
     rviz = Node(

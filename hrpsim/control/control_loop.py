@@ -41,7 +41,7 @@ class ControlLoop:
         self._host = ControllerHost(controller, robot.model, parameters)
         try:
             self.steps_per_period = steps_in_period(
-                self._host.name, controller.period, robot.world.time_step
+                f"{self._host.name}: the period", controller.period, robot.world.time_step
             )
         except ControllerError:
             self._host.stop()

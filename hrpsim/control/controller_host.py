@@ -108,12 +108,12 @@ def seconds_of(nanoseconds: int) -> float:
 def steps_in_period(what: str, period: float, time_step: float) -> int:
     """Return how many steps of `time_step` [s] make up `period` [s].
 
-    Raises ControllerError, which names `what` has the period, unless it is a whole number of them.
+    Raises ControllerError, which begins with `what`, unless it is a whole number of them.
     """
     steps = round(period / time_step)
     if steps < 1 or abs(steps * time_step - period) > 1e-6 * time_step:
         raise ControllerError(
-            f"{what} has a period of {period:g} s, which is not a whole multiple of the world's "
-            f"time step of {time_step:g} s"
+            f"{what} of {period:g} s is not a whole multiple of the world's time step "
+            f"of {time_step:g} s"
         )
     return steps

@@ -99,8 +99,8 @@ class JointCommands:
             )
 
 
-def apply_joint_command(robot, message: JointState) -> None:
-    """Pass a sensor_msgs/JointState to `robot.command`.
+def apply_joint_command(robot, message: JointState, over: float = 0.0) -> None:
+    """Pass a sensor_msgs/JointState to `robot.command`, position targets spread `over` a time [s].
 
     Raises WorldError for unknown or repeated joints, values that are not finite, fields whose
     length is not that of `name`, and messages without names or values.
@@ -121,4 +121,4 @@ def apply_joint_command(robot, message: JointState) -> None:
             raise WorldError(
                 f"{len(values)} values in '{fields[argument][0]}' for {len(names)} names"
             )
-    robot.command(names=names, **given)
+    robot.command(names=names, over=over, **given)

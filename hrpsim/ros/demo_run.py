@@ -102,8 +102,9 @@ class DemoRun:
         )
         self._controller = self._child(
             "controller",
-            *("hrpsim.ros.stand_controller", "--ros-args"),
-            *("-p", f"duration:={float(options.duration)}"),
+            *("hrpsim.ros.controller_node", "--ros-args"),
+            *("-p", "controller:=hrpsim.control.stand_controller:StandController"),
+            *("-p", f"parameters:=['duration:={float(options.duration)}']"),
         )
         self._show_rviz()
         self._wait_ready([self._node, recorder, self._controller])

@@ -106,6 +106,31 @@ SPECIFICATIONS = (
         read_only=False,
     ),
     Specification(
+        "lockstep",
+        False,
+        "Stand still at each control tick until joint_commands with the tick's stamp have come",
+    ),
+    Specification(
+        "control_period",
+        0.005,
+        "In lockstep: simulated time from one control tick to the next [s]; whole steps",
+        0.0,
+        10.0,
+    ),
+    Specification(
+        "lockstep_timeout",
+        1.0,
+        "In lockstep: wall time without a command after which the node says what it waits for, "
+        "and ~/step gives up [s]",
+        0.0,
+        1.0e6,
+    ),
+    Specification(
+        "interpolate_commands",
+        True,
+        "In lockstep: let position targets move evenly over the control period",
+    ),
+    Specification(
         "duration",
         0.0,
         "Simulated time after which the node ends by itself [s]; 0 runs until it is stopped",

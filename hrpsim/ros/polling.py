@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
@@ -72,6 +73,15 @@ class PolledSubscription:
             return self.subscription.handle.take_message(
                 self.subscription.msg_type, self.subscription.raw
             )
+
+    def wait(self, longest: float) -> None:
+        """Return once a message is there to take, or after `longest` [s, wall]."""
+        context = self._node.context.handle
+        with self.subscription.handle, context:
+            wait_set = rclpy_implementation.WaitSet(1, 0, 0, 0, 0, 0, context)
+            wait_set.clear_entities()
+            wait_set.add_subscription(self.subscription.handle)
+            wait_set.wait(round(longest * 1e9))
 
     def take_all(self) -> Iterator[tuple[Any, dict[str, int]]]:
         """Yield the waiting messages, oldest first."""

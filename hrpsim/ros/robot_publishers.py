@@ -11,6 +11,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import String
 
+from hrpsim.model.model import Sensor
 from hrpsim.ros import qos
 from hrpsim.ros.frames import RobotFrames
 from hrpsim.ros.serialized_template import SerializedTemplate
@@ -18,6 +19,11 @@ from hrpsim.ros.stamps import Stamp
 
 # The sensors are free of noise, but a covariance of zero means "unknown" in sensor_msgs.
 _SMALL_VARIANCE = 1.0e-9
+
+
+def sensor_topic(sensor: Sensor) -> str:
+    """Return the topic of a sensor: an IMU's as REP 145 has it, else the sensor's name."""
+    return f"{sensor.name}/data" if sensor.kind == "imu" else sensor.name
 
 
 class RobotPublishers:
@@ -30,9 +36,9 @@ class RobotPublishers:
         self._add_joint_states(robot)
         for sensor in robot.model.sensors:
             if sensor.kind == "force_torque":
-                self._add_wrench(robot, sensor.name)
+                self._add_wrench(robot, sensor)
             elif sensor.kind == "imu":
-                self._add_imu(robot, sensor.name)
+                self._add_imu(robot, sensor)
         if odometry:
             self._add_odometry(robot)
         self._description_publisher = node.create_publisher(
@@ -67,8 +73,8 @@ class RobotPublishers:
         message = JointState(name=list(robot.model.joint_names))
         self._add("joint_states", message, fill, 3 * count, read)
 
-    def _add_wrench(self, robot, name: str) -> None:
-        sensor = robot.sensors[name]
+    def _add_wrench(self, robot, description: Sensor) -> None:
+        sensor = robot.sensors[description.name]
 
         def fill(message: WrenchStamped, stamp, numbers) -> None:
             message.header.stamp = stamp
@@ -79,11 +85,11 @@ class RobotPublishers:
             numbers[:] = sensor.wrench
 
         message = WrenchStamped()
-        message.header.frame_id = self._frames.of_sensor(name)
-        self._add(name, message, fill, 6, read)
+        message.header.frame_id = self._frames.of_sensor(description.name)
+        self._add(sensor_topic(description), message, fill, 6, read)
 
-    def _add_imu(self, robot, name: str) -> None:
-        sensor = robot.sensors[name]
+    def _add_imu(self, robot, description: Sensor) -> None:
+        sensor = robot.sensors[description.name]
 
         def fill(message: Imu, stamp, numbers) -> None:
             message.header.stamp = stamp
@@ -97,12 +103,12 @@ class RobotPublishers:
             numbers[7:] = sensor.linear_acceleration
 
         message = Imu()
-        message.header.frame_id = self._frames.of_sensor(name)
+        message.header.frame_id = self._frames.of_sensor(description.name)
         variances = np.diag([_SMALL_VARIANCE] * 3).ravel()
         message.orientation_covariance = variances
         message.angular_velocity_covariance = variances
         message.linear_acceleration_covariance = variances
-        self._add(f"{name}/data", message, fill, 10, read)
+        self._add(sensor_topic(description), message, fill, 10, read)
 
     def _add_odometry(self, robot) -> None:
         def fill(message: Odometry, stamp, numbers) -> None:

@@ -14,13 +14,14 @@ from hrpsim.errors import WorldError
 from hrpsim.ros import parameters, qos
 from hrpsim.ros.commands import JointCommands
 from hrpsim.ros.frames import RobotFrames
+from hrpsim.ros.lockstep import Lockstep
 from hrpsim.ros.pacing import Pacer
 from hrpsim.ros.robot_publishers import RobotPublishers
 from hrpsim.ros.run_services import RunServices
 from hrpsim.ros.stamps import SimulationClock
 
 _CALLBACK_PERIOD = 0.01  # [s, wall]; an executor turn costs 0.1 to 0.2 ms
-_PAUSED_PERIOD = 0.1  # [s, wall]
+_REPETITION_PERIOD = 0.1  # of a state while time stands still [s, wall]
 
 
 class SimulationNode:
@@ -50,17 +51,20 @@ class SimulationNode:
         self._clock_publisher = self.node.create_publisher(Clock, "/clock", qos.STATE)
         self._publishers = RobotPublishers(self.node, self.robot, frames, odometry=odometry)
         self._transforms = self._make_transforms(frames, odometry)
-        self.commands = JointCommands(self.node, self.robot, self.clock)
+        self.lockstep = self._make_lockstep()
+        self.commands = self.lockstep or JointCommands(self.node, self.robot, self.clock)
         self._services = RunServices(self)
         parameters.on_change(self.node, self._on_parameter)
         self._next_callbacks = 0.0
         self._next_repetition = 0.0
+        self._stop_requested: Callable[[], bool] = lambda: False
 
     def run(self, stop_requested: Callable[[], bool]) -> None:
         """Step and publish until `stop_requested()` or until `duration` has been simulated."""
         executor = SingleThreadedExecutor(context=self.node.context)
         executor.add_node(self.node)
         last_step = round(self._parameter("duration") / self.world.time_step)
+        self._stop_requested = stop_requested
         self._publish_state()
         self.pacer.start()
         try:
@@ -69,6 +73,8 @@ class SimulationNode:
                     self._wait_paused(executor)
                     continue
                 self._serve_callbacks(executor)
+                if self.lockstep and not self._wait_for_command():
+                    continue
                 due = self._steps_to_publication()
                 if last_step:
                     due = min(due, last_step - self.clock.steps)
@@ -87,21 +93,35 @@ class SimulationNode:
         self.node.destroy_node()
 
     def advance(self, steps: int) -> None:
-        """Apply the waiting commands, make `steps` steps and publish where a publication is due."""
-        while steps > 0:
-            self.commands.apply_due()
-            burst = self.commands.steps_to_next(min(steps, self._steps_to_publication()))
+        """Apply the waiting commands, make `steps` steps and publish where a publication is due.
+
+        Raises WorldError in lockstep if the command for a tick does not come in time.
+        """
+        end = self.clock.steps + steps
+        while self.clock.steps < end:
+            self._take_commands()
+            left = min(end - self.clock.steps, self._steps_to_publication())
+            burst = self.commands.steps_to_next(left)
             self.world.step(burst)
             self.clock.steps += burst
-            steps -= burst
-            if self.clock.steps % self._publish_period == 0:
+            if self._publication_is_due():
                 self._publish_state()
 
     def step_and_publish(self, steps: int) -> None:
-        """Make `steps` steps at once, then publish the state whether its time has come or not."""
-        self.advance(steps)
-        if self.clock.steps % self._publish_period:
-            self._publish_state(transforms=True)
+        """Make `steps` steps at once, then publish the state whether its time has come or not.
+
+        Raises WorldError in lockstep if the command for a tick does not come in time.
+        """
+        start = self.clock.steps
+        try:
+            self.advance(steps)
+        except WorldError as error:
+            raise WorldError(
+                f"made {self.clock.steps - start} of {steps} steps: {error}"
+            ) from error
+        finally:
+            if not self._publication_is_due():
+                self._publish_state(transforms=True)
 
     def pause(self) -> None:
         """Stop stepping; simulated time stands still."""
@@ -111,19 +131,24 @@ class SimulationNode:
         """Step on; the time spent paused is not made up for."""
         self.paused = False
         self.pacer.start()
+        if self.lockstep:
+            self.lockstep.forget_wait()
 
     def reset(self) -> None:
         """Put the world back to its first state; time goes on, waiting commands are dropped."""
         self.commands.discard()
         self.world.restore(self._first_state)
         # Time goes on to the next publication: no stamp may stand for two different states.
-        self.clock.steps += self._steps_to_publication()
+        self.clock.steps += (
+            self.lockstep.steps_over_reset() if self.lockstep else self._steps_to_publication()
+        )
         self._publish_state(transforms=True)
 
     def _publish_state(self, transforms: bool = False) -> None:
         stamp = self.clock.stamp
         self._publish_clock()
         self._publishers.publish(stamp)
+        self._next_repetition = time.monotonic() + _REPETITION_PERIOD
         if self._transforms and (transforms or self.clock.steps % self._tf_period == 0):
             self._transforms.publish(stamp)
 
@@ -141,14 +166,52 @@ class SimulationNode:
         """Serve callbacks; repeat the state for nodes that start while time stands still."""
         self.commands.apply_due()
         executor.spin_once(timeout_sec=0.02)
-        now = time.monotonic()
-        if self.paused and now >= self._next_repetition:
+        if self.paused:
+            self._repeat_state()
+
+    def _wait_for_command(self) -> bool:
+        """Wait a little for the command of this tick; return whether steps can be made."""
+        if self.lockstep.wait(longest=_CALLBACK_PERIOD):
+            return True
+        self._repeat_state()
+        return False
+
+    def _take_commands(self) -> None:
+        """Apply what is due; in lockstep wait for it, up to the time-out."""
+        self.commands.apply_due()
+        if self.lockstep is None or not self.lockstep.is_waiting:
+            return
+        end = time.monotonic() + self.lockstep.timeout
+        while not self._wait_for_command():
+            if time.monotonic() > end or self._stop_requested():
+                raise WorldError(self.lockstep.describe_wait())
+
+    def _repeat_state(self) -> None:
+        """Publish the state once more, now and then, for nodes that did not hear it."""
+        if time.monotonic() >= self._next_repetition:
             self._publish_clock()
             self._publishers.publish(self.clock.stamp)
-            self._next_repetition = now + _PAUSED_PERIOD
+            self._next_repetition = time.monotonic() + _REPETITION_PERIOD
+
+    def _publication_is_due(self) -> bool:
+        at_tick = self.lockstep is not None and self.lockstep.at_tick
+        return at_tick or self.clock.steps % self._publish_period == 0
 
     def _steps_to_publication(self) -> int:
-        return self._publish_period - self.clock.steps % self._publish_period
+        steps = self._publish_period - self.clock.steps % self._publish_period
+        return self.lockstep.steps_to_next(steps) if self.lockstep else steps
+
+    def _make_lockstep(self) -> Lockstep | None:
+        if not self._parameter("lockstep"):
+            return None
+        return Lockstep(
+            self.node,
+            self.robot,
+            self.clock,
+            period=self._parameter("control_period"),
+            timeout=self._parameter("lockstep_timeout"),
+            interpolate=self._parameter("interpolate_commands"),
+        )
 
     def _set_periods(self) -> None:
         """Turn the rates into whole numbers of steps."""

@@ -22,6 +22,10 @@ class Stamp(NamedTuple):
         """Time since zero [ns]."""
         return self.seconds * _NANOSECONDS + self.nanoseconds
 
+    def __str__(self) -> str:
+        """Return it in seconds with all its digits."""
+        return f"{self.seconds}.{self.nanoseconds:09d}"
+
     def to_message(self) -> Time:
         """Return the builtin_interfaces/Time."""
         return Time(sec=self.seconds, nanosec=self.nanoseconds)
@@ -47,4 +51,8 @@ class SimulationClock:
     @property
     def stamp(self) -> Stamp:
         """Simulated time since the node started, rounded to a nanosecond, without accumulation."""
-        return Stamp(*divmod(round(self.steps * self.time_step * _NANOSECONDS), _NANOSECONDS))
+        return self.stamp_at(self.steps)
+
+    def stamp_at(self, steps: int) -> Stamp:
+        """Return the stamp of the time after `steps` steps."""
+        return Stamp(*divmod(round(steps * self.time_step * _NANOSECONDS), _NANOSECONDS))

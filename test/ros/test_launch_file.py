@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from hrpsim.ros.controller_node import PARAMETERS
 from hrpsim.ros.parameters import SPECIFICATIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "launch" / "stand.launch.py"
-PROGRAMS = {"hrpsim_node", "stand_controller", "wrench_recorder"}
+PROGRAMS = {"hrpsim_node", "hrpsim_controller", "wrench_recorder"}
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,8 @@ def test_parameters_are_the_node_s():
         for key in node.keys
         if isinstance(key, ast.Constant)
     }
-    assert keys - {"use_sim_time"} <= {specification.name for specification in SPECIFICATIONS}
+    names = {specification.name for specification in SPECIFICATIONS} | set(PARAMETERS)
+    assert keys - {"use_sim_time"} <= names
 
 
 def test_files_it_names_exist():
