@@ -69,34 +69,36 @@ class Channel:
 
     def at(self, times) -> np.ndarray:
         """Return the values at `times` (k,) [s], (k, width); beyond the ends they are held."""
-        i, s, h, d = self._within(times)
-        if i is None:
+        if len(self.times) == 1:
             return self.values[np.zeros(np.shape(times), dtype=np.intp)]
-        cube = s * s * s
-        blend = cube * (10.0 + s * (6.0 * s - 15.0))
-        leaving = s + cube * (s * (8.0 - 3.0 * s) - 6.0)
-        arriving = cube * (s * (7.0 - 3.0 * s) - 4.0)
-        m = self._slopes
-        result = self.values[i] + d * blend + h * (m[i] * leaving + m[i + 1] * arriving)
+        i, s, h, rise = self._within(times)
+        m, c = self._derivatives
+        square, rest = s * s, 1.0 - s
+        late, early = square * s, rest * rest * rest
+        result = self.values[i] + rise * (late * (10.0 + s * (6.0 * s - 15.0)))
+        result += h * (
+            s * early * (1.0 + 3.0 * s) * m[i] - late * rest * (4.0 - 3.0 * s) * m[i + 1]
+        )
+        result += 0.5 * h * h * (square * early * c[i] + late * rest * rest * c[i + 1])
         result[np.asarray(times) >= self.times[-1]] = self.values[-1]
         return result
 
     def rates_at(self, times) -> np.ndarray:
         """Return the derivatives of `at` [1/s], (k, width); zero beyond the ends."""
-        i, s, h, d = self._within(times)
-        if i is None:
+        if len(self.times) == 1:
             return np.zeros((*np.shape(times), self.values.shape[1]))
+        i, s, h, rise = self._within(times)
+        m, c = self._derivatives
         square, rest = s * s, 1.0 - s
-        blend = 30.0 * square * rest * rest
-        leaving = 1.0 + square * (s * (32.0 - 15.0 * s) - 18.0)
-        arriving = square * (s * (28.0 - 15.0 * s) - 12.0)
-        m = self._slopes
-        return d / h * blend + m[i] * leaving + m[i + 1] * arriving
+        result = 30.0 * square * rest * rest * rise / h
+        result += (1.0 + square * (s * (32.0 - 15.0 * s) - 18.0)) * m[i]
+        result += square * (s * (28.0 - 15.0 * s) - 12.0) * m[i + 1]
+        result += h * (s * rest * rest * (1.0 - 2.5 * s)) * c[i]
+        result += h * (square * rest * (1.5 - 2.5 * s)) * c[i + 1]
+        return result
 
     def _within(self, times):
         """Return the interval i of each time, the part s of it that has passed, h [s] and rise."""
-        if len(self.times) == 1:
-            return None, None, None, None
         t = np.clip(np.asarray(times, dtype=np.float64), self.times[0], self.times[-1])
         i = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
         h = self.times[i + 1] - self.times[i]
@@ -104,20 +106,25 @@ class Channel:
         return i, s[..., None], h[..., None], self.values[i + 1] - self.values[i]
 
     @cached_property
-    def _slopes(self) -> np.ndarray:
-        """The rates at the samples (n, width) [1/s]: central differences that are limited.
-
-        A slope of at most twice the smaller neighbour keeps the quintic monotonic (van Leer 1977).
-        """
+    def _derivatives(self) -> tuple[np.ndarray, np.ndarray]:
+        """The first and second derivatives at the samples, each (n, width)."""
         h = np.diff(self.times)[:, None]
-        rise = np.diff(self.values, axis=0) / h
-        slopes = np.zeros_like(self.values)
-        before, after = rise[:-1], rise[1:]
+        slopes = np.diff(self.values, axis=0) / h
+        before, after = slopes[:-1], slopes[1:]
         central = (h[1:] * before + h[:-1] * after) / (h[1:] + h[:-1])
-        limit = 2.0 * np.minimum(np.abs(before), np.abs(after))
-        limit[before * after <= 0.0] = 0.0
-        slopes[1:-1] = np.clip(central, -limit, limit)
-        return slopes
+        limit = 2.0 * _smaller(before, after)
+        m, c = np.zeros_like(self.values), np.zeros_like(self.values)
+        m[1:-1] = np.where(np.abs(central) < np.abs(limit), central, limit)
+        # What the cubics with these rates have on both sides.
+        arriving = (2.0 * m[:-1] + 4.0 * m[1:] - 6.0 * slopes) / h
+        leaving = (6.0 * slopes - 4.0 * m[:-1] - 2.0 * m[1:]) / h
+        c[1:-1] = _smaller(arriving[:-1], leaving[1:])
+        return m, c
+
+
+def _smaller(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return what is nearer to zero of a and b, zero where their signs differ."""
+    return np.where(a * b > 0.0, np.where(np.abs(a) < np.abs(b), a, b), 0.0)
 
 
 @dataclass(frozen=True)

@@ -53,13 +53,14 @@ def test_rates_are_the_derivatives(channel):
 
 
 @given(channels(fewest=3))
-def test_value_rate_and_acceleration_are_continuous_at_the_samples(channel):
+def test_rate_and_acceleration_are_continuous_at_the_samples(channel):
     h = np.diff(channel.times).min()
     scale = 1.0 + np.abs(np.diff(channel.values[:, 0]) / np.diff(channel.times)).max()
-    for sign in (-1.0, 1.0):
-        beside = channel.times[1:-1] + sign * 1e-6 * h
-        jump = np.abs(channel.rates_at(beside) - channel.rates_at(channel.times[1:-1]))
-        assert jump.max() < 1e-8 * scale  # where acceleration vanishes, no term of first order
+    dt, samples = 1e-4 * h, channel.times[1:-1]
+    before = channel.rates_at(samples) - channel.rates_at(samples - dt)
+    after = channel.rates_at(samples + dt) - channel.rates_at(samples)
+    assert np.abs(before).max() < 1e-2 * scale
+    assert np.abs(after - before).max() < 2e-6 * scale  # 6e-4 where acceleration jumps
 
 
 def test_two_postures_are_joined_as_hrpsys_does():
@@ -85,17 +86,20 @@ def test_a_ramp_stays_a_ramp_between_its_ends():
     np.testing.assert_allclose(channel.rates_at(fine), np.tile([1.0, -2.0], (1001, 1)), rtol=1e-12)
 
 
-def test_dense_samples_of_a_smooth_motion_give_it_back():
-    def error(period):
-        times = np.arange(0.0, 4.0 + period / 2.0, period)
-        channel = Channel(times, np.sin(3.0 * times)[:, None])
-        fine = np.linspace(0.5, 3.5, 5001)
-        return np.abs(channel.at(fine)[:, 0] - np.sin(3.0 * fine)).max()
-
-    # Between two samples astride a turn it stays flat: at worst as far off as a straight line,
-    # (largest acceleration) period^2 / 8.
-    for period in (0.005, 0.01):
-        assert error(period) <= 9.0 * period**2 / 8.0
+@pytest.mark.parametrize("period", [0.005, 0.01])
+def test_dense_samples_of_a_smooth_motion_give_it_back(period):
+    times = np.arange(0.0, 4.0 + period / 2.0, period)
+    channel = Channel(times, np.sin(3.0 * times)[:, None])
+    fine = np.arange(0.5, 3.5, 1e-3)
+    error = np.abs(channel.at(fine)[:, 0] - np.sin(3.0 * fine))
+    # Astride a turn it is nearly flat: at worst as far off as a straight line.
+    assert error.max() <= 9.0 * period**2 / 8.0
+    # Elsewhere of third order in position and of first order in acceleration, d3x/dt3 <= 27.
+    going = np.abs(np.cos(3.0 * fine)) > 18.0 * period
+    assert error[going].max() < 27.0 * period**3 / 20.0
+    acceleration = np.gradient(channel.rates_at(fine)[:, 0], fine)
+    astray = np.abs(acceleration + 9.0 * np.sin(3.0 * fine))[1:-1]
+    assert astray[going[1:-1]].max() < 27.0 * period * 1.5
 
 
 def test_values_are_held_beyond_the_ends():
