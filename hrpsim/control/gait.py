@@ -19,9 +19,9 @@ class Gait:
     The 19 steps of the walk "E5" with these times take 20 s.
     """
 
-    single_support: float = 0.7  # one foot in the air
-    double_support: float = 0.2  # both feet on the floor, between two steps
-    start: float = 1.5  # both feet on the floor, before the first step
+    single_support: float = 0.6  # one foot in the air
+    double_support: float = 0.3  # both feet on the floor, between two steps
+    start: float = 1.6  # both feet on the floor, before the first step
     end: float = 1.6  # and after the last one
     shift: float = 0.4  # part of `start` and `end` in which the zero-moment point moves
     step_height: float = 0.05

@@ -12,7 +12,7 @@ from scipy.linalg import solve_discrete_are
 
 
 class PreviewControl:
-    """The optimal tracking of a ZMP reference that is known `horizon` [s] ahead.
+    """The optimal tracking of a ZMP reference that is known `horizon` [s] ahead, and then stays.
 
     It minimises the sum of  zmp_weight e^2 + jerk_weight du^2  over all time, where e is the ZMP's
     error and du the change of the jerk from one period to the next (Kajita 2003, eq. 10). height:
@@ -29,7 +29,7 @@ class PreviewControl:
         height: float,
         *,
         gravity: float = 9.80665,
-        horizon: float = 1.6,
+        horizon: float = 3.2,
         zmp_weight: float = 1.0,
         jerk_weight: float = 1e-6,
     ):
@@ -52,6 +52,8 @@ class PreviewControl:
         for j in range(len(self.preview_gains)):
             self.preview_gains[j] = B @ X / weight
             X = closed.T @ X
+        # All gains together are the position's, so that the model may walk anywhere.
+        self.preview_gains[-1] += self.state_gain[0] - self.preview_gains.sum()
 
     def follow(self, reference, start=0.0) -> tuple[np.ndarray, np.ndarray]:
         """Return the centre of mass and its ZMP (n, axes) [m] that follow `reference` (n, axes).

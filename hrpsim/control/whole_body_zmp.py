@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hrpsim.control.walking_body import turned
 from hrpsim.dynamics.functions import inverse_dynamics
 from hrpsim.errors import ModelError
 from hrpsim.model.model import Model
@@ -39,20 +40,49 @@ def rates(model: Model, motion, period: float) -> tuple[np.ndarray, np.ndarray]:
     return v, dv
 
 
-def zero_moment_points(model: Model, motion, period: float) -> np.ndarray:
-    """Return the ZMP on the floor z = 0 in the world (n, 2) [m] of configurations (n, nq).
+def floor_wrenches(model: Model, motion, period: float) -> np.ndarray:
+    """Return the wrench of the floor (n, 6) [N, Nm], about the world's origin, along its axes.
 
-    They are `period` [s] apart, on a level base that may turn about the vertical. Raises
-    ModelError where the base leans.
+    motion: configurations (n, nq), `period` [s] apart, on a level base that may turn about the
+    vertical; ModelError where it leans.
     """
     v, dv = rates(model, motion, period)
-    points = np.empty((len(motion), 2))
-    for k, q in enumerate(motion):
-        wrench = inverse_dynamics(model, q, v[k], dv[k])[:6]
-        z, w = q[5:7]
-        c, s = w * w - z * z, 2.0 * z * w
-        f_x, f_y = c * wrench[0] - s * wrench[1], s * wrench[0] + c * wrench[1]
-        m_x, m_y = c * wrench[3] - s * wrench[4], s * wrench[3] + c * wrench[4]
-        points[k, 0] = q[0] - (m_y + q[2] * f_x) / wrench[2]
-        points[k, 1] = q[1] + (m_x - q[2] * f_y) / wrench[2]
-    return points
+    in_base = np.array([inverse_dynamics(model, *now)[:6] for now in zip(motion, v, dv)])
+    wrenches = in_base.copy()
+    yaw = 2.0 * np.arctan2(motion[:, 5], motion[:, 6])
+    wrenches[:, :2], wrenches[:, 3:5] = turned(in_base[:, :2], yaw), turned(in_base[:, 3:5], yaw)
+    wrenches[:, 3:] += np.cross(motion[:, :3], wrenches[:, :3])
+    return wrenches
+
+
+def zero_moment_points(wrenches) -> np.ndarray:
+    """Return where wrenches (n, 6) of floor_wrenches meet the floor z = 0, (n, 2) [m]."""
+    return np.stack([-wrenches[:, 4], wrenches[:, 3]], axis=-1) / wrenches[:, 2:3]
+
+
+def sole_wrenches(wrenches, soles, shares) -> np.ndarray:
+    """Return the wrenches on the left and the right sole, each in its frame (n, 2, 6) [N, Nm].
+
+    Each bears its share (n, 2) of the floor's force at its origin, and of the moment that is then
+    left. soles: x y z yaw of both (n, 2, 4) [m, rad].
+    """
+    force, moment = wrenches[:, None, :3] * shares[:, :, None], wrenches[:, 3:]
+    left = moment - np.cross(soles[:, :, :3], force).sum(axis=1)
+    borne = np.concatenate([force, left[:, None] * shares[:, :, None]], axis=-1)
+    for part in (borne[..., :2], borne[..., 3:5]):
+        part[:] = turned(part, -soles[:, :, 3])
+    return borne
+
+
+def joint_efforts(model: Model, motion, period: float, links, wrenches) -> np.ndarray:
+    """Return the generalised forces (n, nv) [Nm, N] that `motion` needs.
+
+    motion: as for floor_wrenches. wrenches (n, k, 6): on the k `links`, in their frames.
+    """
+    v, dv = rates(model, motion, period)
+    return np.array(
+        [
+            inverse_dynamics(model, *now, dict(zip(links, on_links)))
+            for *now, on_links in zip(motion, v, dv, wrenches)
+        ]
+    )
