@@ -239,19 +239,23 @@ def _follow(controller: ControllerNode, stop: StopSignal) -> None:
 
 def _print_from_users_code(error: Exception) -> None:
     """Print what went wrong, without the frames that lead to the controller's code."""
-    hosts = (Path(__file__).parent, Path(controller_host.__file__), Path(plugins.__file__))
     frame = error.__traceback__
-    while frame is not None and (_file_of(frame) in hosts or _file_of(frame).parent in hosts):
+    while frame is not None and _leads_to_users_code(_file_of(frame)):
         frame = frame.tb_next
-    if frame is None or (isinstance(error, HrpsimError) and _PACKAGE in _file_of(frame).parents):
+    if isinstance(error, HrpsimError) and (frame is None or _PACKAGE in _file_of(frame).parents):
         print(f"hrpsim_controller: {error}", file=sys.stderr, flush=True)
     else:
-        traceback.print_exception(type(error), error, frame)
+        traceback.print_exception(type(error), error, frame or error.__traceback__)
         sys.stderr.flush()
 
 
 def _file_of(frame: TracebackType) -> Path:
     return Path(frame.tb_frame.f_code.co_filename)
+
+
+def _leads_to_users_code(file: Path) -> bool:
+    hosts = (Path(controller_host.__file__), Path(plugins.__file__))
+    return file in hosts or file.parent == Path(__file__).parent or "importlib" in str(file)
 
 
 if __name__ == "__main__":

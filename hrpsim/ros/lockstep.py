@@ -92,9 +92,7 @@ class Lockstep:
             self.apply_due()
         if self.is_waiting:
             self._report_stall()
-            return False
-        self._report_end_of_stall()
-        return True
+        return not self.is_waiting
 
     def apply_due(self) -> None:
         """Take in what has arrived; apply the command of this tick."""
@@ -105,6 +103,7 @@ class Lockstep:
         """Drop all that has arrived: it was meant for the time before a reset."""
         for _ in self._subscription.take_all():
             pass
+        self.forget_wait()
 
     def forget_wait(self) -> None:
         """Count the time of waiting anew, after a pause."""
@@ -130,6 +129,7 @@ class Lockstep:
             else:
                 self.accepted_count += 1
                 self._answered = self._clock.steps
+                self._report_end_of_stall()
         elif self._answered < 0 or stamp != self._clock.stamp_at(self._answered):
             self._reject_stamp(stamp)
         # What is left repeats an answer, because the state was repeated.

@@ -1,0 +1,54 @@
+"""Controllers for test_lockstep.py: one that uses everything that is measured, and bad ones."""
+
+import numpy as np
+
+from hrpsim.control.controller import Command, Controller, controlled_joints
+
+
+class Feedback(Controller):
+    """Sways, with feedback from encoders, efforts, foot wrenches and the IMU on every command."""
+
+    def configure(self, model, parameters):
+        joints = controlled_joints(model)
+        self.ankles = [joints.index(f"{side}LEG_JOINT4") for side in "LR"]
+        self.hips = [joints.index(f"{side}LEG_JOINT1") for side in "LR"]
+        self.ticks = parameters.get("ticks", 0)
+
+    def initialize(self, state):
+        print("initialize", flush=True)
+        self.held, self.tick = state.joint_positions, 0
+
+    def control(self, state):
+        imu = state.imus["imu"]
+        pitch, rate = 2.0 * imu.orientation[1], imu.angular_velocity
+        target, effort = self.held.copy(), np.zeros(len(self.held))
+        target[self.hips] += 0.02 * np.sin(0.02 * self.tick) + 1e-3 * imu.linear_acceleration[1]
+        for joint, foot in zip(self.ankles, ("lfsensor", "rfsensor")):
+            target[joint] += 0.2 * pitch + 0.01 * rate[1] + 1e-4 * state.wrenches[foot][4]
+            effort[joint] = -0.1 * state.joint_velocities[joint] - 1e-3 * state.joint_efforts[joint]
+        self.tick += 1
+        self.finished = self.tick == self.ticks
+        return Command(positions=target, efforts=effort)
+
+
+class Slow(Feedback):
+    """Has a period that the node's control period does not know."""
+
+    period = 0.007
+
+
+class Clumsy(Feedback):
+    """Trips over its own feet."""
+
+    def control(self, state):
+        return self.step_over(state)
+
+    def step_over(self, state):
+        return state.wrenches["third_foot"]
+
+
+class Dizzy(Feedback):
+    """Commands what no joint can do."""
+
+    def control(self, state):
+        return Command(positions=self.held * np.nan)

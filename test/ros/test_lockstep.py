@@ -1,0 +1,287 @@
+"""Controllers over topics in lockstep: the same bits as in process, and no silent waiting."""
+
+import re
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+
+import hrpsim
+from hrpsim.control.control_loop import ControlLoop
+from hrpsim.control.plugins import find_controller
+from hrpsim.ros.child_process import own_shared_memory
+
+STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
+PROGRAM = "hrpsim.ros.controller_node"
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = ROOT / "docs" / "controllers.md"
+FEEDBACK = Path(__file__).with_name("feedback_controller.py")
+LIMIT = 60.0  # [s]
+
+
+def nanoseconds(message):
+    return message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
+
+
+def start_controller(simulations, name, *parameters, namespace="", lockstep=True):
+    arguments = ["--ros-args", "-p", f"controller:={name}"]
+    if lockstep:
+        arguments += ["-p", "lockstep:=true"]
+    if namespace:
+        arguments += ["-r", f"__ns:={namespace}"]
+    if parameters:
+        arguments += ["-p", f"parameters:={list(parameters)}"]
+    return simulations.start_program(PROGRAM, *arguments)
+
+
+def documented(number):
+    """Return the text of a block of Python code in docs/controllers.md."""
+    return re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)[number]
+
+
+def in_process(name, parameters, ticks):
+    """Return {stamp [ns]: joint positions, velocities, efforts, left foot's wrench} of a run."""
+    world = hrpsim.load_world(ROOT / "config" / "stand.yaml")
+    robot = world.robots["hrp2"]
+    course = {}
+    with ControlLoop(robot, find_controller(name)(), parameters) as loop:
+        for _ in range(ticks + 1):
+            measured = (robot.joint_positions, robot.joint_velocities, robot.joint_efforts)
+            wrench = robot.sensors["lfsensor"].wrench
+            course[round(world.time * 1e9)] = *measured, wrench
+            if not loop.controller.finished:
+                loop.tick()
+    return course
+
+
+@pytest.mark.parametrize("controller", ["Feedback", "Sway"])
+def test_the_same_bits_in_process_and_over_topics(simulations, listener, tmp_path, controller):
+    if controller == "Sway":  # the one of the documentation, in a namespace, with states between
+        (tmp_path / "sway.py").write_text(documented(0))
+        name, parameters, namespace = f"{tmp_path}/sway.py:Sway", {"duration": 3.0}, "/left"
+        ticks, options = 601, {"publish_rate": 1000.0}
+    else:
+        name, parameters, namespace = f"{FEEDBACK}:Feedback", {"ticks": 1000}, ""
+        ticks, options = 1000, {}
+    duration = ticks * 0.005
+    node = simulations.start(
+        namespace=namespace, lockstep=True, duration=duration, real_time_factor=0.0, **options
+    )
+    states = listener.collect(STATE, f"{namespace}/joint_states")
+    wrenches = listener.collect(WRENCH, f"{namespace}/lfsensor")
+    texts = [f"{key}:={value}" for key, value in parameters.items()]
+    program = start_controller(simulations, name, *texts, namespace=namespace)
+    last = round(duration * 1e9)
+    assert listener.wait_for(
+        lambda: all(m and nanoseconds(m[-1]) == last for m in (states, wrenches)), LIMIT
+    )
+    assert program.wait(LIMIT) == 0
+    assert node.wait(LIMIT) == 0
+    assert f"{ticks} commands accepted, 0 rejected" in node.lines[-1]
+
+    state_at = {nanoseconds(m): m for m in states}
+    wrench_at = {nanoseconds(m): m.wrench for m in wrenches}
+    course = in_process(name, parameters, ticks)
+    assert len(course) == ticks + 1 >= 500
+    for stamp, (positions, velocities, efforts, foot) in course.items():
+        state, wrench = state_at[stamp], wrench_at[stamp]
+        assert list(state.position) == positions.tolist(), stamp
+        assert list(state.velocity) == velocities.tolist(), stamp
+        assert list(state.effort) == efforts.tolist(), stamp
+        over_topic = [getattr(part, k) for part in (wrench.force, wrench.torque) for k in "xyz"]
+        assert over_topic == foot.tolist(), stamp
+    knee = np.array([positions[0] for positions, *_ in course.values()])
+    assert np.ptp([foot[2] for *_, foot in course.values()]) > 50.0  # [N]: it did move
+    assert np.isfinite(knee).all()
+
+
+class Answering:
+    """A node in lockstep that the test itself answers, message by message."""
+
+    def __init__(self, simulations, listener):
+        self.node = simulations.start(lockstep=True, lockstep_timeout=0.5, real_time_factor=0.0)
+        self.listener = listener
+        self.states = listener.collect(STATE, "joint_states")
+        self.publisher = listener.publisher(STATE, "joint_commands")
+
+    def send(self, stamp, names=("HEAD_JOINT0",), position=0.1):
+        message = JointState(name=list(names), position=[position] * len(names))
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 1_000_000_000)
+        self.listener.send(self.publisher, message)
+
+    def reaches(self, stamp):
+        return self.listener.wait_for(
+            lambda: self.states and nanoseconds(self.states[-1]) == stamp, 20.0
+        )
+
+    def rejections(self):
+        return [line for line in self.node.lines if "rejected: " in line]
+
+
+def test_the_node_says_what_it_waits_for_and_what_it_does_not_take(simulations, listener):
+    answering = Answering(simulations, listener)
+    node = answering.node
+    assert node.wait_for_line("lockstep waits for /joint_commands with the stamp 0.000000000 s", 20)
+    assert answering.reaches(0)
+
+    for stamp, names, cause in (
+        (10_000_000, ["HEAD_JOINT0"], "its stamp is ahead (0.010000000 s, awaited 0.000000000 s)"),
+        (0, ["NO_SUCH_JOINT"], "'hrp2': joint 'NO_SUCH_JOINT' does not exist"),
+        (0, [], "the message names no joint"),
+    ):
+        answering.send(stamp, names)
+        assert node.wait_for_line(f"/joint_commands rejected: {cause}", 20.0), cause
+    assert answering.reaches(0)  # still there
+
+    answering.send(0)
+    assert answering.reaches(5_000_000)
+    assert node.wait_for_line("lockstep goes on after", 20.0)
+    known = len(answering.rejections())
+    answering.send(0)  # as a controller does that heard the state twice
+    answering.send(5_000_000)
+    assert answering.reaches(10_000_000)
+    assert len(answering.rejections()) == known
+    answering.send(5_000_001)
+    assert node.wait_for_line("its stamp has passed (0.005000001 s, awaited 0.010000000 s)", 20.0)
+    answering.send(0)
+    assert node.wait_for_line("it carries no stamp (0.000000000 s, awaited 0.010000000 s)", 20.0)
+
+    time.sleep(0.7)
+    stalls = [line for line in node.lines if "lockstep waits" in line]
+    assert len(stalls) == 2  # at 0 s and at 0.010 s, once each
+    assert re.search(r"0\.010000000 s, for 0\.5 s now; 1 publisher connected", stalls[1])
+    node.send_signal(signal.SIGINT)
+    assert node.wait(20.0) == 0
+    assert "2 commands accepted, 5 rejected" in node.lines[-1]
+
+
+def test_services_in_lockstep(simulations, listener):
+    answering = Answering(simulations, listener)
+    assert "call ~/pause before" in listener.call("/hrpsim/step").message
+    assert listener.call("/hrpsim/pause").success
+    listener.set_parameter("step_count", 7)
+    refused = listener.call("/hrpsim/step")
+    assert not refused.success
+    assert "made 0 of 7 steps: lockstep waits for /joint_commands" in refused.message
+
+    answering.send(0)
+    refused = listener.call("/hrpsim/step")  # the tick at 5 ms lacks its command
+    assert "made 5 of 7 steps: lockstep waits" in refused.message
+    assert answering.reaches(5_000_000)
+    answering.send(5_000_000)
+    listener.set_parameter("step_count", 4)
+    assert "made 4 steps; time 0.009 s" in listener.call("/hrpsim/step").message
+    assert answering.reaches(9_000_000)
+
+    assert "time 0.015 s" in listener.call("/hrpsim/reset").message  # no tick at 10 ms
+    assert answering.reaches(15_000_000)
+    assert listener.call("/hrpsim/resume").success
+    answering.send(10_000_000)
+    assert answering.node.wait_for_line("its stamp has passed (0.010000000 s", 20.0)
+    answering.send(15_000_000)
+    assert answering.reaches(20_000_000)
+
+
+def test_a_killed_controller_is_missed_and_another_takes_over(simulations, listener):
+    node = simulations.start(lockstep=True, lockstep_timeout=0.5, start_paused=True)
+    states = listener.collect(STATE, "joint_states")
+    first = start_controller(simulations, f"{FEEDBACK}:Feedback")
+    assert first.wait_for_line("ready", LIMIT)
+    assert listener.call("/hrpsim/resume").success
+    assert listener.wait_for(lambda: nanoseconds(states[-1]) > 300_000_000)
+
+    segments = own_shared_memory(first.pid)
+    first.send_signal(signal.SIGKILL)
+    assert first.wait(20.0) == -signal.SIGKILL
+    assert node.wait_for_line("lockstep waits for /joint_commands", 20.0)
+    for segment in segments:
+        segment.unlink(missing_ok=True)
+    listener.spin(0.3)
+    stopped_at = nanoseconds(states[-1])
+    (waiting,) = [line for line in node.lines if "lockstep waits" in line]
+    assert f"with the stamp {stopped_at // 10**9}.{stopped_at % 10**9:09d} s" in waiting
+
+    second = start_controller(simulations, f"{FEEDBACK}:Feedback")
+    assert node.wait_for_line("lockstep goes on after", LIMIT)
+    assert listener.wait_for(lambda: nanoseconds(states[-1]) > stopped_at + 300_000_000)
+    assert second.lines.count("initialize") == 1
+
+    # A reset: the controller notices, and the second life is the first, bit for bit.
+    message = listener.call("/hrpsim/reset").message
+    start = round(float(message.split("time ")[1].split()[0]) * 1e9)
+    assert listener.wait_for(lambda: nanoseconds(states[-1]) > start + 300_000_000)
+    assert second.lines.count("initialize") == 2
+    at = {nanoseconds(m): (m.position, m.velocity, m.effort) for m in states}
+    for t in range(0, 300_000_001, 5_000_000):
+        assert at[start + t] == at[t], t
+    assert start - 5_000_000 not in at
+    assert second.stop() == 0
+
+
+def test_errors_of_controllers_end_them_with_a_reason(simulations):
+    simulations.start(lockstep=True)
+    clumsy, dizzy, slow = (
+        start_controller(simulations, f"{FEEDBACK}:{name}") for name in ("Clumsy", "Dizzy", "Slow")
+    )
+    assert clumsy.wait(LIMIT) == 1
+    trace = clumsy.lines[clumsy.lines.index("Traceback (most recent call last):") :]
+    assert str(FEEDBACK) in trace[1]
+    assert "in control" in trace[1]
+    assert "KeyError: 'third_foot'" in trace[-1]
+
+    assert dizzy.wait(LIMIT) == 1
+    assert "hrpsim_controller: Dizzy: positions for joint 'RLEG_JOINT0' is nan" in dizzy.lines[-1]
+    assert not any("Traceback" in line for line in dizzy.lines)
+
+    expected = "state after 0.000000000 s, at a whole multiple of the controller's period of 0.007"
+    assert slow.wait_for_line(expected, LIMIT), slow.lines
+    slow.send_signal(signal.SIGTERM)
+    assert slow.wait(20.0) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("no_such_package.module:Walk", "there is no module 'no_such_package'"),
+        (f"{FEEDBACK}:Walk", "controller 'Walk' does not exist"),
+        ("Feedback", "expected 'module:Class'"),
+        (f"{FEEDBACK}:np", "is no subclass of hrpsim.control.controller.Controller"),
+    ],
+)
+def test_a_controller_that_is_not_there_is_named(simulations, name, message):
+    program = start_controller(simulations, name)
+    assert program.wait(LIMIT) == 1
+    (line,) = program.lines
+    assert message in line
+
+
+def test_a_controller_that_cannot_be_imported_shows_where(simulations, tmp_path):
+    file = tmp_path / "walk.py"
+    file.write_text("import numpy\nimport no_such_thing\n")
+    program = start_controller(simulations, f"{file}:Walk")
+    assert program.wait(LIMIT) == 1
+    assert program.lines[0] == "Traceback (most recent call last):"
+    assert program.lines[1].strip().startswith(f'File "{file}", line 2')
+    assert program.lines[-1] == "ModuleNotFoundError: No module named 'no_such_thing'"
+
+
+def test_a_control_period_must_be_whole_steps(simulations):
+    arguments = ["--ros-args", "-p", "lockstep:=true", "-p", "control_period:=0.0015"]
+    node = simulations.start_program("hrpsim.ros.node", *arguments)
+    assert node.wait(LIMIT) == 1
+    expected = (
+        "control_period of 0.0015 s is not a whole multiple of the world's time step of 0.001"
+    )
+    assert expected in node.lines[-1]
+
+
+def test_the_documented_program_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sway.py").write_text(documented(0))
+    (tmp_path / "config").symlink_to(ROOT / "config")
+    assert len(documented(0).partition("class")[2].splitlines()) <= 30
+    exec(compile(documented(1), str(DOCUMENT), "exec"), {})
+    assert capsys.readouterr().out.startswith("4.005 [")
