@@ -420,9 +420,11 @@ _compilation_announced = False
 def _announce_compilation() -> float | None:
     """Say once that a first run compiles; return when that began, or None if it need not."""
     global _compilation_announced
-    if _compilation_announced or is_compiled():
+    if _compilation_announced:
         return None
-    _compilation_announced = True
+    _compilation_announced = True  # looking at the cache takes longer than a step: look once
+    if is_compiled():
+        return None
     print(
         "hrpsim: compiling the kernels, once after an install or a change (about a minute) ...",
         file=sys.stderr,
