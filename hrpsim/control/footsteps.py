@@ -19,6 +19,7 @@ from hrpsim.errors import HrpsimError, unknown_name
 
 SIDES = ("left", "right")
 _SMALLEST_GAP = 0.01  # between the soles [m]
+_LOOKS = 9  # at the soles while a foot moves
 _SAME = 1e-9  # [m, rad]
 
 
@@ -125,8 +126,8 @@ def plan_footsteps(walk: Walk, left: Footstep, right: Footstep, outlines) -> lis
     """Return the footsteps of `walk` in their order, the last of which closes the feet up.
 
     left, right: where the soles stand at the start, side by side. outlines: corners of the left
-    and the right sole in their frames, two arrays (k, 2) [m]. Raises WalkError where two soles on
-    the floor would overlap or come nearer than 10 mm.
+    and the right sole in their frames, two arrays (k, 2) [m]. Raises WalkError where the foot that
+    moves, or lands, comes nearer than 10 mm to the other one.
     """
     half = 0.5 * math.hypot(left.x - right.x, left.y - right.y)
     x, y, yaw = 0.5 * (left.x + right.x), 0.5 * (left.y + right.y), left.yaw
@@ -138,15 +139,14 @@ def plan_footsteps(walk: Walk, left: Footstep, right: Footstep, outlines) -> lis
     def put(side: str) -> None:
         aside = half if side == "left" else -half
         step = Footstep(side, x - aside * math.sin(yaw), y + aside * math.cos(yaw), yaw)
-        stance[side] = step
         footsteps.append(step)
-        left, right = (stance[s].point(outline[s]) for s in SIDES)
-        gap = gap_between(left, right)
+        gap = _least_gap(stance[side], step, stance[_other(side)], outline)
         if gap < _SMALLEST_GAP:
             raise WalkError(
                 f"step {len(footsteps)}, with the {side} foot, leaves {1e3 * gap:.1f} mm between "
                 f"the soles; at least {1e3 * _SMALLEST_GAP:.0f} mm are needed: make it smaller"
             )
+        stance[side] = step
 
     for steps in walk.steps:
         for _ in range(steps.count):
@@ -156,9 +156,23 @@ def plan_footsteps(walk: Walk, left: Footstep, right: Footstep, outlines) -> lis
             x += steps.forward * math.cos(yaw) - aside * math.sin(yaw)
             y += steps.forward * math.sin(yaw) + aside * math.cos(yaw)
             put(side)
-            side = SIDES[1 - SIDES.index(side)]
+            side = _other(side)
     before = stance[side]
     put(side)
     if np.abs(np.subtract(before[1:], stance[side][1:])).max() < _SAME:
         footsteps.pop()  # they already were side by side
     return footsteps
+
+
+def _other(side: str) -> str:
+    return SIDES[1 - SIDES.index(side)]
+
+
+def _least_gap(start: Footstep, goal: Footstep, standing: Footstep, outline) -> float:
+    """Return the least gap between the soles while one goes straight from `start` to `goal` [m]."""
+    fixed = standing.point(outline[standing.side])
+    gaps = []
+    for part in np.linspace(0.0, 1.0, _LOOKS):
+        pose = np.add(start[1:], part * np.subtract(goal[1:], start[1:]))
+        gaps.append(gap_between(Footstep(goal.side, *pose).point(outline[goal.side]), fixed))
+    return min(gaps)

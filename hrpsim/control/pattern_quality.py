@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ class JointUse(NamedTuple):
     name: str
     angle_margin: float  # to the nearer limit [rad]; negative: beyond it
     speed_ratio: float  # of the greatest speed to the limit
-    torque_ratio: float  # of the greatest torque to the limit; 0 where the pattern has none
+    torque_ratio: float  # of the greatest torque to the limit
 
 
 class PatternQuality(NamedTuple):
@@ -33,8 +34,9 @@ class PatternQuality(NamedTuple):
     joints: tuple[JointUse, ...]  # in the order of the joint ids
 
     def report(self) -> str:
-        """Return the figures as text, with the joints that are used most."""
-        angle = min(self.joints, key=lambda joint: joint.angle_margin)
+        """Return the figures as text, with those of the moving joints that are used most."""
+        moving = [joint for joint in self.joints if joint.speed_ratio > 0.0]
+        angle = min(moving, key=lambda joint: joint.angle_margin)
         speed = max(self.joints, key=lambda joint: joint.speed_ratio)
         torque = max(self.joints, key=lambda joint: joint.torque_ratio)
         return "\n".join(
@@ -70,9 +72,7 @@ def pattern_quality(model: Model, pattern: WalkingPattern) -> PatternQuality:
         zmp_error_rms=float(np.sqrt((errors**2).mean())),
         uncorrected_zmp_error=pattern.zmp_errors[0],
         sole_gap=min(gap_between(left, right) for left, right in outlines),
-        joints=tuple(
-            _joint_use(model, pattern, k) for k in range(len(pattern.sequence.joint_names))
-        ),
+        joints=tuple(_uses(model, pattern)),
     )
 
 
@@ -90,17 +90,18 @@ def _least_margin(pattern: WalkingPattern, phase, outlines) -> float:
     return float(margins(pattern.zmp[first:last], polygon).min())
 
 
-def _joint_use(model: Model, pattern: WalkingPattern, column: int) -> JointUse:
-    sequence = pattern.sequence
-    name = sequence.joint_names[column]
-    k = model.joint(name).v_index
-    system = model.system
-    angles = sequence.pos.values[:, column]
-    speed = np.abs(np.gradient(angles, pattern.period)).max()
-    torque = 0.0 if sequence.torque is None else np.abs(sequence.torque.values[:, column]).max()
-    return JointUse(
-        name,
-        float(min(angles.min() - system.lower[k], system.upper[k] - angles.max())),
-        float(speed / system.velocity_limit[k]),
-        float(torque / system.effort_limit[k]),
-    )
+def _uses(model: Model, pattern: WalkingPattern) -> Iterator[JointUse]:
+    sequence, system = pattern.sequence, model.system
+    speeds = np.abs(np.gradient(sequence.pos.values, pattern.period, axis=0)).max(axis=0)
+    torques = np.abs(sequence.torque.values).max(axis=0)
+    for name, angles, speed, torque in zip(
+        sequence.joint_names, sequence.pos.values.T, speeds, torques
+    ):
+        k = model.joint(name).v_index
+        margin = min(angles.min() - system.lower[k], system.upper[k] - angles.max())
+        yield JointUse(
+            name,
+            angle_margin=float(margin),
+            speed_ratio=float(speed / system.velocity_limit[k]),
+            torque_ratio=float(torque / system.effort_limit[k]),
+        )

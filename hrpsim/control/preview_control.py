@@ -19,8 +19,9 @@ class PreviewControl:
     of the centre of mass above the floor [m].
 
     A (3, 3), B (3,), C (3,): the cart-table model, x(k+1) = A x(k) + B u(k), p(k) = C x(k).
-    integral_gain, state_gain (3,), preview_gains (count,): of
-    u(k) = -integral_gain sum e - state_gain x(k) + sum preview_gains(j) reference(k + j), j >= 1.
+    integral_gain, state_gain (3,), preview_gains (count,): of the change of the jerk,
+    -integral_gain e(k) - state_gain (x(k) - x(k - 1))
+    + sum preview_gains(j) (reference(k + j) - reference(k + j - 1)), j >= 1.
     """
 
     def __init__(
@@ -61,18 +62,16 @@ class PreviewControl:
         It rests at `start` (axes,) before; after its last sample the reference stays as it is.
         """
         reference = np.asarray(reference, dtype=np.float64)
-        count, ahead = len(reference), len(self.preview_gains)
-        held = np.concatenate([reference, np.repeat(reference[-1:], ahead, axis=0)])
-        previewed = np.stack(
-            [np.correlate(axis[1:], self.preview_gains, "valid") for axis in held.T], axis=-1
-        )
+        held = np.repeat(reference[-1:], len(self.preview_gains), axis=0)
+        changes = np.diff(np.concatenate([reference, held]), axis=0)
+        previewed = [np.correlate(axis, self.preview_gains, "valid") for axis in changes.T]
         state = np.zeros((3, reference.shape[1]))
         state[0] = start
-        error_sum = np.zeros(reference.shape[1])
+        before, jerk = state, np.zeros(reference.shape[1])
         com, zmp = np.empty_like(reference), np.empty_like(reference)
-        for k in range(count):
+        for k, change in enumerate(np.transpose(previewed)):
             com[k], zmp[k] = state[0], self.C @ state
-            error_sum = error_sum + zmp[k] - reference[k]
-            jerk = previewed[k] - self.integral_gain * error_sum - self.state_gain @ state
-            state = self.A @ state + np.outer(self.B, jerk)
+            feedback = self.state_gain @ (state - before)
+            jerk = jerk + change - feedback - self.integral_gain * (zmp[k] - reference[k])
+            before, state = state, self.A @ state + np.outer(self.B, jerk)
         return com, zmp

@@ -26,12 +26,12 @@ def sole_courses(phases: list[Phase], step_height: float, times) -> np.ndarray:
             if phase.target is None or phase.target.side != side:
                 continue
             now = in_air(phase, times)
-            part = (times[now] - phase.begin) / (phase.end - phase.begin)
             start, goal = _pose(getattr(phase, side)), _pose(phase.target)
+            courses[times > 0.5 * (phase.begin + phase.end), foot] = goal
+            part = (times[now] - phase.begin) / (phase.end - phase.begin)
             travelled = smooth_step((part - _TRAVEL[0]) / (_TRAVEL[1] - _TRAVEL[0]))
             courses[now, foot] = start + travelled[:, None] * (goal - start)
             courses[now, foot, 2] = step_height * _lift(part)
-            courses[(times > phase.begin) & ~now & (times > phase.end - 1e-9), foot] = goal
     return courses
 
 

@@ -17,6 +17,8 @@ from hrpsim.control.zmp_correction import corrected_motion
 from hrpsim.control.zmp_reference import zmp_reference
 from hrpsim.model.model import Model
 
+_LONGEST_PERIOD = 0.02  # [s]
+
 
 @dataclass(frozen=True)
 class WalkingPattern:
@@ -59,6 +61,8 @@ def walking_pattern(
     near each other, or joints beyond their limits; UnreachableError where a leg is too short;
     ModelError where the model has no such legs.
     """
+    if not 0.0 < period <= _LONGEST_PERIOD:
+        raise WalkError(f"period must be positive and at most {_LONGEST_PERIOD} s, got {period!r}")
     walk = named_walk(walk) if isinstance(walk, str) else walk
     gait = gait or Gait()
     body = WalkingBody(model, soles)

@@ -17,7 +17,7 @@ from hrpsim.control.walking_body import WalkingBody, turned
 from hrpsim.control.whole_body_zmp import floor_wrenches, zero_moment_points
 
 _CORRECTIONS = 2
-_AT_ENDS = 0.8  # takes the way out of the first posture, and into the last one [s]
+_ARRIVAL = 0.8  # the last part of the way, into the last posture [s]
 
 
 class Corrected(NamedTuple):
@@ -27,9 +27,7 @@ class Corrected(NamedTuple):
     motion: np.ndarray  # configurations (n, nq)
     wrenches: np.ndarray  # of the floor, as floor_wrenches gives them (n, 6)
     zmp: np.ndarray  # of the multibody model, on the floor (n, 2) [m]
-    errors: tuple[
-        float, ...
-    ]  # largest distance from the reference, before corrections and after [m]
+    errors: tuple[float, ...]  # largest |zmp - reference|, before corrections and after [m]
 
 
 def corrected_motion(body: WalkingBody, soles, reference, last_waist, period) -> Corrected:
@@ -41,10 +39,9 @@ def corrected_motion(body: WalkingBody, soles, reference, last_waist, period) ->
     """
     count = len(reference)
     times = np.arange(count) * period
-    leaving = smooth_step(times / _AT_ENDS)[:, None]
-    arriving = smooth_step((times - times[-1]) / _AT_ENDS + 1.0)[:, None]
+    arriving = smooth_step((times - times[-1]) / _ARRIVAL + 1.0)[:, None]
     preview = PreviewControl(period, body.com[2])
-    com = _center_of_mass(preview, reference)
+    com, _ = preview.follow(reference, reference[0])
     waist = np.empty((count, 4))
     waist[:, 2], waist[:, 3] = body.waist_height, soles[:, :, 3].mean(axis=1)
     waist[:, :2] = com - turned(body.com[:2], waist[:, 3])
@@ -52,18 +49,11 @@ def corrected_motion(body: WalkingBody, soles, reference, last_waist, period) ->
     errors = []
     while True:
         waist[:, :2] += com - body.center_of_mass(motion)[:, :2]
-        waist[:, :2] = leaving * waist[:, :2] * (1.0 - arriving) + arriving * last_waist
+        waist[:, :2] += arriving * (last_waist - waist[:, :2])
         motion = body.motion(waist, soles)
         wrenches = floor_wrenches(body.model, motion, period)
         zmp = zero_moment_points(wrenches)
         errors.append(float(np.linalg.norm(zmp - reference, axis=1).max()))
         if len(errors) > _CORRECTIONS:
             return Corrected(waist, motion, wrenches, zmp, tuple(errors))
-        com = com + _center_of_mass(preview, leaving * (1.0 - arriving) * (reference - zmp))
-
-
-def _center_of_mass(preview: PreviewControl, reference) -> np.ndarray:
-    """Return the centre of mass (n, 2) [m] that follows `reference` (n, 2), at rest long before."""
-    before = len(preview.preview_gains)
-    padded = np.concatenate([np.repeat(reference[:1], before, axis=0), reference])
-    return preview.follow(padded, reference[0])[0][before:]
+        com = com + preview.follow((1.0 - arriving) * (reference - zmp))[0]
