@@ -19,6 +19,7 @@ from hrpsim.model.model import Model
 _APPROACH_SPEED = 0.5  # [rad/s]
 _SHORTEST_APPROACH = 1.0  # [s]
 _ALREADY_THERE = 0.02  # [rad]: servos give way that much under the robot's weight
+_LOADING_TIME = 0.5  # in which the feed-forward of torques comes in [s]
 
 
 class Playback(Controller):
@@ -28,7 +29,9 @@ class Playback(Controller):
     `joint_names`, of its columns (see `read_sequence`); `period` [s]; `transition` [s], from the
     measured posture to the first sample, on a quintic. By default that takes as long as the
     farthest joint needs at 0.5 rad/s on average, at least 1 s, but no time where every joint is
-    within 0.02 rad. Joints that the sequence does not name are held where they are at the start.
+    within 0.02 rad; `feed_forward`, whether the sequence's torques, where it has any, are added to
+    those of the servos (true by default): they come in within half a second after the transition.
+    Joints that the sequence does not name are held where they are at the start.
 
     Each command is the sample at the end of the period that begins, with the mean rate over that
     period as feed-forward: exactly the motion of a host that ramps the targets over the period.
@@ -38,10 +41,11 @@ class Playback(Controller):
         self.sequence = sequence
         self.period = period
         self.transition: float | None = None  # [s]; None: by the distance
+        self.feed_forward = True
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
         """Read the sequence. Raises SequenceError for files or parameters that do not fit."""
-        known = ("sequence", "joint_names", "period", "transition")
+        known = ("sequence", "joint_names", "period", "transition", "feed_forward")
         for name in parameters:
             if name not in known:
                 raise SequenceError(f"playback: {unknown_name('parameter', name, known)}")
@@ -53,6 +57,11 @@ class Playback(Controller):
         if "period" in parameters:
             self.period = parameters["period"]
         self.transition = _checked_transition(parameters.get("transition"))
+        self.feed_forward = parameters.get("feed_forward", True)
+        if not isinstance(self.feed_forward, bool):
+            raise SequenceError(
+                f"playback: feed_forward must be true or false, got {self.feed_forward!r}"
+            )
         joints = controlled_joints(model)
         for name in self.sequence.joint_names:
             if name not in joints:
@@ -80,8 +89,19 @@ class Playback(Controller):
         self._positions = np.concatenate([path[1:], path[-1:]])
         self._velocities = np.zeros_like(self._positions)
         self._velocities[:-1] = np.diff(path, axis=0) / self.period
+        self._efforts = self._torques(times, transition)
         self._begin = state.time
         self.finished = False
+
+    def _torques(self, times, transition: float) -> np.ndarray | None:
+        """Return the mean feed-forward of each period (count + 1, joints), None without any."""
+        torque = self.sequence.torque
+        if torque is None or not self.feed_forward:
+            return None
+        efforts = np.zeros_like(self._positions)
+        at = torque.at(self.sequence.pos.times[0] + (times - transition))
+        efforts[:, self._columns] = np.concatenate([0.5 * (at[1:] + at[:-1]), at[-1:]])
+        return efforts * smooth_step((times - transition) / _LOADING_TIME)[:, None]
 
     def control(self, state: State) -> Command:
         """Return the sample at the end of this period; `finished` once the last one is past."""
@@ -90,7 +110,8 @@ class Playback(Controller):
         if k >= last:
             self.finished = True
             k = last
-        return Command(positions=self._positions[k], velocities=self._velocities[k])
+        efforts = None if self._efforts is None else self._efforts[k]
+        return Command(self._positions[k], self._velocities[k], efforts)
 
 
 def _approach_time(distance: float) -> float:

@@ -56,6 +56,21 @@ def test_on_a_ramp_the_servo_lags_by_the_load_alone(period):
     np.testing.assert_allclose(lag, MASS * GRAVITY / KP, rtol=1e-9)
 
 
+def test_with_the_torques_of_the_motion_the_servo_does_not_lag():
+    # m d2q/dt2 = feed-forward - m g + servo: with feed-forward m g on a ramp, the servo rests.
+    rate = 0.3
+    times = 0.005 * np.arange(401)
+    path, load = Channel(times, rate * times[:, None]), np.full((401, 1), MASS * GRAVITY)
+    sequence = MotionSequence(("lift",), path, torque=Channel(times, load))
+    t, q, effort = play(sequence, 0.005)
+    late = (t > 1.0) & (t < 1.9)
+    np.testing.assert_allclose(q[late, 0], rate * t[late], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(effort[late, 0], MASS * GRAVITY, rtol=1e-6)
+    assert abs(q[1, 0]) < 1e-3  # the load comes in gently: at the start it sags, then rises
+    plain = play(sequence, 0.005, {"feed_forward": False})[1]
+    np.testing.assert_allclose(rate * t[late] - plain[late, 0], MASS * GRAVITY / KP, rtol=1e-9)
+
+
 def test_periods_agree_within_what_straight_ramps_leave_out():
     times = 0.01 * np.arange(151)
     wave = Channel(times, 0.1 * np.sin(4.0 * times)[:, None] ** 3)
