@@ -11,6 +11,7 @@ import numpy as np
 from hrpsim.control.controller import Controller, ControllerError, ImuReading, State
 from hrpsim.control.controller_host import ControllerHost, seconds_of, steps_in_period
 from hrpsim.errors import StateError
+from hrpsim.model.model import Model
 from hrpsim.world.robot import Robot
 
 
@@ -18,8 +19,9 @@ class ControlLoop:
     """Runs `controller` on a robot and steps the robot's world by the controller's period.
 
     With `interpolate`, position targets move evenly over the period instead of jumping at its
-    start. Use it as a context manager, or `run`: the controller is then stopped, come what may.
-    A world that was reset lets the controller begin anew.
+    start. `model` is what the controller is told of the robot, in place of the truth. Use it as a
+    context manager, or `run`: the controller is then stopped, come what may. A world that was
+    reset lets the controller begin anew.
 
         with ControlLoop(robot, Balance(), {"gain": 0.3}) as loop:
             while world.time < 2.0:
@@ -35,10 +37,11 @@ class ControlLoop:
         controller: Controller,
         parameters: Mapping[str, Any] | None = None,
         interpolate: bool = True,
+        model: Model | None = None,
     ):
         self.robot = robot
         self.controller = controller
-        self._host = ControllerHost(controller, robot.model, parameters)
+        self._host = ControllerHost(controller, model or robot.model, parameters)
         try:
             self.steps_per_period = steps_in_period(
                 f"{self._host.name}: the period", controller.period, robot.world.time_step
