@@ -66,20 +66,17 @@ def test_the_same_bits_in_process_and_over_topics(simulations, listener, tmp_pat
     else:
         name, parameters, namespace = f"{FEEDBACK}:Feedback", {"ticks": 1000}, ""
         ticks, options = 1000, {}
-    duration = ticks * 0.005
-    node = simulations.start(
-        namespace=namespace, lockstep=True, duration=duration, real_time_factor=0.0, **options
-    )
+    node = simulations.start(namespace=namespace, lockstep=True, real_time_factor=0.0, **options)
     states = listener.collect(STATE, f"{namespace}/joint_states")
     wrenches = listener.collect(WRENCH, f"{namespace}/lfsensor")
     texts = [f"{key}:={value}" for key, value in parameters.items()]
     program = start_controller(simulations, name, *texts, namespace=namespace)
-    last = round(duration * 1e9)
+    last = ticks * 5_000_000  # there the node waits for a further command
     assert listener.wait_for(
         lambda: all(m and nanoseconds(m[-1]) == last for m in (states, wrenches)), LIMIT
     )
     assert program.wait(LIMIT) == 0
-    assert node.wait(LIMIT) == 0
+    assert node.stop() == 0
     assert f"{ticks} commands accepted, 0 rejected" in node.lines[-1]
 
     state_at = {nanoseconds(m): m for m in states}
@@ -93,9 +90,7 @@ def test_the_same_bits_in_process_and_over_topics(simulations, listener, tmp_pat
         assert list(state.effort) == efforts.tolist(), stamp
         over_topic = [getattr(part, k) for part in (wrench.force, wrench.torque) for k in "xyz"]
         assert over_topic == foot.tolist(), stamp
-    knee = np.array([positions[0] for positions, *_ in course.values()])
     assert np.ptp([foot[2] for *_, foot in course.values()]) > 50.0  # [N]: it did move
-    assert np.isfinite(knee).all()
 
 
 class Answering:
