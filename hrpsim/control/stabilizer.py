@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hrpsim.control.controller import controlled_joints
+from hrpsim.control.controller import ControllerError, controlled_joints
 from hrpsim.control.convex_polygon import inset, nearest_in
 from hrpsim.control.foot import Foot
 from hrpsim.control.state_estimation import Estimate
@@ -21,6 +21,8 @@ from hrpsim.dynamics.functions import STANDARD_GRAVITY, link_jacobian, mass_matr
 from hrpsim.model.model import Model
 
 _GRAVITY = -STANDARD_GRAVITY[2]
+_TOUCHING = 0.05  # of the weight: a sole that bears more than that stands
+_TALLEST_STEP = 0.03  # what the feet's heights may be made to differ from the reference [m]
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Gains:
     """What can be set; config/walk_controller.yaml says how the values were chosen."""
 
     dcm_rate: float  # errors of the divergent component decay at this rate [1/s]
-    zmp_lag: float  # from a desired ZMP to the floor's [s]
+    servo_lag: float  # from the end of a control period until the floor's ZMP is there [s]
     integral_rate: float  # constant errors of the divergent component vanish at this rate [1/s]
     integral_limit: float  # most that the integral shifts the ZMP [m]
     support_margin: float  # the desired ZMP keeps this far from the support's edge [m]
@@ -40,10 +42,10 @@ class Gains:
 
 @dataclass
 class _FootState:
-    """What a foot remembers: turns about x and y of its sole [rad]."""
+    """What a foot remembers about x and y of its sole."""
 
-    yielded: list[float]  # of the springs, with their damping, under the desired torque
-    answered: list[float]  # to the measured torque
+    yielded: list[float]  # turns of its springs, with their damping, under the torque [rad]
+    answer: list[float]  # torque besides the desired one, to make the measured one right [Nm]
 
 
 class Stabilizer:
@@ -66,11 +68,9 @@ class Stabilizer:
         stiffness = np.array([model.gains.get(name, (math.inf, 0.0))[0] for name in joints])
         self._joint_yield = 1.0 / stiffness
         self._leg_yield = [self._joint_yield[columns] for columns in self._leg_columns]
-        # Ankle roll turns about x, ankle pitch about y; both are in series with the springs.
-        self._turn_yield = [
-            1.0 / foot.turn_stiffness + compliance[[5, 4]]
-            for foot, compliance in zip(feet, self._leg_yield)
-        ]
+        # Ankle roll turns about x, ankle pitch about y, in series with the springs.
+        self._ankle_yield = [compliance[[5, 4]].tolist() for compliance in self._leg_yield]
+        self._spring_yield = [(1.0 / foot.turn_stiffness).tolist() for foot in feet]
         self._keep = [
             [
                 math.exp(-period * k / c) if c > 0.0 and math.isfinite(k) else 0.0
@@ -82,7 +82,10 @@ class Stabilizer:
         q[[model.joint(name).q_index for name in joints]] = reference.joint_positions[0]
         self._height_yield = self._leg_height_yield(model, q)
         self.natural_frequencies = _natural_frequencies(model, q, reference)
-        self._zmp_gains = [_zmp_gains(w, gains) for w in self.natural_frequencies]
+        self._zmp_gains = [
+            _zmp_gains(w, gains.dcm_rate, period + gains.servo_lag)
+            for w in self.natural_frequencies
+        ]
         self._polygons = [
             None if polygon is None else inset(polygon, gains.support_margin).tolist()
             for polygon in reference.polygons
@@ -91,6 +94,7 @@ class Stabilizer:
         high = [foot.outline.max(axis=0) - gains.support_margin for foot in feet]
         self._cop_range = list(zip(np.array(low).tolist(), np.array(high).tolist()))
         self._weight = model.mass * _GRAVITY
+        self._fading = math.exp(-period / gains.swing_time)
         self.reset()
 
     def reset(self) -> None:
@@ -107,10 +111,11 @@ class Stabilizer:
         reach = link_jacobian(model, q, foot.sole)[2, at]
         return float(reach**2 @ self._leg_yield[0]) + 1.0 / foot.slide_stiffness
 
-    def update(self, estimate: Estimate, k: int) -> np.ndarray:
-        """Return the joint positions (joints,) for the end of the period that begins now.
+    def update(self, estimate: Estimate, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the joints should be at the end of the period, and their servos' lead.
 
-        k: the sample of the reference that the estimate belongs to.
+        Both (joints,) [rad]; the lead makes up for what servos yield under load. k: the sample of
+        the reference that the estimate belongs to.
         """
         reference, gains = self.reference, self.gains
         last = reference.count - 1
@@ -142,8 +147,7 @@ class Stabilizer:
                 px * fy - py * fx,
             )
             efforts[columns] -= S @ (*moment, fx, fy, fz)
-        positions += s * self._joint_yield * efforts
-        return positions
+        return positions, s * self._joint_yield * efforts
 
     def _desired_zmp(self, estimate: Estimate, k: int, ahead: int, anchor, s: float):
         """Return the desired ZMP and the estimated centre of mass in the reference's world."""
@@ -221,10 +225,10 @@ class Stabilizer:
                 s * self.period / gains.force_time * self._height_yield * 2.0 * excess
             )
         if not (contact[0] and contact[1]):
-            touched = min(left, right) > 0.05 * self._weight
+            touched = min(left, right) > _TOUCHING * self._weight
             if not touched:
-                self._difference *= math.exp(-self.period / gains.swing_time)
-        self._difference = min(max(self._difference, -0.03), 0.03)
+                self._difference *= self._fading
+        self._difference = min(max(self._difference, -_TALLEST_STEP), _TALLEST_STEP)
 
     def _leg_targets(self, estimate, k: int, ahead: int, share: float, forces, torques, s: float):
         """Return position and orientation of each sole in the waist's frame, springs at rest."""
@@ -256,34 +260,36 @@ class Stabilizer:
 
     def _sole_tilt(self, estimate, side: int, k: int, torque, load: float, s: float):
         """Return by how much the ankle link leans (2,), about the world's x and y axes [rad]."""
-        gains, foot, memory = self.gains, self.feet[side], self._feet[side]
+        gains, memory = self.gains, self._feet[side]
         yaw = float(self.reference.sole_yaw[k, side])
         c, sine = math.cos(yaw), math.sin(yaw)
         wanted = (c * torque[0] + sine * torque[1], c * torque[1] - sine * torque[0])
-        stands = estimate.loads[side] > 0.05 * self._weight
+        stands = estimate.loads[side] > _TOUCHING * self._weight
         tilt = [0.0, 0.0]
         for i in (0, 1):
-            rest = wanted[i] / float(foot.turn_stiffness[i])
-            memory.yielded[i] = rest + (memory.yielded[i] - rest) * self._keep[side][i]
             if stands:
                 error = wanted[i] - estimate.pivot_torques[side][i]
-                memory.answered[i] -= (
-                    s * self.period / gains.torque_time * float(self._turn_yield[side][i]) * error
-                )
+                memory.answer[i] += s * self.period / gains.torque_time * error
             else:
-                memory.answered[i] *= math.exp(-self.period / gains.swing_time)
-            tilt[i] = memory.answered[i] - s * memory.yielded[i]
+                memory.answer[i] *= self._fading
+            rest = self._spring_yield[side][i] * (s * wanted[i] + memory.answer[i])
+            memory.yielded[i] = rest + (memory.yielded[i] - rest) * self._keep[side][i]
+            tilt[i] = -memory.yielded[i] - self._ankle_yield[side][i] * memory.answer[i]
         return c * tilt[0] - sine * tilt[1], sine * tilt[0] + c * tilt[1]
 
 
-def _zmp_gains(w: float, gains: Gains) -> tuple[float, float]:
+def _zmp_gains(w: float, rate: float, T: float) -> tuple[float, float]:
     """Return what the ZMP gets for each metre of the centre of mass's error, and for each m/s.
 
     The error e follows  e'' = w^2 (e - z),  z' = (u - z) / T. Of the three poles one is the
-    pendulum's own -w and one -dcm_rate; the third follows, so that z is not fed back.
+    pendulum's own -w and one -rate; the third follows, so that z is not fed back.
     """
-    T, rate = gains.zmp_lag, gains.dcm_rate
     third = 1.0 / T - w - rate
+    if third <= 0.0:
+        raise ControllerError(
+            f"walk: dcm_rate {rate:g} 1/s is too fast for a ZMP that lags by {T:g} s; it must be "
+            f"below {1.0 / T - w:.3g}"
+        )
     for_position = 1.0 + T * rate * third / w
     for_rate = T + T * (w * rate + w * third + rate * third) / (w * w)
     return for_position, for_rate

@@ -1,4 +1,4 @@
-"""The walking controller: plays a motion, with or without a stabiliser. A plug-in like any other."""
+"""The walking controller, a plug-in like any other: plays a motion, stabilised or not."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.control.controller import Command, Controller, ControllerError, State
+from hrpsim.control.controller import (
+    Command,
+    Controller,
+    ControllerError,
+    State,
+    controlled_joints,
+)
 from hrpsim.control.foot import foot_of
 from hrpsim.control.footsteps import PATTERNS
-from hrpsim.control.motion_sequence import MotionSequence
+from hrpsim.control.motion_sequence import Channel, MotionSequence
 from hrpsim.control.playback import Playback
 from hrpsim.control.plugins import read_parameters
 from hrpsim.control.sequence_files import read_sequence
@@ -26,6 +32,8 @@ from hrpsim.resources import share_path
 SOLES = ("l_sole", "r_sole")
 _GAINS = tuple(field.name for field in fields(Gains))
 _OWN = ("pattern", "stabilizer", "period", "hold")
+_MAY_BE_ZERO = ("hold", "servo_lag", "integral_rate", "integral_limit", "support_margin")
+_NEAR = 0.02  # [rad]: as far from the first posture the stabiliser takes over at once
 
 
 class Walk(Controller):
@@ -43,8 +51,9 @@ class Walk(Controller):
     def __init__(self, sequence: MotionSequence | None = None):
         self.sequence = sequence
         self.signals: dict[str, Any] = {}
-        self.stabilizer: Stabilizer | None = None
+        self.reference: WalkReference | None = None
         self.estimator: StateEstimator | None = None
+        self.stabilizer: Stabilizer | None = None
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
         """Plan or read the motion and what follows from it.
@@ -54,10 +63,11 @@ class Walk(Controller):
         """
         values = read_parameters(share_path("config/walk_controller.yaml"))
         known = (*_OWN, *_GAINS)
-        for name, value in parameters.items():
+        for name in parameters:
             if name not in known:
-                raise ControllerError(f"walk: {unknown_name('parameter', name, known, limit=99)}")
-            values[name] = value
+                message = unknown_name("parameter", name, known, limit=len(known))
+                raise ControllerError(f"walk: {message}")
+        values.update(parameters)
         for name in ("period", "hold", *_GAINS):
             values[name] = _number(name, values[name])
         if not isinstance(values["stabilizer"], bool):
@@ -67,49 +77,59 @@ class Walk(Controller):
         self.period, self._hold = values["period"], values["hold"]
         if self.sequence is None or parameters.get("pattern") is not None:
             self.sequence = _motion(model, values["pattern"])
-        self._playback = Playback(self.sequence)
-        self._playback.configure(model, {"period": self.period})
         if values["stabilizer"]:
             feet = tuple(foot_of(model, sole) for sole in SOLES)
             gains = Gains(**{name: values[name] for name in _GAINS})
             self.reference = WalkReference(model, self.sequence, feet, self.period)
             self.estimator = StateEstimator(model, feet)
             self.stabilizer = Stabilizer(model, feet, self.reference, gains, self.period)
+            first = Channel(np.zeros(1), self.reference.joint_positions[:1])
+            self._playback = Playback(MotionSequence(controlled_joints(model), first))
+        else:
+            self.reference = self.estimator = self.stabilizer = None
+            self._playback = Playback(self.sequence)
+        self._playback.configure(model, {"period": self.period})
 
     def initialize(self, state: State) -> None:
         """Begin, from the posture that is measured now."""
-        self._playback.initialize(state)
         self.finished = False
+        self.signals = {}
         self._end: float | None = None
+        self._begin: float | None = None
+        self._playback.initialize(state)
         if self.stabilizer is not None:
             self.estimator.reset()
             self.stabilizer.reset()
-            self._begin = state.time
-            self._last_command = np.array(state.joint_positions)
+            self._last_positions = self.reference.joint_positions[0]
+            if np.abs(state.joint_positions - self._last_positions).max() <= _NEAR:
+                self._begin = state.time
 
     def control(self, state: State) -> Command:
         """Return the joint positions for the end of this period, and their mean rates until then.
 
         `finished` once the motion and the time of holding are over.
         """
-        if self.stabilizer is None:
+        if self._begin is None:
             command = self._playback.control(state)
             over = self._playback.finished
-        else:
+            if over and self.stabilizer is not None:
+                self._begin = state.time
+        if self._begin is not None:
             k = round((state.time - self._begin) / self.period)
-            estimate = self.estimator.update(
-                state, self.reference.sole_yaw[min(k, self.reference.count - 1)]
-            )
-            positions = self.stabilizer.update(estimate, k)
-            self.signals = self.stabilizer.signals
-            rates = (positions - self._last_command) / self.period
-            self._last_command = positions
-            command = Command(positions=positions, velocities=rates)
             over = k >= self.reference.count - 1
+            command = self._stabilized(state, min(k, self.reference.count - 1))
         if over and self._end is None:
             self._end = state.time + self._hold
         self.finished = self._end is not None and state.time >= self._end - 1e-9
         return command
+
+    def _stabilized(self, state: State, k: int) -> Command:
+        estimate = self.estimator.update(state, self.reference.sole_yaw[k])
+        positions, lead = self.stabilizer.update(estimate, k)
+        self.signals = self.stabilizer.signals
+        rates = (positions - self._last_positions) / self.period
+        self._last_positions = positions
+        return Command(positions=positions + lead, velocities=rates)
 
 
 def _motion(model: Model, pattern) -> MotionSequence:
@@ -123,6 +143,7 @@ def _number(name: str, value) -> float:
         number = float(value)
     except (TypeError, ValueError):
         number = -1.0
-    if not 0.0 <= number < np.inf or (number == 0.0 and name.endswith(("period", "time", "lag"))):
-        raise ControllerError(f"walk: {name} must be a positive number, got {value!r}")
+    if not 0.0 <= number < np.inf or (number == 0.0 and name not in _MAY_BE_ZERO):
+        least = "not negative" if name in _MAY_BE_ZERO else "positive"
+        raise ControllerError(f"walk: {name} must be a finite number, {least}, got {value!r}")
     return number
