@@ -75,6 +75,9 @@ def run(options: Options) -> Result:
         "bush sets: openhrp 1000/25, jaxon 2500/2.5, hrp2_soft 350/10, hrp2_stiff 600/60 Nm/rad "
         "and Nms/rad in pitch and roll; all are published, none is changed",
         "the stabiliser measures joint angles, foot forces and the IMU; bushes are not measured",
+        "servos without torques give way under the load, 9 mrad in the hip's roll: (a) then falls "
+        "with JVRC-1's gains, and only servos of at least 12000/400 carry it",
+        "pushes: analytic is what the linear inverted pendulum can take at once without a step",
     ]
     result.data.update(model=model, pattern=pattern, trials={"a": a, "b": b, "c": c})
     return result

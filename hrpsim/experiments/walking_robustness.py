@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
+
 from hrpsim.control.walk import Walk
 from hrpsim.control.walk_trial import Trial, walk
 from hrpsim.control.walking_pattern import WalkingPattern
+from hrpsim.dynamics.functions import STANDARD_GRAVITY
 from hrpsim.experiments.experiment import Row
 from hrpsim.experiments.walking_conditions import (
     Conditions,
@@ -23,6 +26,12 @@ SIDES = {
     "the right": 0.5 * math.pi,
     "the front": math.pi,
     "the left": -0.5 * math.pi,
+}
+RISES = {
+    "ahead": 0.0,
+    "to the left": 0.5 * math.pi,
+    "behind": math.pi,
+    "to the right": 1.5 * math.pi,
 }
 PUSH_STEP = 4  # in the middle of this single support
 
@@ -53,10 +62,10 @@ def robustness(pattern: WalkingPattern) -> list[Row]:
         "masses 10 % greater than known": replace(usual, mass_factor=1.1),
         "plate of 5 mm on the way": replace(usual, plate=0.005),
         **{
-            f"floor that falls by 1 degree seen from {side}": replace(
+            f"floor that rises by 1 degree {way}": replace(
                 usual, slope=math.radians(1.0), slope_heading=heading
             )
-            for side, heading in SIDES.items()
+            for way, heading in RISES.items()
         },
     }
     rows = [_row(what, trial(pattern, conditions)) for what, conditions in cases.items()]
@@ -89,5 +98,21 @@ def push_rows(pattern: WalkingPattern) -> list[Row]:
                     break
                 withstood = impulse
             what = f"(c) push of 0.1 s from {side}, {when}: withstands up to"
-            rows.append(Row(what, "Ns", withstood))
+            known = _capturable(pattern, heading) if when == "standing" else None
+            rows.append(Row(what, "Ns", withstood, analytic=known))
     return rows
+
+
+def _capturable(pattern: WalkingPattern, heading: float) -> float:
+    """Return the sudden impulse [Ns] that takes the pendulum's capture point to the soles' edge.
+
+    Standing, m omega d for the distance d along `heading` from the ZMP at rest: no foot that
+    stays where it is withstands more on the linear inverted pendulum (Pratt et al. 2006).
+    """
+    along = np.array([math.cos(heading), math.sin(heading)])
+    corners = np.concatenate(
+        [corner + sole[:2] for corner, sole in zip(pattern.outlines, pattern.soles[0])]
+    )
+    reach = ((corners - pattern.zmp_reference[0]) @ along).max()
+    omega = math.sqrt(-STANDARD_GRAVITY[2] / pattern.com[0, 2])
+    return described(Conditions()).mass * omega * float(reach)
