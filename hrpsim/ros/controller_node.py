@@ -29,6 +29,7 @@ from hrpsim.control.controller import Command
 from hrpsim.control.controller_host import ControllerHost
 from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.model.load import BASES
+from hrpsim.model.model import Model
 from hrpsim.ros.controller_topics import CommandPublisher, DescriptionListener, StateListener
 from hrpsim.ros.stamps import Stamp
 from hrpsim.ros.stop_signal import StopSignal
@@ -89,10 +90,9 @@ class ControllerNode:
         return self.host is not None and self._commands.is_connected and self._states.is_connected
 
     def spin_once(self) -> bool:
-        """Wait a little for what comes next and deal with it; return whether it was a new tick."""
+        """Wait a little for what comes next and deal with it; return whether anything new came."""
         if self.host is None:
-            self._configure(self._description.wait(_WAIT))
-            return False
+            return self._configure(self._description.wait(_WAIT))
         arrived = self._states.wait(_WAIT)
         if arrived is None:
             return False
@@ -114,21 +114,26 @@ class ControllerNode:
             f"the controller's period of {self._controller.period:g} s"
         )
 
+    def stop(self) -> None:
+        """Stop the controller, if that was not done before."""
+        if self.host is not None:
+            self.host.stop()
+
     def destroy(self) -> None:
         """Stop the controller and take the node off the ROS graph."""
         try:
-            if self.host is not None:
-                self.host.stop()
+            self.stop()
         finally:
             self.node.destroy_node()
 
-    def _configure(self, model) -> None:
+    def _configure(self, model: Model | None) -> bool:
         if model is None:
-            return
+            return False
         self.host = ControllerHost(self._controller, model, self._parameters)
         self._period_ns = self._controller.period * _NANOSECONDS
         self._commands = CommandPublisher(self.node, self.host.joint_names)
         self._states = StateListener(self.node, model)
+        return True
 
     def _answer_tick(self, stamp: Stamp, state) -> bool:
         """Answer a state at a whole multiple of the period, and a repeated one as before."""
@@ -177,7 +182,10 @@ def _own_parameters(file: str, texts: list[str]) -> dict:
         name, separator, value = text.partition(":=")
         if not separator or not name:
             raise HrpsimError(f"parameters: expected 'name:=value', got {text!r}")
-        parameters[name] = yaml.safe_load(value)
+        try:
+            parameters[name] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise HrpsimError(f"parameters: the value in {text!r} is no YAML") from error
     return parameters
 
 
@@ -203,12 +211,14 @@ def _run(arguments: list[str] | None, stop: StopSignal) -> int:
         _follow(controller, stop)
         print(f"sent {controller.command_count} commands", flush=True)
         time.sleep(_LAST_WORD if controller.finished else 0.0)
-        controller.destroy()
+        controller.stop()
         return 0
     except Exception as error:
         _print_from_users_code(error)
         return 1
     finally:
+        if controller is not None:
+            controller.destroy()
         rclpy.shutdown()
 
 
@@ -220,7 +230,7 @@ def _follow(controller: ControllerNode, stop: StopSignal) -> None:
     next_word += _PATIENCE
     try:
         while not stop() and not controller.finished:
-            answered = controller.spin_once()
+            has_news = controller.spin_once()
             now = time.monotonic()
             if now >= next_service:
                 executor.spin_once(timeout_sec=0.0)
@@ -228,7 +238,7 @@ def _follow(controller: ControllerNode, stop: StopSignal) -> None:
             if not said_ready and controller.is_ready:
                 said_ready = True
                 print("ready", flush=True)
-            if answered:
+            if has_news:
                 next_word = now + _PATIENCE
             elif now > next_word:
                 print(controller.describe_wait(), flush=True)

@@ -37,6 +37,14 @@ class Slow(Feedback):
     period = 0.007
 
 
+class Restless(Feedback):
+    """Fails when it is stopped."""
+
+    def stop(self):
+        print("stop", flush=True)
+        raise OSError("cannot stand still")
+
+
 class Clumsy(Feedback):
     """Trips over its own feet."""
 

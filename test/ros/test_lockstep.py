@@ -236,6 +236,13 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
     slow.send_signal(signal.SIGTERM)
     assert slow.wait(20.0) == 0
 
+    restless = start_controller(simulations, f"{FEEDBACK}:Restless")
+    assert restless.wait_for_line("ready", LIMIT)
+    restless.send_signal(signal.SIGINT)
+    assert restless.wait(20.0) == 1
+    assert "OSError: cannot stand still" in restless.lines[-1]
+    assert restless.lines.count("stop") == 1
+
 
 @pytest.mark.parametrize(
     ("name", "message"),
@@ -244,10 +251,12 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
         (f"{FEEDBACK}:Walk", "controller 'Walk' does not exist"),
         ("Feedback", "expected 'module:Class'"),
         (f"{FEEDBACK}:np", "is no subclass of hrpsim.control.controller.Controller"),
+        (f"{FEEDBACK}:Feedback gain", "parameters: expected 'name:=value', got 'gain'"),
+        (f"{FEEDBACK}:Feedback gain:=[", "parameters: the value in 'gain:=[' is no YAML"),
     ],
 )
-def test_a_controller_that_is_not_there_is_named(simulations, name, message):
-    program = start_controller(simulations, name)
+def test_what_cannot_be_used_is_named(simulations, name, message):
+    program = start_controller(simulations, *name.split())
     assert program.wait(LIMIT) == 1
     (line,) = program.lines
     assert message in line
