@@ -80,8 +80,8 @@ class Walk(Controller):
         if values["stabilizer"]:
             feet = tuple(foot_of(model, sole) for sole in SOLES)
             gains = Gains(**{name: values[name] for name in _GAINS})
-            self.reference = WalkReference(model, self.sequence, feet, self.period)
             self.estimator = StateEstimator(model, feet)
+            self.reference = WalkReference(model, self.sequence, feet, self.period)
             self.stabilizer = Stabilizer(model, feet, self.reference, gains, self.period)
             first = Channel(np.zeros(1), self.reference.joint_positions[:1])
             self._playback = Playback(MotionSequence(controlled_joints(model), first))
