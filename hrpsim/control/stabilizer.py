@@ -130,6 +130,7 @@ class Stabilizer:
 
         zmp, com = self._desired_zmp(estimate, k, ahead, anchor, s)
         share = self._left_share(zmp, left, right, contact)
+        self.signals.update(share=share, loads=estimate.loads)
         self._follow_loads(estimate, share, contact, s)
         forces, torques = self._foot_wrenches(estimate, k, ahead, zmp, com, share)
         positions = reference.joint_positions[ahead].copy()
