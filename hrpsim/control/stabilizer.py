@@ -65,7 +65,7 @@ class Stabilizer:
         self._leg_columns = [
             np.array([joints.index(name) for name in foot.leg.joint_names]) for foot in feet
         ]
-        stiffness = np.array([model.gains.get(name, (math.inf, 0.0))[0] for name in joints])
+        stiffness = np.array([model.gains.get(name, (0.0, 0.0))[0] or math.inf for name in joints])
         self._joint_yield = 1.0 / stiffness
         self._leg_yield = [self._joint_yield[columns] for columns in self._leg_columns]
         # Ankle roll turns about x, ankle pitch about y, in series with the springs.
@@ -93,6 +93,9 @@ class Stabilizer:
         low = [foot.outline.min(axis=0) + gains.support_margin for foot in feet]
         high = [foot.outline.max(axis=0) - gains.support_margin for foot in feet]
         self._cop_range = list(zip(np.array(low).tolist(), np.array(high).tolist()))
+        heights = np.array([[foot.pivot_height] for foot in feet])
+        self._pivots = reference.sole_p + heights * reference.sole_R[:, :, :, 2]
+        self._pivots -= reference.waist_p[:, None]
         self._weight = model.mass * _GRAVITY
         self._fading = math.exp(-period / gains.swing_time)
         self.reset()
@@ -234,18 +237,13 @@ class Stabilizer:
     def _leg_targets(self, estimate, k: int, ahead: int, share: float, forces, torques, s: float):
         """Return position and orientation of each sole in the waist's frame, springs at rest."""
         reference = self.reference
-        R_waist, waist_p = reference.waist_R[ahead], reference.waist_p[ahead]
+        R_waist = reference.waist_R[ahead]
         lean = estimate.waist_R @ reference.waist_R[k].T
         rx, ry = 0.5 * (lean[2, 1] - lean[1, 2]), 0.5 * (lean[0, 2] - lean[2, 0])
         self.signals["lean"] = (float(rx), float(ry))
         E = _small_turn(s * rx, s * ry)
         R_real = E @ R_waist
-        heights = [foot.pivot_height for foot in self.feet]
-        R_soles = reference.sole_R[ahead]
-        pivots = [
-            reference.sole_p[ahead, side] + heights[side] * R_soles[side, :, 2] - waist_p
-            for side in (0, 1)
-        ]
+        R_soles, pivots = reference.sole_R[ahead], self._pivots[ahead]
         middle = share * pivots[0] + (1.0 - share) * pivots[1]
         held = E @ middle - middle
         raised = ((1.0 - share) * self._difference, -share * self._difference)
@@ -256,7 +254,7 @@ class Stabilizer:
             tilt = self._sole_tilt(estimate, side, k, torques[side], forces[side][2], s)
             R = R_real.T @ (_small_turn(*tilt) @ R_soles[side])
             at = R_real.T @ at
-            targets.append((at - heights[side] * R[:, 2], R))
+            targets.append((at - foot.pivot_height * R[:, 2], R))
         return targets
 
     def _sole_tilt(self, estimate, side: int, k: int, torque, load: float, s: float):

@@ -56,6 +56,7 @@ class StateEstimator:
         if not imus:
             raise ModelError(f"{model.source}: no IMU on {model.base_link!r}")
         self.feet = feet
+        self._waist = waist.body
         self._imu = imus[0].name
         self._R_waist_imu = imus[0].R
         turned = np.empty(4)
@@ -65,6 +66,8 @@ class StateEstimator:
         self._wrench_moves = [_wrench_move(foot) for foot in feet]
         self._forest = forest_of(system)
         self._kinematics = new_kinematics(model.body_count)
+        self._R, self._p = self._kinematics["R"], self._kinematics["p"]
+        self._v, self._S = self._kinematics["v"], self._kinematics["S"]
         places = [model.joint(name) for name in controlled_joints(model)]
         self._q_index = np.array([joint.q_index for joint in places])
         self._v_index = np.array([joint.v_index for joint in places])
@@ -75,7 +78,7 @@ class StateEstimator:
         self._q[base.q_index : base.q_index + 3] = 0.0
         self._velocity = np.zeros(model.nv)
         self._mass = system.mass / model.mass
-        self._moment = self._mass[:, None] * system.com
+        self._moment = (self._mass[:, None] * system.com)[:, :, None]
         bodies = {joint.name: joint.body for joint in model.joints}
         self._leg_bodies = [
             np.array([bodies[name] for name in foot.leg.joint_names]) for foot in feet
@@ -98,28 +101,28 @@ class StateEstimator:
             self._weights = (left, 1.0 - left)
         if not self._aligned:
             self._place(state)
-            self._align(sole_yaws)
+            for weight, foot, yaw in zip(self._weights, self.feet, sole_yaws):
+                self._turn += weight * math.remainder(yaw - self._yaw(foot), math.tau)
             self._aligned = True
         R = self._place(state)
         rate = R @ (self._R_waist_imu @ state.imus[self._imu].angular_velocity)
         com, com_velocity = self._move(state, rate)
         pivots, soles, velocity = [], np.zeros(3), np.zeros(3)
-        kinematics = self._kinematics
-        zmp_x = zmp_y = 0.0
+        zmp_x = zmp_y = turn = 0.0
         for side, foot in enumerate(self.feet):
-            here = kinematics[foot.ankle_body]
-            R_ankle, motion, weight = here["R"], here["v"], self._weights[side]
-            pivot = here["p"] + R_ankle @ foot.pivot
+            body, weight = foot.ankle_body, self._weights[side]
+            R_ankle, motion = self._R[body], self._v[body]
+            pivot = self._p[body] + R_ankle @ foot.pivot
             pivots.append(pivot)
             soles += weight * pivot
             soles[2] -= weight * foot.pivot_height
             velocity += weight * (motion[3:] + _cross(motion[:3], pivot))
-            ahead = R_ankle @ foot.sole_R[:, 0]
-            norm = weight / math.hypot(ahead[0], ahead[1])
-            c, s = ahead[0] * norm, ahead[1] * norm
+            yaw = self._yaw(foot)
+            c, s = weight * math.cos(yaw), weight * math.sin(yaw)
             zmp_x += c * cops[side][0] - s * cops[side][1]
             zmp_y += s * cops[side][0] + c * cops[side][1]
-        self._align(sole_yaws)
+            turn += weight * math.remainder(sole_yaws[side] - yaw, math.tau)
+        self._turn += turn
         return Estimate(
             waist_R=R,
             waist_rate=rate,
@@ -130,7 +133,7 @@ class StateEstimator:
             zmp=(zmp_x, zmp_y),
             pivot_torques=torques,
             pivots=tuple(pivots),
-            leg_motions=tuple(kinematics["S"][bodies] for bodies in self._leg_bodies),
+            leg_motions=tuple(self._S[bodies] for bodies in self._leg_bodies),
         )
 
     def _place(self, state: State) -> np.ndarray:
@@ -141,28 +144,24 @@ class StateEstimator:
         turned = _product(facing, state.imus[self._imu].orientation.tolist())
         q[at : at + 4] = _product(turned, self._imu_to_waist)
         update_poses(self._forest, q, self._kinematics)
-        return self._kinematics[0]["R"].copy()
+        return self._R[self._waist].copy()
 
     def _move(self, state: State, rate) -> tuple[np.ndarray, np.ndarray]:
         """Return position and velocity of the centre of mass relative to the waist's origin."""
-        velocity, kinematics = self._velocity, self._kinematics
+        velocity = self._velocity
         velocity[self._v_index] = state.joint_velocities
         velocity[self._base_v : self._base_v + 3] = rate
-        update_velocities(self._forest, velocity, kinematics)
-        moments = np.einsum("nij,nj->ni", kinematics["R"], self._moment)
-        moments += self._mass[:, None] * kinematics["p"]
-        v = kinematics["v"]
+        update_velocities(self._forest, velocity, self._kinematics)
+        moments = (self._R @ self._moment)[:, :, 0] + self._mass[:, None] * self._p
+        v = self._v
         wx, wy, wz = v[:, 0], v[:, 1], v[:, 2]
         x, y, z = moments[:, 0], moments[:, 1], moments[:, 2]
         turning = (wy @ z - wz @ y, wz @ x - wx @ z, wx @ y - wy @ x)
         return moments.sum(axis=0), self._mass @ v[:, 3:] + turning
 
-    def _align(self, sole_yaws) -> None:
-        """Turn the axes so that the loaded soles' yaws are what they should be."""
-        for side, foot in enumerate(self.feet):
-            ahead = self._kinematics[foot.ankle_body]["R"] @ foot.sole_R[:, 0]
-            error = sole_yaws[side] - math.atan2(ahead[1], ahead[0])
-            self._turn += self._weights[side] * math.remainder(error, 2.0 * math.pi)
+    def _yaw(self, foot: Foot) -> float:
+        x, y, _ = (self._R[foot.ankle_body] @ foot.sole_R[:, 0]).tolist()
+        return math.atan2(y, x)
 
     def _feel_feet(self, state: State):
         """Return loads [N], torques about the pivots [Nm] and centres of pressure [m]."""

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from control.walking import BUSH_SETS, RIGID, half_sitting_robot, model_on, pattern, standing
+from scipy.spatial.transform import Rotation
 
 from hrpsim import center_of_mass, link_pose
 from hrpsim.control.control_loop import ControlLoop
@@ -8,10 +9,12 @@ from hrpsim.control.controller import ControllerError
 from hrpsim.control.convex_polygon import inset, nearest_in
 from hrpsim.control.fall import tilt
 from hrpsim.control.foot import foot_of
+from hrpsim.control.motion_sequence import Channel
 from hrpsim.control.stabilizer import _natural_frequencies, _zmp_gains
 from hrpsim.control.support_polygon import margins
 from hrpsim.control.walk import Walk
-from hrpsim.control.walk_reference import WalkReference
+from hrpsim.control.walk_reference import WalkReference, _quaternion, _rotations
+from hrpsim.control.walk_trial import walk
 from hrpsim.errors import ModelError
 
 SOLES = ("l_sole", "r_sole")
@@ -123,6 +126,66 @@ def test_reference_zmp_is_that_of_the_sequence_by_inverse_dynamics():
     found = WalkReference(model, silent, feet, 0.005)
     np.testing.assert_allclose(found.zmp, told.zmp, atol=3e-3)
     assert abs(told.vertical_force.mean() - WEIGHT) < 1.0
+
+
+def test_force_of_the_floor_moves_the_centre_of_mass_of_a_body_that_leans():
+    model = model_on("openhrp")
+    feet = tuple(foot_of(model, sole) for sole in SOLES)
+    still = standing(1.0)
+    times = np.arange(401) * 0.005
+    joints = np.tile(still.pos.values[0], (401, 1))
+    joints += 0.1 * np.sin(4.0 * times)[:, None] * np.cos(np.arange(joints.shape[1]))
+    waist = np.zeros((401, 6))
+    waist[:, 2] = 0.65 + 0.02 * np.sin(5.0 * times)
+    waist[:, 3:] = 0.3 * np.sin(np.outer(times, [3.0, 4.0, 2.0]))
+    motion = type(still)(still.joint_names, pos=Channel(times, joints), waist=Channel(times, waist))
+    reference = WalkReference(model, motion, feet, 0.005)
+    acceleration = np.gradient(np.gradient(reference.com[:, 2], 0.005), 0.005)
+    expected = model.mass * (9.80665 + acceleration)
+    inside = slice(10, -10)
+    swing = np.ptp(expected[inside])
+    assert swing > 20.0
+    np.testing.assert_allclose(
+        reference.vertical_force[inside], expected[inside], atol=0.02 * swing
+    )
+
+
+def test_rotations_are_those_of_scipy():
+    rng = np.random.default_rng(2)
+    angles = rng.uniform([-1.0, -1.0, -3.0], [1.0, 1.0, 3.0], size=(50, 3))
+    expected = Rotation.from_euler("xyz", angles)
+    found = _rotations(angles)
+    np.testing.assert_allclose(found, expected.as_matrix(), atol=1e-12)
+    for R, quaternion in zip(found, expected.as_quat()):
+        assert abs(np.dot(_quaternion(R), quaternion)) == pytest.approx(1.0, abs=1e-12)
+
+
+class Noisy(Walk):
+    """Walks by readings with noise: 1 mrad, 10 mrad/s, 2 to 4 N, 0.2 Nm, 20 mrad/s of joints."""
+
+    rng = np.random.default_rng(1)
+
+    def control(self, state):
+        noise = self.rng.normal
+        name, imu = next(iter(state.imus.items()))
+        tilted = Rotation.from_rotvec(noise(0.0, 1e-3, 3)) * Rotation.from_quat(imu.orientation)
+        rate = imu.angular_velocity + noise(0.0, 0.01, 3)
+        spread = (2.0, 2.0, 4.0, 0.2, 0.2, 0.2)
+        joint_count = len(state.joint_positions)
+        return super().control(
+            state._replace(
+                joint_positions=state.joint_positions + noise(0.0, 2e-5, joint_count),
+                joint_velocities=state.joint_velocities + noise(0.0, 0.02, joint_count),
+                wrenches={k: v + noise(0.0, spread) for k, v in state.wrenches.items()},
+                imus={name: imu._replace(orientation=tilted.as_quat(), angular_velocity=rate)},
+            )
+        )
+
+
+def test_noise_of_the_sensors_does_not_fell_it():
+    done = walk(half_sitting_robot("openhrp"), Noisy(pattern("E5")))
+    assert done.completed
+    assert np.degrees(done.tilt.max()) < 1.5
 
 
 @pytest.mark.parametrize("rate, lag", [(8.0, 0.008), (5.0, 0.02), (14.0, 0.004)])
