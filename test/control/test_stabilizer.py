@@ -10,11 +10,11 @@ from hrpsim.control.convex_polygon import inset, nearest_in
 from hrpsim.control.fall import tilt
 from hrpsim.control.foot import foot_of
 from hrpsim.control.motion_sequence import Channel
-from hrpsim.control.stabilizer import _natural_frequencies, _zmp_gains
 from hrpsim.control.support_polygon import margins
 from hrpsim.control.walk import Walk
 from hrpsim.control.walk_reference import WalkReference, _quaternion, _rotations
 from hrpsim.control.walk_trial import walk
+from hrpsim.control.zmp_feedback import toppling_rates, zmp_gains
 from hrpsim.errors import ModelError
 
 SOLES = ("l_sole", "r_sole")
@@ -191,7 +191,7 @@ def test_noise_of_the_sensors_does_not_fell_it():
 @pytest.mark.parametrize("rate, lag", [(8.0, 0.008), (5.0, 0.02), (14.0, 0.004)])
 def test_gains_place_the_poles(rate, lag):
     w = 3.4
-    for_position, for_rate = _zmp_gains(w, rate, lag)
+    for_position, for_rate = zmp_gains(w, rate, lag)
     A = np.array([[0, 1, 0], [w * w, 0, -w * w], [for_position / lag, for_rate / lag, -1.0 / lag]])
     poles = sorted(np.linalg.eigvals(A).real)
     np.testing.assert_allclose(poles, sorted([-w, -rate, -(1.0 / lag - w - rate)]), rtol=1e-9)
@@ -199,7 +199,7 @@ def test_gains_place_the_poles(rate, lag):
 
 def test_a_rate_that_the_lag_does_not_allow_is_refused():
     with pytest.raises(ControllerError, match=r"dcm_rate 60 1/s is too fast.*below"):
-        _zmp_gains(3.4, 60.0, 0.02)
+        zmp_gains(3.4, 60.0, 0.02)
 
 
 def test_toppling_rates_are_those_of_the_rigid_body():
@@ -224,7 +224,7 @@ def test_toppling_rates_are_those_of_the_rigid_body():
         inertia += system.mass[k] * (r @ r * np.eye(3) - np.outer(r, r))
     m, h = model.mass, com[2]
     expected = [np.sqrt(m * 9.80665 * h / (m * h * h + inertia[i, i])) for i in (1, 0)]
-    found = _natural_frequencies(model, q, reference)
+    found = toppling_rates(model, q, com[2])
     np.testing.assert_allclose(found, expected, rtol=2e-3)  # feet are bodies without a joint
 
 
@@ -241,7 +241,7 @@ def test_floor_follows_a_step_of_the_desired_zmp(feet, axis):
         with ControlLoop(robot, controller, {"integral_rate": 0.0}) as loop:
             while robot.world.time < begin + 0.02:
                 if jump and abs(robot.world.time - begin) < 1e-9:
-                    controller.stabilizer._integral[axis] = jump
+                    controller.stabilizer.feedback.integral[axis] = jump
                 loop.control()
                 for _ in range(5):
                     robot.world.step()
