@@ -14,7 +14,7 @@ PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(RUN) -m pytest \
 .PHONY: help setup setup-test demo test lint format bench verification lock clean distclean
 
 help:
-	@echo "make demo       a humanoid stands and steps; node, controller and recorder talk over ROS 2"
+	@echo "make demo       a humanoid walks; node, controller and recorder talk over ROS 2"
 	@echo "make test       lint, then all tests (ARGS='test/test_layers.py' runs some of them)"
 	@echo "make bench      timed comparisons with other engines"
 	@echo "make verification  measure the figures of docs/verification.md anew"
@@ -30,7 +30,7 @@ setup-test:
 	@sh tools/env.sh test
 
 demo: setup
-	@$(RUN) -m hrpsim.ros.demo --headless $(ARGS)
+	@$(RUN) -m hrpsim.cli walk --ros $(ARGS)
 
 lint: setup-test
 	@$(RUN) -m ruff check --quiet --output-format concise .

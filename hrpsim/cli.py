@@ -1,4 +1,4 @@
-"""The `hrpsim` command: check descriptions, run worlds, reproduce experiments."""
+"""The `hrpsim` command: check descriptions, run worlds, walk, reproduce experiments."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+from hrpsim.commands import walk
 from hrpsim.errors import HrpsimError
 
 
@@ -34,6 +35,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
     run.add_argument("--json", action="store_true", help="print JSON")
     run.set_defaults(run=run_world)
+    walk.add_parser(commands)
     check = commands.add_parser("check-urdf", help="load a description and say what it holds")
     check.add_argument("urdf", type=Path, help="URDF or xacro file")
     check.add_argument("--base", choices=("free", "fixed"), default="free")

@@ -28,7 +28,7 @@ def _source_hash() -> str:
     digest = hashlib.sha256(f"{numba.__version__} {platform.python_version()}".encode())
     package = Path(__file__).parent
     for source in sorted(package.rglob("*.py")):
-        if source.parent.name in {"ros", "viewer", "experiments", "control"}:
+        if source.parent.name in {"ros", "viewer", "experiments", "control", "commands"}:
             continue
         digest.update(source.relative_to(package).as_posix().encode())
         digest.update(source.read_bytes())

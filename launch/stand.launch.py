@@ -118,7 +118,7 @@ def generate_launch_description():
         namespace=LaunchConfiguration("namespace"),
         arguments=[
             "-d",
-            PathJoinSubstitution([FindPackageShare(PACKAGE), "config", "stand.rviz"]),
+            PathJoinSubstitution([FindPackageShare(PACKAGE), "config", "hrpsim.rviz"]),
         ],
         remappings=[("/tf", "tf"), ("/tf_static", "tf_static")],
         parameters=[SIMULATED_TIME],

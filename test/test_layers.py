@@ -25,6 +25,7 @@ LAYERS = [
     {"control"},
     {FACADE},
     {"ros", "viewer", "experiments"},
+    {"commands"},
     {"cli", "__main__"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

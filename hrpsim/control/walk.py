@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from hrpsim.control.controller import (
 )
 from hrpsim.control.foot import foot_of
 from hrpsim.control.footsteps import PATTERNS
-from hrpsim.control.motion_sequence import Channel, MotionSequence
+from hrpsim.control.motion_sequence import Channel, MotionSequence, SequenceError
 from hrpsim.control.playback import Playback
 from hrpsim.control.plugins import read_parameters
 from hrpsim.control.sequence_files import read_sequence
@@ -135,7 +136,14 @@ class Walk(Controller):
 def _motion(model: Model, pattern) -> MotionSequence:
     if pattern in PATTERNS:
         return walking_pattern(model, pattern).sequence
-    return read_sequence(pattern, model)
+    name = str(pattern)
+    try:
+        return read_sequence(name, model)
+    except SequenceError as error:
+        if Path(name).name != name or Path(name).is_file() or Path(f"{name}.pos").is_file():
+            raise
+        message = unknown_name("pattern", name, PATTERNS)
+        raise ControllerError(f"walk: {message}; nor is it a set of files: {error}") from error
 
 
 def _number(name: str, value) -> float:

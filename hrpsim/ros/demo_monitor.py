@@ -1,4 +1,4 @@
-"""The demonstration's own ROS node: lets the simulation run and watches the base."""
+"""The ROS node beside a walk's: lets the simulation run and watches the base."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class DemoMonitor:
         self._node.create_subscription(Odometry, "odom", self._on_odometry, qos_profile_sensor_data)
         self.fall = FallWatch()
         self.simulated = 0.0  # [s]
-        self.height = 0.0  # [m] of the base
+        self.fell_at: float | None = None  # [s]
         self.last_progress = time.monotonic()
         self._resumed = time.monotonic()
 
@@ -63,13 +63,6 @@ class DemoMonitor:
         while (remaining := end - time.monotonic()) > 0:
             self._executor.spin_once(timeout_sec=remaining)
 
-    def describe(self) -> str:
-        """Return one line about where things stand."""
-        return (
-            f"simulated {self.simulated:6.2f} s, real-time factor {self.real_time_factor:.2f}, "
-            f"base height {self.height:.3f} m"
-        )
-
     def close(self) -> None:
         """Leave the ROS graph."""
         self._executor.shutdown(timeout_sec=1.0)
@@ -82,6 +75,7 @@ class DemoMonitor:
         if simulated > self.simulated:
             self.last_progress = time.monotonic()
         self.simulated = simulated
-        self.height = pose.position.z
         turn = pose.orientation
         self.fall.add(pose.position.z, (turn.x, turn.y, turn.z, turn.w))
+        if self.fell_at is None and self.fall.fallen:
+            self.fell_at = simulated

@@ -15,9 +15,26 @@ import numpy as np
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from hrpsim.ros.bag_reader import BagError, Wrenches, wrenches
+from hrpsim.ros.bag_reader import BagError, wrenches
+from hrpsim.ros.foot_force_axes import draw_foot_forces
 
-_LEFT, _RIGHT, _SUM = "#0b6fa4", "#d1611b", "#8a8f98"
+
+def foot_forces(
+    bag: Path, left: str = "lfsensor", right: str = "rfsensor"
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return times [s] and F_z of the topics `left` and `right` [N], three arrays (n,).
+
+    F_z is the force of the floor on the foot along z of the sensor frame, vertical for a level
+    foot. Times are those for which both have a message. Raises BagError where a topic is missing or
+    empty.
+    """
+    feet = [wrenches(bag, name) for name in (left, right)]
+    for name, data in zip((left, right), feet):
+        if len(data.time) == 0:
+            raise BagError(f"{bag}: no message on {name}")
+    ticks = [np.round(foot.time * 1e9) for foot in feet]
+    _, at_left, at_right = np.intersect1d(*ticks, return_indices=True)
+    return feet[0].time[at_left], feet[0].force[at_left, 2], feet[1].force[at_right, 2]
 
 
 def plot_foot_forces(
@@ -25,39 +42,19 @@ def plot_foot_forces(
 ) -> Path:
     """Draw F_z of the topics `left` and `right` and their sum to the PNG file `picture`.
 
-    F_z is the force of the floor on the foot along z of the sensor frame, vertical for a level
-    foot [N]. Returns `picture`; raises BagError where a topic is missing or empty.
+    Returns `picture`; raises what `foot_forces` raises.
     """
-    feet = {name: wrenches(bag, name) for name in (left, right)}
-    for name, data in feet.items():
-        if len(data.time) == 0:
-            raise BagError(f"{bag}: no message on {name}")
-    figure, axes = plt.subplots(figsize=(11, 4.5), dpi=130, layout="constrained")
+    curves = foot_forces(bag, left, right)
+    figure, axes = plt.subplots(figsize=(9.6, 4.2), dpi=150, layout="constrained")
     try:
-        axes.plot(*_sum_of(feet[left], feet[right]), color=_SUM, lw=1.0, label="both feet")
-        for (name, data), color, side in zip(feet.items(), (_LEFT, _RIGHT), ("left", "right")):
-            axes.plot(data.time, data.force[:, 2], color=color, lw=1.3, label=f"{side} ({name})")
-        axes.set(xlabel="simulated time [s]", ylabel="vertical force [N]")
+        draw_foot_forces(axes, *curves, (f"left foot ({left})", f"right foot ({right})"))
+        axes.set_xlabel("simulated time [s]")
         axes.set_title("Force of the floor on each foot", loc="left", fontweight="bold")
-        axes.margins(x=0.0)
-        axes.grid(color="#e3e5e8", lw=0.8)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(
-            loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False, borderaxespad=0.2
-        )
         picture.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(picture)
     finally:
         plt.close(figure)
     return picture
-
-
-def _sum_of(left: Wrenches, right: Wrenches):
-    """Return (time, sum of F_z) where both feet have a message with the same stamp."""
-    ticks_left, ticks_right = (np.round(foot.time * 1e9) for foot in (left, right))
-    _, at_left, at_right = np.intersect1d(ticks_left, ticks_right, return_indices=True)
-    return left.time[at_left], left.force[at_left, 2] + right.force[at_right, 2]
 
 
 def main(arguments: list[str] | None = None) -> int:

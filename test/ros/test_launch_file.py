@@ -1,24 +1,31 @@
-"""launch/stand.launch.py: loaded by the real launch where there is one, else read."""
+"""The launch files: loaded by the real launch where there is one, else read."""
 
 import ast
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
 
+from hrpsim.commands.walk import BUSH_SETS, PATTERNS
 from hrpsim.ros.controller_node import PARAMETERS
 from hrpsim.ros.parameters import SPECIFICATIONS
 
 ROOT = Path(__file__).resolve().parents[2]
-FILE = ROOT / "launch" / "stand.launch.py"
+NAMES = ("stand", "walking_demo")
 PROGRAMS = {"hrpsim_node", "hrpsim_controller", "wrench_recorder"}
 
 
+@pytest.fixture(scope="module", params=NAMES)
+def file(request):
+    return ROOT / "launch" / f"{request.param}.launch.py"
+
+
 @pytest.fixture(scope="module")
-def calls():
+def calls(file):
     """All calls of the file as (function name, {keyword: constant}, first constant)."""
     found = []
-    for node in ast.walk(ast.parse(FILE.read_text())):
+    for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             keywords = {
                 k.arg: k.value.value for k in node.keywords if isinstance(k.value, ast.Constant)
@@ -42,8 +49,8 @@ def test_programs_are_those_that_the_package_installs(calls):
     assert all(f"{program} = hrpsim.ros." in setup for program in PROGRAMS)
 
 
-def test_parameters_are_the_node_s():
-    tree = ast.parse(FILE.read_text())
+def test_parameters_are_the_node_s(file):
+    tree = ast.parse(file.read_text())
     keys = {
         key.value
         for node in ast.walk(tree)
@@ -55,16 +62,28 @@ def test_parameters_are_the_node_s():
     assert keys - {"use_sim_time"} <= names
 
 
-def test_files_it_names_exist():
-    for name in ("stand.yaml", "stand.rviz"):
-        assert f'"config", "{name}"' in FILE.read_text()
+def test_files_it_names_exist(file):
+    names = re.findall(r'"config", "([^"]+)"', file.read_text())
+    assert len(names) == 2
+    for name in names:
         assert (ROOT / "config" / name).is_file()
 
 
-def test_real_launch_loads_it():
+def test_the_walk_has_the_arguments_of_the_command():
+    text = (ROOT / "launch" / "walking_demo.launch.py").read_text()
+    arguments = set(re.findall(r'DeclareLaunchArgument\(\s*"(\w+)"', text))
+    assert {
+        *("world_file", "bush", "bush_set", "stabilizer", "pattern", "real_time_factor"),
+        *("publish_rate", "lockstep", "start_paused", "namespace", "rviz", "record", "bag"),
+    } == arguments
+    assert all(f'"{name}"' in text for name in BUSH_SETS.split(", "))
+    assert PATTERNS in text
+
+
+def test_real_launch_loads_it(file):
     pytest.importorskip("launch", reason="launch is not installed")
     pytest.importorskip("launch_ros", reason="launch_ros is not installed")
-    specification = importlib.util.spec_from_file_location("stand_launch", FILE)
+    specification = importlib.util.spec_from_file_location("hrpsim_launch", file)
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     description = module.generate_launch_description()

@@ -1,0 +1,1 @@
+"""Commands of `hrpsim` that are more than a page; each file adds its own parser."""

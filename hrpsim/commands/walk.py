@@ -1,0 +1,256 @@
+"""`hrpsim walk`: a humanoid follows a walking pattern, in this process or over ROS 2."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from hrpsim.errors import HrpsimError, WorldError
+
+WORLD = "config/walking_demo.yaml"
+PATTERNS = "E5, stepping, forward, backward, sideways, turn"
+BUSH_SETS = "openhrp, jaxon, hrp2_soft, hrp2_stiff"
+_ROS_PACKAGES = ("rclpy", "rosbags", "matplotlib")
+_PROGRESS_PERIOD = 0.1  # [s, wall]
+_EPILOG = """exit status: 0 the robot walked, 1 it fell or could not begin, 2 wrong usage.
+
+  hrpsim walk                                     nineteen steps on rubber bushes, stabilised
+  hrpsim walk --no-stabilizer --plot fall.png     the same without feedback: it falls
+  hrpsim walk --pattern turn --write-sequence /some/folder/turn
+  hrpsim walk --ros                               node, controller and recorder as processes
+"""
+
+
+def add_parser(commands) -> None:
+    """Add the command to the parsers of `hrpsim`."""
+    parser = commands.add_parser(
+        "walk",
+        help="let a humanoid walk, stabilised or not",
+        description=__doc__,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    bushes = parser.add_mutually_exclusive_group()
+    bushes.add_argument("--no-bush", action="store_true", help="rigid feet, no rubber bushes")
+    bushes.add_argument("--bush-set", metavar="NAME", help=f"published bushes: {BUSH_SETS}")
+    parser.add_argument(
+        "--no-stabilizer",
+        action="store_true",
+        help="only play the pattern, by joint PD",
+    )
+    parser.add_argument(
+        "--pattern",
+        metavar="NAME|BASENAME",
+        help=f"{PATTERNS}; or the basename of a set of hrpsys sequence files (E5)",
+    )
+    parser.add_argument(
+        "--parameters",
+        type=Path,
+        metavar="FILE",
+        help="YAML file of the walking controller; the defaults are in config/walk_controller.yaml",
+    )
+    parser.add_argument("--period", type=float, metavar="S", help="of the controller [s] (0.005)")
+    parser.add_argument("--world", type=Path, metavar="FILE", help=f"world file ({WORLD})")
+    parser.add_argument("--duration", type=float, metavar="S", help="end after S s, walking or not")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="draw foot forces, ZMP and inclination (PNG)"
+    )
+    parser.add_argument(
+        "--write-sequence", metavar="BASENAME", help="write the pattern as hrpsys sequence files"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    _add_ros_arguments(parser)
+    parser.set_defaults(run=walk, parser=parser)
+
+
+def _add_ros_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--ros",
+        action="store_true",
+        help="simulation node, controller and recorder as processes of their own, in lockstep",
+    )
+    ros = parser.add_argument_group("with --ros")
+    ros.add_argument(
+        "--rate", type=float, metavar="X", help="real-time factor (1); 0: as fast as possible"
+    )
+    ros.add_argument("--rviz", action="store_true", help="show it in RViz, where there is one")
+    ros.add_argument(
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="folder of bag, picture, logs and summary (demo_output)",
+    )
+    ros.add_argument(
+        "--domain-id", type=int, metavar="N", help="ROS_DOMAIN_ID to use in place of a private one"
+    )
+    ros.add_argument(
+        "--start-limit", type=float, metavar="S", help="give up if not ready after S s (180)"
+    )
+
+
+def walk(options: argparse.Namespace) -> int:
+    """Let the robot walk; print how it went. Return 0 if it walked, 1 if it fell."""
+    _check_combination(options)
+    return _walk_over_ros(options) if options.ros else _walk_here(options)
+
+
+def _check_combination(options: argparse.Namespace) -> None:
+    here = {"--plot": options.plot, "--duration": options.duration}
+    ros = {
+        "--rate": options.rate,
+        "--rviz": options.rviz or None,
+        "--output": options.output,
+        "--domain-id": options.domain_id,
+        "--start-limit": options.start_limit,
+    }
+    unused, why = (here, "does not go with") if options.ros else (ros, "needs")
+    for name, value in unused.items():
+        if value is not None:
+            options.parser.error(f"{name} {why} --ros")
+    for name, value in (("--rate", options.rate), ("--duration", options.duration)):
+        if value is not None and not 0.0 <= value < float("inf"):
+            options.parser.error(f"{name} must be a finite number, not negative")
+
+
+def _walk_here(options: argparse.Namespace) -> int:
+    from hrpsim.commands.walk_report import report, report_lines
+    from hrpsim.control.sequence_files import write_sequence
+    from hrpsim.control.walk import Walk
+    from hrpsim.control.walk_trial import walk as walk_in
+
+    robot = _robot(options)
+    controller = Walk()
+    trial = walk_in(
+        robot,
+        controller,
+        _parameters(options),
+        duration=float("inf") if options.duration is None else options.duration,
+        each_tick=_progress(controller) if sys.stderr.isatty() else None,
+    )
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    result = report(trial, robot.model, controller.sequence, _asked_for(options))
+    if options.plot:
+        from hrpsim.commands.walk_figure import draw_walk
+
+        result["files"].append(
+            str(draw_walk(trial, robot.model, controller.sequence, options.plot))
+        )
+    if options.write_sequence:
+        written = write_sequence(controller.sequence, options.write_sequence)
+        result["files"] += map(str, written)
+    print(json.dumps(result, indent=2) if options.json else "\n".join(report_lines(result)))
+    return 0 if trial.fell_at is None else 1
+
+
+def _walk_over_ros(options: argparse.Namespace) -> int:
+    missing = [name for name in _ROS_PACKAGES if importlib.util.find_spec(name) is None]
+    if missing:
+        raise HrpsimError(
+            f"walk --ros needs {', '.join(missing)}: pip install 'hrpsim[ros,record,plot]', or "
+            "source a ROS 2 and pip install 'hrpsim[record,plot]'"
+        )
+    from hrpsim.control.sequence_files import write_sequence
+    from hrpsim.control.walk import Walk
+    from hrpsim.control.walk_trial import step_ends
+    from hrpsim.ros.demo import DEFAULT_OUTPUT, run_demo
+    from hrpsim.ros.demo_run import DemoSettings
+
+    parameters, controller = _parameters(options), Walk()
+    controller.configure(_robot(options).model, parameters)
+    if options.write_sequence:
+        write_sequence(controller.sequence, options.write_sequence)
+    settings = DemoSettings(
+        world=_world_path(options),
+        xacro_arguments=_xacro_arguments(options),
+        parameters=parameters,
+        period=controller.period,
+        step_ends=step_ends(controller.sequence),
+        output=options.output or DEFAULT_OUTPUT,
+        real_time_factor=1.0 if options.rate is None else options.rate,
+        rviz=options.rviz,
+        domain_id=options.domain_id,
+        start_limit=180.0 if options.start_limit is None else options.start_limit,
+    )
+    out = sys.stderr if options.json else sys.stdout
+    summary = run_demo(settings, lambda text: print(text, file=out, flush=True))
+    if options.json:
+        print(json.dumps(summary, indent=2))
+    else:
+        from hrpsim.commands.walk_report import ros_report_lines
+
+        print("\n" + "\n".join(ros_report_lines(summary, _asked_for(options))))
+    return 1 if summary["problems"] else 0
+
+
+def _robot(options: argparse.Namespace):
+    """Return the robot of the world file, at the start of its walk."""
+    from hrpsim.world.load import load_world
+
+    world = load_world(_world_path(options), xacro_arguments=_xacro_arguments(options))
+    if len(world.robots) != 1:
+        raise WorldError(
+            f"{_world_path(options)}: one robot walks, the world has {len(world.robots)}"
+        )
+    return next(iter(world.robots.values()))
+
+
+def _world_path(options: argparse.Namespace) -> Path:
+    from hrpsim.resources import share_path
+
+    return share_path(WORLD) if options.world is None else options.world
+
+
+def _xacro_arguments(options: argparse.Namespace) -> dict[str, str]:
+    if options.no_bush:
+        return {"bush": "false"}
+    return {"bush": "true", "bush_set": options.bush_set} if options.bush_set else {}
+
+
+def _parameters(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the controller's parameters: those of the file, overridden by the options."""
+    from hrpsim.control.plugins import read_parameters
+
+    parameters = read_parameters(options.parameters) if options.parameters else {}
+    if options.pattern is not None:
+        parameters["pattern"] = options.pattern
+    if options.no_stabilizer:
+        parameters["stabilizer"] = False
+    if options.period is not None:
+        parameters["period"] = options.period
+    return parameters
+
+
+def _asked_for(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the pattern, and whether there is a stabiliser, as the controller has them."""
+    from hrpsim.control.plugins import read_parameters
+    from hrpsim.resources import share_path
+
+    values = {**read_parameters(share_path("config/walk_controller.yaml")), **_parameters(options)}
+    return {"pattern": str(values["pattern"]), "stabilizer": values["stabilizer"]}
+
+
+def _progress(controller):
+    """Return what is called with the time before each tick and now and then shows a line."""
+    from hrpsim.control.walk_trial import step_ends
+
+    start = time.monotonic()
+    last, ends = 0.0, None
+
+    def show(simulated: float) -> None:
+        nonlocal last, ends
+        now = time.monotonic()
+        if now - last < _PROGRESS_PERIOD:
+            return
+        last, ends = now, step_ends(controller.sequence) if ends is None else ends
+        made = int((ends <= simulated).sum())
+        factor = simulated / max(now - start, 1e-9)
+        line = f"{simulated:5.1f} s, {made} of {len(ends)} steps, real-time factor {factor:.1f}"
+        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+
+    return show

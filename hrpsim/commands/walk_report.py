@@ -1,0 +1,101 @@
+"""What came of a walk, as a mapping for JSON and as lines for people."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hrpsim.control.foot import foot_of
+from hrpsim.control.motion_sequence import MotionSequence
+from hrpsim.control.walk import SOLES
+from hrpsim.control.walk_trial import Trial
+from hrpsim.experiments.e05_walking import measured_zmp
+from hrpsim.model.model import Model
+
+
+def report(
+    trial: Trial, model: Model, sequence: MotionSequence, asked_for: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the summary of a walk in a process; SI units, angles in radians.
+
+    zmp_error: horizontal distance between the ZMP that the foot force sensors tell and the
+    sequence's, rms and largest, until the fall; None for a sequence without ZMP and waist.
+    """
+    return {
+        **asked_for,
+        "bushes": bool(np.isfinite(foot_of(model, SOLES[0]).turn_stiffness).all()),
+        "verdict": "stands" if trial.fell_at is None else "fell",
+        "steps": trial.steps,
+        "planned_steps": trial.planned_steps,
+        "completed": trial.completed,
+        "fell_at": trial.fell_at,
+        "simulated_seconds": round(float(trial.times[-1]), 9),
+        "greatest_inclination": float(trial.tilt.max()),
+        "zmp_error": _zmp_error(trial, model, sequence),
+        "real_time_factor": round(trial.real_time_factor, 2),
+        "files": [],
+    }
+
+
+def planned_zmp(sequence: MotionSequence, times) -> np.ndarray | None:
+    """Return the ZMP of a sequence in its world at `times` since its start (n, 2) [m]."""
+    if sequence.zmp is None or sequence.waist is None:
+        return None
+    at = float(sequence.pos.times[0]) + np.asarray(times)
+    position, R = sequence.waist_pose_at(at)
+    return (position + np.einsum("nij,nj->ni", R, sequence.zmp.at(at)))[:, :2]
+
+
+def _zmp_error(trial: Trial, model: Model, sequence: MotionSequence) -> dict[str, float] | None:
+    planned = planned_zmp(sequence, trial.times)
+    if planned is None:
+        return None
+    errors = np.linalg.norm(measured_zmp(model, trial) - planned, axis=1)
+    errors = errors[trial.times <= (trial.fell_at or math.inf)]
+    errors = errors[np.isfinite(errors)]
+    return {"rms": float(np.sqrt(np.mean(errors**2))), "largest": float(errors.max())}
+
+
+def report_lines(result: dict[str, Any]) -> list[str]:
+    """Return `report`'s summary for people."""
+    error = result["zmp_error"]
+    lines = [
+        _headline(result, f"{'' if result['bushes'] else 'no '}bushes"),
+        f"  simulated             {result['simulated_seconds']:.2f} s",
+        f"  greatest inclination  {math.degrees(result['greatest_inclination']):.2f} degrees",
+    ]
+    if error is not None:
+        rms, largest = 1e3 * error["rms"], 1e3 * error["largest"]
+        lines.append(f"  ZMP beside its plan   {rms:.1f} mm rms, {largest:.1f} mm at most")
+    lines.append(f"  real-time factor      {result['real_time_factor']:.1f}")
+    return lines + [f"wrote {name}" for name in result["files"]]
+
+
+def ros_report_lines(summary: dict[str, Any], asked_for: dict[str, Any]) -> list[str]:
+    """Return the summary of a walk over ROS for people."""
+    lines = []
+    if summary["verdict"] is not None:
+        lines += [
+            _headline({**summary, **asked_for}, "over ROS"),
+            f"  simulated             {summary['simulated_seconds']:.2f} s",
+            f"  greatest inclination  {math.degrees(summary['greatest_inclination']):.2f} degrees",
+            f"  real-time factor      {summary['real_time_factor']:.2f}",
+            "recorded messages:",
+        ]
+    for topic, count in summary["messages"].items():
+        lost = summary["lost"].get(topic)
+        lines.append(f"  {topic:24s} {count:8d}" + (f"  {lost} lost" if lost else ""))
+    lines += [f"wrote {name}" for name in summary["files"]]
+    return lines + ([f"FAILED: {problem}" for problem in summary["problems"]] or ["ok"])
+
+
+def _headline(result: dict[str, Any], where: str) -> str:
+    how = "stabilised" if result["stabilizer"] else "no stabiliser"
+    if result["verdict"] == "fell":
+        end = f"the robot FELL at {result['fell_at']:.2f} s"
+    else:
+        end = "the robot stands"
+    steps = f"{result['steps']} of {result['planned_steps']} steps"
+    return f"{result['pattern']}, {where}, {how}: {steps}, {end}"

@@ -1,0 +1,59 @@
+"""Draws the vertical force under both feet against time, and which steps it shows. Needs no ROS."""
+
+from __future__ import annotations
+
+import numpy as np
+
+LEFT, RIGHT, SUM = "#0b6fa4", "#d1611b", "#8a8f98"
+_LOADED = 0.05  # of the weight: a foot that bears more than that stands
+_BEARING = 0.5  # what the other foot bears in a step
+_SHORTEST_SWING = 0.2  # [s]
+
+
+def swings(times, force, other) -> np.ndarray:
+    """Return when a foot was in the air, from lift-off to touch-down (k, 2) [s].
+
+    times (n,) [s]; force, other (n,): vertical force on this foot and on the other one [N]. Short
+    gaps, and those in which the other foot does not bear the weight, are no steps.
+    """
+    times, force, other = map(np.asarray, (times, force, other))
+    weight = float(np.median(force + other))
+    up = np.concatenate([[False], force < _LOADED * weight, [False]])
+    begins, ends = np.flatnonzero(up[1:] & ~up[:-1]), np.flatnonzero(~up[1:] & up[:-1])
+    kept = [
+        (times[a], times[b])
+        for a, b in zip(begins, np.minimum(ends, len(times) - 1))
+        if a > 0
+        and ends.size
+        and times[b] - times[a] >= _SHORTEST_SWING
+        and np.median(other[a:b]) > _BEARING * weight
+    ]
+    return np.array(kept).reshape(-1, 2)
+
+
+def draw_foot_forces(axes, times, left, right, labels=("left foot", "right foot")) -> None:
+    """Draw F_z on both feet (n,) [N] and their sum; number the steps above them.
+
+    The number of a step has the colour of the foot that is in the air.
+    """
+    axes.plot(times, np.add(left, right), color=SUM, lw=0.8, label="both feet", zorder=1)
+    steps = []
+    for force, other, colour, label in (
+        (left, right, LEFT, labels[0]),
+        (right, left, RIGHT, labels[1]),
+    ):
+        axes.plot(times, force, color=colour, lw=1.3, label=label)
+        axes.fill_between(times, force, color=colour, alpha=0.13, lw=0.0)
+        steps += [(begin, end, colour) for begin, end in swings(times, force, other)]
+    top = 1.12 * max(np.percentile(np.add(left, right), 99.5), 1.0)
+    for number, (begin, end, colour) in enumerate(sorted(steps), 1):
+        axes.text(0.5 * (begin + end), top, number, color=colour, ha="center", va="center")
+    axes.set_ylim(-0.04 * top, (1.08 if steps else 1.0) * top)
+    axes.set_ylabel("vertical force [N]")
+    axes.margins(x=0.0)
+    axes.grid(color="#e3e5e8", lw=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(
+        loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False, borderaxespad=0.2
+    )

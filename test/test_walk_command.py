@@ -1,0 +1,125 @@
+"""`hrpsim walk` in process: its summary, its files, its exit statuses, what it says of mistakes."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+
+import numpy as np
+import pytest
+
+import hrpsim
+from hrpsim.cli import main
+from hrpsim.commands import walk
+from hrpsim.control.footsteps import PATTERNS
+from hrpsim.control.sequence_files import read_sequence
+from hrpsim.ros.foot_force_axes import swings
+from robots import HRP2_LIKE
+
+HALF_SOLE = 0.07  # its width [m]
+
+
+def test_it_walks_and_reports(tmp_path, capsys):
+    """Ten steps on bushes with a stabiliser: upright, and the ZMP where it was planned."""
+    picture, base = tmp_path / "walk.png", tmp_path / "stepping"
+    arguments = ["walk", "--pattern", "stepping", "--json"]
+    assert main([*arguments, "--plot", str(picture), "--write-sequence", str(base)]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["steps"] == report["planned_steps"] == 10 and report["completed"] is True
+    assert report["verdict"] == "stands" and report["fell_at"] is None and report["bushes"] is True
+    assert 0.0 < report["greatest_inclination"] < np.radians(1.0)
+    assert 0.0 < report["zmp_error"]["rms"] < report["zmp_error"]["largest"] < HALF_SOLE
+    assert picture.stat().st_size > 10_000 and str(picture) in report["files"]
+    sequence = read_sequence(base, hrpsim.load_model(HRP2_LIKE))
+    assert sequence.duration == pytest.approx(report["simulated_seconds"] - 1.0, abs=0.011)
+
+
+def test_a_fall_is_status_1(capsys):
+    assert main(["walk", "--no-stabilizer"]) == 1
+    assert re.search(
+        r"E5, bushes, no stabiliser: \d+ of 19 steps, .* FELL", capsys.readouterr().out
+    )
+
+
+def test_options_reach_robot_and_controller(tmp_path, capsys):
+    file = tmp_path / "gains.yaml"
+    file.write_text("pattern: turn\nhold: 0.5\n")
+    short = ["walk", "--duration", "0.1", "--json", "--parameters", str(file)]
+    assert main([*short, "--no-bush", "--period", "0.002"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["pattern"] == "turn" and report["bushes"] is False
+    assert report["simulated_seconds"] == pytest.approx(0.1)
+    assert report["steps"] == 0 and report["completed"] is False
+    assert main([*short, "--pattern", "sideways", "--bush-set", "jaxon"]) == 0
+    assert json.loads(capsys.readouterr().out)["pattern"] == "sideways"
+
+
+def test_a_set_of_sequence_files_is_a_pattern(tmp_path, capsys):
+    (tmp_path / "still.pos").write_text("0" + " 0 0 -0.4538 0.8727 -0.4189 0" * 2 + " 0" * 18)
+    still = str(tmp_path / "still")
+    assert main(["walk", "--pattern", still, "--no-stabilizer", "--duration", "0.5"]) == 0
+    assert f"{still}, bushes, no stabiliser: 0 of 0 steps" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments, named",
+    [
+        (["--pattern", "steping"], "did you mean 'stepping'?; available: E5, stepping"),
+        (["--pattern", "nowhere/walk"], "nowhere/walk.pos does not exist"),
+        (["--bush-set", "steel"], "bush_set steel does not exist; available: openhrp, jaxon"),
+        (["--period", "0.0015"], "0.0015"),
+        (["--parameters", "nowhere.yaml"], "nowhere.yaml"),
+        (["--world", "nowhere.yaml"], "nowhere.yaml"),
+    ],
+)
+def test_mistakes_end_with_one_line_and_status_1(arguments, named, capsys):
+    assert main(["walk", *arguments]) == 1
+    error = capsys.readouterr().err
+    assert named in error and error.startswith("hrpsim: ") and error.count("\n") == 1
+
+
+def test_malformed_files_are_told_by_line(tmp_path, capsys):
+    (tmp_path / "bad.pos").write_text("0 1 x\n")
+    assert main(["walk", "--pattern", str(tmp_path / "bad")]) == 1
+    assert f"{tmp_path / 'bad.pos'}:1: column 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--rate", "2"],
+        ["--ros", "--plot", "walk.png"],
+        ["--no-bush", "--bush-set", "jaxon"],
+        ["--duration", "-1"],
+    ],
+)
+def test_combinations_without_sense_are_wrong_usage(arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(["walk", *arguments])
+    assert ended.value.code == 2
+
+
+def test_without_ros_it_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert main(["walk", "--ros"]) == 1
+    assert "needs rclpy, rosbags, matplotlib: pip install 'hrpsim[" in capsys.readouterr().err
+
+
+def test_help_lists_what_exists():
+    assert walk.PATTERNS == ", ".join(PATTERNS)
+    leg = (HRP2_LIKE.parent / "hrp2_like" / "leg.xacro").read_text()
+    table = leg.split('name="bush_sets"')[1].split("/>")[0]
+    assert walk.BUSH_SETS == ", ".join(re.findall(r"(\w+)=dict\(slide", table))
+
+
+def test_swings_are_steps_only():
+    """A foot in the air while the other one bears the weight; no bounce, no flight, no fall."""
+    t = np.arange(0.0, 6.0, 0.01)
+    left, right = np.full(600, 250.0), np.full(600, 250.0)
+    left[100:160], right[100:160] = 0.0, 500.0  # a step of the left foot
+    right[200:270], left[200:270] = 0.0, 500.0  # a step of the right foot
+    left[300:310] = 0.0  # a bounce
+    left[400:450] = right[400:450] = 0.0  # a flight
+    np.testing.assert_allclose(swings(t, left, right), [[1.0, 1.6]])
+    np.testing.assert_allclose(swings(t, right, left), [[2.0, 2.7]])
