@@ -68,11 +68,12 @@ def _forget_oldest(home: Path) -> None:
 
 
 cache_directory = _prepare_cache()
+_found_compiled = any(cache_directory.rglob("*.nbi"))
 
 
 def is_compiled() -> bool:
     """Return whether an earlier process left compiled kernels for exactly these sources."""
-    return any(cache_directory.rglob("*.nbi"))
+    return _found_compiled
 
 
 class _LinkOnlyCodegen:

@@ -60,6 +60,7 @@ def add_parser(commands) -> None:
     parser.add_argument(
         "--plot", type=Path, metavar="FILE", help="draw foot forces, ZMP and inclination (PNG)"
     )
+    parser.add_argument("--film", type=Path, metavar="FILE", help="draw the walking robot (PNG)")
     parser.add_argument(
         "--write-sequence", metavar="BASENAME", help="write the pattern as hrpsys sequence files"
     )
@@ -100,7 +101,7 @@ def walk(options: argparse.Namespace) -> int:
 
 
 def _check_combination(options: argparse.Namespace) -> None:
-    here = {"--plot": options.plot, "--duration": options.duration}
+    here = {"--plot": options.plot, "--film": options.film, "--duration": options.duration}
     ros = {
         "--rate": options.rate,
         "--rviz": options.rviz or None,
@@ -135,12 +136,13 @@ def _walk_here(options: argparse.Namespace) -> int:
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr, flush=True)
     result = report(trial, robot.model, controller.sequence, _asked_for(options))
-    if options.plot:
-        from hrpsim.commands.walk_figure import draw_walk
+    if options.plot or options.film:
+        from hrpsim.commands.walk_figure import draw_film, draw_walk
 
-        result["files"].append(
-            str(draw_walk(trial, robot.model, controller.sequence, options.plot))
-        )
+        for draw, picture in ((draw_walk, options.plot), (draw_film, options.film)):
+            if picture:
+                draw(trial, robot.model, controller.sequence, picture)
+                result["files"].append(str(picture))
     if options.write_sequence:
         written = write_sequence(controller.sequence, options.write_sequence)
         result["files"] += map(str, written)

@@ -1,4 +1,4 @@
-"""A picture of a walk: forces under the feet, ZMP beside its plan, inclination."""
+"""Pictures of a walk: forces, ZMP and inclination against time; a film strip of the robot."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ import numpy as np
 
 from hrpsim.commands.walk_report import planned_zmp
 from hrpsim.control.motion_sequence import MotionSequence
-from hrpsim.control.walk_trial import Trial
+from hrpsim.control.walk_trial import Trial, step_ends
 from hrpsim.errors import HrpsimError
 from hrpsim.experiments.e05_walking import measured_zmp
+from hrpsim.experiments.film_strip import draw_film_strip
 from hrpsim.model.model import Model
 from hrpsim.ros.foot_force_axes import SUM, draw_foot_forces
 
+_FRAMES = 9
+_BEFORE_TOUCH_DOWN = 0.2  # [s]
+_VIEW = (1.0, 0.6)  # to the right in the film strip: the robot walks that way, its front is seen
 _AHEAD, _ASIDE = "#6a3d9a", "#2a8a5c"
 
 
@@ -22,13 +26,7 @@ def draw_walk(trial: Trial, model: Model, sequence: MotionSequence, picture: Pat
 
     Raises HrpsimError where matplotlib is missing.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise HrpsimError(f"--plot needs 'hrpsim[plot]': {error}") from error
-    figure = Figure(figsize=(9.6, 8.4), dpi=150, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = _figure((9.6, 8.4))
     forces, zmp, tilt = figure.subplots(3, 1, sharex=True, height_ratios=(1.4, 1.3, 0.8))
     left, right = (trial.wrenches[name][:, 2] for name in ("lfsensor", "rfsensor"))
     draw_foot_forces(forces, trial.times, left, right)
@@ -44,6 +42,41 @@ def draw_walk(trial: Trial, model: Model, sequence: MotionSequence, picture: Pat
         for axes in (forces, zmp, tilt):
             axes.axvline(trial.fell_at, color="k", lw=1.0, ls=":")
         tilt.set_title(f"fell at {trial.fell_at:.2f} s", fontsize="medium", loc="right")
+    return _saved(figure, picture)
+
+
+def draw_film(trial: Trial, model: Model, sequence: MotionSequence, picture: Path) -> Path:
+    """Draw the robot from the side, posture after posture, to `picture` and return it.
+
+    Late in swings, evenly chosen among the steps, and at the end; a walk that has no steps or that
+    ends in a fall at even times. Raises HrpsimError where matplotlib is missing.
+    """
+    end = float(trial.times[-1])
+    times = np.linspace(0.0, end, _FRAMES)
+    late_in_swings = step_ends(sequence) - _BEFORE_TOUCH_DOWN
+    if trial.completed and len(late_in_swings):
+        chosen = np.linspace(0, len(late_in_swings) - 1, min(_FRAMES - 1, len(late_in_swings)))
+        times = np.append(late_in_swings[np.round(chosen).astype(int)], end)
+    rows = np.minimum(np.searchsorted(trial.times, times), len(trial.times) - 1)
+    figure = _figure((9.0, 2.75))
+    axes = figure.add_subplot()
+    labels = [f"{t:.1f} s" for t in trial.times[rows]]
+    draw_film_strip(axes, model, trial.q[rows], labels, _VIEW, spacing=0.66)
+    return _saved(figure, picture)
+
+
+def _figure(size: tuple[float, float]):
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise HrpsimError(f"pictures need 'hrpsim[plot]': {error}") from error
+    figure = Figure(figsize=size, dpi=150, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _saved(figure, picture: Path) -> Path:
     picture.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(picture)
     return picture

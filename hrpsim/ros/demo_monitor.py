@@ -36,12 +36,15 @@ class DemoMonitor:
         self.simulated = 0.0  # [s]
         self.fell_at: float | None = None  # [s]
         self.last_progress = time.monotonic()
-        self._resumed = time.monotonic()
+        self._first_progress: tuple[float, float] | None = None  # simulated, wall [s]
 
     @property
     def real_time_factor(self) -> float:
-        """Simulated seconds for each second of wall time since the simulation was resumed."""
-        return self.simulated / max(self.last_progress - self._resumed, 1e-9)
+        """Simulated seconds for each second of wall time since time began to pass."""
+        if self._first_progress is None:
+            return 0.0
+        simulated, wall = self._first_progress
+        return (self.simulated - simulated) / max(self.last_progress - wall, 1e-9)
 
     def resume(self, timeout: float) -> bool:
         """Call ~/resume of the simulation and return whether it answered within `timeout` [s]."""
@@ -49,7 +52,7 @@ class DemoMonitor:
         client = self._node.create_client(Trigger, "hrpsim/resume")
         if not client.wait_for_service(timeout_sec=timeout):
             return False
-        self._resumed = self.last_progress = time.monotonic()
+        self.last_progress = time.monotonic()
         while (now := time.monotonic()) < end:  # an answer can get lost; asking twice is harmless
             answer = client.call_async(Trigger.Request())
             self._executor.spin_until_future_complete(answer, timeout_sec=min(end - now, 5.0))
@@ -74,6 +77,7 @@ class DemoMonitor:
         simulated = stamp.sec + 1e-9 * stamp.nanosec
         if simulated > self.simulated:
             self.last_progress = time.monotonic()
+            self._first_progress = self._first_progress or (simulated, self.last_progress)
         self.simulated = simulated
         turn = pose.orientation
         self.fall.add(pose.position.z, (turn.x, turn.y, turn.z, turn.w))
