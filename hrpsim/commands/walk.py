@@ -54,7 +54,7 @@ def add_parser(commands) -> None:
         metavar="FILE",
         help="YAML file of the walking controller; the defaults are in config/walk_controller.yaml",
     )
-    parser.add_argument("--period", type=float, metavar="S", help="of the controller [s] (0.005)")
+    parser.add_argument("--period", type=float, metavar="S", help="control period [s] (0.005)")
     parser.add_argument("--world", type=Path, metavar="FILE", help=f"world file ({WORLD})")
     parser.add_argument("--duration", type=float, metavar="S", help="end after S s, walking or not")
     parser.add_argument(
@@ -241,15 +241,17 @@ def _progress(controller):
     """Return what is called with the time before each tick and now and then shows a line."""
     from hrpsim.control.walk_trial import step_ends
 
-    start = time.monotonic()
-    last, ends = 0.0, None
+    start = last = -_PROGRESS_PERIOD
+    ends = None
 
     def show(simulated: float) -> None:
-        nonlocal last, ends
+        nonlocal start, last, ends
         now = time.monotonic()
+        if ends is None:
+            start, ends = now, step_ends(controller.sequence)
         if now - last < _PROGRESS_PERIOD:
             return
-        last, ends = now, step_ends(controller.sequence) if ends is None else ends
+        last = now
         made = int((ends <= simulated).sum())
         factor = simulated / max(now - start, 1e-9)
         line = f"{simulated:5.1f} s, {made} of {len(ends)} steps, real-time factor {factor:.1f}"
