@@ -22,21 +22,25 @@ HALF_SOLE = 0.07  # its width [m]
 
 def test_it_walks_and_reports(tmp_path, capsys):
     """Ten steps on bushes with a stabiliser: upright, and the ZMP where it was planned."""
-    picture, base = tmp_path / "walk.png", tmp_path / "stepping"
-    arguments = ["walk", "--pattern", "stepping", "--json"]
-    assert main([*arguments, "--plot", str(picture), "--write-sequence", str(base)]) == 0
+    pictures, base = [tmp_path / "plot.png", tmp_path / "film.png"], tmp_path / "stepping"
+    draw = ["--plot", str(pictures[0]), "--film", str(pictures[1])]
+    arguments = ["walk", "--pattern", "stepping", "--json", *draw]
+    assert main([*arguments, "--write-sequence", str(base)]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["steps"] == report["planned_steps"] == 10 and report["completed"] is True
     assert report["verdict"] == "stands" and report["fell_at"] is None and report["bushes"] is True
     assert 0.0 < report["greatest_inclination"] < np.radians(1.0)
     assert 0.0 < report["zmp_error"]["rms"] < report["zmp_error"]["largest"] < HALF_SOLE
-    assert picture.stat().st_size > 10_000 and str(picture) in report["files"]
+    assert all(picture.stat().st_size > 10_000 for picture in pictures)
+    assert set(map(str, pictures)) < set(report["files"])
     sequence = read_sequence(base, hrpsim.load_model(HRP2_LIKE))
     assert sequence.duration == pytest.approx(report["simulated_seconds"] - 1.0, abs=0.011)
 
 
-def test_a_fall_is_status_1(capsys):
-    assert main(["walk", "--no-stabilizer"]) == 1
+def test_a_fall_is_status_1_and_is_drawn(tmp_path, capsys):
+    picture = tmp_path / "fall.png"
+    assert main(["walk", "--no-stabilizer", "--film", str(picture)]) == 1
+    assert picture.stat().st_size > 10_000
     assert re.search(
         r"E5, bushes, no stabiliser: \d+ of 19 steps, .* FELL", capsys.readouterr().out
     )
