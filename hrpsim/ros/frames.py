@@ -11,20 +11,21 @@ from hrpsim.model.model import Model
 
 
 class Edge(NamedTuple):
-    """A transform of the tree: the links it joins and whether a joint moves it."""
+    """A transform of the tree: the links it joins, by which joint, and whether that moves."""
 
     parent: str
     child: str
+    joint: str
     moves: bool
 
 
 class RobotFrames:
-    """Frame names of one robot: `prefix` + link name, and `odom` above the base."""
+    """Frame names of one robot: `prefix` + link name, and `odom`, the world's, above the base."""
 
     def __init__(self, model: Model, odom_frame: str, prefix: str = ""):
         self._model = model
         self._prefix = prefix
-        self.odom = prefix + odom_frame
+        self.odom = odom_frame
         self.base = self.of_link(model.base_link)
 
     def of_link(self, link: str) -> str:
@@ -52,6 +53,7 @@ class RobotFrames:
             Edge(
                 parent=joint.find("parent").attrib["link"],
                 child=joint.find("child").attrib["link"],
+                joint=joint.attrib["name"],
                 moves=joint.attrib["type"] != "fixed",
             )
             for joint in ElementTree.fromstring(self._model.urdf).findall("joint")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Sequence
 
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -11,9 +12,17 @@ from sensor_msgs.msg import JointState
 from hrpsim.control.controller_host import steps_in_period
 from hrpsim.errors import WorldError
 from hrpsim.ros import qos
-from hrpsim.ros.commands import RepeatFilter, apply_joint_command
+from hrpsim.ros.commands import apply_joint_command
 from hrpsim.ros.polling import PolledSubscription
+from hrpsim.ros.rejections import Rejections
 from hrpsim.ros.stamps import SimulationClock, Stamp
+
+POLICIES = ("pause", "hold", "abort")
+_MOST_ROUND_TRIPS = 10_000
+
+
+class CommandMissed(WorldError):
+    """No command came for a tick within the time-out, and the policy is to end then."""
 
 
 class Lockstep:
@@ -23,7 +32,10 @@ class Lockstep:
     that carries its stamp; the first that the robot can follow counts. All others are rejected with
     a warning that says why. With `interpolate`, position targets move evenly over the period.
 
-    Waiting for longer than `timeout` [s, wall] is reported, once for each time it happens. Raises
+    Waiting for longer than `timeout` [s, wall] is reported, once for each time it happens. Then the
+    `policy` decides: "pause" goes on waiting; "hold" lets the last command hold for this tick, and
+    until a command comes again waits for one period [s, wall] only at each tick; "abort" raises
+    CommandMissed. `commanded` is told the joints of each command that was applied. Raises
     ControllerError for a period that is not a whole multiple of the time step.
     """
 
@@ -32,24 +44,46 @@ class Lockstep:
         node: Node,
         robot,
         clock: SimulationClock,
+        topic: str,
+        rejections: Rejections,
+        commanded: Callable[[Sequence[str]], None],
         *,
         period: float,
         timeout: float,
+        policy: str,
         interpolate: bool,
     ):
         self.timeout = timeout
+        self.policy = policy
         self.accepted_count = 0
-        self.rejected_count = 0
+        self.stall_count = 0  # times that nothing came within the time-out
+        self.held_count = 0  # ticks that passed without a command
+        self._period = period
         self._steps_per_period = steps_in_period("control_period", period, clock.time_step)
         self._logger = node.get_logger()
         self._robot = robot
         self._clock = clock
         self._over = period if interpolate else 0.0
-        self._subscription = PolledSubscription(node, JointState, "joint_commands", qos.COMMAND)
-        self._repeat_filter = RepeatFilter(period=1.0)
+        self._subscription = PolledSubscription(node, JointState, topic, qos.COMMAND)
+        self._rejections = rejections
+        self._commanded = commanded
         self._answered = -1  # the step of the last tick whose command was applied
         self._waiting_since = math.inf  # [s, wall]
         self._stalled = False
+        self._stall_began = math.inf  # [s, wall]
+        self._held = False  # the last tick passed without a command
+        self._round_trips: list[float] = []  # [s, wall]
+        self._published_at = math.inf  # when the state of the last tick went out [s, wall]
+
+    @property
+    def topic(self) -> str:
+        """The full topic name."""
+        return self._subscription.topic
+
+    @property
+    def is_stalled(self) -> bool:
+        """Whether commands have stayed away for longer than the time-out."""
+        return self._stalled
 
     @property
     def at_tick(self) -> bool:
@@ -76,12 +110,18 @@ class Lockstep:
         """
         return self.steps_to_tick() + self._steps_per_period
 
+    def state_was_published(self) -> None:
+        """Count round trips from now, if this is a tick."""
+        if self.is_waiting:
+            self._published_at = time.monotonic()
+
     def wait(self, longest: float) -> bool:
         """Wait for the command of this tick, at most `longest` [s, wall], and apply it.
 
-        Return whether steps can be made: the command is there, or now is no tick.
+        Return whether steps can be made: the command is there or done without, or now is no tick.
+        Raises CommandMissed as the policy says.
         """
-        self.apply_due()
+        self.take()
         if not self.is_waiting:
             return True
         now = time.monotonic()
@@ -89,12 +129,12 @@ class Lockstep:
         end = now + longest
         while self.is_waiting and (left := end - time.monotonic()) > 0.0:
             self._subscription.wait(left)
-            self.apply_due()
+            self.take()
         if self.is_waiting:
-            self._report_stall()
+            self._look_at_time_out()
         return not self.is_waiting
 
-    def apply_due(self) -> None:
+    def take(self) -> None:
         """Take in what has arrived; apply the command of this tick."""
         for message, _ in self._subscription.take_all():
             self._take(message)
@@ -109,6 +149,15 @@ class Lockstep:
         """Count the time of waiting anew, after a pause."""
         self._waiting_since = math.inf
         self._stalled = False
+
+    def publisher_count(self) -> int:
+        """Return how many publishers send commands."""
+        return self._subscription.publisher_count()
+
+    def take_round_trips(self) -> list[float]:
+        """Return the times from states to their commands since the last call [s, wall]."""
+        taken, self._round_trips = self._round_trips, []
+        return taken
 
     def describe_wait(self) -> str:
         """Return what is waited for, since when, and whether anybody could send it."""
@@ -125,12 +174,16 @@ class Lockstep:
             try:
                 apply_joint_command(self._robot, message, over=self._over)
             except WorldError as error:
-                self._reject(str(error), str(error))
+                self._rejections.report(self.topic, "", str(error))
             else:
                 self.accepted_count += 1
                 self._answered = self._clock.steps
+                self._held = False
+                if len(self._round_trips) < _MOST_ROUND_TRIPS:
+                    self._round_trips.append(time.monotonic() - self._published_at)
                 self._report_end_of_stall()
-        elif self._answered < 0 or stamp != self._clock.stamp_at(self._answered):
+                self._commanded(message.name)
+        elif self._held or self._answered < 0 or stamp != self._clock.stamp_at(self._answered):
             self._reject_stamp(stamp)
         # What is left repeats an answer, because the state was repeated.
 
@@ -144,24 +197,32 @@ class Lockstep:
             cause = "its stamp has passed"
         else:
             cause = "its stamp is ahead"
-        self._reject(
-            cause,
+        text = (
             f"{cause} ({stamp} s, awaited {awaited} s); in lockstep a command "
-            "carries the stamp of the state that it answers",
+            "carries the stamp of the state that it answers"
         )
+        self._rejections.report(self.topic, "", text, kind=cause)
 
-    def _reject(self, cause: str, text: str) -> None:
-        self.rejected_count += 1
-        if self._repeat_filter.passes(cause):
-            self._logger.warning(f"{self._subscription.topic} rejected: {text}")
-
-    def _report_stall(self) -> None:
-        if not self._stalled and time.monotonic() - self._waiting_since > self.timeout:
+    def _look_at_time_out(self) -> None:
+        holds = self._stalled and self.policy == "hold"
+        if time.monotonic() - self._waiting_since <= (self._period if holds else self.timeout):
+            return
+        if not self._stalled:
             self._stalled = True
-            self._logger.warning(self.describe_wait())
+            self._stall_began = self._waiting_since
+            self.stall_count += 1
+            if self.policy == "abort":
+                raise CommandMissed(self.describe_wait())
+            hold = "; the last command holds" if self.policy == "hold" else ""
+            self._logger.warning(self.describe_wait() + hold)
+        if self.policy == "hold":
+            self.held_count += 1
+            self._held = True
+            self._answered = self._clock.steps
+            self._waiting_since = math.inf
 
     def _report_end_of_stall(self) -> None:
         if self._stalled:
-            waited = time.monotonic() - self._waiting_since
+            waited = time.monotonic() - self._stall_began
             self._logger.info(f"lockstep goes on after {waited:.1f} s")
         self.forget_wait()

@@ -47,11 +47,16 @@ def _run(arguments: list[str] | None, stop: StopSignal) -> int:
 
 
 def _simulate(simulation, stop: StopSignal) -> None:
-    robot, clock, commands = simulation.robot, simulation.clock, simulation.commands
-    logger = simulation.node.get_logger()
+    clock, logger = simulation.clock, simulation.node.get_logger()
+    robots = [interface.robot for interface in simulation.robots]
+    described = [
+        f"{r.model.name}, {len(r.model.joint_names)} joints, {r.model.mass:.1f} kg" for r in robots
+    ]
+    if len(robots) > 1:
+        described = [f"{r.name}: {text}" for r, text in zip(robots, described)]
     logger.info(
-        f"ready: {robot.model.name}, {len(robot.model.joint_names)} joints, "
-        f"{robot.model.mass:.1f} kg, time step {simulation.world.time_step * 1e3:g} ms"
+        f"ready: {'; '.join(described) or 'no robot'}, "
+        f"time step {simulation.world.time_step * 1e3:g} ms"
         + (", paused" if simulation.paused else "")
     )
     start = time.monotonic()
@@ -59,7 +64,7 @@ def _simulate(simulation, stop: StopSignal) -> None:
     elapsed = time.monotonic() - start
     logger.info(
         f"simulated {clock.seconds:.3f} s in {clock.steps} steps, {elapsed:.3f} s of wall time; "
-        f"{commands.accepted_count} commands accepted, {commands.rejected_count} rejected"
+        f"{simulation.accepted_count} commands accepted, {simulation.rejected_count} rejected"
     )
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
 from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -38,6 +44,16 @@ class Specification:
                 IntegerRange(from_value=self.lowest, to_value=self.highest, step=1)
             ]
         return descriptor
+
+    def problem(self, value: Any) -> str:
+        """Return what is wrong with a value that is of the right type and in the range, if any."""
+        if self.choices and value not in self.choices:
+            allowed = "one of: " + ", ".join(map(repr, self.choices))
+        elif isinstance(value, float) and not math.isfinite(value):
+            allowed = f"a number from {self.lowest:g} to {self.highest:g}"
+        else:
+            return ""
+        return f"parameter {self.name!r} is {value!r}; it must be {allowed}"
 
 
 SPECIFICATIONS = (
@@ -131,6 +147,117 @@ SPECIFICATIONS = (
         "In lockstep: let position targets move evenly over the control period",
     ),
     Specification(
+        "lockstep_policy",
+        "pause",
+        "In lockstep: what follows when lockstep_timeout has passed: wait on, go on without the "
+        "command (the last one holds), or end the node with exit code 1",
+        choices=("pause", "hold", "abort"),
+    ),
+    Specification(
+        "wrench_duration",
+        0.1,
+        "Simulated time for which a wrench of apply_wrench acts in full [s]",
+        0.0,
+        1000.0,
+        read_only=False,
+    ),
+    Specification(
+        "wrench_ramp",
+        0.02,
+        "Simulated time in which it then falls to zero, evenly [s]",
+        0.0,
+        1000.0,
+        read_only=False,
+    ),
+    Specification(
+        "imu_gyro_noise",
+        0.0,
+        "Standard deviation of the noise of angular velocities, of each sample and axis [rad/s]",
+        0.0,
+        1000.0,
+        read_only=False,
+    ),
+    Specification(
+        "imu_gyro_bias",
+        0.0,
+        "Standard deviation of a constant error, drawn once for each axis [rad/s]",
+        0.0,
+        1000.0,
+        read_only=False,
+    ),
+    Specification(
+        "imu_accel_noise",
+        0.0,
+        "Standard deviation of the noise of specific forces, of each sample and axis [m/s²]",
+        0.0,
+        1000.0,
+        read_only=False,
+    ),
+    Specification(
+        "imu_accel_bias",
+        0.0,
+        "Standard deviation of a constant error, drawn once for each axis [m/s²]",
+        0.0,
+        1000.0,
+        read_only=False,
+    ),
+    Specification(
+        "wrench_force_noise",
+        0.0,
+        "Standard deviation of the noise of measured forces, of each sample and axis [N]",
+        0.0,
+        1.0e6,
+        read_only=False,
+    ),
+    Specification(
+        "wrench_torque_noise",
+        0.0,
+        "Standard deviation of the noise of measured torques, of each sample and axis [Nm]",
+        0.0,
+        1.0e6,
+        read_only=False,
+    ),
+    Specification(
+        "noise_seed",
+        0,
+        "What all noise is drawn from: the same seed gives the same noise at the same step",
+        0,
+        2**31 - 1,
+        read_only=False,
+    ),
+    Specification(
+        "foot_sensors",
+        ["lfsensor", "rfsensor"],
+        "Force-torque sensors whose readings make zmp",
+    ),
+    Specification(
+        "marker_rate",
+        20.0,
+        "Rate of contact_markers [Hz, simulated time]; rounded to whole publish periods",
+        0.1,
+        10000.0,
+        read_only=False,
+    ),
+    Specification(
+        "marker_force_scale", 0.001, "Length of the arrows of contact_markers [m/N]", 1.0e-6, 1.0
+    ),
+    Specification(
+        "solver_sweep_limit",
+        0,
+        "Most sweeps of the contact solver in a step; 0 takes the world file's",
+        0,
+        100_000,
+        read_only=False,
+    ),
+    Specification(
+        "solver_tolerance",
+        0.0,
+        "Tolerance at which the contact solver stops, as World has it; 0 takes the world file's",
+        0.0,
+        1.0,
+        read_only=False,
+    ),
+    Specification(
         "duration",
         0.0,
         "Simulated time after which the node ends by itself [s]; 0 runs until it is stopped",
@@ -154,11 +281,8 @@ def declare_parameters(node: Node) -> None:
         except InvalidParameterTypeException as error:
             hint = "; write 2.0, not 2" if isinstance(specification.default, float) else ""
             raise ValueError(f"{error}{hint}") from error
-        if specification.choices and parameter.value not in specification.choices:
-            raise ValueError(
-                f"parameter {specification.name!r} is {parameter.value!r}; it must be "
-                + specification.descriptor().additional_constraints
-            )
+        if problem := specification.problem(parameter.value):
+            raise ValueError(problem)
 
 
 def value_of(node: Node, name: str) -> Any:
@@ -177,13 +301,27 @@ def xacro_arguments(texts: list[str]) -> dict[str, str]:
     return arguments
 
 
-def on_change(node: Node, react: Callable[[str, Any], None]) -> None:
-    """Call `react(name, value)` after a parameter of the table was set at run time."""
-    names = {specification.name for specification in SPECIFICATIONS}
+def on_change(
+    node: Node, check: Callable[[str, Any], str], react: Callable[[str, Any], None]
+) -> None:
+    """Call `react(name, value)` after a parameter was set at run time, any that is declared.
+
+    Before that `check(name, value)` says what is wrong with a value that the table does not know
+    to be wrong; the whole request is then refused with what it says.
+    """
+    specifications = {specification.name: specification for specification in SPECIFICATIONS}
+
+    def checked(parameters: list[Parameter]) -> SetParametersResult:
+        for parameter in parameters:
+            known = specifications.get(parameter.name)
+            name, value = parameter.name, parameter.value
+            if problem := known.problem(value) if known else check(name, value):
+                return SetParametersResult(successful=False, reason=problem)
+        return SetParametersResult(successful=True)
 
     def changed(parameters: list[Parameter]) -> None:
         for parameter in parameters:
-            if parameter.name in names:
-                react(parameter.name, parameter.value)
+            react(parameter.name, parameter.value)
 
+    node.add_on_set_parameters_callback(checked)
     node.add_post_set_parameters_callback(changed)

@@ -13,11 +13,14 @@ from std_msgs.msg import String
 
 from hrpsim.model.model import Sensor
 from hrpsim.ros import qos
+from hrpsim.ros.frame_poses import FramePoses
 from hrpsim.ros.frames import RobotFrames
+from hrpsim.ros.sensor_noise import NoiseLevels, SensorNoise
 from hrpsim.ros.serialized_template import SerializedTemplate
-from hrpsim.ros.stamps import Stamp
+from hrpsim.ros.stamps import SimulationClock, Stamp
+from hrpsim.spatial.rotation import quaternion_from_rotation
 
-# The sensors are free of noise, but a covariance of zero means "unknown" in sensor_msgs.
+# Added to what noise makes: a covariance of zero means "unknown" in sensor_msgs.
 _SMALL_VARIANCE = 1.0e-9
 
 
@@ -27,12 +30,32 @@ def sensor_topic(sensor: Sensor) -> str:
 
 
 class RobotPublishers:
-    """Publishes everything about one robot that has its own stamp, once for each `publish`."""
+    """Publishes everything about one robot that has its own stamp, once for each `publish`.
 
-    def __init__(self, node: Node, robot, frames: RobotFrames, *, odometry: bool):
+    Topics begin with `prefix`. Readings carry the noise of `levels`, of the step on the clock.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        robot,
+        frames: RobotFrames,
+        clock: SimulationClock,
+        levels: NoiseLevels,
+        *,
+        odometry: bool,
+        prefix: str = "",
+    ):
         self._publications: list[tuple[SerializedTemplate, Callable[[np.ndarray], None]]] = []
         self._node = node
         self._frames = frames
+        self._clock = clock
+        self._prefix = prefix
+        self._levels = levels
+        self._sensors = [sensor.name for sensor in robot.model.sensors]
+        self.sensor_frames = FramePoses(robot, robot.model.sensors)
+        # By force-torque sensor: what writes its present reading, noise included, into (6,).
+        self.wrench_readers: dict[str, Callable[[np.ndarray], None]] = {}
         self._add_joint_states(robot)
         for sensor in robot.model.sensors:
             if sensor.kind == "force_torque":
@@ -42,18 +65,20 @@ class RobotPublishers:
         if odometry:
             self._add_odometry(robot)
         self._description_publisher = node.create_publisher(
-            String, "robot_description", qos.LATCHED
+            String, f"{prefix}robot_description", qos.LATCHED
         )
         self._description_publisher.publish(String(data=robot.model.urdf))
 
     def publish(self, stamp: Stamp) -> None:
-        """Publish the robot's present state with `stamp`."""
+        """Publish the robot's present state with `stamp`, to those who listen."""
+        self.sensor_frames.forget()
         for template, read in self._publications:
-            read(template.numbers)
-            template.publish(stamp)
+            if template.is_heard:
+                read(template.numbers)
+                template.publish(stamp)
 
     def _add(self, topic: str, message, fill, count: int, read) -> None:
-        publisher = self._node.create_publisher(type(message), topic, qos.STATE)
+        publisher = self._node.create_publisher(type(message), self._prefix + topic, qos.STATE)
         self._publications.append((SerializedTemplate(publisher, message, fill, count), read))
 
     def _add_joint_states(self, robot) -> None:
@@ -81,34 +106,44 @@ class RobotPublishers:
             _fill_vector(message.wrench.force, numbers[:3])
             _fill_vector(message.wrench.torque, numbers[3:])
 
+        noise = SensorNoise(description.name, description.kind, self._levels)
+
         def read(numbers: np.ndarray) -> None:
             numbers[:] = sensor.wrench
+            if noise.is_on:
+                numbers += noise.at(self._clock.steps)
 
         message = WrenchStamped()
         message.header.frame_id = self._frames.of_sensor(description.name)
         self._add(sensor_topic(description), message, fill, 6, read)
+        self.wrench_readers[description.name] = read
 
     def _add_imu(self, robot, description: Sensor) -> None:
         sensor = robot.sensors[description.name]
+        noise = SensorNoise(description.name, description.kind, self._levels)
+        place = self._sensors.index(description.name)
 
         def fill(message: Imu, stamp, numbers) -> None:
             message.header.stamp = stamp
             _fill_quaternion(message.orientation, numbers[:4])
             _fill_vector(message.angular_velocity, numbers[4:7])
-            _fill_vector(message.linear_acceleration, numbers[7:])
+            _fill_vector(message.linear_acceleration, numbers[7:10])
+            message.angular_velocity_covariance[::4] = numbers[10:13]
+            message.linear_acceleration_covariance[::4] = numbers[13:]
 
         def read(numbers: np.ndarray) -> None:
-            numbers[:4] = sensor.orientation
+            quaternion_from_rotation(self.sensor_frames.rotations[place], numbers[:4])
             numbers[4:7] = sensor.angular_velocity
-            numbers[7:] = sensor.linear_acceleration
+            numbers[7:10] = sensor.linear_acceleration
+            numbers[10:] = _SMALL_VARIANCE
+            if noise.is_on:
+                numbers[4:10] += noise.at(self._clock.steps)
+                numbers[10:] += noise.variances
 
         message = Imu()
         message.header.frame_id = self._frames.of_sensor(description.name)
-        variances = np.diag([_SMALL_VARIANCE] * 3).ravel()
-        message.orientation_covariance = variances
-        message.angular_velocity_covariance = variances
-        message.linear_acceleration_covariance = variances
-        self._add(sensor_topic(description), message, fill, 10, read)
+        message.orientation_covariance = np.diag([_SMALL_VARIANCE] * 3).ravel()
+        self._add(sensor_topic(description), message, fill, 16, read)
 
     def _add_odometry(self, robot) -> None:
         def fill(message: Odometry, stamp, numbers) -> None:

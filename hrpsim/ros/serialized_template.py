@@ -49,6 +49,11 @@ class SerializedTemplate:
         self._stamp_places = _places_of_stamps(self._words)
         self._number_places = _places_of_numbers(self._floats, marks)
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether the topic has a subscription."""
+        return self._publisher.get_subscription_count() > 0
+
     def publish(self, stamp: Stamp) -> None:
         """Publish the message with `stamp` in every header and the present `numbers`."""
         self._words[self._stamp_places] = stamp.seconds

@@ -12,12 +12,15 @@ from rosgraph_msgs.msg import Clock
 
 from hrpsim.errors import WorldError
 from hrpsim.ros import parameters, qos
-from hrpsim.ros.commands import JointCommands
-from hrpsim.ros.frames import RobotFrames
-from hrpsim.ros.lockstep import Lockstep
+from hrpsim.ros.contact_markers import ContactMarkers
+from hrpsim.ros.diagnostics import Diagnostics
+from hrpsim.ros.live_parameters import LiveParameters
+from hrpsim.ros.lockstep import CommandMissed
 from hrpsim.ros.pacing import Pacer
-from hrpsim.ros.robot_publishers import RobotPublishers
+from hrpsim.ros.robot_interface import RobotInterface, places_of
 from hrpsim.ros.run_services import RunServices
+from hrpsim.ros.sensor_noise import NoiseLevels
+from hrpsim.ros.solver_settings import SolverSettings
 from hrpsim.ros.stamps import SimulationClock
 
 _CALLBACK_PERIOD = 0.01  # [s, wall]; an executor turn costs 0.1 to 0.2 ms
@@ -25,42 +28,65 @@ _REPETITION_PERIOD = 0.1  # of a state while time stands still [s, wall]
 
 
 class SimulationNode:
-    """Steps the world that `make_world(node)` returns and shows its robot to ROS through `node`.
+    """Steps the world that `make_world(node)` returns and shows its robots to ROS through `node`.
 
     Simulated time is the number of steps since the node started times the time step. A reset puts
-    the world back to its first state and lets time go on.
+    the world back to its first state and lets time go on. `failure` says why a step could not be
+    done, after which the node is paused in the last state; it is empty else.
     """
 
     def __init__(self, make_world: Callable[[Node], Any], **node_options):
         self.node = Node("hrpsim", **node_options)
         parameters.declare_parameters(self.node)
         self.world = make_world(self.node)
-        self.robot = _only_robot(self.world)
         self._first_state = self.world.snapshot()
         self._compile()
         self.clock = SimulationClock(self.world.time_step)
         self.pacer = Pacer(self.world.time_step, self._parameter("real_time_factor"))
         self.paused = self._parameter("start_paused")
-        self._set_periods()
+        self.failure = ""
+        self._missed: CommandMissed | None = None
+        self.set_periods()
 
-        odometry = self._parameter("publish_odometry") and self.robot.model.base == "free"
-        frames = RobotFrames(
-            self.robot.model, self._parameter("odom_frame"), self._parameter("frame_prefix")
-        )
+        noise, solver = NoiseLevels(), SolverSettings(self.world)
+        robots = list(self.world.robots.values())
+        self.robots = [
+            RobotInterface(self.node, robot, place, self.clock, noise)
+            for robot, place in zip(robots, places_of(robots, self._parameter("frame_prefix")))
+        ]
+        self._locksteps = [robot.lockstep for robot in self.robots if robot.lockstep]
         self._clock_message = Clock()
         self._clock_publisher = self.node.create_publisher(Clock, "/clock", qos.STATE)
-        self._publishers = RobotPublishers(self.node, self.robot, frames, odometry=odometry)
-        self._transforms = self._make_transforms(frames, odometry)
-        self.lockstep = self._make_lockstep()
-        self.commands = self.lockstep or JointCommands(self.node, self.robot, self.clock)
+        self._transforms = self._make_transforms()
+        self._markers = ContactMarkers(
+            self.node,
+            self.world,
+            self._parameter("frame_prefix") + self._parameter("odom_frame"),
+            self._parameter("marker_force_scale"),
+        )
+        self._diagnostics = Diagnostics(self)
         self._services = RunServices(self)
-        parameters.on_change(self.node, self._on_parameter)
+        self._live_parameters = LiveParameters(self, noise, solver)
         self._next_callbacks = 0.0
         self._next_repetition = 0.0
         self._stop_requested: Callable[[], bool] = lambda: False
 
+    @property
+    def accepted_count(self) -> int:
+        """How many messages were followed, of all robots and topics."""
+        return sum(robot.accepted_count for robot in self.robots)
+
+    @property
+    def rejected_count(self) -> int:
+        """How many messages were rejected, of all robots and topics."""
+        return sum(robot.rejections.count for robot in self.robots)
+
     def run(self, stop_requested: Callable[[], bool]) -> None:
-        """Step and publish until `stop_requested()` or until `duration` has been simulated."""
+        """Step and publish until `stop_requested()` or until `duration` has been simulated.
+
+        Raises CommandMissed where lockstep_policy is to abort, and WorldError for a step that
+        cannot be done where a duration was asked for.
+        """
         executor = SingleThreadedExecutor(context=self.node.context)
         executor.add_node(self.node)
         last_step = round(self._parameter("duration") / self.world.time_step)
@@ -69,11 +95,13 @@ class SimulationNode:
         self.pacer.start()
         try:
             while not stop_requested() and (last_step == 0 or self.clock.steps < last_step):
+                if self._missed:
+                    raise self._missed
                 if self.paused:
                     self._wait_paused(executor)
                     continue
                 self._serve_callbacks(executor)
-                if self.lockstep and not self._wait_for_command():
+                if not self._wait_for_commands():
                     continue
                 due = self._steps_to_publication()
                 if last_step:
@@ -82,7 +110,7 @@ class SimulationNode:
                 if due == 0:
                     self.pacer.wait(longest=_CALLBACK_PERIOD)
                 elif not self.paused:
-                    self.advance(due)
+                    self._advance_or_pause(due, unattended=last_step > 0)
                     self.pacer.made(due)
         finally:
             executor.remove_node(self.node)
@@ -95,22 +123,26 @@ class SimulationNode:
     def advance(self, steps: int) -> None:
         """Apply the waiting commands, make `steps` steps and publish where a publication is due.
 
-        Raises WorldError in lockstep if the command for a tick does not come in time.
+        Raises WorldError in lockstep if the command for a tick does not come in time, and if a
+        step cannot be done.
         """
         end = self.clock.steps + steps
         while self.clock.steps < end:
             self._take_commands()
-            left = min(end - self.clock.steps, self._steps_to_publication())
-            burst = self.commands.steps_to_next(left)
-            self.world.step(burst)
-            self.clock.steps += burst
+            burst = min(end - self.clock.steps, self._steps_to_publication())
+            for robot in self.robots:
+                burst = robot.steps_to_next(burst)
+            for robot in self.robots:
+                robot.act()
+            self._step(burst)
             if self._publication_is_due():
                 self._publish_state()
 
     def step_and_publish(self, steps: int) -> None:
         """Make `steps` steps at once, then publish the state whether its time has come or not.
 
-        Raises WorldError in lockstep if the command for a tick does not come in time.
+        Raises WorldError in lockstep if the command for a tick does not come in time, and if a
+        step cannot be done.
         """
         start = self.clock.steps
         try:
@@ -121,7 +153,7 @@ class SimulationNode:
             ) from error
         finally:
             if not self._publication_is_due():
-                self._publish_state(transforms=True)
+                self._publish_state(everything=True)
 
     def pause(self) -> None:
         """Stop stepping; simulated time stands still."""
@@ -130,27 +162,71 @@ class SimulationNode:
     def resume(self) -> None:
         """Step on; the time spent paused is not made up for."""
         self.paused = False
+        self.failure = ""
         self.pacer.start()
-        if self.lockstep:
-            self.lockstep.forget_wait()
+        for lockstep in self._locksteps:
+            lockstep.forget_wait()
 
     def reset(self) -> None:
         """Put the world back to its first state; time goes on, waiting commands are dropped."""
-        self.commands.discard()
         self.world.restore(self._first_state)
+        for robot in self.robots:
+            robot.begin_anew()
+        self._live_parameters.apply_after_reset()
+        self.failure = ""
         # Time goes on to the next publication: no stamp may stand for two different states.
         self.clock.steps += (
-            self.lockstep.steps_over_reset() if self.lockstep else self._steps_to_publication()
+            self._locksteps[0].steps_over_reset()
+            if self._locksteps
+            else self._steps_to_publication()
         )
-        self._publish_state(transforms=True)
+        self._publish_state(everything=True)
 
-    def _publish_state(self, transforms: bool = False) -> None:
+    def set_periods(self) -> None:
+        """Turn the rates of the parameters into whole numbers of steps."""
+        step = self.world.time_step
+        self._publish_period = max(1, round(1.0 / (self._parameter("publish_rate") * step)))
+        self._tf_period, self._marker_period = (
+            self._publish_period
+            * max(1, round(1.0 / (self._parameter(rate) * step * self._publish_period)))
+            for rate in ("tf_rate", "marker_rate")
+        )
+
+    def _advance_or_pause(self, steps: int, unattended: bool) -> None:
+        try:
+            self.advance(steps)
+        except CommandMissed:
+            raise
+        except WorldError as error:
+            if unattended:
+                raise
+            self.pause()
+            self.node.get_logger().error(f"paused: {error}")
+
+    def _step(self, steps: int) -> None:
+        start, world = time.perf_counter(), self.world
+        before = world.time
+        try:
+            world.step(steps)
+            self.clock.steps += steps
+        except WorldError as error:
+            self.clock.steps += round((world.time - before) / world.time_step)
+            self.failure = str(error)
+            raise
+        finally:
+            self._diagnostics.count(time.perf_counter() - start)
+
+    def _publish_state(self, everything: bool = False) -> None:
+        """Publish clock and robots; transforms and markers at their times, or with `everything`."""
         stamp = self.clock.stamp
         self._publish_clock()
-        self._publishers.publish(stamp)
+        for robot in self.robots:
+            robot.publish(stamp)
         self._next_repetition = time.monotonic() + _REPETITION_PERIOD
-        if self._transforms and (transforms or self.clock.steps % self._tf_period == 0):
+        if self._transforms and (everything or self.clock.steps % self._tf_period == 0):
             self._transforms.publish(stamp)
+        if everything or self.clock.steps % self._marker_period == 0:
+            self._markers.publish(stamp)
 
     def _publish_clock(self) -> None:
         self._clock_message.clock = self.clock.stamp.to_message()
@@ -160,68 +236,58 @@ class SimulationNode:
         now = time.monotonic()
         if now >= self._next_callbacks:
             executor.spin_once(timeout_sec=0.0)
+            self._diagnostics.publish_if_due()
             self._next_callbacks = now + _CALLBACK_PERIOD
 
     def _wait_paused(self, executor: SingleThreadedExecutor) -> None:
         """Serve callbacks; repeat the state for nodes that start while time stands still."""
-        self.commands.apply_due()
+        for robot in self.robots:
+            robot.take()
         executor.spin_once(timeout_sec=0.02)
+        self._diagnostics.publish_if_due()
         if self.paused:
             self._repeat_state()
 
-    def _wait_for_command(self) -> bool:
-        """Wait a little for the command of this tick; return whether steps can be made."""
-        if self.lockstep.wait(longest=_CALLBACK_PERIOD):
-            return True
+    def _wait_for_commands(self) -> bool:
+        """In lockstep wait a little for the commands of this tick; return if steps can be made."""
+        try:
+            if all(lockstep.wait(longest=_CALLBACK_PERIOD) for lockstep in self._locksteps):
+                return True
+        except CommandMissed as missed:
+            self._missed = missed
+            raise
         self._repeat_state()
         return False
 
     def _take_commands(self) -> None:
         """Apply what is due; in lockstep wait for it, up to the time-out."""
-        self.commands.apply_due()
-        if self.lockstep is None or not self.lockstep.is_waiting:
-            return
-        end = time.monotonic() + self.lockstep.timeout
-        while not self._wait_for_command():
-            if time.monotonic() > end or self._stop_requested():
-                raise WorldError(self.lockstep.describe_wait())
+        for robot in self.robots:
+            robot.take()
+        end = time.monotonic() + max((ls.timeout for ls in self._locksteps), default=0.0)
+        while not self._wait_for_commands():
+            waiting = next(ls for ls in self._locksteps if ls.is_waiting)
+            late = time.monotonic() > end and waiting.policy == "pause"
+            if late or self._stop_requested():
+                raise WorldError(waiting.describe_wait())
 
     def _repeat_state(self) -> None:
         """Publish the state once more, now and then, for nodes that did not hear it."""
         if time.monotonic() >= self._next_repetition:
             self._publish_clock()
-            self._publishers.publish(self.clock.stamp)
+            for robot in self.robots:
+                robot.publish(self.clock.stamp)
             self._next_repetition = time.monotonic() + _REPETITION_PERIOD
 
     def _publication_is_due(self) -> bool:
-        at_tick = self.lockstep is not None and self.lockstep.at_tick
+        at_tick = bool(self._locksteps) and self._locksteps[0].at_tick
         return at_tick or self.clock.steps % self._publish_period == 0
 
     def _steps_to_publication(self) -> int:
         steps = self._publish_period - self.clock.steps % self._publish_period
-        return self.lockstep.steps_to_next(steps) if self.lockstep else steps
+        return self._locksteps[0].steps_to_next(steps) if self._locksteps else steps
 
-    def _make_lockstep(self) -> Lockstep | None:
-        if not self._parameter("lockstep"):
-            return None
-        return Lockstep(
-            self.node,
-            self.robot,
-            self.clock,
-            period=self._parameter("control_period"),
-            timeout=self._parameter("lockstep_timeout"),
-            interpolate=self._parameter("interpolate_commands"),
-        )
-
-    def _set_periods(self) -> None:
-        """Turn the rates into whole numbers of steps."""
-        step = self.world.time_step
-        self._publish_period = max(1, round(1.0 / (self._parameter("publish_rate") * step)))
-        publications = 1.0 / (self._parameter("tf_rate") * step * self._publish_period)
-        self._tf_period = self._publish_period * max(1, round(publications))
-
-    def _make_transforms(self, frames: RobotFrames, odometry: bool):
-        links = self._parameter("publish_link_tf")
+    def _make_transforms(self):
+        links, odometry = self._parameter("publish_link_tf"), self._parameter("publish_odometry")
         if not links and not odometry:
             return None
         try:
@@ -231,7 +297,9 @@ class SimulationNode:
                 raise
             self.node.get_logger().warning("tf2_msgs is not installed: no transforms are published")
             return None
-        return TransformPublisher(self.node, self.robot, frames, odometry=odometry, links=links)
+        return TransformPublisher(
+            self.node, [robot.transforms(odometry=odometry, links=links) for robot in self.robots]
+        )
 
     def _compile(self) -> None:
         """Step once and take it back: compilation must not fall into the first step."""
@@ -240,18 +308,3 @@ class SimulationNode:
 
     def _parameter(self, name: str) -> Any:
         return parameters.value_of(self.node, name)
-
-    def _on_parameter(self, name: str, value: Any) -> None:
-        if name == "real_time_factor":
-            self.pacer.real_time_factor = value
-        elif name in ("publish_rate", "tf_rate"):
-            self._set_periods()
-
-
-def _only_robot(world):
-    robots = list(world.robots.values())
-    if len(robots) != 1:
-        raise WorldError(
-            f"the node shows one robot, the world has {len(robots)}: {', '.join(world.robots)}"
-        )
-    return robots[0]

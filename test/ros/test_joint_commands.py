@@ -6,7 +6,7 @@ import time
 import pytest
 from sensor_msgs.msg import JointState
 
-from hrpsim.ros.commands import RepeatFilter
+from hrpsim.ros.rejections import RepeatFilter
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 

@@ -1,12 +1,17 @@
 """The tf tree is complete, and it is the forward kinematics of joint_states and odom."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from tf2_msgs.msg import TFMessage
 
 import hrpsim
 from hrpsim.ros import qos
-from hrpsim.ros.transforms import relative_poses
+from hrpsim.ros.frames import RobotFrames
+from hrpsim.ros.robot_transforms import RobotTransforms, transform_of
 
+ROOT = Path(__file__).resolve().parents[2]
 TF = "tf2_msgs/msg/TFMessage"
 
 
@@ -93,14 +98,20 @@ def test_link_transforms_can_be_left_to_robot_state_publisher(still_life):
     assert not static.transforms
 
 
-def test_relative_poses_of_random_frames():
+def test_any_posture_is_the_forward_kinematics():
+    world = hrpsim.load_world(ROOT / "config" / "stand.yaml")
+    robot = world.robots["hrp2"]
     random = np.random.default_rng(5)
-    positions = random.normal(size=(20, 3))
-    quaternions = random.normal(size=(20, 4))
-    quaternions /= np.linalg.norm(quaternions, axis=1, keepdims=True)
-    parents, children = random.integers(0, 20, 50), random.integers(0, 20, 50)
-    p, q = relative_poses(positions, quaternions, parents, children)
-    for k, (a, b) in enumerate(zip(parents, children)):
-        R_a, R_b = matrix(quaternions[a]), matrix(quaternions[b])
-        assert p[k] == pytest.approx(R_a.T @ (positions[b] - positions[a]), abs=1e-12)
-        assert matrix(q[k]) == pytest.approx(R_a.T @ R_b, abs=1e-12)
+    q = robot.q + 2.0 * random.normal(size=robot.nq)
+    q[3:7] /= np.linalg.norm(q[3:7])
+    robot.q = q
+    transforms = RobotTransforms(robot, RobotFrames(robot.model, "odom"), odometry=True, links=True)
+    rows = np.zeros((len(transforms.names), 7))
+    transforms.write(rows)
+    edges = [transform_of(*pair, row) for pair, row in zip(transforms.names, rows)]
+    tree = Tree(TFMessage(transforms=[*edges, *transforms.fixed()]))
+    for link in robot.model.link_names:
+        p, R = hrpsim.link_pose(robot.model, robot.q, link)
+        p_tree, R_tree = tree.pose(link)
+        assert p_tree == pytest.approx(p, abs=1e-12), link
+        assert R_tree == pytest.approx(R, abs=1e-12), link

@@ -1,0 +1,79 @@
+"""Gains of the joints as parameters: gains.<joint> is [kp, kd]."""
+
+from __future__ import annotations
+
+import numpy as np
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.node import Node
+
+PREFIX = "gains."
+
+
+def joints_with_gains(robot) -> dict[str, tuple[float, float]]:
+    """Return kp and kd of each joint that holds a position now, as all with gains do at first."""
+    control = robot.world.scene.control[robot.first_v : robot.first_v + robot.nv]
+    at = {joint.name: control[joint.v_index] for joint in robot.model.joints}
+    return {
+        name: (float(at[name]["kp"]), float(at[name]["kd"]))
+        for name in robot.joint_names
+        if at[name]["kp"] > 0.0
+    }
+
+
+class JointGains:
+    """The parameters of one robot's gains, named `prefix` + joint.
+
+    Raises rclpy's InvalidParameterValueException or ValueError for an override that does not fit.
+    """
+
+    def __init__(self, node: Node, robot, prefix: str = PREFIX):
+        self._robot = robot
+        self._gains: dict[str, tuple[float, float]] = {}
+        self._joints = {prefix + joint: joint for joint in joints_with_gains(robot)}
+        descriptor = ParameterDescriptor(
+            description="Gains of the joint's servo: kp [Nm/rad or N/m], kd [Nms/rad or Ns/m]",
+            additional_constraints="[kp, kd]: two finite numbers, kp > 0 and kd >= 0",
+        )
+        for name, gains in zip(list(self._joints), joints_with_gains(robot).values()):
+            value = node.declare_parameter(name, list(gains), descriptor).value
+            if problem := self.problem(name, value):
+                raise ValueError(problem)
+            if tuple(value) != gains:
+                self.change(name, value)
+
+    def knows(self, name: str) -> bool:
+        """Return whether a parameter is one of these."""
+        return name in self._joints
+
+    def problem(self, name: str, value) -> str:
+        """Return what is wrong with a value for a parameter, or nothing."""
+        fits = len(value) == 2 and np.isfinite(value).all() and min(value) >= 0.0
+        if fits and value[0] > 0.0:
+            return ""
+        return (
+            f"parameter {name!r} is {list(value)}; it must be [kp, kd]: two finite numbers, "
+            "kp > 0 and kd >= 0"
+        )
+
+    def change(self, name: str, value) -> None:
+        """Give a joint other gains; its present command is followed with these."""
+        joint = self._joints[name]
+        self._gains[joint] = (float(value[0]), float(value[1]))
+        self._robot.set_gains(*self._gains[joint], names=[joint])
+        self._follow(joint)
+
+    def apply(self) -> None:
+        """Let the present commands be followed with the gains that were set, after a reset."""
+        for joint in self._gains:
+            self._follow(joint)
+
+    def _follow(self, joint: str) -> None:
+        """Change what acts: kp where a position is held, kd where the servo damps."""
+        control = self._robot.world.scene.control
+        at = self._robot.first_v + self._robot.model.joint(joint).v_index
+        kp, kd = self._gains[joint]
+        holds = control["kp"][at] > 0.0
+        if holds or control["kd"][at] > 0.0:
+            control["kd"][at] = kd
+        if holds:
+            control["kp"][at] = kp

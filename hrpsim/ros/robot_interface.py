@@ -1,0 +1,145 @@
+"""All of one robot that ROS sees and changes: what it publishes and what it listens to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rclpy.node import Node
+
+from hrpsim.errors import WorldError
+from hrpsim.ros import parameters
+from hrpsim.ros.applied_wrenches import AppliedWrenches
+from hrpsim.ros.base_pose import BasePose
+from hrpsim.ros.commands import JointCommands
+from hrpsim.ros.frames import RobotFrames
+from hrpsim.ros.joint_gains import PREFIX, JointGains
+from hrpsim.ros.joint_trajectory import JointTrajectories
+from hrpsim.ros.lockstep import Lockstep
+from hrpsim.ros.rejections import Rejections
+from hrpsim.ros.robot_publishers import RobotPublishers
+from hrpsim.ros.robot_transforms import RobotTransforms
+from hrpsim.ros.sensor_noise import NoiseLevels
+from hrpsim.ros.stamps import SimulationClock, Stamp
+from hrpsim.ros.zmp_publisher import ZmpPublisher
+
+
+class Place(NamedTuple):
+    """Where a robot stands in the names of ROS; all empty for the only robot of a world."""
+
+    topics: str = ""  # prefix of its topics
+    frames: str = ""  # prefix of its frames
+    parameters: str = ""  # part of the names of its parameters
+
+
+def places_of(robots, frame_prefix: str) -> list[Place]:
+    """Return the places of a world's robots: a namespace for each, none for a single one."""
+    if len(robots) == 1:
+        return [Place(frames=frame_prefix)]
+    for robot in robots:
+        if not (robot.name.isidentifier() and robot.name.isascii()):
+            raise WorldError(
+                f"robot {robot.name!r}: with several robots in a world the name of each is a "
+                "namespace of ROS, so it is made of letters, digits and _ and begins with no digit"
+            )
+    return [Place(f"{r.name}/", f"{frame_prefix}{r.name}/", f"{r.name}.") for r in robots]
+
+
+class RobotInterface:
+    """Topics and parameters of one robot."""
+
+    def __init__(
+        self, node: Node, robot, place: Place, clock: SimulationClock, levels: NoiseLevels
+    ):
+        def value(name):
+            return parameters.value_of(node, name)
+
+        self.robot = robot
+        self.frames = RobotFrames(
+            robot.model, value("frame_prefix") + value("odom_frame"), place.frames
+        )
+        self.gains = JointGains(node, robot, PREFIX + place.parameters)
+        self.rejections = Rejections(node.get_logger())
+        self._publishers = RobotPublishers(
+            node,
+            robot,
+            self.frames,
+            clock,
+            levels,
+            odometry=value("publish_odometry") and robot.model.base == "free",
+            prefix=place.topics,
+        )
+        readers = self._publishers.wrench_readers
+        feet = {name: readers[name] for name in value("foot_sensors") if name in readers}
+        self._zmp = None
+        if feet:
+            poses, topic = self._publishers.sensor_frames, f"{place.topics}zmp"
+            self._zmp = ZmpPublisher(node, robot, self.frames, poses, feet, topic)
+        self._listen(node, place.topics, clock)
+
+    def _listen(self, node: Node, prefix: str, clock: SimulationClock) -> None:
+        robot, rejections = self.robot, self.rejections
+        self.trajectories = JointTrajectories(
+            node, robot, clock, f"{prefix}joint_trajectory", rejections
+        )
+        common = node, robot, clock, f"{prefix}joint_commands", rejections, self._commanded
+        self.lockstep: Lockstep | None = None
+        if parameters.value_of(node, "lockstep"):
+            self.lockstep = Lockstep(
+                *common,
+                period=parameters.value_of(node, "control_period"),
+                timeout=parameters.value_of(node, "lockstep_timeout"),
+                policy=parameters.value_of(node, "lockstep_policy"),
+                interpolate=parameters.value_of(node, "interpolate_commands"),
+            )
+        self.commands = self.lockstep or JointCommands(*common)
+        self.wrenches = AppliedWrenches(
+            node, robot, self.frames, clock, f"{prefix}apply_wrench", rejections
+        )
+        self._acting = [self.trajectories, self.wrenches]
+        if robot.model.base == "free":
+            topic = f"{prefix}set_base_pose"
+            self._acting.insert(0, BasePose(node, robot, self.frames, topic, rejections))
+        self._inputs = [self.commands, *self._acting]
+
+    @property
+    def accepted_count(self) -> int:
+        """How many messages were followed, on all topics."""
+        return sum(taken.accepted_count for taken in self._inputs)
+
+    def publish(self, stamp: Stamp) -> None:
+        """Publish what the robot's sensors and encoders say."""
+        self._publishers.publish(stamp)
+        if self._zmp is not None:
+            self._zmp.publish(stamp)
+        if self.lockstep is not None:
+            self.lockstep.state_was_published()
+
+    def take(self) -> None:
+        """Take in what has arrived on all topics."""
+        for taken in self._inputs:
+            taken.take()
+
+    def act(self) -> None:
+        """Do what messages ask for during the step to come."""
+        for taken in self._acting:
+            taken.act()
+
+    def steps_to_next(self, most: int) -> int:
+        """Return how many steps, at most `most`, can be made before `act` is needed again."""
+        for timed in (self.commands, self.trajectories, self.wrenches):
+            most = timed.steps_to_next(most)
+        return most
+
+    def begin_anew(self) -> None:
+        """After a reset: drop all that has arrived, runs or waits; keep the gains."""
+        for taken in self._inputs:
+            taken.discard()
+        self.gains.apply()
+
+    def transforms(self, *, odometry: bool, links: bool) -> RobotTransforms:
+        """Return the robot's transforms."""
+        return RobotTransforms(self.robot, self.frames, odometry=odometry, links=links)
+
+    def _commanded(self, names: Sequence[str]) -> None:
+        self.trajectories.release(names)
