@@ -169,7 +169,7 @@ class DemoRun:
         monitor = self._monitor
         every = 1.0 if sys.stdout.isatty() else 5.0
         next_word = time.monotonic() + every
-        told = 1  # the line that said it is ready
+        told = len(self._controller.lines)  # what it said while time stood still is in its log
         while self._controller.exit_code is None:
             monitor.update(timeout=0.05)
             now = time.monotonic()
