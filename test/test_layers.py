@@ -23,6 +23,7 @@ LAYERS = [
     {"sensors"},
     {"world"},
     {"control"},
+    {"analysis"},
     {FACADE},
     {"ros", "viewer", "experiments"},
     {"commands"},

@@ -8,6 +8,8 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 import hrpsim
+from hrpsim.analysis.analyser import Analyser, FixedPhase
+from hrpsim.analysis.observer import Observer
 from hrpsim.dynamics import functions
 from hrpsim.kinematics.forest import BODY, DOF, forest_of
 from robots import HRP2_LIKE
@@ -47,6 +49,7 @@ def use_everything() -> None:
         for link in model.link_names:
             hrpsim.link_pose(model, q, link)
             hrpsim.link_jacobian(model, q, link)
+    analyse_motions()
     for integrator in ("semi_implicit", "rk4", "euler"):
         world = hrpsim.World(integrator=integrator)
         world.add_ground()
@@ -59,6 +62,25 @@ def use_everything() -> None:
         world.step(2)
         world.restore(world.snapshot())
         world.step(1)
+
+
+def analyse_motions() -> None:
+    """Call the analysis with arrays of several kinds, on many threads, and sample by sample."""
+    model = hrpsim.load_model(HRP2_LIKE)
+    q, v = np.tile(model.neutral(), (3000, 1)), np.zeros((3000, model.nv))
+    soles = ("l_sole", "r_sole")
+    frozen = v.copy()
+    frozen.flags.writeable = False
+    for split in ("minimum_norm", "center_of_pressure"):
+        analyser = Analyser(model, soles, split=split, threads=2)
+        phases = [FixedPhase(0, soles), FixedPhase(1000, soles[1:])]
+        for rate in (v, np.asfortranarray(v), v.astype(np.float32), frozen):
+            analyser.analyse(q, rate, rate[::-1], phases)
+        analyser.analyse(q[:1].tolist(), v[:1], v[:1], "l_sole")
+        observer = Observer(analyser, soles)
+        observer.update(np.repeat(q[0, 7:], 2)[::2], v[0, 6:], frozen[0, 6:])
+        observer.follow_soles()
+        observer.update(q[0, 7:], v[0, 6:], v[0, 6:])
 
 
 @pytest.mark.timeout(600)  # compiles the whole step where no earlier run did
@@ -76,6 +98,7 @@ def test_each_kernel_has_one_signature_after_everything_ran():
     assert several == {}
     used = {name for name, kernel in everything.items() if kernel.signatures}
     assert {"hrpsim.world.step.advance", "hrpsim.dynamics.articulated.factorise"} <= used
+    assert "hrpsim.analysis.samples.analyse_samples" in used
 
 
 def test_the_workspace_holds_c_contiguous_records():

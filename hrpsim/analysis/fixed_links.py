@@ -1,0 +1,229 @@
+"""Which links are fixed when: as given, checked against the motion, or detected from the soles."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from hrpsim.analysis.analyser import Analyser, FixedPhase, Trajectory, ground_height
+from hrpsim.analysis.csv_motion import link_names
+from hrpsim.analysis.motion import FixedFrom, Motion
+from hrpsim.analysis.soles import Sole
+from hrpsim.control.motion_sequence import SequenceError
+from hrpsim.dynamics.functions import link_pose
+from hrpsim.model.model import Model
+
+CONTACT_HEIGHT = 2e-3  # [m]
+CONTACT_SPEED = 0.01  # [m/s]
+LIFT_TOLERANCE = 5e-3  # [m]
+
+
+def parse_fixed_links(texts: Sequence[str], model: Model) -> tuple[FixedFrom, ...]:
+    """Return what "[TIME:]LINK[+LINK...]" say, in the order of their times.
+
+    Without a time it is from the beginning on. Raises SequenceError that names the text.
+    """
+    found = []
+    for text in texts:
+        before, separator, names = text.rpartition(":")
+        place = f"--fixed-link {text!r}"
+        try:
+            time = float(before) if separator else -math.inf
+        except ValueError:
+            time = math.nan
+        if math.isnan(time):
+            raise SequenceError(f"{place}: [TIME:]LINK[+LINK...] is needed, {before!r} is no time")
+        found.append(FixedFrom(time, link_names(place, names, model)))
+    found.sort(key=lambda entry: entry.time)
+    for one, other in itertools.pairwise(found):
+        if one.time == other.time:
+            raise SequenceError(f"--fixed-link is given twice for the time {one.time:g} s")
+    return tuple(found)
+
+
+def phases_at(fixed: Sequence[FixedFrom], times, pose=None) -> list[FixedPhase]:
+    """Return the phases in samples at `times` (T,) [s] of links that are fixed from times on.
+
+    pose: of the first link at the beginning. Raises SequenceError where the first sample is before
+    all of `fixed`.
+    """
+    begins = np.searchsorted(times, [entry.time - 1e-9 for entry in fixed])
+    if len(begins) == 0 or begins[0] > 0:
+        raise SequenceError(f"no link is said to be fixed at the first sample, {times[0]:g} s")
+    phases: list[FixedPhase] = []
+    for begin, entry in zip(begins, fixed):
+        if begin >= len(times):
+            break
+        if phases and phases[-1].begin == begin:
+            phases.pop()
+        phases.append(FixedPhase(int(begin), entry.links, pose if begin == 0 else None))
+    return phases
+
+
+def starting_pose(model: Model, sole: Sole, motion: Motion):
+    """Return position and rotation matrix of `sole` in the world at the motion's first sample.
+
+    Where the motion knows its base, there. Else the base is upright at x = y = 0, but the sole is
+    level, its outline on the floor z = 0; a clamp stays as the upright base places it.
+    """
+    p, R = link_pose(model, motion.q[0], sole.link)
+    if motion.base_known or len(sole.vertices) == 0:
+        return p, R
+    yaw = math.atan2(R[1, 0], R[0, 0])
+    c, s = math.cos(yaw), math.sin(yaw)
+    return np.array([p[0], p[1], -sole.height]), np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]])
+
+
+class _Clearance(NamedTuple):
+    """How soles lie above the plane of another, which is looked upon as the ground."""
+
+    lowest: np.ndarray  # (T, s) height of each sole's lowest corner [m]
+    rests: np.ndarray  # (T, s) whether all of it touches and does not move, bool
+
+
+def detect_fixed_links(
+    analyser: Analyser,
+    motion: Motion,
+    *,
+    contact_height: float = CONTACT_HEIGHT,
+    contact_speed: float = CONTACT_SPEED,
+) -> list[FixedPhase]:
+    """Return the phases in which the soles of `analyser` are on a level floor.
+
+    Only soles with outlines count. A sole bears beside the reference while all its corners are
+    within `contact_height` [m] of the reference's plane and slower than `contact_speed` [m/s]
+    relative to it. The reference changes when another sole comes to lie deeper than
+    contact_height beneath it, in the middle of the time that both bore before. The first
+    reference is the lowest sole.
+    """
+    soles = [sole for sole in analyser.soles if len(sole.vertices)]
+    if not soles:
+        raise SequenceError(
+            f"{motion.source}: no link has an outline, so it cannot be detected which is fixed"
+        )
+    corners = [_corner_paths(analyser, motion, seen_from, soles) for seen_from in soles]
+    clearances = [
+        _clearance(paths, sole, motion.times, contact_height, contact_speed)
+        for paths, sole in zip(corners, soles)
+    ]
+    base = [link_pose(analyser.model, motion.q[0], sole.link) for sole in soles]
+    reference = int(np.argmin([ground_height(s, *pose) for s, pose in zip(soles, base)]))
+    references = _references(clearances, reference, contact_height)
+    bearing = np.array([clearances[r].rests[t] for t, r in enumerate(references)])
+    bearing[np.arange(len(references)), references] = True
+    changes = np.flatnonzero(
+        np.any(bearing[1:] != bearing[:-1], axis=1) | (references[1:] != references[:-1])
+    )
+    phases = []
+    for begin in (0, *(int(k) + 1 for k in changes)):
+        first = references[begin]
+        others = [k for k in np.flatnonzero(bearing[begin]) if k != first]
+        phases.append(FixedPhase(begin, tuple(soles[k].link for k in (first, *others))))
+    pose = starting_pose(analyser.model, soles[reference], motion)
+    return [phases[0]._replace(pose=pose), *phases[1:]]
+
+
+def _corner_paths(analyser, motion: Motion, seen_from: Sole, soles) -> list[np.ndarray]:
+    """Return the corners of each sole (T, k, 3) [m] in the frame of one of them."""
+    held = FixedPhase(0, (seen_from.link,), (np.zeros(3), np.eye(3)))
+    rest = np.zeros_like(motion.v)
+    seen = analyser.analyse(motion.q, rest, rest, [held])
+    paths = []
+    for sole in soles:
+        at = seen.support(sole.link)
+        corners = np.column_stack([sole.vertices, np.full(len(sole.vertices), sole.height)])
+        paths.append(at["position"][:, None] + np.einsum("tij,kj->tki", at["R"], corners))
+    return paths
+
+
+def _clearance(paths, seen_from: Sole, times, height: float, speed: float) -> _Clearance:
+    lowest, rests = [], []
+    for corners in paths:
+        z = corners[:, :, 2] - seen_from.height
+        pace = np.zeros(len(times))
+        if len(times) > 1:
+            moved = np.linalg.norm(np.diff(corners, axis=0), axis=2).max(axis=1) / np.diff(times)
+            pace[1:], pace[:-1] = moved, np.maximum(pace[:-1], moved)
+        lowest.append(z.min(axis=1))
+        rests.append((np.abs(z).max(axis=1) <= height) & (pace <= speed))
+    return _Clearance(np.stack(lowest, axis=1), np.stack(rests, axis=1))
+
+
+def _references(clearances, reference: int, height: float) -> np.ndarray:
+    """Return the sole that carries the base's motion at each sample (T,)."""
+    count = len(clearances[0].lowest)
+    references = np.full(count, reference)
+    begin = 0  # of the present reference
+    for t in range(count):
+        seen = clearances[reference]
+        other = int(np.argmin(seen.lowest[t]))
+        if seen.lowest[t, other] >= -height:
+            continue
+        together = begin + np.flatnonzero(seen.rests[begin:t, other])
+        switch = t
+        if len(together):
+            gaps = np.flatnonzero(np.diff(together) > 1)
+            first = together[gaps[-1] + 1] if len(gaps) else together[0]
+            switch = int(first + together[-1] + 1) // 2
+        begin = max(switch, begin + (begin > 0))
+        references[begin:] = reference = other
+    return references
+
+
+def check_fixed_links(
+    motion: Motion,
+    fixed: Sequence[FixedFrom],
+    analyser: Analyser,
+    found: Trajectory,
+    tolerance: float = LIFT_TOLERANCE,
+) -> None:
+    """Raise SequenceError where a link that is said to be fixed has left its place.
+
+    That is: it is more than `tolerance` [m] from where it was when it became fixed, seen from the
+    first of the fixed links, or from the file's own base; or, being a sole, some other sole lies
+    deeper by more than that. The message names file, line and link.
+    """
+    for k, phase in enumerate(found.phases):
+        end = found.phases[k + 1].begin if k + 1 < len(found.phases) else len(motion.times)
+        part = slice(phase.begin, end)
+        entry = [e for e in fixed if e.time <= motion.times[phase.begin] + 1e-9][-1]
+        for link in phase.links:
+            positions = found.support(link)["position"]
+            if motion.base_known:
+                positions = _seen_from(motion.q, found.q, positions)
+            positions = positions[part]
+            off = np.linalg.norm(positions - positions[0], axis=1)
+            if off.max() > tolerance:
+                t = phase.begin + int(np.argmax(off > tolerance))
+                what = f"is {1e3 * off[t - phase.begin]:.1f} mm from its place"
+                raise SequenceError(_lifted(motion, t, link, entry, what))
+        first = analyser.soles[analyser.links.index(phase.links[0])]
+        for sole in analyser.soles if len(first.vertices) else ():
+            depth = found.support(sole.link)["height"][part]
+            if len(sole.vertices) and depth.min() < -tolerance:
+                t = phase.begin + int(np.argmax(depth < -tolerance))
+                what = (
+                    f"must have lifted off: {sole.link!r} is "
+                    f"{-1e3 * depth[t - phase.begin]:.1f} mm below it"
+                )
+                raise SequenceError(_lifted(motion, t, first.link, entry, what))
+
+
+def _seen_from(known, recovered, positions) -> np.ndarray:
+    """Return points (T, 3) carried over from recovered base poses to known ones (T, nq)."""
+    turn = Rotation.from_quat(known[:, 3:7]) * Rotation.from_quat(recovered[:, 3:7]).inv()
+    return known[:, :3] + turn.apply(positions - recovered[:, :3])
+
+
+def _lifted(motion: Motion, sample: int, link: str, entry: FixedFrom, what: str) -> str:
+    since = f"{entry.time:g} s" if math.isfinite(entry.time) else "the beginning"
+    where = f" (line {entry.line})" if entry.line else ""
+    return (
+        f"{motion.place_of(sample)}: link {link!r}, said to be fixed from {since} on{where}, "
+        f"{what} at {motion.times[sample]:g} s"
+    )

@@ -1,0 +1,113 @@
+"""A motion as the analysis takes it: joint positions, rates and accelerations against time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.analysis.differentiation import differentiated
+from hrpsim.control.motion_sequence import MotionSequence, SequenceError
+from hrpsim.model.model import Model
+from hrpsim.model.placement import quaternion_of
+
+
+class FixedFrom(NamedTuple):
+    """From `time` [s] on these links are fixed to the world; the first tells the base's motion."""
+
+    time: float
+    links: tuple[str, ...]
+    line: int = 0  # of the motion's file, 0 if it does not say so
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Samples of a motion; joints that it does not mention stay at zero.
+
+    The base's entries of q are those of the file's waist where `base_known`, else neutral; v and
+    dv have none. `source`, `line_times` and `lines` tell where samples come from.
+    """
+
+    source: str
+    times: np.ndarray  # ascending (T,) [s]
+    q: np.ndarray  # (T, nq)
+    v: np.ndarray  # (T, nv)
+    dv: np.ndarray  # (T, nv)
+    fixed: tuple[FixedFrom, ...] = ()  # as the file says, empty where it does not
+    base_known: bool = False
+    line_times: np.ndarray | None = None  # of the file's own samples [s]
+    lines: np.ndarray | None = None  # their line numbers
+
+    def place_of(self, sample: int) -> str:
+        """Return "walk.csv:12", the file and the line that a sample comes from."""
+        if self.lines is None:
+            return self.source
+        k = np.searchsorted(self.line_times, self.times[sample] + 1e-9, side="right") - 1
+        return f"{self.source}:{int(self.lines[max(k, 0)])}"
+
+
+def motion_of(
+    model: Model,
+    source: str,
+    times,
+    joint_names: Sequence[str],
+    positions,
+    *,
+    rates=None,
+    accelerations=None,
+    smoothing: float = 0.0,
+) -> Motion:
+    """Return the motion of joints that pass `positions` (T, n) [rad or m] at `times` (T,) [s].
+
+    rates, accelerations (T, n): where they are known; else `positions` are differentiated with
+    that smoothing [s] (`differentiated`). Raises SequenceError for an unknown joint.
+    """
+    times = np.asarray(times, dtype=np.float64)
+    if rates is None:
+        try:
+            positions, rates, accelerations = differentiated(times, positions, smoothing)
+        except SequenceError as cause:
+            raise SequenceError(f"{source}: {cause}") from None
+    q = np.tile(model.neutral(), (len(times), 1))
+    v, dv = np.zeros((len(times), model.nv)), np.zeros((len(times), model.nv))
+    joints = [model.joint(name) for name in joint_names]
+    at_q, at_v = [joint.q_index for joint in joints], [joint.v_index for joint in joints]
+    q[:, at_q], v[:, at_v], dv[:, at_v] = positions, rates, accelerations
+    return Motion(source, times, q, v, dv)
+
+
+def motion_of_sequence(
+    model: Model,
+    source: str,
+    sequence: MotionSequence,
+    *,
+    period: float | None = None,
+    smoothing: float = 0.0,
+) -> Motion:
+    """Return the motion in a sequence, at its own samples of `pos` or every `period` [s].
+
+    Between its samples a sequence moves as Channel says; where it has a waist, that is the base.
+    """
+    times = sequence.pos.times
+    positions = sequence.pos.values
+    if period is not None:
+        times = even_times(source, times[0], times[-1], period)
+        positions = sequence.pos.at(times)
+    motion = motion_of(model, source, times, sequence.joint_names, positions, smoothing=smoothing)
+    if sequence.waist is None:
+        return motion
+    p, R = sequence.waist_pose_at(times)
+    motion.q[:, :3] = p
+    motion.q[:, 3:7] = [quaternion_of(turn) for turn in R]
+    return replace(motion, base_known=True)
+
+
+def even_times(source: str, begin: float, end: float, period: float) -> np.ndarray:
+    """Return times from begin to end, `period` [s] apart; SequenceError for a bad period."""
+    if not (np.isfinite(period) and 0.0 < period <= max(end - begin, 0.0)):
+        raise SequenceError(
+            f"{source}: a period of {period:g} s does not fit a motion of {end - begin:g} s"
+        )
+    return begin + np.arange(int((end - begin) / period + 1e-6) + 1) * period

@@ -1,0 +1,45 @@
+"""Motions out of files of any kind that the analysis reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from hrpsim.analysis.csv_motion import read_csv_motion
+from hrpsim.analysis.keyframes import read_keyframes
+from hrpsim.analysis.motion import Motion, motion_of_sequence
+from hrpsim.control.motion_sequence import SequenceError
+from hrpsim.control.sequence_files import read_sequence
+from hrpsim.model.model import Model
+
+
+def read_motion(
+    path, model: Model, *, period: float | None = None, smoothing: float = 0.0
+) -> Motion:
+    """Return the motion in a CSV file, YAML keyframes, or a set of hrpsys's SequencePlayer.
+
+    They are told apart by their names: .csv, .yaml or .yml, else a set by its basename or one of
+    its files. period [s]: resample; smoothing [s]: window of the differentiation, which keyframes
+    do not need. Raises SequenceError with file and line for what does not fit, OSError for files
+    that cannot be read.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix == ".csv":
+        return read_csv_motion(path, model, period=period, smoothing=smoothing)
+    if suffix in (".yaml", ".yml"):
+        if smoothing > 0.0:
+            raise SequenceError(f"{path}: keyframes are interpolated, not smoothed")
+        return read_keyframes(path, model, period=period)
+    sequence = read_sequence(path, model)
+    source = path if suffix == ".pos" else f"{path}.pos"
+    motion = motion_of_sequence(model, str(source), sequence, period=period, smoothing=smoothing)
+    return replace(motion, line_times=sequence.pos.times, lines=_sample_lines(source))
+
+
+def _sample_lines(path) -> np.ndarray:
+    """Return the line numbers of the samples in a file of a set."""
+    lines = Path(path).expanduser().read_text(encoding="utf-8-sig", errors="replace").split("\n")
+    used = [k + 1 for k, line in enumerate(lines) if line.strip() and line.strip()[0] not in "#%"]
+    return np.array(used)

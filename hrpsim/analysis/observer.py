@@ -1,0 +1,163 @@
+"""The analysis of one sample at a time, beside a control loop: no array is allocated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from hrpsim.analysis.analyser import Analyser, ground_height, index_of
+from hrpsim.analysis.records import PHASE, new_results, new_workspace
+from hrpsim.analysis.samples import analyse_samples
+from hrpsim.errors import StateError
+
+_CONTACT_HEIGHT = 3e-3  # [m]
+
+
+class Observer:
+    """Torques, wrenches, ZMP and so on of the present joint motion, cycle by cycle.
+
+    analyser: what is analysed; fixed: the links that are fixed at first, the first of which stands
+    level at the world's origin. After each `update`, `sample` and `supports` hold the results, in
+    the same memory every time: fields of SAMPLE, and of SUPPORT_SAMPLE for each of the analyser's
+    links. `q`, `v`, `dv` and `tau` have the layout of the model.
+    """
+
+    def __init__(self, analyser: Analyser, fixed: Sequence[str]):
+        model = analyser.model
+        self.analyser = analyser
+        self.links = analyser.links
+        self._subject = analyser._subject
+        self._space = new_workspace(self._subject)
+        self._results = new_results(model.nq, model.nv, len(self.links), 1)
+        self.q, self.v, self.dv, self.tau = (array[0] for array in self._results[:4])
+        self.sample = self._results.samples[0]
+        self.supports = self._results.supports[0]
+        self._q = model.neutral().reshape(1, -1)
+        self._v, self._dv = np.zeros((1, model.nv)), np.zeros((1, model.nv))
+        self._joint_q, self._joint_v = self._q[0, 7:], self._v[0, 6:]
+        self._joint_dv = self._dv[0, 6:]
+        self._phases = np.zeros(1, dtype=PHASE)
+        self._mask = np.zeros((1, len(self.links)), dtype=np.int64)
+        self._is_sole = np.array([len(sole.vertices) > 0 for sole in analyser.soles])
+        self._phase_of = np.zeros(1, dtype=np.int64)
+        first = index_of(fixed[0], self.links)
+        self._set_reference(first, np.zeros(3), np.eye(3))
+        self._phases[0]["p"][2] = -self._phases[0]["ground"]
+        self._phases[0]["ground"] = 0.0
+        self._mask[0, [index_of(link, self.links) for link in fixed]] = 1
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """The links that are fixed, the one that tells the base's motion first."""
+        first = int(self._phases[0]["reference"])
+        others = [k for k in np.flatnonzero(self._mask[0]) if k != first]
+        return tuple(self.links[k] for k in (first, *others))
+
+    def update(self, positions, velocities, accelerations) -> None:
+        """Analyse one sample; arrays (joints,) in the order of the model's joint_names.
+
+        [rad or m, a second, a second squared]. Raises StateError on wrong shapes or values that
+        are not finite; the results then stay what they were.
+        """
+        for name, given, kept in (
+            ("positions", positions, self._joint_q),
+            ("velocities", velocities, self._joint_v),
+            ("accelerations", accelerations, self._joint_dv),
+        ):
+            if given.shape != kept.shape:
+                raise StateError(f"{name} must have shape {kept.shape}, got {given.shape}")
+            if not math.isfinite(given.sum()):
+                raise StateError(f"{name} must be finite, got {given[~np.isfinite(given)][0]}")
+        self._joint_q[:] = positions
+        self._joint_v[:] = velocities
+        self._joint_dv[:] = accelerations
+        analyse_samples(
+            self._subject, self._phases, self._mask, self._phase_of, self._q, self._v, self._dv,
+            self._space, self._results,
+        )  # fmt: skip
+
+    def base_rotation(self) -> np.ndarray:
+        """Return R_world_base (3, 3) of the last `update`, in the analysis's own memory."""
+        return self._space.kinematics[0]["R"]
+
+    def fix(self, links: Sequence[str]) -> None:
+        """Let these links be fixed from the next `update` on, the first telling the base's motion.
+
+        Each is fixed where the last update has found it.
+        """
+        indices = [index_of(link, self.links) for link in links]
+        first = indices[0]
+        if first != self._phases[0]["reference"]:
+            here = self.supports[first]
+            self._set_reference(first, here["position"], here["R"])
+        self._mask[0] = 0
+        self._mask[0, indices] = 1
+
+    def follow_soles(self, contact_height: float = _CONTACT_HEIGHT) -> None:
+        """Let those soles be fixed that the last `update` has found on the floor, a level one.
+
+        On the floor is a sole whose lowest corner is less than contact_height [m] above the
+        reference's. One that is deeper than that beneath the reference becomes the reference, and
+        is put level on the floor, so that errors of height and inclination do not add up.
+        """
+        heights = np.where(self._is_sole, self.supports["height"], np.inf)
+        lowest = int(np.argmin(heights))
+        reference = int(self._phases[0]["reference"])
+        if heights[lowest] < -contact_height:
+            self._stand_on(lowest)
+            reference, floor = lowest, heights[lowest]
+        else:
+            floor = 0.0
+        self._mask[0] = heights - floor < contact_height
+        self._mask[0, reference] = 1
+
+    def _stand_on(self, index: int) -> None:
+        """Make a sole the reference, level, on the ground of the reference before."""
+        here, ground = self.supports[index], self._phases[0]["ground"]
+        yaw = math.atan2(here["R"][1, 0], here["R"][0, 0])
+        c, s = math.cos(yaw), math.sin(yaw)
+        level = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        self._set_reference(index, here["position"], level)
+        self._phases[0]["p"][2] += ground - self._phases[0]["ground"]
+        self._phases[0]["ground"] = ground
+
+    def _set_reference(self, index: int, p, R) -> None:
+        phase = self._phases[0]
+        phase["reference"], phase["p"], phase["R"] = index, p, R
+        phase["ground"] = ground_height(self.analyser.soles[index], phase["p"], phase["R"])
+
+
+class RateFilter:
+    """The rate of change of a measured vector: differences behind a first-order low-pass.
+
+    cutoff [Hz]: half power; the delay is 1 / (2 pi cutoff). The first update gives zero.
+    """
+
+    def __init__(self, size: int, cutoff: float):
+        if not cutoff > 0.0:
+            raise StateError(f"cutoff must be positive, got {cutoff}")
+        self.rate = np.zeros(size)
+        self._time_constant = 1.0 / (2.0 * math.pi * cutoff)
+        self._before = np.zeros(size)
+        self._work = np.zeros(size)
+        self._time = math.nan
+
+    def update(self, time: float, values) -> np.ndarray:
+        """Return the rate [1/s] at `time` [s], in memory of the filter's own.
+
+        A time that does not come after the last one starts it anew, at zero.
+        """
+        step = time - self._time
+        if step > 0.0:
+            np.subtract(values, self._before, out=self._work)
+            self._work /= step
+            self._work -= self.rate
+            self._work *= step / (step + self._time_constant)
+            self.rate += self._work
+        else:
+            self.rate[:] = 0.0
+        self._before[:] = values
+        self._time = time
+        return self.rate

@@ -1,0 +1,90 @@
+"""Which links can bear the robot, and the outlines that they stand on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hrpsim.control.support_polygon import convex_hull, sole_outline
+from hrpsim.dynamics.functions import link_pose
+from hrpsim.errors import ModelError
+from hrpsim.model.geometry import Box
+from hrpsim.model.model import Model
+
+_CORNERS = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
+_LEVEL = 1e-6  # of a sole's z axis and of its origin from its outline [m]
+_LOWEST = 0.01  # soles reach down this near to the lowest of them [m]
+
+
+@dataclass(frozen=True)
+class Sole:
+    """A link that may be fixed to the world, and the plane outline by which it stands.
+
+    The outline lies at `height` [m] in the link's frame, whose z axis points from the ground into
+    the robot. Without vertices the link is held like a clamp: it can bear any wrench.
+    """
+
+    link: str
+    vertices: np.ndarray  # (k, 2) in the link's frame, convex, counter-clockwise [m]
+    height: float = 0.0
+
+    def __post_init__(self):
+        corners = np.asarray(self.vertices, dtype=np.float64).reshape(-1, 2)
+        if len(corners):
+            if not np.isfinite(corners).all():
+                raise ModelError(f"the outline of {self.link!r} has corners that are not finite")
+            corners = convex_hull(corners)
+            if len(corners) < 3:
+                raise ModelError(f"the outline of {self.link!r} has no area")
+        object.__setattr__(self, "vertices", corners)
+
+
+def sole_of(model: Model, link: str) -> Sole:
+    """Return the sole of `link`: the lowest corners of the boxes of its body; without, a clamp.
+
+    Raises ModelError for an unknown link.
+    """
+    corners = _box_corners(model, link)
+    if len(corners) == 0:
+        return Sole(link, np.zeros((0, 2)))
+    return Sole(link, sole_outline(model, link), float(corners[:, 2].min()))
+
+
+def soles_of(model: Model) -> tuple[Sole, ...]:
+    """Return the soles of a robot that stands: bodies whose boxes reach down to the floor.
+
+    All joints at zero, those within 1 cm of the lowest. Of the links of such a body the one is
+    taken whose z axis is up and whose origin is nearest to the floor, in the order of the links.
+    Raises ModelError where there is none: the links must then be named.
+    """
+    q = model.neutral()
+    found = {}
+    for link, frame in model.frames.items():
+        corners = _box_corners(model, link)
+        p, R = link_pose(model, q, link)
+        if len(corners) and abs(R[2, 2] - 1.0) < _LEVEL:
+            height = float(corners[:, 2].min())
+            known = found.get(frame.body)
+            if known is None or abs(height) < known[1] - _LEVEL:
+                found[frame.body] = (link, abs(height), p[2] + height)
+    if not found:
+        raise ModelError(
+            f"{model.source}: no link has a collision box to stand on; name the links that may be "
+            "fixed and, where they are soles, their outlines"
+        )
+    floor = min(bottom for _, _, bottom in found.values())
+    return tuple(
+        sole_of(model, link) for link, _, bottom in found.values() if bottom < floor + _LOWEST
+    )
+
+
+def _box_corners(model: Model, link: str) -> np.ndarray:
+    """Return the corners of all boxes of the link's body in the frame of `link` (k, 3) [m]."""
+    frame = model.frame(link)
+    corners = [
+        (shape.p + (_CORNERS * shape.geometry.size) @ shape.R.T - frame.p) @ frame.R
+        for shape in model.shapes
+        if frame.body >= 0 and shape.body == frame.body and isinstance(shape.geometry, Box)
+    ]
+    return np.concatenate([np.zeros((0, 3)), *corners])

@@ -1,0 +1,244 @@
+"""The wrench of the surroundings divided between several fixed links.
+
+The rule is the least sum of |f|^2 + |n|^2 / l^2, n being the moment about each link's own origin;
+optionally under the condition that each centre of pressure stays in its link's outline. All
+wrenches here are along the world's axes, moment first; `total` is about the base's origin.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.compiled import inner_kernel
+from hrpsim.dynamics.articulated import invert_symmetric
+
+# The square of a violated condition counts 1 / _YIELDING times the norm, so that there is always a
+# solution: of conditions that contradict each other, the one that violates them least.
+_YIELDING = 1e-8
+_VIOLATED = 1e-12  # beside the size of the gradient
+_ROW, _WRENCH, _IMAGE, _SOLVED = range(4)  # of `edges`
+_GRADIENT, _MULTIPLIER, _TRIAL, _WORK = range(4)  # of `multipliers`
+
+
+@inner_kernel
+def divide_by_norm(fixed, arms, length, norm, norm_inverse, total, shares_out):
+    """Write the least-norm division: f_i = y_f + y_n x p_i, n_i = l^2 y_n with B y = total.
+
+    shares_out (s, 6): about the links' own origins, zero where `fixed` (s,) is. arms (s, 3): the
+    origins from the base's. Leaves B^-1 in norm_inverse.
+    """
+    for r in range(6):
+        for k in range(6):
+            norm[r, k] = 0.0
+    for i in range(fixed.shape[0]):
+        if fixed[i] != 0:
+            x, y, z = arms[i, 0], arms[i, 1], arms[i, 2]
+            l = length * length
+            norm[0, 0] += l + y * y + z * z
+            norm[1, 1] += l + x * x + z * z
+            norm[2, 2] += l + x * x + y * y
+            norm[1, 0] -= x * y
+            norm[2, 0] -= x * z
+            norm[2, 1] -= y * z
+            norm[3, 1] += z
+            norm[3, 2] -= y
+            norm[4, 0] -= z
+            norm[4, 2] += x
+            norm[5, 0] += y
+            norm[5, 1] -= x
+            for r in range(3, 6):
+                norm[r, r] += 1.0
+    for r in range(6):
+        for k in range(r):
+            norm[k, r] = norm[r, k]
+    invert_symmetric(norm, norm_inverse)
+    for i in range(fixed.shape[0]):
+        for r in range(6):
+            shares_out[i, r] = 0.0
+        if fixed[i] != 0:
+            _add_image(norm_inverse, total, arms[i], length, 1.0, shares_out[i])
+
+
+@inner_kernel
+def _add_image(norm_inverse, wrench, arm, length, scale, share):
+    """Add scale times what the link at `arm` bears of `wrench` by the least norm."""
+    y0 = y1 = y2 = y3 = y4 = y5 = 0.0
+    for k in range(6):
+        w = scale * wrench[k]
+        y0 += norm_inverse[0, k] * w
+        y1 += norm_inverse[1, k] * w
+        y2 += norm_inverse[2, k] * w
+        y3 += norm_inverse[3, k] * w
+        y4 += norm_inverse[4, k] * w
+        y5 += norm_inverse[5, k] * w
+    share[0] += length * length * y0
+    share[1] += length * length * y1
+    share[2] += length * length * y2
+    share[3] += y3 + y1 * arm[2] - y2 * arm[1]
+    share[4] += y4 + y2 * arm[0] - y0 * arm[2]
+    share[5] += y5 + y0 * arm[1] - y1 * arm[0]
+
+
+@inner_kernel
+def keep_pressure_inside(
+    supports, vertices, fixed, frames, arms, length, norm_inverse, edges, owners,
+    coupling, factor, multipliers, active, shares,
+):  # fmt: skip
+    """Change `shares`, the least-norm division, until each centre of pressure is in its outline.
+
+    One condition for each edge of each outline: a . w_i >= 0. Its multiplier is zero or the
+    condition holds with equality, an LCP in the multipliers that is solved by an active set.
+    `frames` (s,) SUPPORT_SAMPLE tell R of the links.
+    """
+    m = 0
+    for i in range(fixed.shape[0]):
+        begin, end = supports[i].vertex_begin, supports[i].vertex_end
+        if fixed[i] != 0 and end > begin:
+            before = end - 1
+            for k in range(begin, end):
+                _edge_row(
+                    frames[i].R, vertices[before], vertices[k], supports[i].height,
+                    edges[m, _ROW],
+                )  # fmt: skip
+                owners[m] = i
+                before = k
+                m += 1
+    if _all_inside(edges, owners, m, shares, multipliers):
+        return
+    for r in range(m):
+        row, wrench, image = edges[r, _ROW], edges[r, _WRENCH], edges[r, _IMAGE]
+        for k in range(3):
+            wrench[k] = length * length * row[k]
+            wrench[3 + k] = row[3 + k]
+        arm = arms[owners[r]]
+        image[0] = wrench[0] + arm[1] * wrench[5] - arm[2] * wrench[4]
+        image[1] = wrench[1] + arm[2] * wrench[3] - arm[0] * wrench[5]
+        image[2] = wrench[2] + arm[0] * wrench[4] - arm[1] * wrench[3]
+        for k in range(3):
+            image[3 + k] = wrench[3 + k]
+        for k in range(6):
+            total = 0.0
+            for c in range(6):
+                total += norm_inverse[k, c] * image[c]
+            edges[r, _SOLVED, k] = total
+    for r in range(m):
+        for s in range(m):
+            total = 0.0
+            for k in range(6):
+                total -= edges[r, _SOLVED, k] * edges[s, _IMAGE, k]
+            if owners[r] == owners[s]:
+                for k in range(6):
+                    total += edges[r, _ROW, k] * edges[s, _WRENCH, k]
+            coupling[r, s] = total
+        coupling[r, r] += _YIELDING * length * length
+    _solve_complementarity(coupling, m, factor, multipliers, active)
+    for r in range(m):
+        force = multipliers[_MULTIPLIER, r]
+        if force > 0.0:
+            for k in range(6):
+                shares[owners[r], k] += force * edges[r, _WRENCH, k]
+            for i in range(fixed.shape[0]):
+                if fixed[i] != 0:
+                    _add_image(norm_inverse, edges[r, _IMAGE], arms[i], length, -force, shares[i])
+
+
+@inner_kernel
+def _edge_row(R, a, b, height, row_out):
+    """Write the row whose product with (n, f) in the world is f_z times the inside distance.
+
+    The centre of pressure on the outline's plane is x = (h f_x - n_y) / f_z, y = (n_x + h f_y) /
+    f_z, in the link's frame; inward of the edge from a to b are those with u x + v y >= c.
+    """
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    scale = 1.0 / math.hypot(dx, dy)
+    u, v = -dy * scale, dx * scale
+    c = u * a[0] + v * a[1]
+    for k in range(3):
+        row_out[k] = v * R[k, 0] - u * R[k, 1]
+        row_out[3 + k] = height * (u * R[k, 0] + v * R[k, 1]) - c * R[k, 2]
+
+
+@inner_kernel
+def _all_inside(edges, owners, count, shares, multipliers):
+    """Write the conditions' values as the gradient; return whether all hold."""
+    inside = True
+    for r in range(count):
+        share = shares[owners[r]]
+        total = 0.0
+        for k in range(6):
+            total += edges[r, _ROW, k] * share[k]
+        multipliers[_GRADIENT, r] = total
+        inside = inside and total >= 0.0
+    return inside
+
+
+@inner_kernel
+def _solve_complementarity(A, m, factor, multipliers, active):
+    """Find x >= 0 with A x + g >= 0 and x (A x + g) = 0, A symmetric positive definite.
+
+    The active-set method of Lawson and Hanson: the most violated condition joins the active ones,
+    which are solved with equality; those that would turn negative leave.
+    """
+    g, x, trial = multipliers[_GRADIENT], multipliers[_MULTIPLIER], multipliers[_TRIAL]
+    size = 0.0
+    for r in range(m):
+        active[r] = 0
+        x[r] = 0.0
+        size = max(size, abs(g[r]))
+    for _ in range(3 * m):
+        worst, least = -1, -_VIOLATED * size
+        for r in range(m):
+            if active[r] == 0:
+                slope = g[r]
+                for s in range(m):
+                    slope += A[r, s] * x[s]
+                if slope < least:
+                    worst, least = r, slope
+        if worst < 0:
+            return
+        active[worst] = 1
+        for _ in range(m):
+            _solve_active(A, m, factor, g, active, multipliers[_WORK], trial)
+            step = 1.0
+            leaving = -1
+            for r in range(m):
+                if active[r] != 0 and trial[r] <= 0.0:
+                    share = x[r] / (x[r] - trial[r]) if x[r] > trial[r] else 0.0
+                    if leaving < 0 or share < step:
+                        step, leaving = share, r
+            for r in range(m):
+                if active[r] != 0:
+                    x[r] += step * (trial[r] - x[r])
+            if leaving < 0:
+                break
+            x[leaving] = 0.0
+            active[leaving] = 0
+
+
+@inner_kernel
+def _solve_active(A, m, L, g, active, work, x_out):
+    """Write x_out with A x + g = 0 on the active conditions, by Cholesky."""
+    for i in range(m):
+        if active[i] == 0:
+            continue
+        for j in range(i + 1):
+            if active[j] == 0:
+                continue
+            total = A[i, j]
+            for k in range(j):
+                if active[k] != 0:
+                    total -= L[i, k] * L[j, k]
+            L[i, j] = math.sqrt(total) if i == j else total / L[j, j]
+        total = -g[i]
+        for k in range(i):
+            if active[k] != 0:
+                total -= L[i, k] * work[k]
+        work[i] = total / L[i, i]
+    for i in range(m - 1, -1, -1):
+        if active[i] == 0:
+            continue
+        total = work[i]
+        for k in range(i + 1, m):
+            if active[k] != 0:
+                total -= L[k, i] * x_out[k]
+        x_out[i] = total / L[i, i]

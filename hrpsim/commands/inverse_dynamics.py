@@ -1,0 +1,178 @@
+"""`hrpsim inverse-dynamics`: what motions ask of a robot, before any simulation."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from hrpsim.errors import HrpsimError
+
+_QUIET = 1.0  # [s] between two lines of progress, and before the first
+
+
+def add_parser(commands) -> None:
+    """Add the command to the parsers of `hrpsim`."""
+    parser = commands.add_parser(
+        "inverse-dynamics",
+        help="torques, ZMP and fixed links of motions",
+        description=(
+            "Analyse motions of a robot that is fixed to the world by links that change: torques "
+            "beside their limits, the ZMP in the soles' outline, the centre of mass, violations."
+        ),
+    )
+    parser.add_argument("robot", type=Path, help="URDF or xacro file")
+    parser.add_argument(
+        "motions", nargs="+", metavar="MOTION", help=".csv, .yaml, or basename of an hrpsys set"
+    )
+    parser.add_argument(
+        "--fixed-link",
+        action="append",
+        default=[],
+        metavar="[TIME:]LINK[+LINK...]",
+        help="fixed from TIME [s] on, by default from the beginning; may be repeated. Else as the "
+        "motion's file says; else detected from the heights of the soles",
+    )
+    parser.add_argument(
+        "--sole",
+        action="append",
+        default=[],
+        metavar="LINK=XMIN,XMAX,YMIN,YMAX",
+        help="outline [m] of a sole in its link's frame, where the description has no box",
+    )
+    parser.add_argument(
+        "--split",
+        default="minimum_norm",
+        help="how fixed links share the wrench: minimum_norm (default) or center_of_pressure",
+    )
+    parser.add_argument("--period", type=float, help="analyse every so many seconds")
+    parser.add_argument(
+        "--smoothing", type=float, default=0.0, help="window of the differentiation [s]; 0: none"
+    )
+    parser.add_argument("--friction", type=float, help="flag tangential forces beyond this ratio")
+    parser.add_argument(
+        "--lift-tolerance", type=float, default=0.005, help="refuse a fixed link that moves [m]"
+    )
+    parser.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="print JSON")
+    output.add_argument("--csv", action="store_true", help="print a table, one line a sample")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the motion (.png, .svg)")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write a report, one HTML page")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Analyse motions and print, draw or write what was found."""
+    from hrpsim.analysis.analyser import Analyser
+    from hrpsim.analysis.fixed_links import parse_fixed_links
+    from hrpsim.analysis.motion_files import read_motion
+    from hrpsim.analysis.summary import analyse_motion, as_data, as_text, write_csv
+    from hrpsim.model.load import load_model
+
+    if len(options.motions) > 1 and (options.csv or options.plot):
+        raise HrpsimError("--csv and --plot take one motion")
+    model = load_model(options.robot, xacro_arguments=_pairs(options.xacro, "--xacro", ":="))
+    fixed = parse_fixed_links(options.fixed_link, model)
+    motions = [
+        read_motion(path, model, period=options.period, smoothing=options.smoothing)
+        for path in options.motions
+    ]
+    named = [link for motion in motions for entry in motion.fixed for link in entry.links]
+    named += [link for entry in fixed for link in entry.links]
+    analyser = Analyser(model, _soles(model, options.sole, named), split=options.split)
+    results = []
+    for motion in motions:
+        results.append(
+            analyse_motion(
+                analyser,
+                motion,
+                fixed,
+                friction=options.friction,
+                lift_tolerance=options.lift_tolerance,
+                progress=Progress(motion.source),
+            )
+        )
+    if options.json:
+        print(json.dumps([as_data(result) for result in results], indent=2, allow_nan=False))
+    elif options.csv:
+        write_csv(results[0], sys.stdout)
+    else:
+        print("\n\n".join(map(as_text, results)))
+    if options.plot:
+        _draw(results[0], options.plot)
+    if options.html:
+        from hrpsim.analysis.html_report import as_html
+
+        options.html.write_text(as_html(results), encoding="utf-8")
+        print(f"report: {options.html}", file=sys.stderr)
+    return 0
+
+
+class Progress:
+    """Shows on standard error how far a long motion is, once a second."""
+
+    def __init__(self, name: str, clock=time.monotonic):
+        self._name, self._clock = name, clock
+        self._next: float | None = None
+        self._shown = False
+
+    def __call__(self, done: int, total: int) -> None:
+        """Take note that `done` of `total` samples are analysed."""
+        now = self._clock()
+        if self._next is None:
+            self._next = now + _QUIET
+        if now < self._next and not (self._shown and done == total):
+            return
+        self._next, self._shown = now + _QUIET, True
+        text = f"{self._name}: {done} of {total} samples ({100 * done // total} %)"
+        print(text, file=sys.stderr, flush=True)
+
+
+def _soles(model, texts: Sequence[str], named: Sequence[str]):
+    """Return the links that may be fixed: outlines that are given, else found, and those named."""
+    from hrpsim.analysis.soles import Sole, sole_of, soles_of
+
+    given = []
+    for link, text in _pairs(texts, "--sole", "=").items():
+        model.frame(link)
+        try:
+            x0, x1, y0, y1 = (float(x) for x in text.split(","))
+        except ValueError:
+            raise HrpsimError(
+                f"--sole {link}={text}: four numbers XMIN,XMAX,YMIN,YMAX are needed"
+            ) from None
+        given.append(Sole(link, [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]))
+    if not given:
+        try:
+            given = list(soles_of(model))
+        except HrpsimError:
+            if not named:
+                raise
+    known = {sole.link for sole in given}
+    return [*given, *(sole_of(model, link) for link in dict.fromkeys(named) if link not in known)]
+
+
+def _pairs(texts: Sequence[str], option: str, sign: str) -> dict[str, str]:
+    pairs = {}
+    for text in texts:
+        name, separator, value = text.partition(sign)
+        if not separator:
+            raise HrpsimError(f"{option} takes NAME{sign}VALUE, got {text!r}")
+        pairs[name] = value
+    return pairs
+
+
+def _draw(result, path: Path) -> None:
+    from hrpsim.analysis.figures import draw_overview, new_figure
+
+    try:
+        figure = new_figure()
+    except ImportError:
+        raise HrpsimError("--plot needs matplotlib (pip install hrpsim[plot])") from None
+    draw_overview(result, figure)
+    figure.savefig(path, metadata={"Software": None} if path.suffix == ".png" else None)
+    print(f"figure: {path}", file=sys.stderr)
