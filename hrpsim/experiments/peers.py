@@ -10,15 +10,24 @@ NOT_INSTALLED = "not installed"
 
 def mujoco_module() -> ModuleType | None:
     """Return the module mujoco, or None if it is not installed."""
+    return _module("mujoco")
+
+
+def pinocchio_module() -> ModuleType | None:
+    """Return the module pinocchio, or None if it is not installed."""
+    return _module("pinocchio")
+
+
+def _module(name: str) -> ModuleType | None:
     try:
-        return import_module("mujoco")
+        return import_module(name)
     except ImportError:
         return None
 
 
-def peer_name(module: ModuleType | None, settings: str = "") -> str:
+def peer_name(module: ModuleType | None, settings: str = "", name: str = "mujoco") -> str:
     """Return "mujoco 3.1.0, settings", or that it is not installed."""
     if module is None:
-        return f"mujoco: {NOT_INSTALLED}"
-    name = f"mujoco {module.__version__}"
-    return f"{name}, {settings}" if settings else name
+        return f"{name}: {NOT_INSTALLED}"
+    version = f"{name} {module.__version__}"
+    return f"{version}, {settings}" if settings else version
