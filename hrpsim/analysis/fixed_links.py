@@ -148,7 +148,8 @@ def _clearance(paths, seen_from: Sole, times, height: float, speed: float) -> _C
         pace = np.zeros(len(times))
         if len(times) > 1:
             moved = np.linalg.norm(np.diff(corners, axis=0), axis=2).max(axis=1) / np.diff(times)
-            pace[1:], pace[:-1] = moved, np.maximum(pace[:-1], moved)
+            pace[1:] = moved
+            pace[:-1] = np.maximum(pace[:-1], moved)
         lowest.append(z.min(axis=1))
         rests.append((np.abs(z).max(axis=1) <= height) & (pace <= speed))
     return _Clearance(np.stack(lowest, axis=1), np.stack(rests, axis=1))
@@ -170,7 +171,7 @@ def _references(clearances, reference: int, height: float) -> np.ndarray:
             gaps = np.flatnonzero(np.diff(together) > 1)
             first = together[gaps[-1] + 1] if len(gaps) else together[0]
             switch = int(first + together[-1] + 1) // 2
-        begin = max(switch, begin + (begin > 0))
+        begin = switch
         references[begin:] = reference = other
     return references
 
