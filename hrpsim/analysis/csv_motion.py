@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,31 +22,45 @@ from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
 
 TIME, FIXED = "time", "fixed_link"
+_PROGRESS_ROWS = 1000
 WAIST = tuple(f"waist_{name}" for name in COLUMNS["waist"])
 
 
 def read_csv_motion(
-    path, model: Model, *, period: float | None = None, smoothing: float = 0.0
+    path,
+    model: Model,
+    *,
+    period: float | None = None,
+    smoothing: float = 0.0,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Motion:
     """Return the motion in a CSV file, at its own samples or every `period` [s].
 
     Columns, in any order: `time` [s]; each of `controlled_joints(model)` [rad or m], further
     joints where wanted; `waist_x` ... `waist_yaw`, all six, the base in the world; `fixed_link`,
-    one link or several joined by +. An empty cell of fixed_link repeats the one above.
+    one link or several joined by +. An empty cell of fixed_link repeats the one above. progress:
+    called with "reading", how many samples are read, and of how many.
     Raises SequenceError with file, line and column for anything else.
     """
     path = Path(path)
     header, rows, lines = _read_table(path)
     _check_header(path, header, lines[0], model)
     texts = [column for column in header if column != FIXED]
+    columns = [header.index(name) for name in texts]
     numbers = np.empty((len(rows), len(texts)))
     for k, (row, line) in enumerate(zip(rows, lines[1:])):
         if len(row) != len(header):
             raise SequenceError(
                 f"{path}:{line}: {len(row)} values; the first line names {len(header)} columns"
             )
-        cells = dict(zip(header, row))
-        numbers[k] = [_number(path, line, name, cells[name]) for name in texts]
+        try:
+            numbers[k] = [row[column] for column in columns]
+        except ValueError:
+            numbers[k] = math.nan
+        if not np.isfinite(numbers[k]).all():
+            _complain(path, line, texts, [row[column] for column in columns])
+        if progress is not None and k % _PROGRESS_ROWS == 0:
+            progress("reading", k, len(rows))
     times = numbers[:, texts.index(TIME)]
     late = np.flatnonzero(np.diff(times) <= 0.0)
     if late.size:
@@ -97,14 +112,17 @@ def _check_header(path: Path, header: list[str], line: int, model: Model) -> Non
         raise SequenceError(f"{path}:{line}: missing columns: {', '.join(missing)}")
 
 
-def _number(path: Path, line: int, column: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise SequenceError(f"{path}:{line}: column {column!r}: {text[:24]!r} is no finite number")
-    return value
+def _complain(path: Path, line: int, names: list[str], cells: list[str]) -> None:
+    """Raise SequenceError for the first cell that is no finite number."""
+    for name, text in zip(names, cells):
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise SequenceError(
+                f"{path}:{line}: column {name!r}: {text[:24]!r} is no finite number"
+            )
 
 
 def _fixed_links(path, header, rows, lines, times, model: Model) -> tuple[FixedFrom, ...]:

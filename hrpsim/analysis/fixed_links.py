@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -92,6 +92,7 @@ def detect_fixed_links(
     *,
     contact_height: float = CONTACT_HEIGHT,
     contact_speed: float = CONTACT_SPEED,
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[FixedPhase]:
     """Return the phases in which the soles of `analyser` are on a level floor.
 
@@ -99,14 +100,14 @@ def detect_fixed_links(
     within `contact_height` [m] of the reference's plane and slower than `contact_speed` [m/s]
     relative to it. The reference changes when another sole comes to lie deeper than
     contact_height beneath it, in the middle of the time that both bore before. The first
-    reference is the lowest sole.
+    reference is the lowest sole. progress: as in Analyser.analyse, once for each sole.
     """
     soles = [sole for sole in analyser.soles if len(sole.vertices)]
     if not soles:
         raise SequenceError(
             f"{motion.source}: no link has an outline, so it cannot be detected which is fixed"
         )
-    corners = [_corner_paths(analyser, motion, seen_from, soles) for seen_from in soles]
+    corners = [_corner_paths(analyser, motion, seen, soles, progress) for seen in soles]
     clearances = [
         _clearance(paths, sole, motion.times, contact_height, contact_speed)
         for paths, sole in zip(corners, soles)
@@ -128,11 +129,11 @@ def detect_fixed_links(
     return [phases[0]._replace(pose=pose), *phases[1:]]
 
 
-def _corner_paths(analyser, motion: Motion, seen_from: Sole, soles) -> list[np.ndarray]:
+def _corner_paths(analyser, motion: Motion, seen_from: Sole, soles, progress) -> list[np.ndarray]:
     """Return the corners of each sole (T, k, 3) [m] in the frame of one of them."""
     held = FixedPhase(0, (seen_from.link,), (np.zeros(3), np.eye(3)))
     rest = np.zeros_like(motion.v)
-    seen = analyser.analyse(motion.q, rest, rest, [held])
+    seen = analyser.analyse(motion.q, rest, rest, [held], progress=progress)
     paths = []
     for sole in soles:
         at = seen.support(sole.link)

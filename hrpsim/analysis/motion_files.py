@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,18 +17,23 @@ from hrpsim.model.model import Model
 
 
 def read_motion(
-    path, model: Model, *, period: float | None = None, smoothing: float = 0.0
+    path,
+    model: Model,
+    *,
+    period: float | None = None,
+    smoothing: float = 0.0,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Motion:
     """Return the motion in a CSV file, YAML keyframes, or a set of hrpsys's SequencePlayer.
 
     They are told apart by their names: .csv, .yaml or .yml, else a set by its basename or one of
     its files. period [s]: resample; smoothing [s]: window of the differentiation, which keyframes
-    do not need. Raises SequenceError with file and line for what does not fit, OSError for files
-    that cannot be read.
+    do not need; progress: called with what is done, how many samples, and of how many. Raises
+    SequenceError with file and line for what does not fit, OSError for files that cannot be read.
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".csv":
-        return read_csv_motion(path, model, period=period, smoothing=smoothing)
+        return read_csv_motion(path, model, period=period, smoothing=smoothing, progress=progress)
     if suffix in (".yaml", ".yml"):
         if smoothing > 0.0:
             raise SequenceError(f"{path}: keyframes are interpolated, not smoothed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any, TextIO
 
@@ -44,21 +45,23 @@ def analyse_motion(
     *,
     friction: float | None = None,
     lift_tolerance: float = LIFT_TOLERANCE,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> AnalysedMotion:
     """Return the analysis of a motion, the fixed links as given, else as its file says, else found.
 
     Raises SequenceError where a link that is said to be fixed leaves its place by more than
-    lift_tolerance [m].
+    lift_tolerance [m]. progress: called with what is done, how many samples, and of how many.
     """
     told = tuple(fixed) or motion.fixed
     if told:
         first = analyser.soles[analyser.links.index(told[0].links[0])]
         phases = phases_at(told, motion.times, starting_pose(analyser.model, first, motion))
     else:
-        phases = detect_fixed_links(analyser, motion)
+        follow = progress and partial(progress, "looking for fixed links in")
+        phases = detect_fixed_links(analyser, motion, progress=follow)
     begin = perf_counter()
-    found = analyser.analyse(motion.q, motion.v, motion.dv, phases, progress=progress)
+    follow = progress and partial(progress, "analysing")
+    found = analyser.analyse(motion.q, motion.v, motion.dv, phases, progress=follow)
     took = perf_counter() - begin
     if told:
         check_fixed_links(motion, told, analyser, found, lift_tolerance)

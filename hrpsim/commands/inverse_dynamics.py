@@ -77,15 +77,18 @@ def run(options: argparse.Namespace) -> int:
         raise HrpsimError("--csv and --plot take one motion")
     model = load_model(options.robot, xacro_arguments=_pairs(options.xacro, "--xacro", ":="))
     fixed = parse_fixed_links(options.fixed_link, model)
+    shown = [Progress(str(path)) for path in options.motions]
     motions = [
-        read_motion(path, model, period=options.period, smoothing=options.smoothing)
-        for path in options.motions
+        read_motion(
+            path, model, period=options.period, smoothing=options.smoothing, progress=progress
+        )
+        for path, progress in zip(options.motions, shown)
     ]
     named = [link for motion in motions for entry in motion.fixed for link in entry.links]
     named += [link for entry in fixed for link in entry.links]
     analyser = Analyser(model, _soles(model, options.sole, named), split=options.split)
     results = []
-    for motion in motions:
+    for motion, progress in zip(motions, shown):
         results.append(
             analyse_motion(
                 analyser,
@@ -93,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
                 fixed,
                 friction=options.friction,
                 lift_tolerance=options.lift_tolerance,
-                progress=Progress(motion.source),
+                progress=progress,
             )
         )
     if options.json:
@@ -118,17 +121,17 @@ class Progress:
     def __init__(self, name: str, clock=time.monotonic):
         self._name, self._clock = name, clock
         self._next: float | None = None
-        self._shown = False
+        self._shown = ""
 
-    def __call__(self, done: int, total: int) -> None:
-        """Take note that `done` of `total` samples are analysed."""
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """Take note that `done` of `total` samples are through `stage`."""
         now = self._clock()
         if self._next is None:
             self._next = now + _QUIET
-        if now < self._next and not (self._shown and done == total):
+        if now < self._next and not (self._shown == stage and done == total):
             return
-        self._next, self._shown = now + _QUIET, True
-        text = f"{self._name}: {done} of {total} samples ({100 * done // total} %)"
+        self._next, self._shown = now + _QUIET, stage
+        text = f"{self._name}: {stage} {done} of {total} samples ({100 * done // total} %)"
         print(text, file=sys.stderr, flush=True)
 
 

@@ -16,7 +16,16 @@ from hrpsim.control.posture import PostureSolver, Stance
 from hrpsim.control.quintic import through_rests
 from hrpsim.control.zero_moment_point import center_of_mass_for
 from hrpsim.dynamics.functions import STANDARD_GRAVITY
-from hrpsim.experiments.experiment import Experiment, Options, Result, Row, at_least, at_most, near
+from hrpsim.experiments.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    at_least,
+    at_most,
+    equal_to,
+    near,
+)
 from hrpsim.experiments.film_strip import draw_film_strip
 from hrpsim.experiments.peers import peer_name, pinocchio_module
 from hrpsim.experiments.standing import half_sitting
@@ -101,8 +110,8 @@ def run(options: Options) -> Result:
     result.data.update(analysed=analysed, planned=zmp)
     result.rows += [
         Row("moving links", "", model.body_count, source=34),
-        Row("fixed at first", "", found.phases[0].links[0], analytic=RIGHT),
-        Row("fixed at last", "", found.phases[-1].links[0], analytic=LEFT),
+        Row("fixed at first", "", found.phases[0].links[0], equal_to(RIGHT)),
+        Row("fixed at last", "", found.phases[-1].links[0], equal_to(LEFT)),
         Row("the right foot gives way to the left at", "s", _switch_time(analysed),
             near(1.0, absolute=0.4)),
     ]  # fmt: skip

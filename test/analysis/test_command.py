@@ -153,10 +153,25 @@ def test_progress_of_a_long_motion_is_shown(capsys):
 
     now = [0.0]
     progress = Progress("walk.csv", clock=lambda: now[0])
-    for done in range(0, 100, 10):
-        progress(done, 100)
-        now[0] += 0.3
-    progress(100, 100)
+    for stage in ("reading", "analysing"):
+        for done in range(0, 100, 10):
+            progress(stage, done, 100)
+            now[0] += 0.15
+        progress(stage, 100, 100)
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "walk.csv: 40 of 100 samples (40 %)"
-    assert lines[-1] == "walk.csv: 100 of 100 samples (100 %)" and len(lines) == 3
+    assert lines == [
+        "walk.csv: reading 70 of 100 samples (70 %)",
+        "walk.csv: reading 100 of 100 samples (100 %)",
+        "walk.csv: analysing 70 of 100 samples (70 %)",
+        "walk.csv: analysing 100 of 100 samples (100 %)",
+    ]
+
+
+def test_every_stage_tells_how_far_it_is(squat_csv):
+    from hrpsim.analysis.motion_files import read_motion
+
+    told = []
+    motion = read_motion(squat_csv, hrp2_like(), progress=lambda *args: told.append(args))
+    analyse_motion(Analyser(hrp2_like()), motion, progress=lambda *args: told.append(args))
+    stages = {stage for stage, _, total in told if total == 101}
+    assert stages == {"reading", "looking for fixed links in", "analysing"}
