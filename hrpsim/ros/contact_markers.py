@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from geometry_msgs.msg import Point
@@ -12,6 +13,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from hrpsim.ros import qos
 from hrpsim.ros.stamps import Stamp
+from hrpsim.world.results import Contact
 
 _CONE_SLANT = 0.06  # length of a cone's side [m]
 _CONE_FACETS = 12
@@ -26,7 +28,8 @@ class ContactMarkers:
 
     Namespace "force": an arrow for each contact point from where the force acts, `force_scale`
     [m/N] long. Namespace "friction": one marker with a cone about each normal, as wide as static
-    friction allows.
+    friction allows. Both show what acts on the first of the two bodies, or on the other one where
+    the first is the world's.
     """
 
     def __init__(self, node: Node, world, frame: str, force_scale: float):
@@ -40,7 +43,7 @@ class ContactMarkers:
         """Publish the markers of the present contacts, and take away those of points that went."""
         if self._publisher.get_subscription_count() == 0:
             return
-        contacts = self._world.contacts
+        contacts = [_on_the_moving_body(contact) for contact in self._world.contacts]
         time = stamp.to_message()
         message = MarkerArray()
         for number, contact in enumerate(contacts):
@@ -87,6 +90,12 @@ class ContactMarkers:
         marker.header.stamp = time
         marker.pose.orientation.w = 1.0
         return marker
+
+
+def _on_the_moving_body(contact: Contact) -> Contact:
+    if contact.a[0] != "world":
+        return contact
+    return replace(contact, a=contact.b, b=contact.a, normal=-contact.normal, force=-contact.force)
 
 
 def cone_rim(apex, normal, friction: float) -> np.ndarray:

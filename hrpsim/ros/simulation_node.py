@@ -69,6 +69,7 @@ class SimulationNode:
         self._live_parameters = LiveParameters(self, noise, solver)
         self._next_callbacks = 0.0
         self._next_repetition = 0.0
+        self._transforms_shown = self._markers_shown = -1  # the steps that were published last
         self._stop_requested: Callable[[], bool] = lambda: False
 
     @property
@@ -154,6 +155,7 @@ class SimulationNode:
         finally:
             if not self._publication_is_due():
                 self._publish_state(everything=True)
+            self._publish_slowly(everything=True)
 
     def pause(self) -> None:
         """Stop stepping; simulated time stands still."""
@@ -223,10 +225,19 @@ class SimulationNode:
         for robot in self.robots:
             robot.publish(stamp)
         self._next_repetition = time.monotonic() + _REPETITION_PERIOD
-        if self._transforms and (everything or self.clock.steps % self._tf_period == 0):
-            self._transforms.publish(stamp)
-        if everything or self.clock.steps % self._marker_period == 0:
-            self._markers.publish(stamp)
+        self._publish_slowly(everything)
+
+    def _publish_slowly(self, everything: bool) -> None:
+        """Publish transforms and markers, if it is time or `everything`; never a stamp twice."""
+        steps = self.clock.steps
+        due = everything or steps % self._tf_period == 0
+        if self._transforms and due and self._transforms_shown != steps:
+            self._transforms.publish(self.clock.stamp)
+            self._transforms_shown = steps
+        due = everything or steps % self._marker_period == 0
+        if due and self._markers_shown != steps:
+            self._markers.publish(self.clock.stamp)
+            self._markers_shown = steps
 
     def _publish_clock(self) -> None:
         self._clock_message.clock = self.clock.stamp.to_message()

@@ -193,8 +193,13 @@ def simulations(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def paused_simulation(tmp_path_factory):
-    """A simulation of config/stand.yaml that all tests of a module share, paused."""
+def module_simulations(tmp_path_factory):
     simulations = Simulations(tmp_path_factory.mktemp("simulation"))
-    yield simulations.start(start_paused=True)
+    yield simulations
     simulations.stop()
+
+
+@pytest.fixture(scope="module")
+def paused_simulation(module_simulations):
+    """A simulation of config/stand.yaml that all tests of a module share, paused."""
+    return module_simulations.start(start_paused=True)
