@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.publisher import Publisher
-from rclpy.serialization import serialize_message
+from rclpy.serialization import deserialize_message, serialize_message
 
 from hrpsim.ros.stamps import Stamp
 
@@ -38,7 +39,7 @@ class SerializedTemplate:
         self.numbers = np.zeros(count)  # to be filled by the caller before `publish`
         marks = _FIRST_NUMBER_MARK + np.arange(count)
         fill(message, _STAMP_MARK.to_message(), [float(mark) for mark in marks])
-        serialized = np.frombuffer(serialize_message(message), dtype=np.uint8)
+        serialized = np.frombuffer(_serialized(message), dtype=np.uint8)
 
         storage = np.zeros(len(serialized) + _HEADER_LENGTH, dtype=np.uint8)
         self._buffer = storage[_HEADER_LENGTH:]  # so that the body is aligned in memory too
@@ -60,6 +61,26 @@ class SerializedTemplate:
         self._words[self._stamp_places + 1] = stamp.nanoseconds
         self._floats[self._number_places] = self.numbers
         self._publisher.publish(self._buffer.tobytes())
+
+
+def _serialized(message) -> bytes:
+    """Return the message as a publisher sends it, without bytes after its end.
+
+    serialize_message counts padding before the numbers of empty arrays, which is not written: up to
+    7 bytes of rubbish an array follow, over which strict readers of bags (rosbags) stumble.
+    """
+    data = serialize_message(message)
+    while _is_whole(shorter := data[:-1], type(message)):
+        data = shorter
+    return data
+
+
+def _is_whole(data: bytes, message_type: type) -> bool:
+    try:
+        deserialize_message(data, message_type)
+    except rclpy_implementation.RMWError:
+        return False
+    return True
 
 
 def _places_of_stamps(words: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import TransformStamped, WrenchStamped
 from rclpy.serialization import deserialize_message
+from rosbags.typesys import Stores, get_typestore
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
@@ -79,3 +80,20 @@ def test_stamps_do_not_accumulate_rounding(time_step):
     clock.steps = 100_000_000
     assert clock.stamp.total == round(100_000_000 * time_step * 1e9)
     assert 0 <= clock.stamp.nanoseconds < 1_000_000_000
+
+
+@pytest.mark.parametrize("given", [(), ("position",), ("position", "velocity"), ("effort",)])
+def test_nothing_follows_the_end_of_a_message_with_empty_arrays(given):
+    """rosbags, which reads no more than the message is long, accepts what is published."""
+    catcher = Catcher()
+    fields = {field: [1.0, 2.0] for field in given}
+    template = SerializedTemplate(
+        catcher, JointState(name=["a", "b"], **fields), lambda message, stamp, numbers: None, 0
+    )
+    template.publish(Stamp(0, 0))
+    types = get_typestore(Stores.ROS2_JAZZY)
+    got = types.deserialize_cdr(catcher.data, "sensor_msgs/msg/JointState")
+    assert {f: getattr(got, f).tolist() for f in ("position", "velocity", "effort")} == {
+        f: fields.get(f, []) for f in ("position", "velocity", "effort")
+    }
+    assert len(types.serialize_cdr(got, got.__msgtype__)) == len(catcher.data)
