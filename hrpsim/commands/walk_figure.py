@@ -8,9 +8,8 @@ import numpy as np
 
 from hrpsim.commands.walk_report import planned_zmp
 from hrpsim.control.motion_sequence import MotionSequence
-from hrpsim.control.walk_trial import Trial, step_ends
+from hrpsim.control.walk_trial import Trial, measured_zmp, step_ends
 from hrpsim.errors import HrpsimError
-from hrpsim.experiments.e05_walking import measured_zmp
 from hrpsim.experiments.film_strip import draw_film_strip
 from hrpsim.model.model import Model
 from hrpsim.ros.foot_force_axes import SUM, draw_foot_forces

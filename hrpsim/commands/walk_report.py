@@ -10,8 +10,7 @@ import numpy as np
 from hrpsim.control.foot import foot_of
 from hrpsim.control.motion_sequence import MotionSequence
 from hrpsim.control.walk import SOLES
-from hrpsim.control.walk_trial import Trial
-from hrpsim.experiments.e05_walking import measured_zmp
+from hrpsim.control.walk_trial import Trial, measured_zmp
 from hrpsim.model.model import Model
 
 

@@ -13,8 +13,11 @@ from hrpsim.control.control_loop import ControlLoop
 from hrpsim.control.controller import Controller
 from hrpsim.control.fall import FallWatch, tilt
 from hrpsim.control.motion_sequence import MotionSequence
+from hrpsim.dynamics.functions import link_pose
 from hrpsim.model.model import Model
 from hrpsim.world.robot import Robot
+
+_LOADED = 50.0  # feet that bear less together are in the air [N]
 
 
 @dataclass
@@ -106,3 +109,21 @@ def step_ends(sequence: MotionSequence) -> np.ndarray:
     contact = sequence.optionaldata.values[:, :2] > 0.5
     down = np.any(contact[1:] & ~contact[:-1], axis=1)
     return sequence.optionaldata.times[1:][down] - sequence.pos.times[0]
+
+
+def measured_zmp(model: Model, trial: Trial) -> np.ndarray:
+    """Return the ZMP (n, 2) [m] in the world from both feet's sensors; NaN with both in the air.
+
+    The feet are where they truly are, so that nothing of the controller's estimate is in it.
+    """
+    force, moment = np.zeros((len(trial.times), 3)), np.zeros((len(trial.times), 3))
+    for sensor, sole in (("lfsensor", "l_sole"), ("rfsensor", "r_sole")):
+        for k, (q, wrench) in enumerate(zip(trial.q[:-1], trial.wrenches[sensor][1:])):
+            p, R = link_pose(model, q, sole)
+            f = R @ wrench[:3]
+            force[k] += f
+            moment[k] += R @ wrench[3:] + np.cross(p, f)
+    loaded = force[:, 2] > _LOADED
+    zmp = np.full((len(force), 2), np.nan)
+    zmp[loaded] = np.column_stack([-moment[loaded, 1], moment[loaded, 0]]) / force[loaded, 2:]
+    return zmp

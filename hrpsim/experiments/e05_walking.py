@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim import link_pose
 from hrpsim.control.pattern_quality import pattern_quality
 from hrpsim.control.playback import Playback
 from hrpsim.control.walk import Walk
-from hrpsim.control.walk_trial import Trial, walk
+from hrpsim.control.walk_trial import Trial, measured_zmp, walk
 from hrpsim.control.walking_pattern import WalkingPattern, walking_pattern
 from hrpsim.experiments.experiment import (
     Experiment,
@@ -147,21 +146,6 @@ def _plain_rows(pattern: WalkingPattern, name: str, gains) -> list[Row]:
         )
         for case, bush in (("a", False), ("b", True))
     ]
-
-
-def measured_zmp(model, trial: Trial) -> np.ndarray:
-    """Return the ZMP (n, 2) [m] in the world from both feet's sensors; NaN in the air."""
-    force, moment = np.zeros((len(trial.times), 3)), np.zeros((len(trial.times), 3))
-    for sensor, sole in (("lfsensor", "l_sole"), ("rfsensor", "r_sole")):
-        for k, (q, wrench) in enumerate(zip(trial.q[:-1], trial.wrenches[sensor][1:])):
-            p, R = link_pose(model, q, sole)
-            f = R @ wrench[:3]
-            force[k] += f
-            moment[k] += R @ wrench[3:] + np.cross(p, f)
-    loaded = force[:, 2] > 50.0
-    zmp = np.full((len(force), 2), np.nan)
-    zmp[loaded] = np.column_stack([-moment[loaded, 1], moment[loaded, 0]]) / force[loaded, 2:]
-    return zmp
 
 
 def draw(result: Result, figure) -> None:
