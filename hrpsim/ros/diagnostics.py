@@ -66,14 +66,14 @@ class Diagnostics:
         per_step = 1e6 * self._seconds_stepping / steps if steps else math.nan
         status = self._status("simulation", "hrpsim")
         if simulation.failure:
-            _set(status, DiagnosticStatus.ERROR, simulation.failure)
+            _add(status, DiagnosticStatus.ERROR, simulation.failure)
         elif simulation.paused:
             status.message = "paused"
         elif self._first_step and factor < _BEHIND * wanted:
-            _set(status, DiagnosticStatus.WARN, f"slower than real_time_factor {wanted:g}")
+            _add(status, DiagnosticStatus.WARN, f"slower than real_time_factor {wanted:g}")
         elif not stats.converged:
             worst = f", furthest off is {stats.worst}" if stats.worst else ""
-            _set(status, DiagnosticStatus.WARN, f"the solver did not converge{worst}")
+            _add(status, DiagnosticStatus.WARN, f"the solver did not converge{worst}")
         status.values = _values(
             {
                 "simulated time [s]": f"{simulation.clock.seconds:.9g}",
@@ -102,13 +102,13 @@ class Diagnostics:
         }
         if senders > 1:
             rule = "the first for each tick" if lockstep else "the last"
-            _set(status, DiagnosticStatus.WARN, f"{senders} publishers; {rule} counts")
+            _add(status, DiagnosticStatus.WARN, f"{senders} publishers; {rule} counts")
         if lockstep is None:
             values["dropped"] = commands.lost_count
             if self._is_more(f"{robot.robot.name} dropped", commands.lost_count):
-                _set(status, DiagnosticStatus.WARN, "commands come faster than they are taken")
+                _add(status, DiagnosticStatus.WARN, "commands come faster than they are taken")
         if self._is_more(f"{robot.robot.name} rejected", robot.rejections.count):
-            _set(status, DiagnosticStatus.WARN, robot.rejections.last)
+            _add(status, DiagnosticStatus.WARN, robot.rejections.last)
         if lockstep is not None:
             trips = np.array(lockstep.take_round_trips() or [math.nan]) * 1e6
             values |= {
@@ -121,7 +121,7 @@ class Diagnostics:
             if lockstep.is_stalled:
                 held = lockstep.policy == "hold"
                 text = "the last command holds: none comes" if held else lockstep.describe_wait()
-                _set(status, DiagnosticStatus.ERROR, text)
+                _add(status, DiagnosticStatus.ERROR, text)
         status.values = _values(values)
         return status
 
@@ -139,8 +139,11 @@ class Diagnostics:
         return count > before
 
 
-def _set(status: DiagnosticStatus, level: bytes, message: str) -> None:
-    status.level, status.message = level, message
+def _add(status: DiagnosticStatus, level: bytes, message: str) -> None:
+    """Raise a status to `level`, with what else its message says already."""
+    is_first = status.level == DiagnosticStatus.OK
+    status.message = message if is_first else f"{status.message}; {message}"
+    status.level = max(status.level, level)
 
 
 def _values(values: dict[str, object]) -> list[KeyValue]:

@@ -293,7 +293,7 @@ def test_bad_values_are_refused_and_say_what_is_allowed(bench, name, value):
     answer = bench.listener.set_parameter(name, value)
     assert not answer.successful
     assert name in answer.reason
-    assert "Max" in answer.reason or "it must be a number from 0 to" in answer.reason
+    assert "Max: " in answer.reason
     assert present() == before
 
 
