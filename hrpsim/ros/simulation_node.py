@@ -10,13 +10,13 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 
+from hrpsim.control.pacing import Pacer
 from hrpsim.errors import WorldError
 from hrpsim.ros import parameters, qos
 from hrpsim.ros.contact_markers import ContactMarkers
 from hrpsim.ros.diagnostics import Diagnostics
 from hrpsim.ros.live_parameters import LiveParameters
 from hrpsim.ros.lockstep import CommandMissed
-from hrpsim.ros.pacing import Pacer
 from hrpsim.ros.robot_interface import RobotInterface, places_of
 from hrpsim.ros.run_services import RunServices
 from hrpsim.ros.sensor_noise import NoiseLevels

@@ -1,6 +1,6 @@
 import pytest
 
-from hrpsim.ros.pacing import Pacer
+from hrpsim.control.pacing import Pacer
 
 
 class WallClock:

@@ -1,4 +1,4 @@
-"""Keeps simulated time in step with the wall clock, a factor faster or slower. Needs no ROS."""
+"""Keeps simulated time in step with the wall clock, a factor faster or slower."""
 
 from __future__ import annotations
 
