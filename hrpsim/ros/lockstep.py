@@ -73,7 +73,8 @@ class Lockstep:
         self._stall_began = math.inf  # [s, wall]
         self._held = False  # the last tick passed without a command
         self._round_trips: list[float] = []  # [s, wall]
-        self._published_at = math.inf  # when the state of the last tick went out [s, wall]
+        self._published_step = -1  # the last tick whose state went out
+        self._published_at = math.inf  # [s, wall]
 
     @property
     def topic(self) -> str:
@@ -111,8 +112,9 @@ class Lockstep:
         return self.steps_to_tick() + self._steps_per_period
 
     def state_was_published(self) -> None:
-        """Count round trips from now, if this is a tick."""
-        if self.is_waiting:
+        """Count the round trip of this tick from now, unless the state only was repeated."""
+        if self.is_waiting and self._published_step != self._clock.steps:
+            self._published_step = self._clock.steps
             self._published_at = time.monotonic()
 
     def wait(self, longest: float) -> bool:
@@ -126,12 +128,12 @@ class Lockstep:
             return True
         now = time.monotonic()
         self._waiting_since = min(self._waiting_since, now)
-        end = now + longest
+        end = min(now + longest, self._time_out_at)
         while self.is_waiting and (left := end - time.monotonic()) > 0.0:
             self._subscription.wait(left)
             self.take()
-        if self.is_waiting:
-            self._look_at_time_out()
+        if self.is_waiting and time.monotonic() >= self._time_out_at:
+            self._time_out()
         return not self.is_waiting
 
     def take(self) -> None:
@@ -203,10 +205,14 @@ class Lockstep:
         )
         self._rejections.report(self.topic, "", text, kind=cause)
 
-    def _look_at_time_out(self) -> None:
-        holds = self._stalled and self.policy == "hold"
-        if time.monotonic() - self._waiting_since <= (self._period if holds else self.timeout):
-            return
+    @property
+    def _time_out_at(self) -> float:
+        """When the patience for this tick ends [s, wall]."""
+        if not self._stalled:
+            return self._waiting_since + self.timeout
+        return self._waiting_since + self._period if self.policy == "hold" else math.inf
+
+    def _time_out(self) -> None:
         if not self._stalled:
             self._stalled = True
             self._stall_began = self._waiting_since
