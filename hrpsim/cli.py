@@ -1,4 +1,4 @@
-"""The `hrpsim` command: descriptions, worlds, walks, motions, experiments."""
+"""The `hrpsim` command: descriptions, worlds, walks, motions, recordings, experiments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from hrpsim.commands import inverse_dynamics, walk
+from hrpsim.commands import inverse_dynamics, record, walk, wrench_plot
 from hrpsim.errors import HrpsimError
 
 
@@ -37,6 +37,8 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(run=run_world)
     walk.add_parser(commands)
     inverse_dynamics.add_parser(commands)
+    record.add_parser(commands)
+    wrench_plot.add_parser(commands)
     check = commands.add_parser("check-urdf", help="load a description and say what it holds")
     check.add_argument("urdf", type=Path, help="URDF or xacro file")
     check.add_argument("--base", choices=("free", "fixed"), default="free")

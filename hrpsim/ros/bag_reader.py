@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import yaml
-from rosbags.highlevel import AnyReader
-from rosbags.typesys import Stores, get_typestore
+from rosbags.interfaces import Connection, MessageDefinitionFormat, Typestore
+from rosbags.rosbag2 import Reader, ReaderError
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+from hrpsim.errors import HrpsimError
 
 LOST_MESSAGES = "lost_messages"  # key in the custom data of metadata.yaml
+_ENCAPSULATION = 4  # bytes before the body of a serialised message; the second tells the byte order
 
 
 class Wrenches(NamedTuple):
@@ -23,8 +29,15 @@ class Wrenches(NamedTuple):
     torque: np.ndarray  # (n, 3) in and about the sensor frame [Nm]
 
 
-class BagError(ValueError):
-    """A bag that lacks what is asked for."""
+class Points(NamedTuple):
+    """The messages of one topic of points."""
+
+    time: np.ndarray  # (n,) simulated time from the stamps [s]
+    position: np.ndarray  # (n, 3) in the frame of the messages [m]
+
+
+class BagError(HrpsimError, ValueError):
+    """A bag that cannot be read or lacks what is asked for."""
 
 
 def message_counts(bag: Path) -> dict[str, int]:
@@ -40,34 +53,110 @@ def lost_messages(bag: Path) -> dict[str, int | None]:
     return json.loads((_metadata(bag).get("custom_data") or {}).get(LOST_MESSAGES, "{}"))
 
 
-def messages(bag: Path, topic: str) -> Iterator:
-    """Yield the messages of `topic`, an absolute name or the end of one ("lfsensor").
+def topic_types(bag: Path) -> dict[str, str]:
+    """Return the topics of a bag, in alphabetical order, and their types."""
+    with _opened(bag) as reader:
+        return {c.topic: c.msgtype for c in sorted(reader.connections, key=lambda c: c.topic)}
 
-    Raises BagError that names the topics there are.
+
+def full_name(bag: Path, topic: str, type_name: str | None = None) -> str:
+    """Return the absolute name of `topic`, which is one or the end of one ("lfsensor").
+
+    Raises BagError that names the topics there are where none or several end so, or where it has
+    another type than `type_name`.
     """
-    with AnyReader([bag], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
-        wanted = "/" + topic.lstrip("/")
-        connections = [c for c in reader.connections if c.topic.endswith(wanted)]
-        if not connections:
-            names = ", ".join(sorted(c.topic for c in reader.connections))
-            raise BagError(f"{bag} has no topic {topic!r}; it has: {names}")
+    types = topic_types(bag)
+    wanted = "/" + topic.lstrip("/")
+    found = [wanted] if wanted in types else [name for name in types if name.endswith(wanted)]
+    if len(found) > 1:
+        raise BagError(f"{bag}: topic {topic!r} can be {' or '.join(found)}; give its full name")
+    if not found:
+        alike = [name for name, its_type in types.items() if its_type == type_name]
+        of_type = f"; those of type {type_name}: {', '.join(alike)}" if alike else ""
+        names = ", ".join(types) or "nothing"
+        raise BagError(f"{bag} has no topic {topic!r}; it has: {names}{of_type}")
+    if type_name not in (None, types[found[0]]):
+        raise BagError(f"{bag}: {found[0]} is of type {types[found[0]]}, not {type_name}")
+    return found[0]
+
+
+def messages(bag: Path, topic: str) -> Iterator:
+    """Yield the messages of `topic`, an absolute name or the end of one, in order of reception.
+
+    Raises BagError as `full_name` does, and for a message that is cut short.
+    """
+    name = full_name(bag, topic)
+    with _opened(bag) as reader:
+        connections = [c for c in reader.connections if c.topic == name]
+        types = _types_of(connections[0])
         for connection, _, data in reader.messages(connections=connections):
-            yield reader.deserialize(data, connection.msgtype)
+            yield _deserialized(types, connection, data)
 
 
 def wrenches(bag: Path, topic: str) -> Wrenches:
-    """Return all messages of a geometry_msgs/WrenchStamped topic."""
-    rows = [
-        (seconds(m.header.stamp), *_xyz(m.wrench.force), *_xyz(m.wrench.torque))
-        for m in messages(bag, topic)
-    ]
-    table = np.array(rows).reshape(-1, 7)
+    """Return all messages of a geometry_msgs/WrenchStamped topic. Raises BagError."""
+    name = full_name(bag, topic, "geometry_msgs/msg/WrenchStamped")
+    table = np.array(
+        [
+            (seconds(m.header.stamp), *_xyz(m.wrench.force), *_xyz(m.wrench.torque))
+            for m in messages(bag, name)
+        ]
+    ).reshape(-1, 7)
     return Wrenches(table[:, 0], table[:, 1:4], table[:, 4:])
+
+
+def points(bag: Path, topic: str) -> Points:
+    """Return all messages of a geometry_msgs/PointStamped topic. Raises BagError."""
+    name = full_name(bag, topic, "geometry_msgs/msg/PointStamped")
+    table = np.array(
+        [(seconds(m.header.stamp), *_xyz(m.point)) for m in messages(bag, name)]
+    ).reshape(-1, 4)
+    return Points(table[:, 0], table[:, 1:])
 
 
 def seconds(stamp) -> float:
     """Return a builtin_interfaces/Time in seconds."""
     return stamp.sec + 1e-9 * stamp.nanosec
+
+
+@contextmanager
+def _opened(bag: Path) -> Iterator[Reader]:
+    """Open a rosbag2 folder or one of its files; what is wrong with it raises BagError."""
+    if bag.is_dir() and not (bag / "metadata.yaml").is_file():
+        files = sorted(path.name for path in bag.iterdir() if path.suffix in (".mcap", ".db3"))
+        hint = f"was recording ended? Its files: {', '.join(files)}" if files else "no bag"
+        raise BagError(f"{bag} has no metadata.yaml: {hint}")
+    try:
+        with Reader(bag) as reader:
+            yield reader
+    except ReaderError as error:
+        raise BagError(f"{bag}: {error}") from error
+
+
+def _types_of(connection: Connection) -> Typestore:
+    """Return the types that the bag defines a topic's with; where it does not, ROS 2 Jazzy's."""
+    definition = connection.msgdef
+    if definition.format != MessageDefinitionFormat.MSG:
+        return get_typestore(Stores.ROS2_JAZZY)
+    types = get_typestore(Stores.EMPTY)
+    types.register(get_types_from_msg(definition.data, connection.msgtype))
+    return types
+
+
+def _deserialized(types: Typestore, connection: Connection, data: bytes):
+    """Return a message; bytes after its end are passed over, as ROS's middlewares do.
+
+    They come from publishers of serialised messages that trust the length of rmw_serialize.
+    """
+    try:
+        definition = types.get_msgdef(connection.msgtype)
+        is_little_endian = data[1] == 1
+        decode = (definition.deserialize_cdr_be, definition.deserialize_cdr_le)[is_little_endian]
+        return decode(data[_ENCAPSULATION:], 0, definition.cls, types)[0]
+    except (KeyError, IndexError, ValueError, struct.error) as error:
+        raise BagError(
+            f"{connection.topic}: a message of type {connection.msgtype} cannot be decoded: {error}"
+        ) from error
 
 
 def _metadata(bag: Path) -> dict:

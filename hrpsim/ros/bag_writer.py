@@ -1,4 +1,4 @@
-"""Writes serialised messages to a rosbag2 folder with one MCAP file, readable by ros2 bag."""
+"""Writes serialised messages to a rosbag2 folder with one file, readable by ros2 bag."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ from hrpsim.ros.bag_reader import LOST_MESSAGES
 class BagWriter:
     """A bag that is being written; use it as a context manager, so that its index gets written.
 
-    Raises rosbags.rosbag2.WriterError where `path` exists.
+    `storage` is "mcap" or "sqlite3". Raises rosbags.rosbag2.WriterError where `path` exists.
     """
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, storage: str = "mcap"):
         self.path = path
-        self._writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
+        plugin = StoragePlugin[storage.upper()]
+        self._writer = Writer(path, version=9, storage_plugin=plugin)
         self._types = get_typestore(Stores.EMPTY)
         self._connections: dict[str, Connection] = {}
 

@@ -1,4 +1,4 @@
-"""Draws the vertical force under both feet against time, and which steps it shows. Needs no ROS."""
+"""Draws forces under both feet against time, and which steps they show. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -50,10 +50,19 @@ def draw_foot_forces(axes, times, left, right, labels=("left foot", "right foot"
         axes.text(0.5 * (begin + end), top, number, color=colour, ha="center", va="center")
     axes.set_ylim(-0.04 * top, (1.08 if steps else 1.0) * top)
     axes.set_ylabel("vertical force [N]")
+    style(axes, legend_columns=3)
+
+
+def style(axes, legend_columns: int) -> None:
+    """Give axes of curves against time a grid, no box, and the legend above them."""
     axes.margins(x=0.0)
     axes.grid(color="#e3e5e8", lw=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(
-        loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False, borderaxespad=0.2
+        loc="lower right",
+        bbox_to_anchor=(1.0, 1.0),
+        ncols=legend_columns,
+        frameon=False,
+        borderaxespad=0.2,
     )

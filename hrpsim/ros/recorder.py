@@ -1,10 +1,6 @@
-"""Program `wrench_recorder`: writes all topics to a bag, then plots the force under each foot.
+"""Writes all topics to a bag, then plots what the feet felt: `hrpsim record`.
 
-    ros2 run hrpsim wrench_recorder --output my_bag --plot forces.png
-
-It says "ready" once it is matched with every publisher it can see and has heard the topics it is
-told to expect, records until SIGINT, SIGTERM or its time limit, and then tells what got lost, by
-the publishers' sequence numbers.
+Launch files start it as `wrench_recorder`, for programs of ROS take --ros-args.
 """
 
 from __future__ import annotations
@@ -24,28 +20,73 @@ _DRAIN_TIME = 0.3  # [s, wall] without a message after the end
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Record as the command line says; return 0, or 1 where nothing could be recorded."""
+    """Run the program `wrench_recorder`; return the exit code."""
+    from rclpy.utilities import remove_ros_args
+
+    arguments = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser(prog="wrench_recorder", description=__doc__.splitlines()[0])
+    add_arguments(parser)
+    return record(parser.parse_args(remove_ros_args(["", *arguments])[1:]), arguments)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what can be said about a recording to the arguments of a program."""
+    parser.add_argument(
+        "--output", type=Path, required=True, metavar="BAG", help="folder to be made"
+    )
+    parser.add_argument(
+        "--storage", choices=("mcap", "sqlite3"), default="mcap", help="format of the bag (mcap)"
+    )
+    parser.add_argument(
+        "--plot", type=Path, metavar="PNG", help="picture of the foot wrenches, drawn at the end"
+    )
+    parser.add_argument("--namespace", default="", help="record this namespace only, and /clock")
+    parser.add_argument(
+        "--expect",
+        nargs="*",
+        metavar="TOPIC",
+        help="topics that must have delivered a message before it says ready "
+        "(/clock; with --namespace any topic in it)",
+    )
+    parser.add_argument(
+        "--discovery-timeout",
+        type=float,
+        default=60.0,
+        metavar="S",
+        help="give up if they are silent for so long [s, wall] (60)",
+    )
+    parser.add_argument(
+        "--time-limit", type=float, default=float("inf"), metavar="S", help="end after [s, wall]"
+    )
+
+
+def record(options: argparse.Namespace, ros_arguments: list[str] | None = None) -> int:
+    """Record until a signal or the time limit; return 0, or 1 where nothing could be recorded.
+
+    It says "ready" once it is matched with every publisher it can see and has heard the topics it
+    is told to expect, and tells at the end what got lost, by the publishers' sequence numbers.
+    """
     with StopSignal() as stop:
         try:
-            return _run(sys.argv[1:] if arguments is None else arguments, stop)
+            return _record_and_plot(options, ros_arguments or [], stop)
         except KeyboardInterrupt:
             return 130
 
 
-def _run(arguments: list[str], stop: StopSignal) -> int:
+def _record_and_plot(options, ros_arguments: list[str], stop: StopSignal) -> int:
     import rclpy
+    from rclpy.exceptions import InvalidNamespaceException
     from rclpy.signals import SignalHandlerOptions
-    from rclpy.utilities import remove_ros_args
     from rosbags.rosbag2 import WriterError
 
     from hrpsim.ros.bag_writer import BagWriter
     from hrpsim.ros.topic_recorder import TopicRecorder
 
-    options = _parser().parse_args(remove_ros_args(["", *arguments])[1:])
-    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
-    node = rclpy.create_node("hrpsim_recorder", namespace=options.namespace)
+    rclpy.init(args=ros_arguments, signal_handler_options=SignalHandlerOptions.NO)
+    node = None
     try:
-        with BagWriter(options.output) as bag:
+        node = rclpy.create_node("hrpsim_recorder", namespace=options.namespace)
+        with BagWriter(options.output, options.storage) as bag:
             recorder = TopicRecorder(node, bag)
             stop.loop_started()
             missing = _wait_until_ready(recorder, options, stop)
@@ -57,36 +98,26 @@ def _run(arguments: list[str], stop: StopSignal) -> int:
             _record(recorder, options.time_limit, stop)
             bag.note_losses(recorder.losses())
             print(recorder.summary(), flush=True)
-    except WriterError as error:
+    except (WriterError, InvalidNamespaceException) as error:
         print(error, file=sys.stderr, flush=True)
         return 1
     finally:
-        node.destroy_node()
+        if node is not None:
+            node.destroy_node()
         rclpy.shutdown()
-    if options.plot:
-        from hrpsim.ros.wrench_plot import plot_foot_forces
+    return _plot(options) if options.plot else 0
 
-        print(f"wrote {plot_foot_forces(options.output, options.plot)}", flush=True)
+
+def _plot(options) -> int:
+    from hrpsim.errors import HrpsimError
+    from hrpsim.ros.wrench_plot import plot_foot_wrenches
+
+    try:
+        print(f"wrote {plot_foot_wrenches(options.output, options.plot)}", flush=True)
+    except HrpsimError as error:
+        print(f"{options.plot} was not written: {error}", file=sys.stderr, flush=True)
+        return 1
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="wrench_recorder", description=__doc__.splitlines()[0])
-    parser.add_argument("--output", type=Path, required=True, help="folder of the bag, to be made")
-    parser.add_argument("--plot", type=Path, help="PNG file for the force under each foot")
-    parser.add_argument("--namespace", default="", help="record this namespace only, and /clock")
-    parser.add_argument(
-        "--expect",
-        nargs="*",
-        metavar="TOPIC",
-        help="topics that must have delivered a message before it says ready "
-        "(/clock; with --namespace any topic in it)",
-    )
-    parser.add_argument("--discovery-timeout", type=float, default=60.0, metavar="S")
-    parser.add_argument(
-        "--time-limit", type=float, default=float("inf"), metavar="S", help="wall time to record"
-    )
-    return parser
 
 
 def _wait_until_ready(recorder, options, stop: StopSignal) -> list[str]:

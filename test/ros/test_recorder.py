@@ -12,8 +12,10 @@ from std_msgs.msg import Float64, String
 
 from hrpsim.ros import qos
 from hrpsim.ros.bag_reader import BagError, lost_messages, message_counts, messages, wrenches
+from hrpsim.ros.serialized_template import SerializedTemplate
+from hrpsim.ros.stamps import Stamp
 from hrpsim.ros.topic_recorder import SequenceCounter, TopicRecorder
-from hrpsim.ros.wrench_plot import plot_foot_forces
+from hrpsim.ros.wrench_plot import plot_foot_wrenches
 
 STATE_TOPICS = ["/clock", "/joint_states", "/imu/data", "/odom"]
 STATE_TOPICS += ["/lfsensor", "/rfsensor", "/lhsensor", "/rhsensor"]
@@ -35,8 +37,22 @@ def bag(tmp_path):
     return tmp_path / "bag"
 
 
+def send_command(listener, position):
+    """Command one joint as controllers do: serialised beforehand, velocity and effort empty."""
+    publisher = listener.publisher("sensor_msgs/msg/JointState", "joint_commands")
+    assert listener.wait_for(lambda: publisher.get_subscription_count() == 2)  # node and recorder
+
+    def fill(message, stamp, numbers):
+        message.header.stamp, message.position = stamp, numbers
+
+    template = SerializedTemplate(publisher, JointState(name=["RLEG_JOINT3"]), fill, 1)
+    template.numbers[:] = position
+    template.publish(Stamp(0, 0))
+    time.sleep(0.1)
+
+
 def record(simulations, bag, *arguments):
-    recorder = simulations.start_program("hrpsim.ros.recorder", "--output", bag, *arguments)
+    recorder = simulations.start_program("hrpsim.cli", "record", "--output", bag, *arguments)
     assert recorder.wait_for_line("ready", timeout=100.0), recorder.lines
     return recorder
 
@@ -53,6 +69,7 @@ def test_bag_holds_every_message(paused_simulation, simulations, listener, bag, 
     late = listener.node.create_publisher(Float64, "added_later", 10)
     assert listener.wait_for(lambda: late.get_subscription_count() > 0)
     listener.send(late, Float64(data=2.5))
+    send_command(listener, -0.1)  # arrays without numbers are no stumbling block
     time.sleep(3.5)  # what got lost on the way is sent again within 3 s
     assert recorder.stop(timeout=60.0) == 0, recorder.lines
 
@@ -73,18 +90,25 @@ def test_bag_holds_every_message(paused_simulation, simulations, listener, bag, 
         ]
     assert by_stamp(stored) == by_stamp(states)
     assert [m.data for m in messages(bag, "added_later")] == [2.5]
-    with AnyReader([bag]) as reader:  # every type can be read with the definitions in the bag
+    with AnyReader([bag]) as reader:  # every message can be read with the definitions in the bag
         for connection, _, data in reader.messages():
             reader.deserialize(data, connection.msgtype)
+    (command,) = messages(bag, "joint_commands")
+    assert command.position.tolist() == [-0.1]
+    assert command.velocity.size == command.effort.size == 0
 
     assert len(wrenches(bag, "lfsensor").time) == counts["/lfsensor"]
     assert picture.read_bytes().startswith(b"\x89PNG")
     with pytest.raises(BagError, match=r"no topic 'nosensor'.*lfsensor"):
-        plot_foot_forces(bag, picture, left="nosensor")
+        plot_foot_wrenches(bag, picture, left="nosensor")
 
 
-def test_type_hashes_are_those_on_the_wire(paused_simulation, simulations, listener, bag):
-    assert record(simulations, bag, "--expect", *STATE_TOPICS).stop(timeout=60.0) == 0
+@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+def test_type_hashes_are_those_on_the_wire(paused_simulation, simulations, listener, bag, storage):
+    arguments = "--storage", storage, "--expect", *STATE_TOPICS
+    assert record(simulations, bag, *arguments).stop(timeout=60.0) == 0
+    assert len(list(bag.glob("*.mcap" if storage == "mcap" else "*.db3"))) == 1
+    assert len(wrenches(bag, "lfsensor").time) == message_counts(bag)["/lfsensor"] > 0
     with Reader(bag) as reader:
         digests = {c.topic: c.digest for c in reader.connections}
     for topic in ("/joint_states", "/lfsensor", "/imu/data", "/odom", "/tf", "/clock"):
@@ -158,12 +182,14 @@ def test_a_latched_topic_that_is_known_before_its_publisher_is_recorded(listener
 
 
 def test_a_topic_that_never_comes_is_named(simulations, bag):
+    """Asked of the program that launch files start, with arguments as ROS gives them."""
     recorder = simulations.start_program(
         *("hrpsim.ros.recorder", "--output", bag),
         *("--expect", "nothing_here", "--discovery-timeout", 1.0),
+        *("--ros-args", "-r", "__ns:=/robot1"),
     )
     assert recorder.wait(timeout=60.0) == 1
-    assert any("/nothing_here" in line for line in recorder.lines)
+    assert any("/robot1/nothing_here" in line for line in recorder.lines)
 
 
 def test_an_existing_bag_is_left_alone(simulations, bag):
