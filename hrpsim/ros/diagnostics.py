@@ -42,6 +42,11 @@ class Diagnostics:
         """Add the wall time of some steps [s]."""
         self._seconds_stepping += seconds
 
+    def begin_interval(self) -> None:
+        """Measure rates and times from now."""
+        self._begun, self._seconds_stepping = time.monotonic(), 0.0
+        self._first_step = self._simulation.clock.steps
+
     def publish_if_due(self) -> None:
         """Publish if the last message is a second old."""
         now = time.monotonic()
@@ -53,8 +58,7 @@ class Diagnostics:
         message.status = [self._of_simulation(now)]
         message.status += [self._of_commands(robot) for robot in self._simulation.robots]
         self._publisher.publish(message)
-        self._begun, self._seconds_stepping = now, 0.0
-        self._first_step = self._simulation.clock.steps
+        self.begin_interval()
 
     def _of_simulation(self, now: float) -> DiagnosticStatus:
         simulation = self._simulation
@@ -69,7 +73,7 @@ class Diagnostics:
             _add(status, DiagnosticStatus.ERROR, simulation.failure)
         elif simulation.paused:
             status.message = "paused"
-        elif self._first_step and factor < _BEHIND * wanted:
+        elif elapsed > 0.5 * PERIOD and factor < _BEHIND * wanted:
             _add(status, DiagnosticStatus.WARN, f"slower than real_time_factor {wanted:g}")
         elif not stats.converged:
             worst = f", furthest off is {stats.worst}" if stats.worst else ""

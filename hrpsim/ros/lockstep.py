@@ -17,7 +17,6 @@ from hrpsim.ros.polling import PolledSubscription
 from hrpsim.ros.rejections import Rejections
 from hrpsim.ros.stamps import SimulationClock, Stamp
 
-POLICIES = ("pause", "hold", "abort")
 _MOST_ROUND_TRIPS = 10_000
 
 

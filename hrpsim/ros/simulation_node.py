@@ -166,6 +166,7 @@ class SimulationNode:
         self.paused = False
         self.failure = ""
         self.pacer.start()
+        self._diagnostics.begin_interval()
         for lockstep in self._locksteps:
             lockstep.forget_wait()
 
