@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from hrpsim.commands import inverse_dynamics, record, walk, wrench_plot
+from hrpsim.commands import inverse_dynamics, record, view, walk, wrench_plot
 from hrpsim.errors import HrpsimError
 
 
@@ -34,6 +34,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--integrator", help="semi_implicit, rk4 or euler")
     run.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
     run.add_argument("--json", action="store_true", help="print JSON")
+    view.add_arguments(run)
     run.set_defaults(run=run_world)
     walk.add_parser(commands)
     inverse_dynamics.add_parser(commands)
@@ -70,7 +71,7 @@ def _xacro_arguments(texts: list[str]) -> dict[str, str]:
 
 
 def run_world(options: argparse.Namespace) -> int:
-    """Step a world for a while; print how it went."""
+    """Step a world for a while and print how it went, or play it in a browser."""
     from hrpsim.world.load import load_world
 
     world = load_world(
@@ -79,6 +80,8 @@ def run_world(options: argparse.Namespace) -> int:
         integrator=options.integrator,
         xacro_arguments=_xacro_arguments(options.xacro),
     )
+    if options.viewer:
+        return view.view(options, world)
     world.step()
     steps = max(round(options.duration / world.time_step) - 1, 0)
     begin = time.perf_counter()

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from hrpsim.commands import view
 from hrpsim.errors import HrpsimError, WorldError
 
 WORLD = "config/walking_demo.yaml"
@@ -22,6 +23,7 @@ _EPILOG = """exit status: 0 the robot walked, 1 it fell or could not begin, 2 wr
   hrpsim walk                                     nineteen steps on rubber bushes, stabilised
   hrpsim walk --no-stabilizer --plot fall.png     the same without feedback: it falls
   hrpsim walk --pattern turn --write-sequence /some/folder/turn
+  hrpsim walk --viewer                            played in a browser
   hrpsim walk --ros                               node, controller and recorder as processes
 """
 
@@ -65,6 +67,7 @@ def add_parser(commands) -> None:
         "--write-sequence", metavar="BASENAME", help="write the pattern as hrpsys sequence files"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    view.add_arguments(parser)
     _add_ros_arguments(parser)
     parser.set_defaults(run=walk, parser=parser)
 
@@ -97,6 +100,8 @@ def _add_ros_arguments(parser: argparse.ArgumentParser) -> None:
 def walk(options: argparse.Namespace) -> int:
     """Let the robot walk; print how it went. Return 0 if it walked, 1 if it fell."""
     _check_combination(options)
+    if options.viewer:
+        return _walk_in_viewer(options)
     return _walk_over_ros(options) if options.ros else _walk_here(options)
 
 
@@ -113,9 +118,28 @@ def _check_combination(options: argparse.Namespace) -> None:
     for name, value in unused.items():
         if value is not None:
             options.parser.error(f"{name} {why} --ros")
+    if options.viewer:
+        kept = {
+            **here,
+            "--ros": options.ros or None,
+            "--json": options.json or None,
+            "--write-sequence": options.write_sequence,
+        }
+        for name, value in kept.items():
+            if value is not None:
+                options.parser.error(f"{name} does not go with --viewer")
     for name, value in (("--rate", options.rate), ("--duration", options.duration)):
         if value is not None and not 0.0 <= value < float("inf"):
             options.parser.error(f"{name} must be a finite number, not negative")
+
+
+def _walk_in_viewer(options: argparse.Namespace) -> int:
+    from hrpsim.control.walk import Walk
+
+    robot = _robot(options)
+    loop, motion = view.controlled(robot, Walk(), _parameters(options))
+    with loop:
+        return view.view(options, robot.world, motion)
 
 
 def _walk_here(options: argparse.Namespace) -> int:

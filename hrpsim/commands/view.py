@@ -1,0 +1,59 @@
+"""`--viewer` of `hrpsim run` and `hrpsim walk`: the same world in a browser."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from hrpsim.errors import HrpsimError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --viewer, --host and --port to a command's options."""
+    parser.add_argument(
+        "--viewer",
+        action="store_true",
+        help="play in a browser until interrupted; needs viser: pip install 'hrpsim[viewer]'",
+    )
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address of the viewer (127.0.0.1: this machine only)"
+    )
+    parser.add_argument("--port", type=int, default=8080, help="port of the viewer (8080)")
+
+
+def view(options: argparse.Namespace, world, motion=None) -> int:
+    """Serve the world until the process is interrupted; return 0."""
+    from hrpsim.viewer.viewer import Viewer
+
+    if not 0 <= options.port < 65536:
+        raise HrpsimError(f"--port must be from 0 to 65535, got {options.port}")
+    viewer = Viewer(world, motion, host=options.host, port=options.port)
+    for line in viewer.left_out:
+        print(f"hrpsim: not drawn: {line}", file=sys.stderr)
+    print(f"{viewer.url} shows the world; Ctrl-C ends it", flush=True)
+    try:
+        viewer.run()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        viewer.stop()
+    return 0
+
+
+def controlled(robot, controller, parameters):
+    """Return the control loop of a robot and the motion that it makes.
+
+    Once the controller has finished, its last command holds.
+    """
+    from hrpsim.control.control_loop import ControlLoop
+    from hrpsim.viewer.session import Motion
+
+    loop = ControlLoop(robot, controller, parameters)
+
+    def tick() -> None:
+        if controller.finished:
+            robot.world.step(loop.steps_per_period)
+        else:
+            loop.tick()
+
+    return loop, Motion(controller.period, tick, rewinds=False)

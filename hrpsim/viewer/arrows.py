@@ -1,0 +1,49 @@
+"""Forces as arrows: those of contacts, and what force sensors read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.world.body import rotation_matrix
+from hrpsim.world.results import Contact
+from hrpsim.world.robot import SensorView
+
+LEAST_FORCE = 1e-3  # [N]; an arrow needs a direction
+
+
+def contact_arrows(contacts: list[Contact], scale: float) -> np.ndarray:
+    """Return start and tip (k, 2, 3) [m] of the forces, `scale` [m/N] long.
+
+    They are those on the first of the two bodies, or on the other where the first is the world's.
+    """
+    arrows = []
+    for contact in contacts:
+        if np.linalg.norm(contact.force) >= LEAST_FORCE:
+            force = -contact.force if contact.a[0] == "world" else contact.force
+            arrows.append([contact.point, contact.point + scale * force])
+    return np.array(arrows).reshape(-1, 2, 3)
+
+
+def wrench_arrows(sensors: list[SensorView], scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the arrows (k, 2, 3) [m] of forces and of torques that sensors read.
+
+    They begin at the sensors; a force is `scale` [m/N] long, a torque ten times that [m/Nm].
+    """
+    forces, torques = [], []
+    for sensor in sensors:
+        origin, R = sensor_pose(sensor)
+        force, torque = R @ sensor.force, R @ sensor.torque
+        if np.linalg.norm(force) >= LEAST_FORCE:
+            forces.append([origin, origin + scale * force])
+        if np.linalg.norm(torque) >= LEAST_FORCE:
+            torques.append([origin, origin + 10.0 * scale * torque])
+    return np.array(forces).reshape(-1, 2, 3), np.array(torques).reshape(-1, 2, 3)
+
+
+def sensor_pose(sensor: SensorView) -> tuple[np.ndarray, np.ndarray]:
+    """Return origin (3,) [m] and rotation (3, 3) of a sensor's frame in the world."""
+    described = sensor.description
+    frame = sensor.robot.model.frame(described.link)
+    origin, orientation = sensor.robot.link_pose(described.link)
+    R_body = rotation_matrix(orientation) @ frame.R.T
+    return origin + R_body @ (described.p - frame.p), R_body @ described.R

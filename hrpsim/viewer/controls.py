@@ -1,0 +1,151 @@
+"""The panel beside the picture: run, look back, choose what is drawn and plotted."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from hrpsim.viewer.drawing import Drawing
+from hrpsim.viewer.session import Session
+from hrpsim.viewer.signals import History, signals_of
+
+_SPEEDS = {"1/10": 0.1, "1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0, "5": 5.0}
+_TEXT_PERIOD = 0.2  # between updates of texts and plots [s, wall]
+_PLOT_COLOR = "#2b6cb0"
+
+
+class Controls:
+    """Buttons and sliders of a viser server.
+
+    A person's wishes come in threads of the server; `obey` carries them out in the caller's.
+    """
+
+    def __init__(self, server, session: Session, drawing: Drawing):
+        self._session = session
+        self._drawing = drawing
+        self._wishes: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._last_text = 0.0
+        self._last_time, self._frames = session.world.time, 0
+        gui = server.gui
+        self.status = gui.add_markdown("")
+        self._add_run(gui)
+        self._add_past(gui)
+        self._add_arrows(gui)
+        self._add_plot(gui)
+
+    def obey(self) -> None:
+        """Carry out what was asked for since the last call."""
+        while True:
+            try:
+                wish = self._wishes.get_nowait()
+            except queue.Empty:
+                return
+            wish()
+
+    def wish(self, deed: Callable[[], None]) -> None:
+        """Let `deed` be done at the next call of `obey`; for any thread."""
+        self._wishes.put(deed)
+
+    def update(self) -> None:
+        """Show the state of the run; to be called once a frame."""
+        self._frames += 1
+        if self._session.looking_back == 0.0:
+            self._history.add(self._session.world.time)
+        now = time.monotonic()
+        passed = now - self._last_text
+        if passed >= _TEXT_PERIOD:
+            self._show_texts(passed)
+            self._last_text, self._frames = now, 0
+            self._last_time = self._session.world.time
+
+    def _add_run(self, gui) -> None:
+        session = self._session
+        with gui.add_folder("Run"):
+            self.play = gui.add_button("Play")
+            self.pause = gui.add_button("Pause")
+            self.step = gui.add_button("Step")
+            self.reset = gui.add_button("Reset")
+            speed = gui.add_dropdown("Speed", tuple(_SPEEDS), initial_value="1")
+        for button, deed in (
+            (self.play, session.play),
+            (self.pause, session.pause),
+            (self.step, session.step),
+            (self.reset, session.reset),
+        ):
+            button.on_click(lambda _, deed=deed: self.wish(deed))
+        speed.on_update(
+            lambda _: self.wish(lambda: setattr(session, "speed", _SPEEDS[speed.value]))
+        )
+
+    def _add_past(self, gui) -> None:
+        session = self._session
+        with gui.add_folder("Look back"):
+            self.back = gui.add_slider("Back [s]", min=0.0, max=1.0, step=0.01, initial_value=0.0)
+            if session.motion.rewinds:
+                go_on = gui.add_button("Go on from here")
+                go_on.on_click(lambda _: self.wish(session.go_on_from_here))
+
+        def look(event) -> None:
+            if event.client is not None:  # not when the program itself moves the slider
+                self.wish(lambda: session.look_back(self.back.value))
+
+        self.back.on_update(look)
+
+    def _add_arrows(self, gui) -> None:
+        with gui.add_folder("Arrows"):
+            boxes = {
+                "contacts": gui.add_checkbox("Contact forces", True),
+                "forces": gui.add_checkbox("Sensor forces", True),
+                "torques": gui.add_checkbox("Sensor torques", True),
+            }
+            clear = gui.add_checkbox("See through", False)
+        clear.on_update(lambda _: self.wish(lambda: self._drawing.see_through(clear.value)))
+        for kind, box in boxes.items():
+            box.on_update(
+                lambda _, kind=kind, box=box: self.wish(
+                    lambda: self._drawing.shows.__setitem__(kind, box.value)
+                )
+            )
+
+    def _add_plot(self, gui) -> None:
+        signals = signals_of(self._session.world)
+        names = tuple(signals)
+        with gui.add_folder("Plot"):
+            chosen = gui.add_dropdown("Signal", names, initial_value=names[0])
+            self._plot = gui.add_uplot(
+                (np.zeros(1), np.zeros(1)),
+                ({"label": "t [s]"}, {"label": "value", "stroke": _PLOT_COLOR, "width": 1.5}),
+                scales={"x": {"time": False}},
+                legend={"show": False},
+                aspect=1.8,
+            )
+        self._history = History(signals[names[0]])
+
+        def choose() -> None:
+            self._history = History(signals[chosen.value])
+
+        chosen.on_update(lambda _: self.wish(choose))
+
+    def _show_texts(self, passed: float) -> None:
+        session = self._session
+        shown = session.world.time
+        if session.problem:
+            state = f"stopped: {session.problem}"
+        elif session.looking_back > 0.0:
+            state = f"{session.looking_back:.2f} s ago"
+        elif session.playing:
+            factor = (shown - self._last_time) / passed
+            state = f"real-time factor {factor:.2f}, {self._frames / passed:.0f} frames/s"
+        else:
+            state = "paused"
+        self.status.content = f"**{shown:.3f} s** &nbsp; {state}"
+        if session.looking_back == 0.0:
+            if self.back.value != 0.0:
+                self.back.value = 0.0
+            self.back.max = max(0.1, round(session.recording.span, 1))
+        times, values = self._history.arrays()
+        if session.playing and len(times) > 1:
+            self._plot.data = (times, values)

@@ -1,0 +1,178 @@
+"""Draws a world into a viser scene, once, and then moves what has moved."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.model.geometry import Box, Capsule, Cylinder, Geometry, Plane, Sphere
+from hrpsim.model.placement import Placement, quaternion_of
+from hrpsim.viewer.arrows import contact_arrows, wrench_arrows
+from hrpsim.viewer.visuals import MeshFile, Visual, load_mesh, visuals_of_model
+
+_BODY_COLORS = ((227, 139, 79), (86, 137, 185), (122, 166, 96), (178, 118, 170), (214, 185, 86))
+_STATIC_COLOR = (150, 155, 165)
+_ARROWS = {"contacts": (230, 60, 40), "forces": (40, 110, 220), "torques": (120, 60, 190)}
+_LONGEST_WEIGHT = 1.0  # length of the arrow of the heaviest entity's weight [m]
+_SEEN_THROUGH = 0.35  # opacity
+_STILL = 1e-6  # poses that change by less are not sent again
+
+
+class Drawing:
+    """The nodes of a world in the scene of a viser server.
+
+    Links are the nodes "/robot/link", loose bodies "/body/body", fixed shapes "/world/name".
+    `left_out` says of each mesh that cannot be drawn why. `parts` has the nodes that a person can
+    take hold of, as (entity name, link name, node).
+    """
+
+    def __init__(self, server, world):
+        self._scene = server.scene
+        self._world = world
+        self.left_out: list[str] = []
+        self.parts: list[tuple[str, str, object]] = []
+        self._frames: list[tuple[str, dict[str, object]]] = []  # robot, nodes of its links
+        self._bodies: dict[str, object] = {}
+        self._sent: dict[int, np.ndarray] = {}
+        self._arrows: dict[str, object] = {}
+        self.shows = dict.fromkeys(_ARROWS, True)
+        for robot in world.robots.values():
+            self._add_robot(robot)
+        for number, body in enumerate(world.bodies.values()):
+            self._add_body(body, _BODY_COLORS[number % len(_BODY_COLORS)])
+        for number, shape in enumerate(world._fixed):
+            self._add_fixed(shape, number)
+        weights = [e.system.mass.sum() for e in world.entities.values()]
+        self._force_scale = _LONGEST_WEIGHT / (9.8 * max(weights, default=1.0))  # [m/N]
+        self.update()
+
+    def update(self) -> None:
+        """Move everything to where the world has it now."""
+        for name, nodes in self._frames:
+            robot = self._world.robots[name]
+            positions, orientations = robot.link_poses()
+            for k, link in enumerate(robot.model.link_names):
+                if link in nodes:
+                    self._place(nodes[link], positions[k], orientations[k])
+        for name, node in self._bodies.items():
+            body = self._world.bodies[name]
+            self._place(node, body.position, body.orientation)
+        self._draw_arrows()
+
+    def see_through(self, wanted: bool) -> None:
+        """Draw robots and bodies translucent, so that the arrows inside them are seen, or not."""
+        for _, _, node in self.parts:
+            if hasattr(node, "opacity"):  # a mesh file brings its own
+                node.opacity = _SEEN_THROUGH if wanted else None
+
+    def _add_robot(self, robot) -> None:
+        nodes: dict[str, object] = {}
+        self._frames.append((robot.name, nodes))
+        for number, visual in enumerate(visuals_of_model(robot.model)):
+            if visual.link not in nodes:
+                nodes[visual.link] = self._frame(f"/{robot.name}/{visual.link}")
+            name = f"/{robot.name}/{visual.link}/{number}"
+            node = self._add_visual(name, visual, robot.model)
+            if node is not None and robot.model.frame(visual.link).body >= 0:
+                self.parts.append((robot.name, visual.link, node))
+
+    def _add_body(self, body, color) -> None:
+        path = f"/{body.name}/{body.name}"
+        self._bodies[body.name] = self._frame(path)
+        for shape in body.shapes:
+            node = self._add_geometry(
+                f"{path}/shape", shape.geometry, Placement(shape.R, shape.p), color
+            )
+            self.parts.append((body.name, body.name, node))
+
+    def _add_fixed(self, shape, number: int) -> None:
+        place = Placement(shape.R, shape.p)
+        self._add_geometry(f"/world/{shape.name}_{number}", shape.geometry, place, _STATIC_COLOR)
+
+    def _add_visual(self, name: str, visual: Visual, model):
+        if not isinstance(visual.geometry, MeshFile):
+            return self._add_geometry(name, visual.geometry, visual.placement, visual.color)
+        try:
+            mesh = load_mesh(model, visual.geometry)
+        except Exception as cause:  # readers of mesh formats raise whatever they like
+            self.left_out.append(f"{model.name}/{visual.link}: {visual.geometry.uri}: {cause}")
+            return None
+        return self._scene.add_mesh_trimesh(name, mesh, **_pose(visual.placement))
+
+    def _add_geometry(self, name: str, geometry: Geometry, placement: Placement, color):
+        pose = _pose(placement)
+        add = self._scene
+        if isinstance(geometry, Box):
+            return add.add_box(name, color, geometry.lengths, **pose)
+        if isinstance(geometry, Sphere):
+            return add.add_icosphere(name, geometry.radius, color, **pose)
+        if isinstance(geometry, Cylinder):
+            return add.add_cylinder(name, geometry.radius, geometry.length, color, **pose)
+        if isinstance(geometry, Capsule):
+            vertices, faces = capsule_mesh(geometry.radius, geometry.length)
+            return add.add_mesh_simple(name, vertices, faces, color=color, **pose)
+        assert isinstance(geometry, Plane), geometry
+        return add.add_grid(name, 10.0, 10.0, infinite_grid=True, fade_distance=15.0, **pose)
+
+    def _frame(self, name: str):
+        return self._scene.add_frame(name, show_axes=False)
+
+    def _place(self, node, position, orientation) -> None:
+        pose = np.concatenate([position, orientation])
+        sent = self._sent.get(id(node))
+        if sent is not None and np.abs(pose - sent).max() < _STILL:
+            return
+        self._sent[id(node)] = pose
+        node.position = pose[:3]
+        node.wxyz = pose[[6, 3, 4, 5]]
+
+    def _draw_arrows(self) -> None:
+        sensors = [
+            sensor
+            for robot in self._world.robots.values()
+            for sensor in robot.sensors.values()
+            if sensor.description.kind == "force_torque"
+        ]
+        arrows = {"contacts": contact_arrows(self._world.contacts, self._force_scale)}
+        arrows["forces"], arrows["torques"] = wrench_arrows(sensors, self._force_scale)
+        for kind, points in arrows.items():
+            self._show_arrows(kind, points.astype(np.float32))
+
+    def _show_arrows(self, kind: str, points: np.ndarray) -> None:
+        visible = self.shows[kind] and len(points) > 0
+        if kind not in self._arrows:
+            if not visible:
+                return
+            self._arrows[kind] = self._scene.add_arrows(
+                f"/arrows/{kind}",
+                points,
+                _ARROWS[kind],
+                shaft_radius=0.006,
+                head_radius=0.014,
+                head_length=0.03,
+            )
+            return
+        node = self._arrows[kind]
+        if node.visible != visible:
+            node.visible = visible
+        if visible and not np.array_equal(node.points, points):
+            node.points = points
+
+
+def _pose(placement: Placement) -> dict[str, np.ndarray]:
+    return {"position": placement.p, "wxyz": quaternion_of(placement.R)[[3, 0, 1, 2]]}
+
+
+def capsule_mesh(radius: float, length: float, rings: int = 8, segments: int = 24):
+    """Return vertices (k, 3) [m] and triangles (m, 3), outward, of a capsule along z."""
+    polar = np.linspace(0.0, 0.5 * np.pi, rings + 1)
+    polar = np.concatenate([polar, polar + 0.5 * np.pi])
+    lift = np.repeat([0.5 * length, -0.5 * length], rings + 1)
+    turn = np.linspace(0.0, 2.0 * np.pi, segments, endpoint=False)
+    across = radius * np.sin(polar)[:, None]
+    height = np.broadcast_to((radius * np.cos(polar) + lift)[:, None], (len(polar), segments))
+    grid = np.stack([across * np.cos(turn), across * np.sin(turn), height], axis=-1)
+    row, column = np.mgrid[: len(polar) - 1, :segments]
+    a, b = row * segments + column, row * segments + (column + 1) % segments
+    c, d = a + segments, b + segments
+    faces = np.concatenate([np.stack([a, c, b], axis=-1), np.stack([b, c, d], axis=-1)])
+    return grid.reshape(-1, 3).astype(np.float32), faces.reshape(-1, 3).astype(np.uint32)

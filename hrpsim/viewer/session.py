@@ -1,0 +1,157 @@
+"""A world that a person plays, pauses, rewinds and drags. Knows nothing of browsers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hrpsim.control.pacing import Pacer
+from hrpsim.errors import HrpsimError
+from hrpsim.viewer.dragging import Grip
+from hrpsim.viewer.recording import Recording
+
+_SHARE_OF_FRAME = 0.7  # of a frame's wall time that steps may take: the rest is for drawing
+
+
+@dataclass
+class Motion:
+    """How time goes on: `tick` advances the world by `period` [s].
+
+    rewinds: whether the world's snapshot is all that the future depends on, so that one may go on
+    from the past; a controller has a memory of its own.
+    """
+
+    period: float
+    tick: Callable[[], object]
+    rewinds: bool = True
+
+
+class Session:
+    """Plays a world at `speed` simulated seconds a second, frame by frame.
+
+    All methods are for the thread that calls `frame`. `looking_back` is how far [s] what is shown
+    lies before the present; the present is kept and comes back with `play` or `step`.
+    """
+
+    def __init__(
+        self,
+        world,
+        motion: Motion | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self.world = world
+        self.motion = motion or Motion(world.time_step, world.step)
+        self.recording = Recording()
+        self.playing = False
+        self.looking_back = 0.0
+        self.problem = ""  # why time does not go on
+        self.grip: Grip | None = None
+        self._present = None
+        self._clock = clock
+        self._pacer = Pacer(self.motion.period, 1.0, clock=clock)
+        self._record()
+
+    @property
+    def speed(self) -> float:
+        """Simulated seconds a wall second; assign to change it."""
+        return self._pacer.real_time_factor
+
+    @speed.setter
+    def speed(self, factor: float) -> None:
+        self._pacer.real_time_factor = factor
+
+    def play(self) -> None:
+        """Let time go on, from the present."""
+        self._return_to_present()
+        self.problem = ""
+        self.playing = True
+        self._pacer.start()
+
+    def pause(self) -> None:
+        """Let time stand still."""
+        self.playing = False
+
+    def step(self) -> None:
+        """Pause and advance by one period."""
+        self.pause()
+        self._return_to_present()
+        self._tick()
+        self._record()
+
+    def reset(self) -> None:
+        """Return to the beginning; the recording is dropped. Playing goes on, paused it stays."""
+        self._present, self.looking_back, self.grip, self.problem = None, 0.0, None, ""
+        self.world.reset()
+        self.recording.clear()
+        self._record()
+        self._pacer.start()
+
+    def look_back(self, duration: float) -> None:
+        """Pause and show the world as it was `duration` [s] before the present; 0: the present."""
+        self.pause()
+        self.release()
+        if duration <= 0.0:
+            self._return_to_present()
+            return
+        if self._present is None:
+            self._present = self.world.snapshot(), self.world.time
+        now = self._present[1]
+        self.world.restore(self.recording.at(now - duration))
+        self.looking_back = now - self.world.time
+
+    def go_on_from_here(self) -> None:
+        """Make the shown past the present, bit for bit, and forget what came after it.
+
+        HrpsimError where a controller moves the world: it would remember what did not happen.
+        """
+        if not self.motion.rewinds:
+            raise HrpsimError("a controller cannot go back in time; reset lets it begin anew")
+        self._present, self.looking_back, self.problem = None, 0.0, ""
+        self.recording.forget_after(self.world.time)
+
+    def grab(self, entity: str, link: str, point) -> None:
+        """Let a spring hold `point` [m], in the world, of a link or body, where it is now."""
+        self._return_to_present()
+        self.grip = Grip(self.world.entities[entity], link, point, self.motion.period)
+
+    def drag_to(self, target) -> None:
+        """Move the hand to `target` [m] in the world."""
+        if self.grip is not None:
+            self.grip.target = target
+
+    def release(self) -> None:
+        """Let go of what is held."""
+        self.grip = None
+
+    def frame(self, duration: float) -> int:
+        """Make the steps that are due, in a part of `duration` [s, wall]; return the periods."""
+        made, end = 0, self._clock() + _SHARE_OF_FRAME * duration
+        while self.playing and self._pacer.steps_due(most=1):
+            self._tick()
+            self._pacer.made(1)
+            made += 1
+            if self._clock() >= end:
+                break
+        if made:
+            self._record()
+        return made
+
+    def _tick(self) -> None:
+        if self.grip is not None:
+            self.grip.pull()
+        try:
+            self.motion.tick()
+        except HrpsimError as error:
+            self.problem = str(error)
+            self.playing = False
+
+    def _record(self) -> None:
+        self.recording.add(self.world.time, self.world.snapshot())
+
+    def _return_to_present(self) -> None:
+        if self._present is not None:
+            self.world.restore(self._present[0])
+            self._present = None
+        self.looking_back = 0.0

@@ -1,0 +1,61 @@
+"""Quantities of a world that can be plotted against time."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+
+from hrpsim.model.system import FREE
+from hrpsim.world.entity import Entity
+
+_AXES = {"z": 2, "x": 0, "y": 1}  # in the order of the list
+
+
+def signals_of(world) -> dict[str, Callable[[], float]]:
+    """Return what can be plotted: name with unit, and a function that reads it now."""
+    found: dict[str, Callable[[], float]] = {}
+    for name, robot in world.robots.items():
+        for sensor in robot.sensors.values():
+            if sensor.description.kind == "force_torque":
+                for axis, k in _AXES.items():
+                    label = f"{name}/{sensor.description.name}"
+                    found[f"{label} force {axis} [N]"] = lambda s=sensor, k=k: s.wrench[k]
+                    found[f"{label} torque {axis} [Nm]"] = lambda s=sensor, k=k: s.wrench[3 + k]
+    for name, entity in world.entities.items():
+        if moves_freely(entity):
+            for axis, k in _AXES.items():
+                found[f"{name} position {axis} [m]"] = lambda e=entity, k=k: e.q[k]
+    found["contact points"] = lambda: world.stats.contact_count
+    found["deepest penetration [m]"] = lambda: world.stats.max_penetration
+    return found
+
+
+def moves_freely(entity: Entity) -> bool:
+    """Whether the first numbers of q are a position in the world: a loose body or a free base."""
+    return len(entity.system.joint_type) > 0 and entity.system.joint_type[0] == FREE
+
+
+class History:
+    """The last `duration` [s] of one signal; starts anew where time goes back."""
+
+    def __init__(self, read: Callable[[], float], duration: float = 10.0):
+        self._read = read
+        self._duration = duration
+        self._samples: deque[tuple[float, float]] = deque()
+
+    def add(self, time: float) -> None:
+        """Take a sample at `time` [s], unless one was taken then."""
+        if self._samples and time < self._samples[-1][0]:
+            self._samples.clear()
+        if self._samples and time == self._samples[-1][0]:
+            return
+        self._samples.append((time, float(self._read())))
+        while time - self._samples[0][0] > self._duration:
+            self._samples.popleft()
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return times (k,) [s] and values (k,)."""
+        samples = np.array(self._samples, dtype=np.float64).reshape(-1, 2)
+        return samples[:, 0].copy(), samples[:, 1].copy()

@@ -1,0 +1,123 @@
+"""A running world in a browser: the server, the loop, and hands that drag."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from hrpsim.errors import HrpsimError
+from hrpsim.viewer.session import Motion, Session
+from hrpsim.viewer.signals import moves_freely
+
+LOOPBACK = "127.0.0.1"
+DEFAULT_PORT = 8080
+_FRAME = 1.0 / 40.0  # [s, wall]
+_LINE_COLOR = (250, 170, 30)
+
+
+class Viewer:
+    """Serves a world at http://host:port/ and plays it, from the thread that calls `run`.
+
+    host: the address to listen on; whoever reaches it can play with the world. port 0: any free
+    one; a taken one gives way to the next free one, see `url`. motion: how time goes on, by the
+    world's own steps unless given. Raises HrpsimError where viser is not installed.
+    """
+
+    def __init__(
+        self,
+        world,
+        motion: Motion | None = None,
+        *,
+        host: str = LOOPBACK,
+        port: int = DEFAULT_PORT,
+    ):
+        try:
+            import viser
+        except ImportError as cause:
+            raise HrpsimError(
+                f"the viewer needs viser ({cause}): pip install 'hrpsim[viewer]'"
+            ) from cause
+        from hrpsim.viewer.controls import Controls
+        from hrpsim.viewer.drawing import Drawing
+
+        self.session = Session(world, motion)
+        self.server = viser.ViserServer(host=host, port=port, label="hrpsim", verbose=False)
+        self.host = host
+        # The share button would lead the page through a public relay.
+        self.server.gui.configure_theme(show_share_button=False, show_logo=False)
+        self.server.scene.set_up_direction("+z")
+        self.server.scene.world_axes.visible = False
+        self.drawing = Drawing(self.server, world)
+        self.controls = Controls(self.server, self.session, self.drawing)
+        self._line = None
+        self._let_drag()
+        self._aim_camera(world)
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        return f"http://{self.host}:{self.server.get_port()}/"
+
+    @property
+    def left_out(self) -> list[str]:
+        """Meshes that are not drawn, with the cause."""
+        return self.drawing.left_out
+
+    def run(self, duration: float = float("inf")) -> None:
+        """Play for `duration` [s, wall], or until the process is interrupted."""
+        self.session.play()
+        end = time.monotonic() + duration
+        while time.monotonic() < end:
+            self.turn()
+
+    def turn(self) -> None:
+        """Make one frame: wishes, steps, picture; sleep until the next is due."""
+        begin = time.monotonic()
+        self.controls.obey()
+        self.session.frame(_FRAME)
+        with self.server.atomic():
+            self.drawing.update()
+            self._draw_spring()
+            self.controls.update()
+        time.sleep(max(0.0, begin + _FRAME - time.monotonic()))
+
+    def stop(self) -> None:
+        """Close the server."""
+        self.server.stop()
+
+    def _let_drag(self) -> None:
+        for entity, link, node in self.drawing.parts:
+            # A coroutine, for viser keeps the order of its calls only then.
+            async def drag(event, entity=entity, link=link) -> None:
+                start, target = np.array(event.start_position), np.array(event.end_position)
+                if event.phase == "start":
+                    self.controls.wish(lambda: self.session.grab(entity, link, start))
+                if event.phase == "end":
+                    self.controls.wish(self.session.release)
+                else:
+                    self.controls.wish(lambda: self.session.drag_to(target))
+
+            node.on_drag("left")(drag)
+
+    def _draw_spring(self) -> None:
+        grip = self.session.grip
+        if grip is None:
+            if self._line is not None:
+                self._line.remove()
+                self._line = None
+            return
+        points = np.array([[grip.point, grip.target]], dtype=np.float32)
+        if self._line is None:
+            self._line = self.server.scene.add_line_segments(
+                "/spring", points, _LINE_COLOR, thickness=0.01
+            )
+        else:
+            self._line.points = points
+
+    def _aim_camera(self, world) -> None:
+        places = [e.q[:3] for e in world.entities.values() if moves_freely(e)]
+        middle = np.mean(places, axis=0) if places else np.array([0.0, 0.0, 0.5])
+        reach = max([1.0, *(np.linalg.norm(place - middle) for place in places)])
+        self.server.initial_camera.look_at = middle
+        self.server.initial_camera.position = middle + reach * np.array([1.5, -1.1, 0.6])

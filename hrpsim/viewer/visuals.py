@@ -1,0 +1,94 @@
+"""What is to be drawn of a robot, a body or a fixed shape: geometry, its place and its colour."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from lxml import etree
+
+from hrpsim.model.geometry import Box, Cylinder, Geometry, Sphere
+from hrpsim.model.model import CollisionShape, Model
+from hrpsim.model.placement import IDENTITY, Placement, from_origin
+from hrpsim.model.resources import Resources
+
+GREY = (190, 195, 205)
+
+
+class MeshFile(NamedTuple):
+    """A mesh of a description: the file's URI and how much it is scaled along x, y, z."""
+
+    uri: str
+    scale: tuple[float, ...]
+
+
+class Visual(NamedTuple):
+    """One drawn element, placed in the frame of its link."""
+
+    link: str
+    placement: Placement
+    geometry: Geometry | MeshFile
+    color: tuple[int, int, int] = GREY
+
+
+def visuals_of_model(model: Model) -> list[Visual]:
+    """Return the <visual> elements; where there is none, the collision shapes."""
+    root = etree.fromstring(model.urdf.encode())
+    colors = {
+        material.get("name"): _rgb(material.find("color"))
+        for material in root.iter("material")
+        if material.find("color") is not None
+    }
+    found = []
+    for link in root.findall("link"):
+        for element in link.findall("visual"):
+            origin, material = element.find("origin"), element.find("material")
+            placement = IDENTITY
+            if origin is not None:
+                xyz, rpy = (_numbers(origin.get(key, "0 0 0")) for key in ("xyz", "rpy"))
+                placement = from_origin(xyz, rpy)
+            name = None if material is None else material.get("name")
+            geometry = _geometry(element.find("geometry")[0])
+            found.append(Visual(link.get("name"), placement, geometry, colors.get(name, GREY)))
+    return found or [
+        Visual(shape.link, _in_link(model, shape), shape.geometry) for shape in model.shapes
+    ]
+
+
+def _in_link(model: Model, shape: CollisionShape) -> Placement:
+    frame = model.frame(shape.link)
+    return Placement(frame.R, frame.p).inverse().then(Placement(shape.R, shape.p))
+
+
+def _geometry(element) -> Geometry | MeshFile:
+    if element.tag == "box":
+        return Box(_numbers(element.get("size")))
+    if element.tag == "sphere":
+        return Sphere(float(element.get("radius")))
+    if element.tag == "cylinder":
+        return Cylinder(float(element.get("radius")), float(element.get("length")))
+    return MeshFile(element.get("filename"), _numbers(element.get("scale", "1 1 1")))
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(float(x) for x in text.split())
+
+
+def _rgb(color) -> tuple[int, int, int]:
+    r, g, b = (round(255 * x) for x in _numbers(color.get("rgba"))[:3])
+    return r, g, b
+
+
+def load_mesh(model: Model, mesh: MeshFile):
+    """Return a mesh of a description as a trimesh.Trimesh or trimesh.Scene, scaled.
+
+    Raises OSError, ValueError or ImportError where the file is missing, unreadable, or trimesh or
+    what trimesh needs for that format is not installed.
+    """
+    import trimesh
+
+    folder = Path(model.source).parent if Path(model.source).is_file() else None
+    loaded = trimesh.load(Resources(folder).locate(mesh.uri))
+    loaded.apply_transform(np.diag([*mesh.scale, 1.0]))
+    return loaded
