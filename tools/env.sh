@@ -44,7 +44,7 @@ wanted=$({
     pwd
     echo "${ROS_DISTRO:-}"
     cat requirements/* setup.py setup.cfg tools/env.sh tools/setup_env.py
-    cat interfaces/*/setup.py interfaces/*/*.toml interfaces/*/package.xml interfaces/*/msg/*.msg
+    find interfaces -type f ! -path '*/__pycache__/*' | LC_ALL=C sort | xargs cat
 } | sha256sum | cut -d ' ' -f 1)
 
 # The test environment holds all that the demo needs.

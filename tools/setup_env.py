@@ -26,6 +26,8 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 UV = VENV / "bin" / "uv"
 EXTRAS = {"demo": ["record", "plot"], "test": ["record", "plot", "test"]}
+# Message packages that no registry has; the second takes half a minute and the demo does without.
+INTERFACES = {"demo": ["tf2_msgs"], "test": ["tf2_msgs", "simulation_interfaces"]}
 AGAIN = "the reason stands above; run make again once it is mended"
 DETAIL = re.compile(r" [-+~] |\s*(Downloaded|Built|Prepared|Installed|Uninstalled|Checked) ")
 STARTED = time.monotonic()
@@ -41,7 +43,7 @@ def main(profile: str, stamp: str) -> None:
     ros = sourced_ros()
     make_venv(ros)
     install_requirements(profile, ros)
-    complete = check_sourced_ros(ros) if ros else install_interfaces()
+    complete = check_sourced_ros(ros) if ros else install_interfaces(profile)
     if complete:
         ready.write_text(stamp)
     report("environment ready" if complete else "environment ready, except for what is named above")
@@ -95,8 +97,8 @@ def install_requirements(profile: str, ros: str | None) -> None:
     install("--constraint", str(lock), *own)
 
 
-def install_interfaces() -> bool:
-    """Build tf2_msgs for the ROS 2 wheels; return whether all of ROS 2 is there."""
+def install_interfaces(profile: str) -> bool:
+    """Build what the ROS 2 wheels lack; return whether all of ROS 2 is there."""
     if not list(VENV.glob("lib/python3*/site-packages/rclpy")):
         report("the ROS 2 wheels are for x86-64 only: to run the node here, source a ROS 2")
         return False
@@ -107,16 +109,19 @@ def install_interfaces() -> bool:
             f" on Debian or Ubuntu: sudo apt install {' '.join(missing.values())}"
         )
         return False
-    source = ROOT / "interfaces" / "tf2_msgs"
-    inputs = [*sorted(source.rglob("*.[mptx]*")), ROOT / "requirements" / "lock.txt"]
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in inputs)).hexdigest()
-    marker = VENV / "hrpsim-interfaces"
-    if not marker.exists() or marker.read_text() != digest:
-        report("building tf2_msgs, which no registry has")
+    source = ROOT / "interfaces"
+    shared = [source / "rosidl_package.py", ROOT / "requirements" / "lock.txt"]
+    for package in INTERFACES[profile]:
+        own = (path for path in (source / package).rglob("*") if path.is_file())
+        digest = hashlib.sha256(b"".join(path.read_bytes() for path in [*shared, *sorted(own)]))
+        marker = VENV / f"hrpsim-{package}"
+        if marker.exists() and marker.read_text() == digest.hexdigest():
+            continue
+        report(f"building {package}, which no registry has")
         with tempfile.TemporaryDirectory() as folder:  # setuptools leaves its traces there
-            copy = shutil.copytree(source, Path(folder, "tf2_msgs"))
-            install("--no-deps", "--no-build-isolation", "--reinstall", str(copy))
-        marker.write_text(digest)
+            copy = shutil.copytree(source, Path(folder, "interfaces"))
+            install("--no-deps", "--no-build-isolation", "--reinstall", str(copy / package))
+        marker.write_text(digest.hexdigest())
     return True
 
 

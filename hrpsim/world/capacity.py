@@ -61,6 +61,7 @@ def carry_over(old: Scene, new: Scene, fixed_count: int, added: int) -> Scene:
         kept = getattr(old, name)
         getattr(new, name)[: len(kept)] = kept
     new.tally["candidate_count"] = -1
+    new.tally["worst_row"] = -1
     new.sensors["reading"][: len(old.sensors)] = old.sensors["reading"]
     lists = {}
     for name in ("contacts", "previous"):

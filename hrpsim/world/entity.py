@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hrpsim.collision.bounds import bounding_radius
-from hrpsim.errors import StateError
+from hrpsim.errors import StateError, WorldError
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.kinematics.layout import velocity_from_kernel, velocity_to_kernel
 from hrpsim.model.model import CollisionShape
@@ -47,7 +47,8 @@ class Entity:
         q: np.ndarray,
         v: np.ndarray,
     ):
-        self.world = world
+        self._world: World | None = world
+        self.number = -1  # of all that the world ever had
         self.name = name
         self.system = system
         self.forest = forest_of(system)
@@ -56,8 +57,20 @@ class Entity:
         self.initial_v = v
         self.first_body = self.first_q = self.first_v = 0
 
+    @property
+    def world(self) -> World:
+        """The world that it lives in; WorldError after it was taken out."""
+        if self._world is None:
+            raise WorldError(f"{self.name!r} was taken out of its world")
+        return self._world
+
+    def leave(self) -> None:
+        """Have no world any more."""
+        self._world = None
+
     def stand_after(self, last: Entity | None) -> None:
         """Take the place in the arrays behind `last` (None: the first)."""
+        self.first_body = self.first_q = self.first_v = 0
         if last is not None:
             self.first_body = last.first_body + len(last.system.parent)
             self.first_q = last.first_q + last.nq

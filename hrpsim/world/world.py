@@ -21,6 +21,7 @@ from hrpsim.world.capacity import carry_over, enlarged, grow
 from hrpsim.world.connecting import Connecting
 from hrpsim.world.entity import Entity, finite_vector
 from hrpsim.world.failure import why_step_failed
+from hrpsim.world.removal import Removing
 from hrpsim.world.results import Contact, StepStats, contact_of, stats_of
 from hrpsim.world.robot import Robot
 from hrpsim.world.scene import EULER, RK4, SEMI_IMPLICIT, SETTINGS, Scene
@@ -36,7 +37,7 @@ STANDARD_GRAVITY = 9.80665
 _SKIN = 0.05
 
 
-class World(Surroundings, Connecting):
+class World(Surroundings, Connecting, Removing):
     """Robots and bodies that move and touch.
 
     time_step [s]; gravity (3,) [m/s^2]; integrator "semi_implicit" (symplectic Euler, joint
@@ -106,6 +107,7 @@ class World(Surroundings, Connecting):
         Surroundings.__init__(self)
         Connecting.__init__(self)
         self._entities: list[Entity] = []
+        self._added = 0  # entities ever
         self._owners: list[tuple[str, str]] = []
         self._scene: Scene | None = None
         self._kept: Scene | None = None  # the scene to go on from
@@ -204,6 +206,8 @@ class World(Surroundings, Connecting):
         for shape in entity.shapes:
             self._materials.add(shape.material)
         entity.stand_after(self._entities[-1] if self._entities else None)
+        self._added += 1
+        entity.number = self._added
         self._entities.append(entity)
         self._rebuild()
         return entity
@@ -278,15 +282,15 @@ class World(Surroundings, Connecting):
             return entity.initial_q.copy()
         return scene.q[entity.first_q : entity.first_q + entity.nq].copy()
 
-    def first_sensor(self, robot: Robot) -> int:
-        """Return the place of a robot's first sensor in the scene."""
+    def first_sensor(self, entity: Entity) -> int:
+        """Return the place in the scene of an entity's first sensor, if it has any."""
         before = 0
-        for entity in self._entities:
-            if entity is robot:
+        for other in self._entities:
+            if other is entity:
                 return before
-            if isinstance(entity, Robot):
-                before += len(entity.model.sensors)
-        raise WorldError(f"robot {robot.name!r} is not in this world")
+            if isinstance(other, Robot):
+                before += len(other.model.sensors)
+        raise WorldError(f"{entity.name!r} is not in this world")
 
     def forget_contacts(self) -> None:
         """Drop what is kept from the last step, after a state was set by hand."""
@@ -377,7 +381,7 @@ class World(Surroundings, Connecting):
 
     def _parts(self) -> tuple:
         return (
-            tuple(id(entity) for entity in self._entities),
+            tuple(entity.number for entity in self._entities),
             tuple(connection.number for connection in self._connections.values()),
         )
 

@@ -36,9 +36,9 @@ def pile(
     return bodies
 
 
-def everything(integrator: str, count: int = 12) -> World:
+def everything(integrator: str, count: int = 12, world: World | None = None) -> World:
     """A humanoid with bushes, a limited joint, and a pile on a slope and a box."""
-    world = World(integrator=integrator)
+    world = World(integrator=integrator) if world is None else world
     world.set_friction("pile", "pile", static=0.5, kinetic=0.3, restitution=0.3)
     world.add_ground(normal=(0.05, 0.0, 1.0))
     world.add_static(Box((0.4, 0.4, 0.1)), position=(0.1, 0.0, 0.05), material="pile")
