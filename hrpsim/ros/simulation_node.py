@@ -15,6 +15,7 @@ from hrpsim.errors import WorldError
 from hrpsim.ros import parameters, qos
 from hrpsim.ros.contact_markers import ContactMarkers
 from hrpsim.ros.diagnostics import Diagnostics
+from hrpsim.ros.entities import Entities
 from hrpsim.ros.live_parameters import LiveParameters
 from hrpsim.ros.lockstep import CommandMissed
 from hrpsim.ros.robot_interface import RobotInterface, places_of
@@ -22,6 +23,7 @@ from hrpsim.ros.run_services import RunServices
 from hrpsim.ros.sensor_noise import NoiseLevels
 from hrpsim.ros.solver_settings import SolverSettings
 from hrpsim.ros.stamps import SimulationClock
+from hrpsim.ros.standard_services import offer_standard_services
 
 _CALLBACK_PERIOD = 0.01  # [s, wall]; an executor turn costs 0.1 to 0.2 ms
 _REPETITION_PERIOD = 0.1  # of a state while time stands still [s, wall]
@@ -39,7 +41,9 @@ class SimulationNode:
         self.node = Node("hrpsim", **node_options)
         parameters.declare_parameters(self.node)
         self.world = make_world(self.node)
-        self._first_state = self.world.snapshot()
+        self.entities = Entities(
+            self.world, tuple(self.world.robots), self._parameter("odom_frame")
+        )
         self._compile()
         self.clock = SimulationClock(self.world.time_step)
         self.pacer = Pacer(self.world.time_step, self._parameter("real_time_factor"))
@@ -65,7 +69,7 @@ class SimulationNode:
             self._parameter("marker_force_scale"),
         )
         self._diagnostics = Diagnostics(self)
-        self._services = RunServices(self)
+        self._services = [RunServices(self), *offer_standard_services(self)]
         self._live_parameters = LiveParameters(self, noise, solver)
         self._next_callbacks = 0.0
         self._next_repetition = 0.0
@@ -172,7 +176,7 @@ class SimulationNode:
 
     def reset(self) -> None:
         """Put the world back to its first state; time goes on, waiting commands are dropped."""
-        self.world.restore(self._first_state)
+        self.entities.restore_first()
         for robot in self.robots:
             robot.begin_anew()
         self._live_parameters.apply_after_reset()
@@ -316,7 +320,7 @@ class SimulationNode:
     def _compile(self) -> None:
         """Step once and take it back: compilation must not fall into the first step."""
         self.world.step()
-        self.world.restore(self._first_state)
+        self.entities.restore_first()
 
     def _parameter(self, name: str) -> Any:
         return parameters.value_of(self.node, name)

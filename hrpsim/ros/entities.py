@@ -1,0 +1,236 @@
+"""Robots and bodies that come and go while a node runs. Needs no ROS.
+
+Refusals carry the names of the result codes of simulation_interfaces.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import yaml
+
+from hrpsim.errors import HrpsimError, ModelError, WorldError, unknown_name
+from hrpsim.model.load import load_model
+from hrpsim.model.placement import IDENTITY, Placement, quaternion_of
+from hrpsim.model.resources import Resources
+from hrpsim.resources import share_path
+from hrpsim.world.body import rotation_matrix
+from hrpsim.world.entity import Entity
+from hrpsim.world.file_reader import FileReader
+from hrpsim.world.robot import Robot
+
+SPAWN_FORMATS = ("urdf", "xacro", "hrpsim")
+_BODY_KEYS = ("name", "shape", "mass", "material", "velocity", "angular_velocity")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_WORLD_FRAMES = ("", "world")
+
+
+class Refusal(WorldError):
+    """A request that cannot be granted; `code` names the cause, such as NAME_NOT_UNIQUE."""
+
+    def __init__(self, code: str, text: str):
+        super().__init__(text)
+        self.code = code
+
+
+class EntityMotion(NamedTuple):
+    """Pose and velocity of an entity's frame in the world."""
+
+    pose: Placement
+    linear: np.ndarray  # (3,) [m/s]
+    angular: np.ndarray  # (3,) [rad/s]
+
+
+class Entities:
+    """The robots and bodies of a node's world, by name.
+
+    The frame of a body is at its centre of mass, that of a robot is its base link's. Robots named
+    in `shown` have topics and cannot be deleted.
+    """
+
+    def __init__(self, world, shown: tuple[str, ...], odom_frame: str = "odom"):
+        self.world = world
+        self.shown = shown
+        self._world_frames = (*_WORLD_FRAMES, odom_frame)
+        self._first_state = world.snapshot()
+        self._spawned: list[Entity] = []
+
+    def named(self, name: str) -> Entity:
+        """Return an entity; Refusal names those that exist."""
+        entities = self.world.entities
+        if name not in entities:
+            raise Refusal("NOT_FOUND", unknown_name("entity", name, entities))
+        return entities[name]
+
+    def spawn(
+        self, name: str, uri: str, text: str, pose: Placement, *, allow_renaming: bool = False
+    ) -> Entity:
+        """Add what `uri`, or else `text`, describes, with its frame at `pose`; return it.
+
+        A URDF or xacro is a robot, free unless its root link is called "world". YAML is an entry
+        of a world file's `bodies`. With `allow_renaming` a taken or missing name is made unique.
+        """
+        if not uri and not text:
+            raise Refusal("NO_RESOURCE", "neither uri nor resource_string says what to spawn")
+        if name and not _NAME.fullmatch(name):
+            raise Refusal(
+                "NAME_INVALID",
+                f"name {name!r}: letters, digits, '_', '-' and '.' can be used, a letter first",
+            )
+        source: str | Path = _located(uri) if uri else text
+        if _is_body(source):
+            entity = self._spawn_body(source, name, pose, allow_renaming)
+        else:
+            entity = self._spawn_robot(source, name, pose, allow_renaming)
+        self._spawned.append(entity)
+        return entity
+
+    def delete(self, name: str) -> int:
+        """Take an entity out of the world; return how many connections went with it."""
+        entity = self.named(name)
+        if name in self.shown:
+            others = [other for other in self.world.entities if other not in self.shown]
+            raise Refusal(
+                "OPERATION_FAILED",
+                f"{name!r} has topics of this node and stays; can be deleted: "
+                + (", ".join(others) or "none"),
+            )
+        before = len(self.world.connections)
+        self.world.remove(entity)
+        self._spawned = [other for other in self._spawned if other is not entity]
+        return before - len(self.world.connections)
+
+    def delete_spawned(self) -> int:
+        """Take out all that was spawned; return how many there were."""
+        count = len(self._spawned)
+        for entity in self._spawned:
+            self.world.remove(entity)
+        self._spawned = []
+        return count
+
+    def restore_first(self) -> None:
+        """Put all that is there back to its first state.
+
+        To that of the whole world bit for bit, unless something was spawned that is still there or
+        deleted since: then each entity returns to the state that it came with.
+        """
+        try:
+            self.world.restore(self._first_state)
+        except WorldError:
+            self.world.reset()
+
+    def motion(self, entity: Entity) -> EntityMotion:
+        """Return pose and velocity of an entity's frame in the world."""
+        if isinstance(entity, Robot):
+            if entity.model.base == "fixed":
+                p, quaternion = entity.link_pose(entity.model.base_link)
+                pose = Placement(rotation_matrix(quaternion), p)
+                return EntityMotion(pose, np.zeros(3), np.zeros(3))
+            R = rotation_matrix(entity.q[3:7])
+            return EntityMotion(
+                Placement(R, entity.q[:3].copy()), R @ entity.v[:3], R @ entity.v[3:6]
+            )
+        pose = Placement(rotation_matrix(entity.orientation), entity.position.copy())
+        return EntityMotion(pose, entity.velocity, entity.angular_velocity)
+
+    def move(self, entity: Entity, motion: EntityMotion) -> None:
+        """Give an entity's frame a pose and a velocity; joints keep theirs."""
+        if isinstance(entity, Robot) and entity.model.base == "fixed":
+            raise Refusal(
+                "OPERATION_FAILED",
+                f"{entity.name!r} has a fixed base: it stands where its description says",
+            )
+        R = motion.pose.R
+        q, v = entity.q.copy(), entity.v.copy()
+        q[:3], q[3:7] = motion.pose.p, quaternion_of(R)
+        v[:3], v[3:6] = R.T @ motion.linear, R.T @ motion.angular
+        entity.q = q
+        entity.v = v
+
+    def frame(self, name: str) -> Placement:
+        """Return where a frame is in the world: "world", the odom frame, or an entity's."""
+        if name in self._world_frames:
+            return IDENTITY
+        if name in self.world.entities:
+            return self.motion(self.world.entities[name]).pose
+        known = [*filter(None, self._world_frames), *self.world.entities]
+        raise Refusal("INVALID_POSE", unknown_name("frame", name, dict.fromkeys(known)))
+
+    def _spawn_robot(self, source, name: str, pose: Placement, allow_renaming: bool) -> Robot:
+        if isinstance(source, str) and not re.search(r"<\s*robot\b", source):
+            raise Refusal(
+                "UNSUPPORTED_FORMAT",
+                f"the XML has no <robot>; formats: {', '.join(SPAWN_FORMATS)}",
+            )
+        packages = {"hrpsim": share_path()}
+        try:
+            model = load_model(source, base="fixed", package_paths=packages)
+            if model.base_link != "world":
+                model = load_model(source, package_paths=packages)
+        except ModelError as error:
+            missing = isinstance(error.__context__, FileNotFoundError)
+            raise Refusal(
+                "MISSING_ASSETS" if missing else "RESOURCE_PARSE_ERROR", str(error)
+            ) from error
+        q = model.neutral()
+        if model.base == "free":
+            q[:3], q[3:7] = pose.p, quaternion_of(pose.R)
+        elif not (np.allclose(pose.p, 0.0) and np.allclose(pose.R, np.eye(3))):
+            raise Refusal(
+                "INVALID_POSE",
+                f"the root link of {model.name!r} is 'world': it stands where its description says",
+            )
+        return self.world.add_robot(model, q=q, name=self._free(name or model.name, allow_renaming))
+
+    def _spawn_body(self, source, name: str, pose: Placement, allow_renaming: bool) -> Entity:
+        reader = FileReader(source if isinstance(source, Path) else Path("resource_string"))
+        try:
+            text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
+            entry = reader.mapping(yaml.safe_load(text), "body", _BODY_KEYS)
+            shape = reader.shape(entry.pop("shape", None), "body")
+            if "mass" not in entry:
+                raise reader.fail("body", "needs a mass [kg]")
+        except (HrpsimError, OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            raise Refusal("RESOURCE_PARSE_ERROR", str(error)) from error
+        name = self._free(name or str(entry.pop("name", "")), allow_renaming)
+        entry.pop("name", None)
+        place = {"position": pose.p, "orientation": quaternion_of(pose.R), "name": name}
+        try:
+            with reader.at("body"):
+                return self.world.add_body(shape, **entry, **place)
+        except HrpsimError as error:
+            raise Refusal("RESOURCE_PARSE_ERROR", str(error)) from error
+
+    def _free(self, name: str, allow_renaming: bool) -> str:
+        if not name and not allow_renaming:
+            raise Refusal("NAME_INVALID", "neither the request nor the resource gives a name")
+        name = name or "entity"
+        taken = self.world.entities
+        if name not in taken:
+            return name
+        if not allow_renaming:
+            raise Refusal(
+                "NAME_NOT_UNIQUE", f"there is an entity {name!r}; taken: {', '.join(taken)}"
+            )
+        return next(k for n in range(2, len(taken) + 3) if (k := f"{name}_{n}") not in taken)
+
+
+def _located(uri: str) -> Path:
+    try:
+        path = Resources(None, {"hrpsim": share_path()}).locate(uri)
+    except FileNotFoundError as error:
+        raise Refusal("RESOURCE_PARSE_ERROR", str(error)) from error
+    if path.suffix not in (".urdf", ".xacro", ".xml", ".yaml", ".yml"):
+        raise Refusal(
+            "UNSUPPORTED_FORMAT", f"{path}: formats are {', '.join(SPAWN_FORMATS)}, by their names"
+        )
+    return path
+
+
+def _is_body(source: str | Path) -> bool:
+    if isinstance(source, Path):
+        return source.suffix in (".yaml", ".yml")
+    return not source.lstrip("\ufeff \t\r\n").startswith("<")
