@@ -11,14 +11,15 @@ from hrpsim.errors import WorldError
 from hrpsim.ros.held_messages import HeldMessages
 from hrpsim.ros.rejections import Rejections
 from hrpsim.ros.stamps import SimulationClock
+from hrpsim.ros.unset_values import split_unset
 
 
 class JointCommands:
     """Applies the messages of `joint_commands` to one robot when `take` is called.
 
     A message names joints and gives position, velocity, effort or several of them for each. Joints
-    that it does not name keep their command. A message that does not fit is rejected as a whole.
-    `commanded` is told the joints of each message that was applied.
+    that it does not name, or gives NaN, keep their command. A message that does not fit is rejected
+    as a whole. `commanded` is told the joints of each message that was applied.
 
     A stamp in the future, at most 1 s of simulated time ahead, holds the message until then: with a
     lead longer than the latency, timing does not depend on the latency. Any other stamp means now.
@@ -37,6 +38,8 @@ class JointCommands:
         self._messages = HeldMessages(node, JointState, topic, clock)
         self._rejections = rejections
         self._commanded = commanded
+        self._logger = node.get_logger()
+        self._unset: list[str] = []
         self.accepted_count = 0
 
     @property
@@ -57,12 +60,22 @@ class JointCommands:
         """Take in what has arrived and apply, in order, what is due by now."""
         for message in self._messages.take_due():
             try:
-                apply_joint_command(self._robot, message)
+                commanded, unset = apply_joint_command(self._robot, message, nan_holds=True)
             except WorldError as error:
                 self._rejections.report(self.topic, "the last command holds", str(error))
             else:
                 self.accepted_count += 1
-                self._commanded(message.name)
+                self._commanded(commanded)
+                self._tell_unset(unset)
+
+    def _tell_unset(self, unset: list[str]) -> None:
+        """Say, whenever it changes, which joints get NaN."""
+        if unset != self._unset:
+            self._unset = unset
+            if unset:
+                self._logger.warning(
+                    f"{self.topic}: NaN leaves the command as it is for {', '.join(unset)}"
+                )
 
     def steps_to_next(self, most: int) -> int:
         """Return how many steps, at most `most`, can be made before a held message is due."""
@@ -73,8 +86,13 @@ class JointCommands:
         self._messages.discard()
 
 
-def apply_joint_command(robot, message: JointState, over: float = 0.0) -> None:
+def apply_joint_command(
+    robot, message: JointState, over: float = 0.0, *, nan_holds: bool = False
+) -> tuple[list[str], list[str]]:
     """Pass a sensor_msgs/JointState to `robot.command`, position targets spread `over` a time [s].
+
+    With `nan_holds`, NaN stands for a value that nobody set. Return the joints that were commanded,
+    and those with NaN.
 
     Raises WorldError for unknown or repeated joints, values that are not finite, fields whose
     length is not that of `name`, and messages without names or values.
@@ -95,4 +113,13 @@ def apply_joint_command(robot, message: JointState, over: float = 0.0) -> None:
             raise WorldError(
                 f"{len(values)} values in '{fields[argument][0]}' for {len(names)} names"
             )
-    robot.command(names=names, over=over, **given)
+    commands, unset = split_unset(names, given) if nan_holds else ([(names, given)], [])
+    kept = robot.world.snapshot() if len(commands) > 1 else None
+    try:
+        for joints, values in commands:
+            robot.command(names=joints, over=over, **values)
+    except WorldError:
+        if kept is not None:
+            robot.world.restore(kept)
+        raise
+    return [joint for joints, _ in commands for joint in joints], unset
