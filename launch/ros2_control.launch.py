@@ -6,7 +6,8 @@
 Needs ros2_control, ros2_controllers and joint_state_topic_hardware_interface. docs/ros_howto.md.
 """
 
-from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction, Shutdown
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
@@ -18,7 +19,6 @@ from launch import LaunchDescription
 PACKAGE = "hrpsim"
 BOOLEAN = ["true", "false"]
 SIMULATED_TIME = {"use_sim_time": True}
-LOCAL_TF = [("/tf", "tf"), ("/tf_static", "tf_static")]
 
 ARGUMENTS = [
     DeclareLaunchArgument(
@@ -60,6 +60,15 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "rviz", default_value="false", choices=BOOLEAN, description="Show the robot in RViz"
     ),
+    DeclareLaunchArgument(
+        "record",
+        default_value="false",
+        choices=BOOLEAN,
+        description="Record all topics: with ros2 bag where installed, else with wrench_recorder",
+    ),
+    DeclareLaunchArgument(
+        "bag", default_value="ros2_control_bag", description="Folder of the recording, to be made"
+    ),
 ]
 
 
@@ -94,14 +103,14 @@ def generate_launch_description():
         namespace=LaunchConfiguration("namespace"),
         arguments=[
             "-d",
-            PathJoinSubstitution([FindPackageShare(PACKAGE), "config", "stand.rviz"]),
+            PathJoinSubstitution([FindPackageShare(PACKAGE), "config", "hrpsim.rviz"]),
         ],
-        remappings=LOCAL_TF,
+        remappings=[("/tf", "tf"), ("/tf_static", "tf_static")],
         parameters=[SIMULATED_TIME],
         condition=IfCondition(LaunchConfiguration("rviz")),
     )
     return LaunchDescription(
-        [*ARGUMENTS, simulation, manager, OpaqueFunction(function=spawners), rviz]
+        [*ARGUMENTS, recorder(), simulation, manager, OpaqueFunction(function=spawners), rviz]
     )
 
 
@@ -129,3 +138,21 @@ def spawners(context):
 
 def parameter(argument, value_type):
     return ParameterValue(LaunchConfiguration(argument), value_type=value_type)
+
+
+def recorder():
+    wanted = IfCondition(LaunchConfiguration("record"))
+    try:
+        get_package_prefix("ros2bag")
+    except PackageNotFoundError:
+        return Node(
+            package=PACKAGE,
+            executable="wrench_recorder",
+            output="screen",
+            arguments=["--output", LaunchConfiguration("bag")],
+            condition=wanted,
+        )
+    command = ["ros2", "bag", "record", "--all", "--storage", "mcap", "--output"]
+    return ExecuteProcess(
+        cmd=[*command, LaunchConfiguration("bag")], output="screen", condition=wanted
+    )
