@@ -499,7 +499,8 @@ def test_a_node_without_the_types_says_so_once(simulations, listener, monkeypatc
     """A package of that name that cannot be imported stands before the real one."""
     hidden = tmp_path / "simulation_interfaces.py"
     hidden.write_text("raise ModuleNotFoundError('not here', name='simulation_interfaces')\n")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]]))
+    paths = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
     node = simulations.start(start_paused=True, remap=["__node:=plain"])
     assert sum("only the std_srvs services" in line for line in node.lines) == 1
     assert listener.call("/plain/step").success
