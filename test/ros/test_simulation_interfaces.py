@@ -160,6 +160,17 @@ def test_features_tell_what_there_is(simulator):
     assert features.spawn_formats == ["urdf", "xacro", "hrpsim"]
 
 
+def test_services_are_those_of_the_document(simulator):
+    text = (Path(__file__).resolve().parents[2] / "docs" / "ros_interface.md").read_text()
+    table = text.split("## Services of simulation_interfaces\n")[1].split("\n- **")[0]
+    rows = [line.split("|")[1:3] for line in table.splitlines() if line.startswith("| `~")]
+    documented = {name.strip(" `").replace("~", "/hrpsim"): kind.strip() for name, kind in rows}
+    node = simulator.listener.node
+    offered = dict(node.get_service_names_and_types_by_node("hrpsim", "/"))
+    kinds = {name: types[0] for name, types in offered.items() if "_action" not in name}
+    assert documented == {n: k for n, k in kinds.items() if k.startswith("simulation_interfaces")}
+
+
 def test_states_and_their_transitions(simulator):
     already = SetSimulationState.Response.ALREADY_IN_TARGET_STATE
     assert simulator.state() == PAUSED
