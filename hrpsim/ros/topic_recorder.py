@@ -105,7 +105,8 @@ class TopicRecorder:
         return "\n".join(lines)
 
     def _wanted(self, topic: str) -> bool:
-        return topic.startswith(self.namespace) or topic in _SHARED_TOPICS
+        hidden = "/_" in topic  # those of actions, say, which ros2 bag leaves out, too
+        return not hidden and (topic.startswith(self.namespace) or topic in _SHARED_TOPICS)
 
     def _is_better(self, topic: str, qos: QoSProfile, known: PolledSubscription) -> bool:
         """Return whether a new subscription with `qos` would hear what the present one cannot.
