@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 
 from hrpsim.errors import HrpsimError
@@ -43,17 +44,20 @@ def view(options: argparse.Namespace, world, motion=None) -> int:
 def controlled(robot, controller, parameters):
     """Return the control loop of a robot and the motion that it makes.
 
-    Once the controller has finished, its last command holds.
+    Once the controller has finished, its last command holds; after a reset it begins anew.
     """
     from hrpsim.control.control_loop import ControlLoop
     from hrpsim.viewer.session import Motion
 
     loop = ControlLoop(robot, controller, parameters)
+    finished_at = math.inf
 
     def tick() -> None:
-        if controller.finished:
+        nonlocal finished_at
+        if robot.world.time >= finished_at:
             robot.world.step(loop.steps_per_period)
-        else:
-            loop.tick()
+            return
+        loop.tick()
+        finished_at = robot.world.time if controller.finished else math.inf
 
     return loop, Motion(controller.period, tick, rewinds=False)

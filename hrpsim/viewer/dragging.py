@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 
+from hrpsim.errors import WorldError
 from hrpsim.world.body import Body, rotation_matrix
 from hrpsim.world.robot import Robot
 
 _RATE = 2.0 * math.pi * 1.5  # of the whole robot or body on the spring [rad/s]
 _STIFFEST = 0.1  # stiffness times period^2 over the mass of the dragged part: stable in a step
-_MOST_DAMPED = 0.2  # damping times period over that mass, likewise
+_MOST_DAMPED = 0.5  # damping times period over that mass, likewise
 
 
 class Grip:
@@ -33,6 +34,8 @@ class Grip:
         part = mass
         if isinstance(entity, Robot):
             body = entity.model.frame(link).body
+            if body < 0:
+                raise WorldError(f"link {link!r} of {entity.name!r} is fixed to the world")
             part = float(entity.system.mass[body])
         self.stiffness = min(mass * _RATE**2, _STIFFEST * part / period**2)  # [N/m]
         self.damping = min(2.0 * mass * _RATE, _MOST_DAMPED * part / period)  # [Ns/m]

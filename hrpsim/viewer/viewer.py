@@ -51,6 +51,7 @@ class Viewer:
         self.drawing = Drawing(self.server, world)
         self.controls = Controls(self.server, self.session, self.drawing)
         self._line = None
+        self._visited = False
         self._let_drag()
         self._aim_camera(world)
 
@@ -65,8 +66,11 @@ class Viewer:
         return self.drawing.left_out
 
     def run(self, duration: float = float("inf")) -> None:
-        """Play for `duration` [s, wall], or until the process is interrupted."""
-        self.session.play()
+        """Serve for `duration` [s, wall], or until the process is interrupted.
+
+        Time stands still until somebody opens the page for the first time.
+        """
+        self.server.on_client_connect(lambda _: self.controls.wish(self._welcome))
         end = time.monotonic() + duration
         while time.monotonic() < end:
             self.turn()
@@ -81,6 +85,11 @@ class Viewer:
             self._draw_spring()
             self.controls.update()
         time.sleep(max(0.0, begin + _FRAME - time.monotonic()))
+
+    def _welcome(self) -> None:
+        if not self._visited:
+            self._visited = True
+            self.session.play()
 
     def stop(self) -> None:
         """Close the server."""

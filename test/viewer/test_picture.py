@@ -1,0 +1,102 @@
+"""What is drawn: visuals of descriptions, force arrows, capsules, plotted signals."""
+
+import numpy as np
+import pytest
+
+from hrpsim import Box, Cylinder, Sphere, World, load_model, load_world
+from hrpsim.resources import share_path
+from hrpsim.viewer.arrows import contact_arrows, sensor_pose, wrench_arrows
+from hrpsim.viewer.drawing import capsule_mesh
+from hrpsim.viewer.signals import History, signals_of
+from hrpsim.viewer.visuals import MeshFile, visuals_of_model
+
+URDF = """<robot name="r">
+  <material name="red"><color rgba="1 0 0.2 1"/></material>
+  <link name="base">
+    <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    {}
+  </link>
+</robot>"""
+
+
+def drawn(elements):
+    return visuals_of_model(load_model(URDF.format(elements)))
+
+
+def test_visuals_have_place_geometry_and_colour():
+    box, ball, rod = drawn(
+        '<visual><origin xyz="1 2 3" rpy="0 0 1.5707963267948966"/><geometry><box size="1 2 3"/>'
+        '</geometry><material name="red"/></visual>'
+        '<visual><geometry><sphere radius="0.3"/></geometry></visual>'
+        '<visual><geometry><cylinder radius="0.1" length="0.4"/></geometry></visual>'
+    )
+    assert box.geometry == Box((1, 2, 3)) and box.color == (255, 0, 51) and box.link == "base"
+    np.testing.assert_allclose(box.placement.p, [1, 2, 3])
+    np.testing.assert_allclose(box.placement.R @ [1, 0, 0], [0, 1, 0], atol=1e-15)
+    assert ball.geometry == Sphere(0.3) and rod.geometry == Cylinder(0.1, 0.4)
+
+
+def test_a_mesh_is_named_with_its_scale():
+    (mesh,) = drawn('<visual><geometry><mesh filename="a.stl" scale="2 2 2"/></geometry></visual>')
+    assert mesh.geometry == MeshFile("a.stl", (2.0, 2.0, 2.0))
+
+
+def test_without_visuals_the_collision_shapes_are_drawn():
+    (box,) = drawn(
+        '<collision><origin xyz="0 0 1"/><geometry><box size="1 1 1"/></geometry></collision>'
+    )
+    assert box.geometry == Box((1, 1, 1))
+    np.testing.assert_allclose(box.placement.p, [0, 0, 1])
+
+
+def test_arrows_of_a_resting_box_carry_its_weight_upwards():
+    world = World()
+    world.add_ground()
+    world.add_body(Box((0.2, 0.2, 0.2)), mass=4.0, position=(0.0, 0.0, 0.1))
+    world.step(200)
+    arrows = contact_arrows(world.contacts, 0.01)
+    assert arrows.shape == (4, 2, 3)
+    total = (arrows[:, 1] - arrows[:, 0]).sum(axis=0)
+    np.testing.assert_allclose(total, [0.0, 0.0, 0.01 * 4.0 * 9.80665], atol=1e-6)
+    np.testing.assert_allclose(np.abs(arrows[:, 0, :2]), 0.1, atol=1e-6)
+    assert contact_arrows([], 1.0).shape == (0, 2, 3)
+
+
+def test_sensor_arrows_begin_at_the_sensor_and_carry_the_standing_robot():
+    world = load_world(share_path("config/stand.yaml"))
+    (robot,) = world.robots.values()
+    world.step()
+    feet = [robot.sensors["lfsensor"], robot.sensors["rfsensor"]]
+    forces, _ = wrench_arrows(feet, 1e-3)
+    carried = 1e3 * (forces[:, 1] - forces[:, 0]).sum(axis=0)
+    weight = robot.model.mass * 9.80665
+    np.testing.assert_allclose(carried, [0.0, 0.0, weight], atol=1e-3 * weight)
+    for sensor, arrow in zip(feet, forces):
+        origin, R = sensor_pose(sensor)
+        ankle, _ = robot.link_pose(sensor.description.link)
+        assert np.linalg.norm(origin - ankle) < 0.2
+        np.testing.assert_array_equal(arrow[0], origin)
+        np.testing.assert_allclose(1e3 * R.T @ (arrow[1] - origin), sensor.force, rtol=1e-9)
+
+
+def test_a_capsule_is_closed_and_has_its_volume():
+    vertices, faces = capsule_mesh(0.1, 0.3, rings=32, segments=96)
+    a, b, c = vertices[faces].astype(np.float64).transpose(1, 0, 2)
+    volume = np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0
+    assert volume == pytest.approx(np.pi * 0.1**2 * (0.3 + 4.0 / 3.0 * 0.1), rel=5e-3)
+    assert vertices[:, 2].max() == pytest.approx(0.25)
+
+
+def test_signals_are_read_when_asked():
+    world = World(gravity=(0.0, 0.0, 0.0))
+    world.add_body(Sphere(0.1), 1.0, velocity=(0.0, 0.0, 2.0))
+    history = History(signals_of(world)["sphere position z [m]"], duration=0.1)
+    for _ in range(200):
+        world.step()
+        history.add(world.time)
+    times, values = history.arrays()
+    assert times[-1] - times[0] == pytest.approx(0.1)
+    np.testing.assert_allclose(values, 2.0 * times, atol=1e-9)
+    world.reset()
+    history.add(world.time)
+    assert len(history.arrays()[0]) == 1

@@ -1,0 +1,148 @@
+"""The page and its buttons, over HTTP and the websocket that a browser would use."""
+
+import time
+import urllib.request
+
+import pytest
+
+from hrpsim import Box, Capsule, HrpsimError, Sphere, World, load_model
+from hrpsim.viewer.viewer import Viewer
+from robots import HRP2_LIKE
+
+try:
+    import msgspec
+    import viser
+    from viser import _messages as messages
+    from websockets.sync.client import connect
+except ImportError:
+    viser = None
+
+needs_viser = pytest.mark.skipif(viser is None, reason="viser is not installed: hrpsim[viewer]")
+
+
+def world_of_all_kinds():
+    world = World(time_step=2e-3)
+    world.add_ground()
+    world.add_static(Box((0.5, 0.5, 0.1)), position=(2.0, 0.0, 0.05), name="plate")
+    world.add_body(Capsule(0.1, 0.3), 1.0, (1.0, 0.0, 1.0))
+    world.add_body(Sphere(0.1), 1.0, (1.0, 1.0, 0.1))
+    world.add_robot(load_model(HRP2_LIKE, base="fixed", xacro_arguments={"bush": False}))
+    return world
+
+
+@pytest.fixture
+def viewer():
+    shown = Viewer(world_of_all_kinds(), port=0)
+    yield shown
+    shown.stop()
+
+
+class Browser:
+    """Says what a browser says: where its camera is, and which control was used."""
+
+    def __init__(self, viewer):
+        address = viewer.url.replace("http", "ws")
+        self._socket = connect(
+            address,
+            subprotocols=[f"viser-v{viser.__version__}"],
+            max_size=None,
+            close_timeout=0.1,  # it never reads what the server goes on sending
+        )
+        self._send(
+            messages.ViewerCameraMessage,
+            wxyz=(1, 0, 0, 0),
+            position=(3, 0, 1),
+            fov=1.0,
+            near=0.01,
+            far=100.0,
+            image_height=480,
+            image_width=640,
+            look_at=(0, 0, 0),
+            up_direction=(0, 0, 1),
+        )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self._socket.close()
+
+    def use(self, control, value=True):
+        self._send(messages.GuiUpdateMessage, uuid=control._impl.uuid, updates={"value": value})
+
+    def _send(self, kind, **content):
+        self._socket.send(msgspec.msgpack.encode({"type": kind.__name__, **content}))
+
+
+def turn_until(viewer, happened, limit=20.0):
+    end = time.monotonic() + limit
+    while not happened():
+        assert time.monotonic() < end, "it did not happen"
+        viewer.turn()
+
+
+@needs_viser
+def test_the_page_is_served_on_loopback_and_the_scene_is_there(viewer):
+    assert viewer.url.startswith("http://127.0.0.1:") and viewer.left_out == []
+    with urllib.request.urlopen(viewer.url, timeout=10) as page:
+        assert page.status == 200 and b"<html" in page.read().lower()
+    nodes = viewer.server.scene._handle_from_node_name
+    assert {"/world/ground_0", "/world/plate_1", "/capsule/capsule/shape"} <= nodes.keys()
+    model = next(iter(viewer.session.world.robots.values())).model
+    assert any(name.startswith(f"/{model.name}/RARM_LINK6/") for name in nodes)
+
+
+@needs_viser
+def test_nodes_follow_the_world(viewer):
+    node = viewer.server.scene._handle_from_node_name["/capsule/capsule"]
+    viewer.session.world.step(100)
+    viewer.turn()
+    height = viewer.session.world.bodies["capsule"].position[2]
+    assert height < 0.9 and node.position[2] == pytest.approx(height)
+
+
+@needs_viser
+def test_time_waits_for_the_first_visitor_and_buttons_act_on_the_world(viewer):
+    world, controls = viewer.session.world, viewer.controls
+    viewer.run(0.2)
+    assert world.time == 0.0
+    with Browser(viewer) as browser:
+        turn_until(viewer, lambda: world.time > 0.05)
+        browser.use(controls.pause)
+        turn_until(viewer, lambda: not viewer.session.playing)
+        then = world.time
+        for _ in range(5):
+            viewer.turn()
+        assert world.time == then
+        browser.use(controls.step)
+        turn_until(viewer, lambda: world.time > then)
+        assert world.time == pytest.approx(then + world.time_step)
+        browser.use(controls.play)
+        turn_until(viewer, lambda: world.time > then + 0.3)
+        browser.use(controls.back, 0.2)
+        turn_until(viewer, lambda: viewer.session.looking_back > 0.1)
+        assert not viewer.session.playing
+        browser.use(controls.reset)
+        turn_until(viewer, lambda: world.time == 0.0)
+
+
+@needs_viser
+def test_a_mesh_that_cannot_be_drawn_is_named():
+    world = World()
+    world.add_robot(
+        load_model(
+            '<robot name="r"><link name="base"><inertial><mass value="1"/><inertia ixx="1" iyy="1" '
+            'izz="1" ixy="0" ixz="0" iyz="0"/></inertial><visual><geometry>'
+            '<mesh filename="none.stl"/></geometry></visual></link></robot>'
+        )
+    )
+    viewer = Viewer(world, port=0)
+    viewer.stop()
+    (line,) = viewer.left_out
+    assert "r/base: none.stl" in line
+
+
+def test_without_viser_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "viser", None)
+    with pytest.raises(HrpsimError, match=r"pip install 'hrpsim\[viewer\]'"):
+        Viewer(World())
