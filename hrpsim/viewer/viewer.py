@@ -13,6 +13,8 @@ from hrpsim.viewer.signals import moves_freely
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8080
 _FRAME = 1.0 / 40.0  # [s, wall]
+_CAMERA = np.array([2.2, 2.4, 0.8])  # from the middle, for things within 1 m of it [m]
+_FIELD_OF_VIEW = 0.85  # upright [rad]
 _LINE_COLOR = (250, 170, 30)
 
 
@@ -47,6 +49,7 @@ class Viewer:
         # The share button would lead the page through a public relay.
         self.server.gui.configure_theme(show_share_button=False, show_logo=False)
         self.server.scene.set_up_direction("+z")
+        self.server.scene.configure_default_lights(cast_shadow=False)
         self.server.scene.world_axes.visible = False
         self.drawing = Drawing(self.server, world)
         self.controls = Controls(self.server, self.session, self.drawing)
@@ -129,4 +132,5 @@ class Viewer:
         middle = np.mean(places, axis=0) if places else np.array([0.0, 0.0, 0.5])
         reach = max([1.0, *(np.linalg.norm(place - middle) for place in places)])
         self.server.initial_camera.look_at = middle
-        self.server.initial_camera.position = middle + reach * np.array([1.5, -1.1, 0.6])
+        self.server.initial_camera.position = middle + reach * _CAMERA
+        self.server.initial_camera.fov = _FIELD_OF_VIEW
