@@ -157,7 +157,7 @@ class CommandPublisher:
 
     def __init__(self, node: Node, joint_names: tuple[str, ...]):
         self._joint_names = list(joint_names)
-        self._publisher = node.create_publisher(JointState, "joint_commands", qos.COMMAND)
+        self._publisher = node.create_publisher(JointState, "joint_commands", qos.STATE)
         self._templates: dict[tuple[bool, ...], SerializedTemplate] = {}
 
     @property

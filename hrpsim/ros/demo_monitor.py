@@ -10,11 +10,11 @@ from nav_msgs.msg import Odometry
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import qos_profile_sensor_data
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import Trigger
 
 from hrpsim.control.fall import FallWatch
+from hrpsim.ros import qos
 
 
 class DemoMonitor:
@@ -31,7 +31,7 @@ class DemoMonitor:
         self._node = Node("demo_monitor", context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
-        self._node.create_subscription(Odometry, "odom", self._on_odometry, qos_profile_sensor_data)
+        self._node.create_subscription(Odometry, "odom", self._on_odometry, qos.STATE)
         self.fall = FallWatch()
         self.simulated = 0.0  # [s]
         self.fell_at: float | None = None  # [s]

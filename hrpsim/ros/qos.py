@@ -1,7 +1,8 @@
 """The quality of service of every topic, in one place.
 
 Sensor topics are reliable: such a publisher serves reliable and best-effort subscribers alike,
-rosbag included. The history is deep enough for the burst that one call of ~/step makes.
+rosbag included. The history is deep enough for the burst that one call of ~/step makes, and for
+recorders that fall behind for a while: the programs here send their commands so, too.
 """
 
 from __future__ import annotations
