@@ -21,6 +21,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
 _KEPT_CACHES = 6
+_WITHOUT_KERNELS = {"ros", "viewer", "experiments", "control", "commands"}
 _OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
 
 
@@ -28,7 +29,7 @@ def _source_hash() -> str:
     digest = hashlib.sha256(f"{numba.__version__} {platform.python_version()}".encode())
     package = Path(__file__).parent
     for source in sorted(package.rglob("*.py")):
-        if source.parent.name in {"ros", "viewer", "experiments", "control", "commands"}:
+        if source.parent.name in _WITHOUT_KERNELS or source.name == "cli.py":
             continue
         digest.update(source.relative_to(package).as_posix().encode())
         digest.update(source.read_bytes())
