@@ -21,6 +21,7 @@ from hrpsim.ros.lockstep import CommandMissed
 from hrpsim.ros.robot_interface import RobotInterface, places_of
 from hrpsim.ros.run_services import RunServices
 from hrpsim.ros.sensor_noise import NoiseLevels
+from hrpsim.ros.serialized_template import SerializedTemplate
 from hrpsim.ros.solver_settings import SolverSettings
 from hrpsim.ros.stamps import SimulationClock
 from hrpsim.ros.standard_services import offer_standard_services
@@ -59,8 +60,8 @@ class SimulationNode:
             for robot, place in zip(robots, places_of(robots, self._parameter("frame_prefix")))
         ]
         self._locksteps = [robot.lockstep for robot in self.robots if robot.lockstep]
-        self._clock_message = Clock()
-        self._clock_publisher = self.node.create_publisher(Clock, "/clock", qos.STATE)
+        clock_publisher = self.node.create_publisher(Clock, "/clock", qos.STATE)
+        self._clock_template = SerializedTemplate(clock_publisher, Clock(), _fill_clock, 0)
         self._transforms = self._make_transforms()
         self._markers = ContactMarkers(
             self.node,
@@ -245,8 +246,7 @@ class SimulationNode:
             self._markers_shown = steps
 
     def _publish_clock(self) -> None:
-        self._clock_message.clock = self.clock.stamp.to_message()
-        self._clock_publisher.publish(self._clock_message)
+        self._clock_template.publish(self.clock.stamp)
 
     def _serve_callbacks(self, executor: SingleThreadedExecutor) -> None:
         now = time.monotonic()
@@ -324,3 +324,7 @@ class SimulationNode:
 
     def _parameter(self, name: str) -> Any:
         return parameters.value_of(self.node, name)
+
+
+def _fill_clock(message: Clock, stamp, numbers) -> None:
+    message.clock = stamp
