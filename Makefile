@@ -37,7 +37,7 @@ lint: setup-test
 	@$(RUN) -m ruff format --check --quiet .
 
 test: lint
-	@$(PYTEST) -n 2 $(ARGS)
+	@$(PYTEST) -n 2 --dist loadgroup $(ARGS)
 
 format: setup-test
 	@$(RUN) -m ruff check --fix .

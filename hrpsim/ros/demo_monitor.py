@@ -46,6 +46,15 @@ class DemoMonitor:
         simulated, wall = self._first_progress
         return (self.simulated - simulated) / max(self.last_progress - wall, 1e-9)
 
+    def wait_for_listeners(self, topic: str, count: int, timeout: float) -> bool:
+        """Return whether `count` subscriptions of `topic` are found within `timeout` [s]."""
+        end = time.monotonic() + timeout
+        while self._node.count_subscribers(topic) < count:
+            if time.monotonic() > end:
+                return False
+            self._executor.spin_once(timeout_sec=0.05)
+        return True
+
     def resume(self, timeout: float) -> bool:
         """Call ~/resume of the simulation and return whether it answered within `timeout` [s]."""
         end = time.monotonic() + timeout

@@ -161,6 +161,9 @@ class DemoRun:
             self._show_rviz()
         self._wait_ready([node, recorder, self._controller])
         self._monitor = DemoMonitor(self._domain_id)
+        # The recorder was ready before the controller had a topic: none of its commands be missed.
+        if not self._monitor.wait_for_listeners("joint_commands", 2, timeout=STALL_LIMIT):
+            raise DemoError("the recorder does not hear joint_commands")
         if not self._monitor.resume(timeout=STALL_LIMIT):
             raise DemoError(f"the node did not answer ~/resume within {STALL_LIMIT:.0f} s")
 

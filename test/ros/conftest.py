@@ -20,9 +20,15 @@ collect_ignore = [
 
 
 def pytest_collection_modifyitems(items):
-    """Processes start slowly on a loaded machine: the time-out is for those that hang."""
+    """Let one worker run a module in its order: its tests share a node whose time goes on.
+
+    Processes start slowly on a loaded machine: the time-out is for those that hang.
+    """
     for item in items:
-        if Path(__file__).parent in item.path.parents and not item.get_closest_marker("timeout"):
+        if Path(__file__).parent not in item.path.parents:
+            continue
+        item.add_marker(pytest.mark.xdist_group(item.path.stem))
+        if not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(400))
 
 

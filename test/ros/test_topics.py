@@ -63,7 +63,9 @@ def test_clock_keeps_step_with_the_states(settled):
 
 @pytest.mark.parametrize("topic", [*STATE_TOPICS, "/clock", "/tf"])
 def test_state_topics_are_reliable_and_volatile(paused_simulation, module_listener, topic):
-    (offer,) = module_listener.node.get_publishers_info_by_topic(topic)
+    offers = module_listener.node.get_publishers_info_by_topic
+    assert module_listener.wait_for(lambda: offers(topic))
+    (offer,) = offers(topic)
     assert offer.qos_profile.reliability == ReliabilityPolicy.RELIABLE
     assert offer.qos_profile.durability == DurabilityPolicy.VOLATILE
 
