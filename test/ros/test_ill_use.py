@@ -25,6 +25,7 @@ class Running:
         self.listener = listener
         self.states = listener.collect(STATE, "joint_states")
         self.diagnostics = listener.collect(DIAGNOSTICS, "/diagnostics")
+        assert listener.wait_for(lambda: self.states)
 
     def head(self):
         message = self.states[-1]
