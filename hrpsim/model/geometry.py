@@ -1,4 +1,4 @@
-"""Collision geometry: the primitive shapes, sizes in SI units, symmetric about their z axis."""
+"""Collision geometry: primitive shapes, symmetric about their z axis, and triangle meshes; SI units."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from hrpsim.errors import ModelError
 
-PLANE, SPHERE, BOX, CAPSULE, CYLINDER = range(5)
+PLANE, SPHERE, BOX, CAPSULE, CYLINDER, MESH = range(6)
 
 
 def _positive(owner: str, **values: float) -> None:
@@ -99,4 +99,30 @@ class Cylinder:
         return (float(self.radius), 0.5 * float(self.length), 0.0)
 
 
-Geometry = Plane | Sphere | Box | Capsule | Cylinder
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """A solid bounded by triangles, or a surface that is solid beneath; concave or not.
+
+    vertices (n, 3) [m] and triangles (m, 3), indices of vertices counter-clockwise as seen from
+    outside. The arrays are copied and cannot be written to.
+    """
+
+    vertices: np.ndarray
+    triangles: np.ndarray
+    kind = MESH
+
+    def __post_init__(self):
+        for name, kind in {"vertices": np.float64, "triangles": np.int64}.items():
+            array = np.array(getattr(self, name), dtype=kind, order="C")
+            if array.ndim != 2 or array.shape[1] != 3:
+                raise ModelError(f"Mesh: {name} must have shape (n, 3), got {array.shape}")
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    @property
+    def size(self) -> tuple[float, float, float]:
+        """Kernel size parameters: none, the triangles say it all."""
+        return (0.0, 0.0, 0.0)
+
+
+Geometry = Plane | Sphere | Box | Capsule | Cylinder | Mesh
