@@ -12,6 +12,7 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from hrpsim.ros import qos
+from hrpsim.ros.serialized_template import SerializedTemplate
 from hrpsim.ros.stamps import Stamp
 from hrpsim.world.results import Contact
 
@@ -37,6 +38,8 @@ class ContactMarkers:
         self._frame = frame
         self._force_scale = force_scale
         self._shown = 0  # arrows in the last message
+        self._layout: tuple | None = None  # of the last message
+        self._template: SerializedTemplate | None = None
         self._publisher = node.create_publisher(MarkerArray, "contact_markers", qos.REPORT)
 
     def publish(self, stamp: Stamp) -> None:
@@ -44,36 +47,53 @@ class ContactMarkers:
         if self._publisher.get_subscription_count() == 0:
             return
         contacts = [_on_the_moving_body(contact) for contact in self._world.contacts]
-        time = stamp.to_message()
-        message = MarkerArray()
-        for number, contact in enumerate(contacts):
-            marker = self._marker("force", number, Marker.ARROW, _ARROW_COLOR, time)
-            if np.linalg.norm(contact.force) < _LEAST_FORCE:
-                marker.action = Marker.DELETE
-            else:
-                tip = contact.point + self._force_scale * contact.force
-                marker.points = [_point(contact.point), _point(tip)]
-                marker.scale.x, marker.scale.y, marker.scale.z = _ARROW
-            message.markers.append(marker)
-        for number in range(len(contacts), self._shown):
-            marker = self._marker("force", number, Marker.ARROW, _ARROW_COLOR, time)
-            marker.action = Marker.DELETE
-            message.markers.append(marker)
+        points, normals, forces = (
+            np.array([getattr(contact, field) for contact in contacts]).reshape(-1, 3)
+            for field in ("point", "normal", "force")
+        )
+        has_arrow = np.linalg.norm(forces, axis=1) >= _LEAST_FORCE
+        has_arrow = has_arrow.tolist() + [False] * (self._shown - len(contacts))
         self._shown = len(contacts)
-        message.markers.append(self._cones(contacts, time))
-        self._publisher.publish(message)
+        arrows = np.stack([points, points + self._force_scale * forces], axis=1)
+        cones = _cones(points, normals, self._frictions())
+        numbers = np.concatenate([arrows[has_arrow[: len(contacts)]].ravel(), cones.ravel()])
+        self._send(stamp, (*has_arrow, len(contacts)), numbers)
 
-    def _cones(self, contacts, time) -> Marker:
-        marker = self._marker("friction", 0, Marker.TRIANGLE_LIST, _CONE_COLOR, time)
-        marker.scale.x = marker.scale.y = marker.scale.z = 1.0
-        for contact, friction in zip(contacts, self._frictions()):
-            rim = cone_rim(contact.point, contact.normal, friction)
-            apex = _point(contact.point)
-            corners = [_point(corner) for corner in rim]
-            for k, corner in enumerate(corners):
-                marker.points += [apex, corner, corners[k - 1]]
-        if not marker.points:
-            marker.action = Marker.DELETE
+    def _send(self, stamp: Stamp, layout: tuple, numbers: np.ndarray) -> None:
+        """Publish coordinates in a layout; one that has come before is worth a template."""
+        if layout != self._layout:
+            self._layout, self._template = layout, None
+            message = self._message(*layout)
+            _fill(message, stamp.to_message(), numbers.tolist())
+            self._publisher.publish(message)
+            return
+        if self._template is None:
+            message = self._message(*layout)
+            self._template = SerializedTemplate(self._publisher, message, _fill, len(numbers))
+        self._template.numbers[:] = numbers
+        self._template.publish(stamp)
+
+    def _message(self, *layout) -> MarkerArray:
+        """Return a message for which arrows there are, and how many cones at the end of it."""
+        *has_arrow, cone_count = layout
+        arrows = [
+            self._marker("force", number, Marker.ARROW, _ARROW_COLOR, 2 * there)
+            for number, there in enumerate(has_arrow)
+        ]
+        for arrow in arrows:
+            arrow.scale.x, arrow.scale.y, arrow.scale.z = _ARROW
+        corners = 3 * _CONE_FACETS * cone_count
+        cones = self._marker("friction", 0, Marker.TRIANGLE_LIST, _CONE_COLOR, corners)
+        cones.scale.x = cones.scale.y = cones.scale.z = 1.0
+        return MarkerArray(markers=[*arrows, cones])
+
+    def _marker(self, name: str, number: int, kind: int, color: ColorRGBA, points: int) -> Marker:
+        """Return a marker with room for its points; without any it is to be deleted."""
+        action = Marker.ADD if points else Marker.DELETE
+        marker = Marker(ns=name, id=number, type=kind, action=action, color=color)
+        marker.header.frame_id = self._frame
+        marker.pose.orientation.w = 1.0
+        marker.points = [Point() for _ in range(points)]
         return marker
 
     def _frictions(self) -> np.ndarray:
@@ -84,12 +104,13 @@ class ContactMarkers:
         pairs = material[records["shape_a"]], material[records["shape_b"]]
         return scene.materials["static"][pairs]
 
-    def _marker(self, name: str, number: int, kind: int, color: ColorRGBA, time) -> Marker:
-        marker = Marker(ns=name, id=number, type=kind, action=Marker.ADD, color=color)
-        marker.header.frame_id = self._frame
-        marker.header.stamp = time
-        marker.pose.orientation.w = 1.0
-        return marker
+
+def _fill(message: MarkerArray, stamp, numbers) -> None:
+    rest = iter(numbers)
+    for marker in message.markers:
+        marker.header.stamp = stamp
+        for point in marker.points:
+            point.x, point.y, point.z = next(rest), next(rest), next(rest)
 
 
 def _on_the_moving_body(contact: Contact) -> Contact:
@@ -98,16 +119,19 @@ def _on_the_moving_body(contact: Contact) -> Contact:
     return replace(contact, a=contact.b, b=contact.a, normal=-contact.normal, force=-contact.force)
 
 
-def cone_rim(apex, normal, friction: float) -> np.ndarray:
-    """Return points (k, 3) [m] on the friction cone: forces on it slip with that coefficient."""
-    x = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
-    x /= np.linalg.norm(x)
-    y = np.cross(normal, x)
+def _cones(apexes, normals, frictions) -> np.ndarray:
+    """Return the corners (n, facets, 3, 3) [m] of cones: forces on them slip with that coefficient.
+
+    apexes, normals (n, 3); frictions (n,).
+    """
+    axes = np.eye(3)[np.argmin(np.abs(normals), axis=1)]
+    x = np.cross(normals, axes)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    y = np.cross(normals, x)
     angles = np.linspace(0.0, 2.0 * math.pi, _CONE_FACETS, endpoint=False)[:, None]
-    half = math.atan(friction)
-    outward = np.cos(angles) * x + np.sin(angles) * y
-    return apex + _CONE_SLANT * (math.cos(half) * normal + math.sin(half) * outward)
-
-
-def _point(p) -> Point:
-    return Point(x=float(p[0]), y=float(p[1]), z=float(p[2]))
+    half = np.arctan(frictions)[:, None, None]
+    outward = np.cos(angles) * x[:, None] + np.sin(angles) * y[:, None]
+    rim = np.cos(half) * normals[:, None] + np.sin(half) * outward
+    rim = apexes[:, None] + _CONE_SLANT * rim
+    apex = np.broadcast_to(apexes[:, None], rim.shape)
+    return np.stack([apex, rim, np.roll(rim, 1, axis=1)], axis=2)

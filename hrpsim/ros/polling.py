@@ -53,6 +53,8 @@ class PolledSubscription:
         self.subscription = node.create_subscription(
             message_type, topic, _unused, qos, callback_group=PolledGroup(), raw=raw
         )
+        self._handle = self.subscription.handle
+        self._message_type, self._raw = message_type, raw
 
     @property
     def topic(self) -> str:
@@ -69,18 +71,15 @@ class PolledSubscription:
         The info holds `source_timestamp` and `received_timestamp` [ns, wall clock] and, where the
         middleware counts, `publication_sequence_number`.
         """
-        with self.subscription.handle:
-            return self.subscription.handle.take_message(
-                self.subscription.msg_type, self.subscription.raw
-            )
+        return self._handle.take_message(self._message_type, self._raw)
 
     def wait(self, longest: float) -> None:
         """Return once a message is there to take, or after `longest` [s, wall]."""
         context = self._node.context.handle
-        with self.subscription.handle, context:
+        with self._handle, context:
             wait_set = rclpy_implementation.WaitSet(1, 0, 0, 0, 0, 0, context)
             wait_set.clear_entities()
-            wait_set.add_subscription(self.subscription.handle)
+            wait_set.add_subscription(self._handle)
             wait_set.wait(round(longest * 1e9))
 
     def take_all(self) -> Iterator[tuple[Any, dict[str, int]]]:

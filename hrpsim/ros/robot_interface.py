@@ -20,6 +20,7 @@ from hrpsim.ros.rejections import Rejections
 from hrpsim.ros.robot_publishers import RobotPublishers
 from hrpsim.ros.robot_transforms import RobotTransforms
 from hrpsim.ros.sensor_noise import NoiseLevels
+from hrpsim.ros.sensor_readings import SensorReadings
 from hrpsim.ros.stamps import SimulationClock, Stamp
 from hrpsim.ros.zmp_publisher import ZmpPublisher
 
@@ -60,21 +61,21 @@ class RobotInterface:
         )
         self.gains = JointGains(node, robot, PREFIX + place.parameters)
         self.rejections = Rejections(node.get_logger())
+        self._readings = SensorReadings(robot, clock, levels)
         self._publishers = RobotPublishers(
             node,
             robot,
             self.frames,
-            clock,
-            levels,
+            self._readings,
             odometry=value("publish_odometry") and robot.model.base == "free",
             prefix=place.topics,
         )
-        readers = self._publishers.wrench_readers
-        feet = {name: readers[name] for name in value("foot_sensors") if name in readers}
+        sensors = {s.name for s in robot.model.sensors if s.kind == "force_torque"}
+        feet = [name for name in value("foot_sensors") if name in sensors]
         self._zmp = None
         if feet:
-            poses, topic = self._publishers.sensor_frames, f"{place.topics}zmp"
-            self._zmp = ZmpPublisher(node, robot, self.frames, poses, feet, topic)
+            topic = f"{place.topics}zmp"
+            self._zmp = ZmpPublisher(node, robot, self.frames, self._readings, feet, topic)
         self._listen(node, place.topics, clock)
 
     def _listen(self, node: Node, prefix: str, clock: SimulationClock) -> None:
@@ -109,6 +110,7 @@ class RobotInterface:
 
     def publish(self, stamp: Stamp) -> None:
         """Publish what the robot's sensors and encoders say."""
+        self._readings.forget()
         self._publishers.publish(stamp)
         if self._zmp is not None:
             self._zmp.publish(stamp)

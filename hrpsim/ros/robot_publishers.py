@@ -13,11 +13,10 @@ from std_msgs.msg import String
 
 from hrpsim.model.model import Sensor
 from hrpsim.ros import qos
-from hrpsim.ros.frame_poses import FramePoses
 from hrpsim.ros.frames import RobotFrames
-from hrpsim.ros.sensor_noise import NoiseLevels, SensorNoise
+from hrpsim.ros.sensor_readings import SensorReadings
 from hrpsim.ros.serialized_template import SerializedTemplate
-from hrpsim.ros.stamps import SimulationClock, Stamp
+from hrpsim.ros.stamps import Stamp
 from hrpsim.spatial.rotation import quaternion_from_rotation
 
 # Added to what noise makes: a covariance of zero means "unknown" in sensor_msgs.
@@ -32,7 +31,7 @@ def sensor_topic(sensor: Sensor) -> str:
 class RobotPublishers:
     """Publishes everything about one robot that has its own stamp, once for each `publish`.
 
-    Topics begin with `prefix`. Readings carry the noise of `levels`, of the step on the clock.
+    Topics begin with `prefix`. `readings` are those of the same state.
     """
 
     def __init__(
@@ -40,8 +39,7 @@ class RobotPublishers:
         node: Node,
         robot,
         frames: RobotFrames,
-        clock: SimulationClock,
-        levels: NoiseLevels,
+        readings: SensorReadings,
         *,
         odometry: bool,
         prefix: str = "",
@@ -49,19 +47,14 @@ class RobotPublishers:
         self._publications: list[tuple[SerializedTemplate, Callable[[np.ndarray], None]]] = []
         self._node = node
         self._frames = frames
-        self._clock = clock
         self._prefix = prefix
-        self._levels = levels
-        self._sensors = [sensor.name for sensor in robot.model.sensors]
-        self.sensor_frames = FramePoses(robot, robot.model.sensors)
-        # By force-torque sensor: what writes its present reading, noise included, into (6,).
-        self.wrench_readers: dict[str, Callable[[np.ndarray], None]] = {}
+        self._readings = readings
         self._add_joint_states(robot)
         for sensor in robot.model.sensors:
             if sensor.kind == "force_torque":
-                self._add_wrench(robot, sensor)
+                self._add_wrench(sensor)
             elif sensor.kind == "imu":
-                self._add_imu(robot, sensor)
+                self._add_imu(sensor)
         if odometry:
             self._add_odometry(robot)
         self._description_publisher = node.create_publisher(
@@ -71,7 +64,6 @@ class RobotPublishers:
 
     def publish(self, stamp: Stamp) -> None:
         """Publish the robot's present state with `stamp`, to those who listen."""
-        self.sensor_frames.forget()
         for template, read in self._publications:
             if template.is_heard:
                 read(template.numbers)
@@ -98,30 +90,24 @@ class RobotPublishers:
         message = JointState(name=list(robot.model.joint_names))
         self._add("joint_states", message, fill, 3 * count, read)
 
-    def _add_wrench(self, robot, description: Sensor) -> None:
-        sensor = robot.sensors[description.name]
+    def _add_wrench(self, sensor: Sensor) -> None:
+        readings, place = self._readings, self._readings.place_of(sensor.name)
 
         def fill(message: WrenchStamped, stamp, numbers) -> None:
             message.header.stamp = stamp
             _fill_vector(message.wrench.force, numbers[:3])
             _fill_vector(message.wrench.torque, numbers[3:])
 
-        noise = SensorNoise(description.name, description.kind, self._levels)
-
         def read(numbers: np.ndarray) -> None:
-            numbers[:] = sensor.wrench
-            if noise.is_on:
-                numbers += noise.at(self._clock.steps)
+            numbers[:] = readings.values[place]
 
         message = WrenchStamped()
-        message.header.frame_id = self._frames.of_sensor(description.name)
-        self._add(sensor_topic(description), message, fill, 6, read)
-        self.wrench_readers[description.name] = read
+        message.header.frame_id = self._frames.of_sensor(sensor.name)
+        self._add(sensor_topic(sensor), message, fill, 6, read)
 
-    def _add_imu(self, robot, description: Sensor) -> None:
-        sensor = robot.sensors[description.name]
-        noise = SensorNoise(description.name, description.kind, self._levels)
-        place = self._sensors.index(description.name)
+    def _add_imu(self, sensor: Sensor) -> None:
+        readings, place = self._readings, self._readings.place_of(sensor.name)
+        noise = readings.noises[place]
 
         def fill(message: Imu, stamp, numbers) -> None:
             message.header.stamp = stamp
@@ -132,18 +118,16 @@ class RobotPublishers:
             message.linear_acceleration_covariance[::4] = numbers[13:]
 
         def read(numbers: np.ndarray) -> None:
-            quaternion_from_rotation(self.sensor_frames.rotations[place], numbers[:4])
-            numbers[4:7] = sensor.angular_velocity
-            numbers[7:10] = sensor.linear_acceleration
+            quaternion_from_rotation(readings.poses.rotations[place], numbers[:4])
+            numbers[4:10] = readings.values[place]
             numbers[10:] = _SMALL_VARIANCE
             if noise.is_on:
-                numbers[4:10] += noise.at(self._clock.steps)
                 numbers[10:] += noise.variances
 
         message = Imu()
-        message.header.frame_id = self._frames.of_sensor(description.name)
+        message.header.frame_id = self._frames.of_sensor(sensor.name)
         message.orientation_covariance = np.diag([_SMALL_VARIANCE] * 3).ravel()
-        self._add(sensor_topic(description), message, fill, 16, read)
+        self._add(sensor_topic(sensor), message, fill, 16, read)
 
     def _add_odometry(self, robot) -> None:
         def fill(message: Odometry, stamp, numbers) -> None:

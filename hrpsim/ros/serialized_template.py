@@ -10,6 +10,7 @@ serialised by the middleware itself, and searched.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 
 import numpy as np
@@ -20,6 +21,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from hrpsim.ros.stamps import Stamp
 
 _HEADER_LENGTH = 4  # CDR encapsulation; alignment counts from its end
+_STAMP = struct.Struct("=iI")
 _STAMP_MARK = Stamp(0x2B5E1D07, 0x13C5A91B)
 _FIRST_NUMBER_MARK = 3.0e15  # integers up to 2**53 are exact in float64
 
@@ -35,7 +37,8 @@ class SerializedTemplate:
     def __init__(
         self, publisher: Publisher, message, fill: Callable[..., None], count: int
     ) -> None:
-        self._publisher = publisher
+        # Not `publisher.publish`: its checks cost as much as all that is done here.
+        self._handle = publisher.handle
         self.numbers = np.zeros(count)  # to be filled by the caller before `publish`
         marks = _FIRST_NUMBER_MARK + np.arange(count)
         fill(message, _STAMP_MARK.to_message(), [float(mark) for mark in marks])
@@ -45,22 +48,22 @@ class SerializedTemplate:
         self._buffer = storage[_HEADER_LENGTH:]  # so that the body is aligned in memory too
         self._buffer[:] = serialized
         body = storage[2 * _HEADER_LENGTH :]
-        self._words = body[: len(body) // 4 * 4].view(np.uint32)
+        self._bytes = memoryview(body)
         self._floats = body[: len(body) // 8 * 8].view(np.float64)
-        self._stamp_places = _places_of_stamps(self._words)
+        self._stamp_places = _places_of_stamps(body[: len(body) // 4 * 4].view(np.uint32))
         self._number_places = _places_of_numbers(self._floats, marks)
 
     @property
     def is_heard(self) -> bool:
         """Whether the topic has a subscription."""
-        return self._publisher.get_subscription_count() > 0
+        return self._handle.get_subscription_count() > 0
 
     def publish(self, stamp: Stamp) -> None:
         """Publish the message with `stamp` in every header and the present `numbers`."""
-        self._words[self._stamp_places] = stamp.seconds
-        self._words[self._stamp_places + 1] = stamp.nanoseconds
+        for place in self._stamp_places:
+            _STAMP.pack_into(self._bytes, place, *stamp)
         self._floats[self._number_places] = self.numbers
-        self._publisher.publish(self._buffer.tobytes())
+        self._handle.publish_raw(self._buffer.tobytes())
 
 
 def _serialized(message) -> bytes:
@@ -83,9 +86,9 @@ def _is_whole(data: bytes, message_type: type) -> bool:
     return True
 
 
-def _places_of_stamps(words: np.ndarray) -> np.ndarray:
+def _places_of_stamps(words: np.ndarray) -> list[int]:
     found = (words[:-1] == _STAMP_MARK.seconds) & (words[1:] == _STAMP_MARK.nanoseconds)
-    return np.flatnonzero(found)
+    return (4 * np.flatnonzero(found)).tolist()
 
 
 def _places_of_numbers(floats: np.ndarray, marks: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ from hrpsim.ros.solver_settings import SolverSettings
 from hrpsim.ros.stamps import SimulationClock
 from hrpsim.ros.standard_services import offer_standard_services
 
-_CALLBACK_PERIOD = 0.01  # [s, wall]; an executor turn costs 0.1 to 0.2 ms
+_CALLBACK_PERIOD = 0.02  # [s, wall]; an executor turn costs 0.1 to 0.2 ms
 _REPETITION_PERIOD = 0.1  # of a state while time stands still [s, wall]
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 from geometry_msgs.msg import PointStamped
 from rclpy.node import Node
 
 from hrpsim.ros import qos
-from hrpsim.ros.frame_poses import FramePoses
 from hrpsim.ros.frames import RobotFrames
+from hrpsim.ros.sensor_readings import SensorReadings
 from hrpsim.ros.serialized_template import SerializedTemplate
 from hrpsim.ros.sole_plane import sole_depth
 from hrpsim.ros.stamps import Stamp
@@ -51,8 +50,7 @@ def zero_moment_point(supports: Sequence[Support], least_force: float):
 class ZmpPublisher:
     """Publishes the zero-moment point of one robot in the odom frame, while a foot is loaded.
 
-    `readers` write the readings of the foot sensors, force and torque in the sensor's frame (6,);
-    `poses` are those of all sensors of the robot.
+    `feet` are the force-torque sensors that `readings` are taken of.
     """
 
     def __init__(
@@ -60,17 +58,15 @@ class ZmpPublisher:
         node: Node,
         robot,
         frames: RobotFrames,
-        poses: FramePoses,
-        readers: Mapping[str, Callable[[np.ndarray], None]],
+        readings: SensorReadings,
+        feet: Sequence[str],
         topic: str,
     ):
-        order = [sensor.name for sensor in robot.model.sensors]
+        self._readings = readings
         self._feet = [
-            (order.index(name), sole_depth(robot.model, robot.sensors[name].description), read)
-            for name, read in readers.items()
+            (readings.place_of(name), sole_depth(robot.model, robot.sensors[name].description))
+            for name in feet
         ]
-        self._poses = poses
-        self._wrench = np.zeros(6)
         self._least_force = _LEAST_LOAD * robot.model.mass * _GRAVITY
         message = PointStamped()
         message.header.frame_id = frames.odom
@@ -86,10 +82,9 @@ class ZmpPublisher:
             self._template.numbers[:] = point
             self._template.publish(stamp)
 
-    def _support(self, place: int, depth: float, read) -> Support:
-        read(self._wrench)
-        R, p = self._poses.rotations[place], self._poses.positions[place]
-        force, torque = (self._wrench.reshape(2, 3) @ R.T).tolist()
+    def _support(self, place: int, depth: float) -> Support:
+        R, p = self._readings.poses.rotations[place], self._readings.poses.positions[place]
+        force, torque = (self._readings.values[place].reshape(2, 3) @ R.T).tolist()
         return Support(force, torque, p.tolist(), float(p[2] - depth * R[2, 2]))
 
 

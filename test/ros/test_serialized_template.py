@@ -11,9 +11,13 @@ from hrpsim.ros.stamps import SimulationClock, Stamp
 
 
 class Catcher:
-    """Takes the place of a publisher at the end of the wire: keeps the bytes."""
+    """Takes the place of a publisher and its handle at the end of the wire: keeps the bytes."""
 
-    def publish(self, data):
+    @property
+    def handle(self):
+        return self
+
+    def publish_raw(self, data):
         self.data = data
 
 
