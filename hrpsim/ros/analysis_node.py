@@ -12,12 +12,10 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-import rclpy
 from geometry_msgs.msg import PointStamped, WrenchStamped
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -27,6 +25,7 @@ from hrpsim.analysis.observer import Observer, RateFilter
 from hrpsim.analysis.soles import soles_of
 from hrpsim.errors import HrpsimError
 from hrpsim.ros import qos
+from hrpsim.ros.program import run_program
 from hrpsim.ros.stop_signal import StopSignal
 
 _POINTS = {"zmp": "zmp", "com": "com", "capture_point": "capture_point"}  # topic: field
@@ -169,15 +168,10 @@ def _described(text: str, lowest: float | None = None, highest: float | None = N
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the observer until a signal comes; return the exit code."""
-    with StopSignal() as stop:
-        try:
-            return _run(arguments, stop)
-        except KeyboardInterrupt:
-            return 130
+    return run_program(_run, arguments)
 
 
-def _run(arguments: list[str] | None, stop: StopSignal) -> int:
-    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+def _run(stop: StopSignal) -> int:
     program = DynamicsObserver()
     executor = SingleThreadedExecutor()
     executor.add_node(program.node)
@@ -189,7 +183,6 @@ def _run(arguments: list[str] | None, stop: StopSignal) -> int:
     finally:
         executor.shutdown(timeout_sec=1.0)
         program.node.destroy_node()
-        rclpy.shutdown()
     return 0
 
 

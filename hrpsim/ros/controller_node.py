@@ -16,13 +16,11 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 
-import rclpy
 import yaml
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 
 from hrpsim.control import controller_host, plugins
 from hrpsim.control.controller import Command
@@ -31,6 +29,7 @@ from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.model.load import BASES
 from hrpsim.model.model import Model
 from hrpsim.ros.controller_topics import CommandPublisher, DescriptionListener, StateListener
+from hrpsim.ros.program import run_program
 from hrpsim.ros.stamps import Stamp
 from hrpsim.ros.stop_signal import StopSignal
 
@@ -195,15 +194,10 @@ def main(arguments: list[str] | None = None) -> int:
     An error in the controller's own code ends it with code 1 and a traceback that begins there.
     """
     logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
-    with StopSignal() as stop:
-        try:
-            return _run(arguments, stop)
-        except KeyboardInterrupt:
-            return 130
+    return run_program(_run, arguments)
 
 
-def _run(arguments: list[str] | None, stop: StopSignal) -> int:
-    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+def _run(stop: StopSignal) -> int:
     controller = None
     try:
         controller = ControllerNode()
@@ -219,7 +213,6 @@ def _run(arguments: list[str] | None, stop: StopSignal) -> int:
     finally:
         if controller is not None:
             controller.destroy()
-        rclpy.shutdown()
 
 
 def _follow(controller: ControllerNode, stop: StopSignal) -> None:

@@ -72,8 +72,7 @@ class Lockstep:
         self._stall_began = math.inf  # [s, wall]
         self._held = False  # the last tick passed without a command
         self._round_trips: list[float] = []  # [s, wall]
-        self._published_step = -1  # the last tick whose state went out
-        self._published_at = math.inf  # [s, wall]
+        self._published_at = math.inf  # the last state, when that began [s, wall]
 
     @property
     def topic(self) -> str:
@@ -110,11 +109,9 @@ class Lockstep:
         """
         return self.steps_to_tick() + self._steps_per_period
 
-    def state_was_published(self) -> None:
-        """Count the round trip of this tick from now, unless the state only was repeated."""
-        if self.is_waiting and self._published_step != self._clock.steps:
-            self._published_step = self._clock.steps
-            self._published_at = time.monotonic()
+    def begin_round_trip(self) -> None:
+        """Count the round trip of this tick from now, before its state is made and published."""
+        self._published_at = time.monotonic()
 
     def wait(self, longest: float) -> bool:
         """Wait for the command of this tick, at most `longest` [s, wall], and apply it.
@@ -156,7 +153,10 @@ class Lockstep:
         return self._subscription.publisher_count()
 
     def take_round_trips(self) -> list[float]:
-        """Return the times from states to their commands since the last call [s, wall]."""
+        """Return the times from before a state's publication to its command, since the last call.
+
+        In seconds of wall time.
+        """
         taken, self._round_trips = self._round_trips, []
         return taken
 
@@ -172,6 +172,7 @@ class Lockstep:
     def _take(self, message: JointState) -> None:
         stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec)
         if self.is_waiting and stamp == self._clock.stamp:
+            round_trip = time.monotonic() - self._published_at
             try:
                 apply_joint_command(self._robot, message, over=self._over)
             except WorldError as error:
@@ -181,7 +182,7 @@ class Lockstep:
                 self._answered = self._clock.steps
                 self._held = False
                 if len(self._round_trips) < _MOST_ROUND_TRIPS:
-                    self._round_trips.append(time.monotonic() - self._published_at)
+                    self._round_trips.append(round_trip)
                 self._report_end_of_stall()
                 self._commanded(message.name)
         elif self._held or self._answered < 0 or stamp != self._clock.stamp_at(self._answered):

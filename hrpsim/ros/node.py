@@ -10,27 +10,22 @@ from __future__ import annotations
 import sys
 import time
 
+from hrpsim.ros.program import run_program
 from hrpsim.ros.stop_signal import StopSignal
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until SIGINT, SIGTERM or its `duration`; return the exit code."""
-    with StopSignal() as stop:
-        try:
-            return _run(arguments, stop)
-        except KeyboardInterrupt:
-            return 130
+    return run_program(_run, arguments)
 
 
-def _run(arguments: list[str] | None, stop: StopSignal) -> int:
+def _run(stop: StopSignal) -> int:
     import rclpy
     from rclpy.exceptions import InvalidParameterValueException
-    from rclpy.signals import SignalHandlerOptions
 
     from hrpsim.ros.simulation_node import SimulationNode
     from hrpsim.ros.world_setup import world_from_parameters
 
-    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     simulation = None
     try:
         simulation = SimulationNode(world_from_parameters)
@@ -43,7 +38,6 @@ def _run(arguments: list[str] | None, stop: StopSignal) -> int:
     finally:
         if simulation is not None:
             simulation.destroy()
-        rclpy.shutdown()
 
 
 def _simulate(simulation, stop: StopSignal) -> None:

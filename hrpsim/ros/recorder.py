@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+from hrpsim.ros.program import run_program
 from hrpsim.ros.stop_signal import StopSignal
 
 _POLL_PERIOD = 0.005  # [s, wall]
@@ -66,23 +67,22 @@ def record(options: argparse.Namespace, ros_arguments: list[str] | None = None) 
     It says "ready" once it is matched with every publisher it can see and has heard the topics it
     is told to expect, and tells at the end what got lost, by the publishers' sequence numbers.
     """
-    with StopSignal() as stop:
-        try:
-            return _record_and_plot(options, ros_arguments or [], stop)
-        except KeyboardInterrupt:
-            return 130
+
+    def body(stop: StopSignal) -> int:
+        code = _record_bag(options, stop)
+        return _plot(options) if code == 0 and options.plot else code
+
+    return run_program(body, ros_arguments or [])
 
 
-def _record_and_plot(options, ros_arguments: list[str], stop: StopSignal) -> int:
+def _record_bag(options, stop: StopSignal) -> int:
     import rclpy
     from rclpy.exceptions import InvalidNamespaceException
-    from rclpy.signals import SignalHandlerOptions
     from rosbags.rosbag2 import WriterError
 
     from hrpsim.ros.bag_writer import BagWriter
     from hrpsim.ros.topic_recorder import TopicRecorder
 
-    rclpy.init(args=ros_arguments, signal_handler_options=SignalHandlerOptions.NO)
     node = None
     try:
         node = rclpy.create_node("hrpsim_recorder", namespace=options.namespace)
@@ -98,14 +98,13 @@ def _record_and_plot(options, ros_arguments: list[str], stop: StopSignal) -> int
             _record(recorder, options.time_limit, stop)
             bag.note_losses(recorder.losses())
             print(recorder.summary(), flush=True)
+        return 0
     except (WriterError, InvalidNamespaceException) as error:
         print(error, file=sys.stderr, flush=True)
         return 1
     finally:
         if node is not None:
             node.destroy_node()
-        rclpy.shutdown()
-    return _plot(options) if options.plot else 0
 
 
 def _plot(options) -> int:

@@ -114,8 +114,6 @@ class RobotInterface:
         self._publishers.publish(stamp)
         if self._zmp is not None:
             self._zmp.publish(stamp)
-        if self.lockstep is not None:
-            self.lockstep.state_was_published()
 
     def take(self) -> None:
         """Take in what has arrived on all topics."""

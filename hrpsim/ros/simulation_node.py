@@ -226,6 +226,8 @@ class SimulationNode:
 
     def _publish_state(self, everything: bool = False) -> None:
         """Publish clock and robots; transforms and markers at their times, or with `everything`."""
+        for lockstep in self._locksteps:
+            lockstep.begin_round_trip()
         stamp = self.clock.stamp
         self._publish_clock()
         for robot in self.robots:

@@ -1,0 +1,52 @@
+"""Answers each state of joint_states with its stamp; prints at the end what was missing."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import rclpy
+from sensor_msgs.msg import JointState
+
+from hrpsim.control.controller import controlled_joints
+from hrpsim.model.load import load_model
+from hrpsim.resources import share_path
+from hrpsim.ros.polling import PolledSubscription
+from hrpsim.ros.program import run_program
+from hrpsim.ros.stop_signal import StopSignal
+
+PERIOD_NS = 1_000_000
+
+
+def control(stop: StopSignal) -> int:
+    """Hold the first positions until a signal."""
+    node = rclpy.create_node("plain_controller")
+    states = PolledSubscription(node, JointState, "joint_states", 10)
+    publisher = node.create_publisher(JointState, "joint_commands", 10)
+    while not (states.publisher_count() and publisher.get_subscription_count()):
+        time.sleep(0.01)
+    stop.loop_started()
+    print("ready", flush=True)
+    model = load_model(share_path("urdf/hrp2_like.urdf.xacro"))
+    command = JointState(name=controlled_joints(model))
+    last, count, disorder = None, 0, 0
+    while not stop():
+        states.wait(0.1)
+        for state, _ in states.take_all():
+            stamp = state.header.stamp.sec * 1_000_000_000 + state.header.stamp.nanosec
+            if last is None:
+                places = [state.name.index(name) for name in command.name]
+                command.position = [state.position[place] for place in places]
+            elif stamp not in (last, last + PERIOD_NS):
+                disorder += 1
+            count += stamp != last
+            last = stamp
+            command.header.stamp = state.header.stamp
+            publisher.publish(command)
+    node.destroy_node()
+    print(f"heard {count} states, {disorder} out of order", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_program(control, []))

@@ -1,0 +1,19 @@
+"""A controller for `hrpsim_controller` that does next to nothing, every millisecond."""
+
+from __future__ import annotations
+
+from hrpsim.control.controller import Command, Controller, State
+
+
+class Hold(Controller):
+    """Holds the first positions that it hears."""
+
+    period = 0.001
+
+    def initialize(self, state: State) -> None:
+        """Remember the positions."""
+        self._positions = state.joint_positions
+
+    def control(self, state: State) -> Command:
+        """Return them."""
+        return Command(positions=self._positions)

@@ -1,0 +1,48 @@
+"""`hrpsim_node`, which prints at its end what its lockstep counted."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+
+from hrpsim.ros.program import run_program
+from hrpsim.ros.simulation_node import SimulationNode
+from hrpsim.ros.stop_signal import StopSignal
+from hrpsim.ros.world_setup import world_from_parameters
+
+
+def simulate(stop: StopSignal) -> int:
+    """Simulate until a signal or the end of `duration`."""
+    simulation = SimulationNode(world_from_parameters)
+    stop.loop_started()
+    robot, trips = simulation.robots[0], []
+    if robot.lockstep:
+        take = robot.lockstep.take_round_trips
+
+        def taken_and_kept():
+            latest = take()
+            trips.extend(latest)
+            return latest
+
+        robot.lockstep.take_round_trips = taken_and_kept
+    print("ready", flush=True)
+    simulation.run(stop)
+    if robot.lockstep:
+        robot.lockstep.take_round_trips()
+        report = {
+            "steps": simulation.clock.steps,
+            "accepted": robot.commands.accepted_count,
+            "rejected": robot.rejections.count,
+            "held": robot.lockstep.held_count,
+            "stalls": robot.lockstep.stall_count,
+            "trips": (1e6 * np.array(trips[1:])).round(1).tolist(),  # the first began paused
+        }
+        print(json.dumps(report), flush=True)
+    simulation.destroy()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_program(simulate, ["--ros-args", *sys.argv[1:]]))
