@@ -47,3 +47,18 @@ def shape_aabb(kind, size, R, p, lower_out, upper_out):
             reach = size[0] * sine + abs(R[axis, 2]) * size[1]
         lower_out[axis] = p[axis] - reach
         upper_out[axis] = p[axis] + reach
+
+
+@kernel
+def thickness(kind, size):
+    """Return the least width of a shape: of the gap between two planes that holds it [m].
+
+    A plane's is infinite.
+    """
+    if kind == PLANE:
+        return math.inf
+    if kind == SPHERE or kind == CAPSULE:
+        return 2.0 * size[0]
+    if kind == BOX:
+        return 2.0 * min(size[0], size[1], size[2])
+    return 2.0 * min(size[0], size[1])

@@ -23,7 +23,9 @@ SHAPE = np.dtype(
         ("material", "i8"),
         ("solver_class", "i8"),  # shapes of one class have the same solvers against all others
         ("center", "f8", (3,)),  # shape origin in the world [m]
-        ("reach", "f8"),  # how far its surface can move in a step [m]
+        ("thickness", "f8"),  # its least width [m]
+        ("travel", "f8"),  # how far its surface can move in a step [m]
+        ("reach", "f8"),  # how much of that its contacts look ahead [m]
         ("listed_center", "f8", (3,)),  # the centre when the candidate list was made
         ("listed_slack", "f8"),  # how much nearer than listed it may come to others [m]
     ]
@@ -64,6 +66,11 @@ MANIFOLD = np.dtype(
 )
 
 
+# A shape is fast if it moves more than this part of its thickness in a step: contacts look no
+# further ahead, lest it be stopped by what it would have passed beside.
+FAST = 0.25
+
+
 class Collision(NamedTuple):
     """The shapes of a world and what is known of their meeting."""
 
@@ -76,16 +83,19 @@ class Collision(NamedTuple):
     manifold: np.ndarray  # (1,) MANIFOLD
     contacts: np.ndarray  # (capacity,) CONTACT, sorted by pair
     previous: np.ndarray  # (capacity,) CONTACT of the last step
+    motions: np.ndarray  # (s,) MOTION of the step, where something is fast
     excluded: np.ndarray  # (k, 2) pairs a < b of shapes that never meet, ascending
 
 
 @inner_kernel
-def refresh_candidates(forest, kinematics, margin, time_step, skin, count, collision):
+def refresh_candidates(forest, kinematics, margin, time_step, skin, continuous, count, collision):
     """Update the shapes' centres and reach, and make the candidate list anew where it may be short.
 
     The list holds every pair that can come within `margin` [m] plus the reach of both before a
     shape has moved by about `skin` [m]. `count` is the number of candidates so far, -1 for no list
     yet. Returns the number of candidates; more than the capacity means that the list is not made.
+    With `continuous`, what a shape moves beyond a part of its thickness is left to the search for
+    its time of impact.
     """
     shapes = collision.shapes
     stale = count < 0
@@ -107,19 +117,22 @@ def refresh_candidates(forest, kinematics, margin, time_step, skin, count, colli
         lz = v[5] + v[0] * y - v[1] * x
         turning = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
         speed = math.sqrt(lx * lx + ly * ly + lz * lz) + turning * shape.radius
-        shape.reach = time_step * speed
+        shape.travel = time_step * speed
+        shape.reach = shape.travel
+        if continuous:
+            shape.reach = min(shape.travel, FAST * shape.thickness)
         center[0], center[1], center[2] = origin[0] + x, origin[1] + y, origin[2] + z
         dx = center[0] - shape.listed_center[0]
         dy = center[1] - shape.listed_center[1]
         dz = center[2] - shape.listed_center[2]
-        left = shape.listed_slack - shape.reach - 0.5 * margin
+        left = shape.listed_slack - shape.travel - 0.5 * margin
         if not (left > 0.0 and dx * dx + dy * dy + dz * dz < left * left):
             stale = True
     if not stale:
         return count
     for s in range(shapes.shape[0]):
         shape = shapes[s]
-        shape.listed_slack = skin + margin + 2.0 * shape.reach
+        shape.listed_slack = skin + margin + 2.0 * shape.travel
         extent = math.inf if shape.kind == PLANE else shape.radius + shape.listed_slack
         for r in range(3):
             shape.listed_center[r] = shape.center[r]
@@ -182,6 +195,8 @@ def detect(forest, kinematics, pair_count, margin, collision):
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
         a, b = collision.shapes[number_a], collision.shapes[number_b]
         near = margin + a.reach + b.reach
+        if a.kind == PLANE or b.kind == PLANE:
+            near = margin + a.travel + b.travel  # however deep: nothing gets through
         if _far_apart(a, b, near):
             continue
         nearby = a.body if a.body >= 0 else b.body

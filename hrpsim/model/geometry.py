@@ -1,4 +1,4 @@
-"""Collision geometry: primitive shapes, symmetric about their z axis, and triangle meshes; SI units."""
+"""Collision geometry: primitives, symmetric about their z axis, and triangle meshes; SI units."""
 
 from __future__ import annotations
 

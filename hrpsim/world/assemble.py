@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.collision.contacts import CONTACT, MANIFOLD, SHAPE, Collision
+from hrpsim.collision.time_of_impact import MOTION
 from hrpsim.constraints.joint_rows import (
     JOINT_HOLD,
     JOINT_IMPULSE,
@@ -22,7 +23,7 @@ from hrpsim.model.model import CollisionShape
 from hrpsim.model.system import JOINT_NQ, System
 from hrpsim.sensors.sensing import SENSOR
 from hrpsim.solvers.direct_system import new_direct_system
-from hrpsim.world.entity import Entity, shape_radius
+from hrpsim.world.entity import Entity, shape_radius, shape_thickness
 from hrpsim.world.robot import Robot
 from hrpsim.world.scene import TALLY, WRENCH, Scene, new_work
 
@@ -70,6 +71,7 @@ def joined_collision(
         record["body"] = body
         record["placement_R"], record["placement_p"] = shape.R, shape.p
         record["radius"] = shape_radius(shape)
+        record["thickness"] = shape_thickness(shape)
         record["material"] = material_index[shape.material]
     capacity = 32 + 8 * n
     collision = Collision(
@@ -82,6 +84,7 @@ def joined_collision(
         manifold=np.zeros(1, dtype=MANIFOLD),
         contacts=np.zeros(capacity, dtype=CONTACT),
         previous=np.zeros(capacity, dtype=CONTACT),
+        motions=np.zeros(n, dtype=MOTION),
         excluded=np.zeros((0, 2), dtype=np.int64),
     )
     return collision, [(owner, shape.link) for owner, _, _, shape in rows]

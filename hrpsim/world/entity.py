@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hrpsim.collision.bounds import bounding_radius
+from hrpsim.collision.bounds import bounding_radius, thickness
 from hrpsim.errors import StateError, WorldError
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.kinematics.layout import velocity_from_kernel, velocity_to_kernel
@@ -153,3 +153,8 @@ def _frozen(array: np.ndarray) -> np.ndarray:
 def shape_radius(shape: CollisionShape) -> float:
     """Return the radius of the sphere about the shape's origin that holds it [m]."""
     return float(bounding_radius(shape.geometry.kind, np.array(shape.geometry.size)))
+
+
+def shape_thickness(shape: CollisionShape) -> float:
+    """Return the least width of the shape [m]."""
+    return float(thickness(shape.geometry.kind, np.array(shape.geometry.size)))

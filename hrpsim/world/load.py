@@ -77,6 +77,7 @@ _WORLD_KEYS = (
     "stop",
     "solver",
     "position_projection",
+    "continuous",
 )
 _ROBOT_KEYS = (
     "name",

@@ -27,6 +27,7 @@ SETTINGS = np.dtype(
         ("contact_margin", "f8"),  # distance at which contact points are kept [m]
         ("skin", "f8"),  # distance shapes may move before pairs are looked for again [m]
         ("projection", "i8"),  # whether rigid connections are brought back onto their error 0
+        ("continuous", "i8"),  # whether fast shapes stop where they first touch something
         *CONTACT_LAW,
     ]
 )
@@ -76,6 +77,7 @@ HELD = np.dtype(
         ("origin", "f8", (3,)),
         ("struck_load", "f8", (6,)),  # what the impacts at the start of the step did [Ns]
         ("struck_motion", "f8", (6,)),  # [m/s]
+        ("until", "f8"),  # of a tree, in its root: fraction of the step's motion that it does
         ("tension", "f8", (6,)),  # inertia that loaded connections add: xx, yy, zz, xy, xz, yz
     ]
 )

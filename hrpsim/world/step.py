@@ -9,6 +9,7 @@ from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.sensors.sensing import sense
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import constrain, plan_push, remember_impulses
+from hrpsim.world.impact_times import stop_at_impacts
 from hrpsim.world.integrate import all_finite, correct_positions, integrate_euler, integrate_rk4
 from hrpsim.world.motion import find_acceleration
 from hrpsim.world.project import project_connections
@@ -69,6 +70,7 @@ def collide_shapes(s):
         settings.contact_margin,
         settings.time_step,
         settings.skin,
+        settings.continuous,
         tally.candidate_count,
         collision,
     )
@@ -118,7 +120,11 @@ def integrate(s):
         correct_positions(s)
         if s.settings[0].projection:
             project_connections(s)
-    return DONE if all_finite(s.q, s.velocity) else DIVERGED
+    if not all_finite(s.q, s.velocity):
+        return DIVERGED
+    if s.settings[0].continuous:
+        stop_at_impacts(s)
+    return DONE
 
 
 @inner_kernel

@@ -51,7 +51,8 @@ class World(Surroundings, Connecting, Removing):
     slip only where a point slips faster than `slip_threshold` [m/s], and is a pyramid elsewhere.
     solver names one solver for everything that it can solve, or is a list of rules, mappings with
     the arguments of `add_solver_rule`. With position_projection, rigid connections are brought
-    back onto their error 0 after each step.
+    back onto their error 0 after each step. With continuous, what moves by more than a quarter of
+    its thickness in a step is stopped where it first touches something, for the rest of that step.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class World(Surroundings, Connecting, Removing):
         stop: str = "residual",
         solver=None,
         position_projection: bool = False,
+        continuous: bool = True,
     ):
         if integrator not in INTEGRATORS:
             raise WorldError(unknown_name("integrator", integrator, INTEGRATORS))
@@ -96,6 +98,7 @@ class World(Surroundings, Connecting, Removing):
             contact_margin,
             _SKIN,
             bool(position_projection),
+            bool(continuous),
             FRICTION_MODELS[friction_model],
             slip_threshold,
             restitution_threshold,

@@ -1,0 +1,164 @@
+"""When two moving shapes first meet within a step: conservative advancement.
+
+The distance divided by a bound on how fast it can shrink is a time in which nothing can meet
+(Mirtich 1996). Advanced so again and again, the shapes come to a touch, or to the end of the step.
+Shapes that graze each other would take ever shorter strides, so no stride is shorter than what the
+thinner one cannot be passed in.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hrpsim.collision.manifold import collide
+from hrpsim.compiled import inner_kernel, kernel
+
+# How one shape moves in a step: its pose goes from start to end, turning evenly about one axis.
+MOTION = np.dtype(
+    [
+        ("R_start", "f8", (3, 3)),
+        ("p_start", "f8", (3,)),  # [m]
+        ("p_end", "f8", (3,)),
+        ("R_end", "f8", (3, 3)),
+        ("axis", "f8", (3,)),  # of the turn, in the world
+        ("angle", "f8"),  # [rad], 0..pi
+    ]
+)
+
+_TOUCH = 1e-2  # parts of the thinner shape's thickness: at this distance shapes touch
+_STRIDE = 0.25  # parts of it that are the least stride, and the least depth that is a passage
+_ANYWHERE = 1e9  # a margin within which everything lies [m]
+
+
+@kernel
+def find_turn(R_start, R_end, axis_out):
+    """Write the axis (3,) of the shortest turn from one rotation to another; return its angle."""
+    # The turn is T = R_end R_start'; its antisymmetric part is sin(angle) times the axis.
+    x = y = z = trace = 0.0
+    for k in range(3):
+        x += R_end[2, k] * R_start[1, k] - R_end[1, k] * R_start[2, k]
+        y += R_end[0, k] * R_start[2, k] - R_end[2, k] * R_start[0, k]
+        z += R_end[1, k] * R_start[0, k] - R_end[0, k] * R_start[1, k]
+        for r in range(3):
+            trace += R_end[r, k] * R_start[r, k]
+    sine = 0.5 * math.sqrt(x * x + y * y + z * z)
+    angle = math.atan2(sine, 0.5 * (trace - 1.0))
+    if sine > 1e-9:
+        axis_out[0], axis_out[1], axis_out[2] = 0.5 * x / sine, 0.5 * y / sine, 0.5 * z / sine
+        return angle
+    axis_out[0], axis_out[1], axis_out[2] = 0.0, 0.0, 1.0
+    if angle < 1.0:
+        return 0.0
+    # Half a turn: T = 2 axis axis' - 1, so its longest column points along the axis.
+    best = 0.0
+    for column in range(3):
+        t0 = t1 = t2 = 0.0
+        for k in range(3):
+            t0 += R_end[0, k] * R_start[column, k]
+            t1 += R_end[1, k] * R_start[column, k]
+            t2 += R_end[2, k] * R_start[column, k]
+        t0 += 1.0 if column == 0 else 0.0
+        t1 += 1.0 if column == 1 else 0.0
+        t2 += 1.0 if column == 2 else 0.0
+        length = math.sqrt(t0 * t0 + t1 * t1 + t2 * t2)
+        if length > best:
+            best = length
+            axis_out[0], axis_out[1], axis_out[2] = t0 / length, t1 / length, t2 / length
+    return angle
+
+
+@kernel
+def pose_at(motion, fraction, R_out, p_out):
+    """Write the pose of a shape after a fraction 0..1 of its motion."""
+    s, c = math.sin(fraction * motion.angle), math.cos(fraction * motion.angle)
+    x, y, z = motion.axis[0], motion.axis[1], motion.axis[2]
+    R = motion.R_start
+    for r in range(3):
+        p_out[r] = motion.p_start[r] + fraction * (motion.p_end[r] - motion.p_start[r])
+        u, v, w = R[0, r], R[1, r], R[2, r]
+        along = (1.0 - c) * (x * u + y * v + z * w)
+        R_out[0, r] = c * u + s * (y * w - z * v) + along * x
+        R_out[1, r] = c * v + s * (z * u - x * w) + along * y
+        R_out[2, r] = c * w + s * (x * v - y * u) + along * z
+
+
+@inner_kernel
+def _separation(a, b, motion_a, motion_b, until_a, until_b, fraction, work):
+    """Return the signed distance of two shapes after a fraction of the step [m].
+
+    Each rests from its own fraction `until` on.
+    """
+    pose_at(motion_a, min(fraction, until_a), work.R_a, work.p_a)
+    pose_at(motion_b, min(fraction, until_b), work.R_b, work.p_b)
+    count = collide(
+        a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, _ANYWHERE,
+        work.point, work.normal, work.gap, work.feature,
+    )  # fmt: skip
+    least = math.inf
+    for k in range(count):
+        least = min(least, work.gap[k])
+    return least
+
+
+@inner_kernel
+def _speed_bound(a, b, motion_a, motion_b, until_a, until_b):
+    """Return a bound on how fast two shapes' points close in on each other [m a step]."""
+    of_both = of_a = of_b = turning = 0.0
+    for r in range(3):
+        u = motion_a.p_end[r] - motion_a.p_start[r]
+        v = motion_b.p_end[r] - motion_b.p_start[r]
+        of_both += (u - v) * (u - v)
+        of_a += u * u
+        of_b += v * v
+    if motion_a.angle > 0.0:
+        turning += motion_a.angle * a.radius
+    if motion_b.angle > 0.0:
+        turning += motion_b.angle * b.radius
+    if until_a != until_b:
+        of_both = max(of_both, of_a, of_b)
+    return math.sqrt(of_both) + turning
+
+
+@inner_kernel
+def time_of_impact(a, b, motion_a, motion_b, until_a, until_b, work):
+    """Return the fraction of the step after which two shapes come to touch, 1 if they do not.
+
+    Shapes that touch at the start are left to their contacts, until they part or one is pressed
+    into the other by a good part of its thickness. `until_a` and `until_b` are the fractions after
+    which each rests, stopped by others already.
+    """
+    thickness = min(a.thickness, b.thickness)
+    touch, stride = _TOUCH * thickness, _STRIDE * thickness
+    speed = _speed_bound(a, b, motion_a, motion_b, until_a, until_b)
+    gap = _separation(a, b, motion_a, motion_b, until_a, until_b, 0.0, work)
+    free = gap > touch
+    passage = min(gap, 0.0) - stride
+    fraction = 0.0
+    while True:
+        ahead = stride
+        if free:
+            ahead = max(gap - 0.5 * touch, stride)
+        following = fraction + ahead / speed
+        if not following < 1.0:
+            following = 1.0
+        gap = _separation(a, b, motion_a, motion_b, until_a, until_b, following, work)
+        if free and 0.0 <= gap <= touch:
+            return following
+        if gap < (0.0 if free else passage):
+            break
+        if following >= 1.0:
+            return 1.0
+        fraction = following
+        free = free or gap > touch
+    least = 0.5 * touch if free else passage
+    while (following - fraction) * speed > 0.25 * touch:
+        middle = 0.5 * (fraction + following)
+        if middle == fraction or middle == following:
+            break
+        if _separation(a, b, motion_a, motion_b, until_a, until_b, middle, work) < least:
+            following = middle
+        else:
+            fraction = middle
+    return fraction

@@ -1,0 +1,167 @@
+"""What moves so fast that it would pass through something stops where it first touches.
+
+The trees of the shapes that hit keep their velocities and do only a part of the step's motion, up
+to the touch; contacts take over in the next step. Time is lost for them, never a collision.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.collision.contacts import FAST, place_shape
+from hrpsim.collision.time_of_impact import find_turn, time_of_impact
+from hrpsim.compiled import inner_kernel
+from hrpsim.kinematics.forward import update_poses
+from hrpsim.model.geometry import PLANE
+from hrpsim.model.system import FIXED, FREE
+
+_PASSES = 4  # over the pairs: a tree that stops may come to lie in the way of another
+
+
+@inner_kernel
+def stop_at_impacts(s):
+    """Take back the part of the step's motion that would lead through something."""
+    if not _anything_fast(s):
+        return
+    _find_motions(s)
+    _stay_with_candidates(s)
+    for _ in range(_PASSES):
+        if not _stop_pairs(s):
+            break
+    _go_back(s)
+
+
+@inner_kernel
+def _anything_fast(s):
+    """Return whether a shape is fast, the step's impacts on free bodies included."""
+    shapes, velocity, dt = s.collision.shapes, s.velocity, s.settings[0].time_step
+    fast = False
+    for k in range(shapes.shape[0]):
+        shape = shapes[k]
+        if shape.body < 0:
+            continue
+        body = s.forest.bodies[shape.body]
+        if body.joint_type == FREE:
+            v, p = body.v_index, shape.placement_p
+            arm = math.sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) + shape.radius
+            turning = velocity[v] ** 2 + velocity[v + 1] ** 2 + velocity[v + 2] ** 2
+            going = velocity[v + 3] ** 2 + velocity[v + 4] ** 2 + velocity[v + 5] ** 2
+            shape.travel = max(shape.travel, dt * (math.sqrt(going) + arm * math.sqrt(turning)))
+        fast = fast or is_fast(shape)
+    return fast
+
+
+@inner_kernel
+def is_fast(shape):
+    """Return whether a shape moves by a good part of its thickness in the step."""
+    return shape.body >= 0 and shape.travel > FAST * shape.thickness
+
+
+@inner_kernel
+def _find_motions(s):
+    """Write how every shape moves, in the world, from the start of the step to its end."""
+    motions, shapes = s.collision.motions, s.collision.shapes
+    nowhere = s.work.directions[0]
+    for r in range(3):
+        nowhere[r] = 0.0
+    update_poses(s.forest, s.work.q_start, s.kinematics)
+    for k in range(shapes.shape[0]):
+        motion = motions[k]
+        place_shape(s.forest, s.kinematics, shapes[k], nowhere, motion.R_start, motion.p_start)
+    update_poses(s.forest, s.q, s.kinematics)
+    for k in range(shapes.shape[0]):
+        motion = motions[k]
+        place_shape(s.forest, s.kinematics, shapes[k], nowhere, motion.R_end, motion.p_end)
+        motion.angle = find_turn(motion.R_start, motion.R_end, motion.axis)
+
+
+@inner_kernel
+def _stay_with_candidates(s):
+    """Let no tree go further than the candidate list looked for what it may meet."""
+    shapes, held = s.collision.shapes, s.work.held
+    for i in range(held.shape[0]):
+        held[i].until = 1.0
+    for k in range(shapes.shape[0]):
+        shape = shapes[k]
+        if shape.body < 0:
+            continue
+        square = 0.0
+        for r in range(3):
+            square += (shape.center[r] - shape.listed_center[r]) ** 2
+        left = shape.listed_slack - s.settings[0].contact_margin - math.sqrt(square)
+        if shape.travel > left:
+            here = held[s.forest.bodies[shape.body].root]
+            here.until = min(here.until, left / shape.travel)
+
+
+@inner_kernel
+def _stop_pairs(s):
+    """Stop fast trees at their earliest impact; return whether any stops earlier than before."""
+    shapes, motions, held = s.collision.shapes, s.collision.motions, s.work.held
+    stopped = False
+    for c in range(s.tally[0].candidate_count):
+        number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
+        a, b = shapes[number_a], shapes[number_b]
+        fast_a, fast_b = is_fast(a), is_fast(b)
+        if a.kind == PLANE or b.kind == PLANE or not (fast_a or fast_b):
+            continue
+        root_a = s.forest.bodies[a.body].root if a.body >= 0 else -1
+        root_b = s.forest.bodies[b.body].root if b.body >= 0 else -1
+        if root_a == root_b or _stay_apart(a, b):
+            continue
+        until_a = held[root_a].until if root_a >= 0 else 1.0
+        until_b = held[root_b].until if root_b >= 0 else 1.0
+        fraction = time_of_impact(
+            a, b, motions[number_a], motions[number_b], until_a, until_b, s.collision.manifold[0]
+        )
+        if fast_a and fraction < until_a:
+            held[root_a].until = fraction
+            stopped = True
+        if fast_b and fraction < until_b:
+            held[root_b].until = fraction
+            stopped = True
+    return stopped
+
+
+@inner_kernel
+def _stay_apart(a, b):
+    """Return whether two shapes are too far apart to meet in this step."""
+    square = 0.0
+    for r in range(3):
+        square += (a.center[r] - b.center[r]) ** 2
+    near = a.radius + b.radius + 1.5 * (a.travel + b.travel)
+    return square > near * near
+
+
+@inner_kernel
+def _go_back(s):
+    """Let every tree do the part of its motion that it may."""
+    q, start = s.q, s.work.q_start
+    for i in range(s.forest.bodies.shape[0]):
+        body = s.forest.bodies[i]
+        part = s.work.held[body.root].until
+        if not part < 1.0:
+            continue
+        j = body.q_index
+        if body.joint_type == FREE:
+            for r in range(3):
+                q[j + r] = start[j + r] + part * (q[j + r] - start[j + r])
+            _turn_back(start, q, j + 3, part)
+        elif body.joint_type != FIXED:
+            q[j] = start[j] + part * (q[j] - start[j])
+
+
+@inner_kernel
+def _turn_back(start, q, at, part):
+    """Turn the quaternion q[at:at+4] back to a part of the way that it came from `start`."""
+    cosine = 0.0
+    for r in range(4):
+        cosine += start[at + r] * q[at + r]
+    sign = -1.0 if cosine < 0.0 else 1.0
+    angle = math.acos(min(sign * cosine, 1.0))
+    before, after = 1.0 - part, part
+    if angle > 1e-6:
+        scale = 1.0 / math.sin(angle)
+        before, after = scale * math.sin(before * angle), scale * math.sin(after * angle)
+    for r in range(4):
+        q[at + r] = before * start[at + r] + sign * after * q[at + r]
