@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from hrpsim.model.geometry import Box, Capsule, Cylinder, Plane, Sphere
     from hrpsim.model.load import load_model
     from hrpsim.model.model import Model
+    from hrpsim.world.batch import Batch
     from hrpsim.world.load import load_world
     from hrpsim.world.world import World
 
 _HOME = {
+    "Batch": "world.batch",
     "Box": "model.geometry",
     "Capsule": "model.geometry",
     "Cylinder": "model.geometry",
@@ -49,6 +51,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Batch",
     "Box",
     "Capsule",
     "Cylinder",

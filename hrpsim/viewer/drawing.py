@@ -39,7 +39,7 @@ class Drawing:
             self._add_robot(robot)
         for number, body in enumerate(world.bodies.values()):
             self._add_body(body, _BODY_COLORS[number % len(_BODY_COLORS)])
-        for number, shape in enumerate(world._fixed):
+        for number, shape in enumerate(world.fixed_shapes):
             self._add_fixed(shape, number)
         weights = [e.system.mass.sum() for e in world.entities.values()]
         self._force_scale = _LONGEST_WEIGHT / (9.8 * max(weights, default=1.0))  # [m/N]

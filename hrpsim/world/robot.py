@@ -102,11 +102,14 @@ class Robot(JointConstraints, Entity):
         for joint, (kp, kd) in model.gains.items():
             k = self._place_of[joint]
             self._kp[k], self._kd[k] = kp, kd
-        self.sensors = MappingProxyType(
-            {s.name: SensorView(self, s, k) for k, s in enumerate(model.sensors)}
-        )
+        self._sensors = {s.name: SensorView(self, s, k) for k, s in enumerate(model.sensors)}
         self._poses = new_kinematics(model.body_count)
         self._initial_control: np.ndarray | None = None
+
+    @property
+    def sensors(self) -> MappingProxyType:
+        """Sensors by name."""
+        return MappingProxyType(self._sensors)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -149,6 +152,11 @@ class Robot(JointConstraints, Entity):
 
     def _control(self):
         return self.world.scene.control[self.first_v : self.first_v + self.nv]
+
+    @property
+    def gains(self) -> tuple[np.ndarray, np.ndarray]:
+        """PD gains kp and kd of the joints, in the order of joint_names; zero where passive."""
+        return _frozen(self._kp.copy()), _frozen(self._kd.copy())
 
     def set_gains(self, kp, kd, names=None) -> None:
         """Set PD gains [Nm/rad, Nms/rad or N/m, Ns/m] of `names` (all joints by default)."""

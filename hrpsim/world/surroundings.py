@@ -20,6 +20,11 @@ class Surroundings:
         self._fixed: list[CollisionShape] = []
         self._materials = MaterialTable()
 
+    @property
+    def fixed_shapes(self) -> tuple[CollisionShape, ...]:
+        """What never moves: ground and static shapes, in the order that they were added."""
+        return tuple(self._fixed)
+
     def add_ground(self, height: float = 0.0, normal=(0.0, 0.0, 1.0), material="default") -> None:
         """Add a fixed plane through (0, 0, height) [m] that is solid below its `normal`."""
         normal = finite_vector("normal", normal, 3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from copy import deepcopy
 from types import MappingProxyType
 from typing import Any
 
@@ -381,6 +382,10 @@ class World(Surroundings, Connecting, Removing):
             array[: len(kept)] = kept
         self._steps_done = snapshot["steps"]
         self.refresh_exclusions()
+
+    def copy(self) -> World:
+        """Return an independent world in the same state; only robots' models are shared."""
+        return deepcopy(self, {id(robot.model): robot.model for robot in self.robots.values()})
 
     def _parts(self) -> tuple:
         return (

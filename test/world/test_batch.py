@@ -1,0 +1,100 @@
+"""Copies of a world step as each would alone, differ as they are told to, and fail alone."""
+
+import numpy as np
+import pytest
+
+import hrpsim
+from robots import HRP2_LIKE
+
+
+def box_world():
+    world = hrpsim.World()
+    world.add_ground()
+    world.add_body(hrpsim.Box((0.2, 0.2, 0.2)), mass=1.0, position=(0.0, 0.0, 0.3), name="crate")
+    return world
+
+
+def standing_world():
+    world = hrpsim.World()
+    world.add_ground()
+    model = hrpsim.load_model(HRP2_LIKE)
+    q = model.neutral()
+    q[2] = 0.75
+    world.add_robot(model, q=q, name="hrp2")
+    return world
+
+
+@pytest.mark.parametrize("make, name", [(box_world, "crate"), (standing_world, "hrp2")])
+def test_copies_step_as_the_world_itself(make, name):
+    """The same bits from a copy made in mid-motion, contacts and commands included."""
+    world = make()
+    world.step(120)
+    with hrpsim.Batch(world, 5, threads=2) as batch:
+        batch.step(7)
+        batch.step(150)
+        world.step(157)
+        for copy in batch.worlds:
+            assert copy.time == world.time
+            np.testing.assert_array_equal(copy.entities[name].q, world.entities[name].q)
+            np.testing.assert_array_equal(copy.entities[name].v, world.entities[name].v)
+        np.testing.assert_array_equal(batch.q(name), [world.entities[name].q] * 5)
+        np.testing.assert_array_equal(batch.v(name), [world.entities[name].v] * 5)
+
+
+def test_a_copy_shares_no_state():
+    world = standing_world()
+    world.step(10)
+    before = world.robots["hrp2"].q.copy()
+    copy = world.copy()
+    copy.robots["hrp2"].q = copy.robots["hrp2"].model.neutral()
+    copy.add_body(hrpsim.Sphere(0.1), mass=1.0)
+    copy.set_friction("default", "default", 0.1)
+    copy.step(50)
+    np.testing.assert_array_equal(world.robots["hrp2"].q, before)
+    assert not world.bodies and world.time == pytest.approx(0.01)
+    assert copy.robots["hrp2"].world is copy
+    assert copy.robots["hrp2"].sensors["lfsensor"].wrench.shape == (6,)
+
+
+def test_a_study_over_friction():
+    """Boxes thrown at 1 m/s stop after v^2 / (2 mu g), each in its own world."""
+    world = hrpsim.World(integrator="rk4")
+    world.add_ground()
+    world.add_body(
+        hrpsim.Box((0.2, 0.2, 0.1)), mass=1.0, position=(0, 0, 0.05), velocity=(1, 0, 0), name="box"
+    )
+    friction = np.linspace(0.2, 1.0, 6)
+    with hrpsim.Batch(world, len(friction)) as batch:
+        for copy, mu in zip(batch.worlds, friction, strict=True):
+            copy.set_friction("default", "default", mu)
+        batch.step(1000)
+        np.testing.assert_allclose(batch.q("box")[:, 0], 0.5 / (friction * 9.80665), rtol=1e-3)
+        assert batch.map(lambda world, k: (k, world.time)) == [(k, 1.0) for k in range(6)]
+
+
+def test_commands_go_row_by_row():
+    with hrpsim.Batch(standing_world(), 3) as batch:
+        efforts = np.arange(3.0)[:, None]
+        batch.command("hrp2", names=["CHEST_JOINT0"], efforts=efforts)
+        batch.step(1)
+        joint = batch.worlds[0].robots["hrp2"].joint_names.index("CHEST_JOINT0")
+        applied = [world.robots["hrp2"].joint_efforts[joint] for world in batch.worlds]
+        np.testing.assert_allclose(applied, [0.0, 1.0, 2.0], atol=1e-12)
+        with pytest.raises(hrpsim.StateError, match=r"shape \(3, joints\), got \(2, 1\)"):
+            batch.command("hrp2", names=["CHEST_JOINT0"], efforts=efforts[:2])
+
+
+def test_one_that_fails_does_not_hold_up_the_others():
+    with hrpsim.Batch(box_world(), 4, threads=2) as batch:
+        batch.worlds[2].bodies["crate"].v = np.full(6, 1e308)
+        with pytest.raises(
+            hrpsim.WorldError, match="1 of 4 worlds could not be stepped: 2; world 2"
+        ):
+            batch.step(20)
+        assert [world.time for k, world in enumerate(batch.worlds) if k != 2] == [0.02] * 3
+
+
+@pytest.mark.parametrize("wrong", [{"count": 0}, {"count": 2, "threads": 0}])
+def test_nothing_to_step(wrong):
+    with pytest.raises(hrpsim.WorldError, match="must be a whole number >= 1"):
+        hrpsim.Batch(box_world(), **wrong)
