@@ -130,6 +130,16 @@ def refresh_candidates(forest, kinematics, margin, time_step, skin, continuous, 
             stale = True
     if not stale:
         return count
+    return list_candidates(margin, skin, collision)
+
+
+@inner_kernel
+def list_candidates(margin, skin, collision):
+    """Make the candidate list anew from the shapes' centres and travel; return its length.
+
+    More than the capacity means that the list is not made.
+    """
+    shapes = collision.shapes
     for s in range(shapes.shape[0]):
         shape = shapes[s]
         shape.listed_slack = skin + margin + 2.0 * shape.travel

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.collision.contacts import FAST, place_shape
+from hrpsim.collision.contacts import FAST, list_candidates, place_shape
 from hrpsim.collision.time_of_impact import find_turn, time_of_impact
 from hrpsim.compiled import inner_kernel
 from hrpsim.kinematics.forward import update_poses
 from hrpsim.model.geometry import PLANE
 from hrpsim.model.system import FIXED, FREE
+from hrpsim.world.status import DONE, MORE_CANDIDATES
 
 _PASSES = 4  # over the pairs: a tree that stops may come to lie in the way of another
 
@@ -22,13 +23,18 @@ _PASSES = 4  # over the pairs: a tree that stops may come to lie in the way of a
 def stop_at_impacts(s):
     """Take back the part of the step's motion that would lead through something."""
     if not _anything_fast(s):
-        return
+        return DONE
+    status = _look_further(s)
+    if status != DONE:
+        return status
     _find_motions(s)
-    _stay_with_candidates(s)
+    for i in range(s.work.held.shape[0]):
+        s.work.held[i].until = 1.0
     for _ in range(_PASSES):
         if not _stop_pairs(s):
             break
     _go_back(s)
+    return DONE
 
 
 @inner_kernel
@@ -76,22 +82,25 @@ def _find_motions(s):
 
 
 @inner_kernel
-def _stay_with_candidates(s):
-    """Let no tree go further than the candidate list looked for what it may meet."""
-    shapes, held = s.collision.shapes, s.work.held
-    for i in range(held.shape[0]):
-        held[i].until = 1.0
+def _look_further(s):
+    """Make the candidate list anew if the step's impacts carry a shape beyond it."""
+    shapes, settings, tally = s.collision.shapes, s.settings[0], s.tally[0]
+    beyond = False
     for k in range(shapes.shape[0]):
         shape = shapes[k]
-        if shape.body < 0:
-            continue
         square = 0.0
         for r in range(3):
             square += (shape.center[r] - shape.listed_center[r]) ** 2
-        left = shape.listed_slack - s.settings[0].contact_margin - math.sqrt(square)
-        if shape.travel > left:
-            here = held[s.forest.bodies[shape.body].root]
-            here.until = min(here.until, left / shape.travel)
+        left = shape.listed_slack - settings.contact_margin - math.sqrt(square)
+        beyond = beyond or (shape.body >= 0 and shape.travel > left)
+    if not beyond:
+        return DONE
+    count = list_candidates(settings.contact_margin, settings.skin, s.collision)
+    if count > s.collision.pairs.shape[0]:
+        tally.candidate_count, tally.needed = -1, count
+        return MORE_CANDIDATES
+    tally.candidate_count = count
+    return DONE
 
 
 @inner_kernel

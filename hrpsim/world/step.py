@@ -123,7 +123,7 @@ def integrate(s):
     if not all_finite(s.q, s.velocity):
         return DIVERGED
     if s.settings[0].continuous:
-        stop_at_impacts(s)
+        return stop_at_impacts(s)
     return DONE
 
 
