@@ -29,23 +29,41 @@ def draw_film_strip(axes, model: Model, frames, labels, view, *, spacing: float 
     view: horizontal direction (2,) in the world that points to the right in the picture. The base
     of each robot stands `spacing` [m] to the right of the one before. Meshes are left out.
     """
-    parts = _parts(model)
+    parts = Parts(model)
     right = np.array([*view, 0.0]) / np.linalg.norm(view)
-    away = np.cross((0.0, 0.0, 1.0), right)
     for k, (q, label) in enumerate(zip(frames, labels)):
-        poses = {link: link_pose(model, q, link) for link in {part.link for part in parts}}
-        shift = k * spacing - q[:3] @ right
-        drawn = [(poses[link][0] + points @ poses[link][1].T, c) for link, points, c in parts]
-        for points, colour in sorted(drawn, key=lambda item: -(item[0] @ away).mean()):
-            flat = np.column_stack([points @ right + shift, points[:, 2]])
-            outline = flat[ConvexHull(flat).vertices]
-            axes.fill(*outline.T, facecolor=colour, edgecolor=_EDGE, lw=0.4, zorder=2)
+        draw_solids(axes, parts.placed(q), right, k * spacing - q[:3] @ right)
         axes.text(k * spacing, 1.66, label, ha="center", fontsize=8)
     axes.axhline(0.0, color=_EDGE, lw=1.0)
     axes.set_xlim(-0.75 * spacing, (len(frames) - 0.25) * spacing)
     axes.set_ylim(-0.1, 1.8)
     axes.set_aspect("equal")
     axes.set_axis_off()
+
+
+class Parts:
+    """The boxes, cylinders and spheres that a description draws; meshes are left out."""
+
+    def __init__(self, model: Model):
+        self._model = model
+        self._parts = _parts(model)
+
+    def placed(self, q) -> list[tuple[np.ndarray, tuple[float, ...] | str]]:
+        """Return points (k, 3) [m] whose convex hull is a part, and its colour, of all parts."""
+        poses = {link: link_pose(self._model, q, link) for link in {p.link for p in self._parts}}
+        return [(poses[k][0] + points @ poses[k][1].T, c) for k, points, c in self._parts]
+
+
+def draw_solids(axes, solids, right: np.ndarray, shift: float) -> None:
+    """Draw outlines of convex `solids`, as `Parts.placed` returns them, the farthest first.
+
+    right: horizontal direction (3,) that points to the right; `shift` [m] moves all of it there.
+    """
+    away = np.cross((0.0, 0.0, 1.0), right)
+    for points, colour in sorted(solids, key=lambda item: -(item[0] @ away).mean()):
+        flat = np.column_stack([points @ right + shift, points[:, 2]])
+        outline = flat[ConvexHull(flat).vertices]
+        axes.fill(*outline.T, facecolor=colour, edgecolor=_EDGE, lw=0.4, zorder=2)
 
 
 def _parts(model: Model) -> list[_Part]:

@@ -1,0 +1,157 @@
+"""The crane of the crane game: a hand that glides at bounded speed and acceleration, and its grip.
+
+The description is urdf/crane.urdf.xacro: slides x, y, z and a turn on position servos, and claws
+whose servo has damping alone. A player says what the crane should do as a `Wish`; the controller
+turns wishes into a smooth reference and adds the forces that the hand itself needs on the way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.control.controller import Command, Controller, ControllerError, State
+from hrpsim.dynamics.functions import inverse_dynamics
+from hrpsim.errors import unknown_name
+from hrpsim.model.model import Model
+
+JOINTS = ("crane_x", "crane_y", "crane_z", "crane_yaw", "left_knuckle")
+PARAMETERS = {
+    "period": 0.01,  # [s]
+    "speed": 0.25,  # of the hand, most [m/s]
+    "acceleration": 1.5,  # of the hand, most [m/s^2]
+    "turn_speed": 1.2,  # [rad/s]
+    "turn_acceleration": 6.0,  # [rad/s^2]
+    "grip": 10.0,  # force of each pad [N]
+}
+_KNUCKLE, _WRIST = JOINTS[4], "left_wrist"
+
+
+class Wish(NamedTuple):
+    """What a player wants now: velocity (x, y, z) [m/s], turn [rad/s], claws closing or not."""
+
+    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    turn: float = 0.0
+    close: bool = False
+
+
+class Crane(Controller):
+    """Glides as `wish` says, until another wish is assigned.
+
+    Parameters: those of PARAMETERS; `speed`, `acceleration` and `grip` may be assigned at any time.
+    position (x, y, z, yaw) [m, rad] and velocity are the reference that the servos follow; z is the
+    height of the middle of the pads when the arms hang straight down.
+    """
+
+    def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
+        """Take the parameters. ControllerError for an unknown one, a bad value or another robot."""
+        values = _checked(parameters)
+        missing = [name for name in (*JOINTS, _WRIST) if name not in model.joint_names]
+        if missing or model.base != "fixed":
+            raise ControllerError(
+                f"crane: {model.name!r} is no crane: it needs a fixed base and the joints "
+                f"{', '.join((*JOINTS, _WRIST))}"
+            )
+        self.period = values["period"]
+        self.speed, self.acceleration = values["speed"], values["acceleration"]
+        self.turn_speed = values["turn_speed"]
+        self.turn_acceleration = values["turn_acceleration"]
+        self.grip = values["grip"]
+        self.wish = Wish()
+        system = model.system
+        self._model = model
+        self._places = [model.joint(name).v_index for name in JOINTS]
+        self._followers = _followers(model, self._places)
+        self._damping = model.gains[_KNUCKLE][1]
+        self._arm = float(np.linalg.norm(system.placement_p[model.joint(_WRIST).body]))
+        self._lowest = system.lower[self._places[:4]]
+        self._highest = system.upper[self._places[:4]]
+
+    def initialize(self, state: State) -> None:
+        """Rest where the crane is, with open claws."""
+        self.position = state.joint_positions[:4].copy()
+        self.velocity = np.zeros(4)
+        self.wish = Wish()
+
+    def control(self, state: State) -> Command:
+        """Glide on by one period."""
+        before = self.velocity
+        self.velocity = self._next_velocity()
+        self.position = self.position + self.period * self.velocity
+        beyond = (self.position < self._lowest) | (self.position > self._highest)
+        self.position = np.clip(self.position, self._lowest, self._highest)
+        self.velocity = np.where(beyond, 0.0, self.velocity)
+        angle = state.joint_positions[4]
+        own = self._own_forces(angle, (self.velocity - before) / self.period)
+        torque = own[4] + self.torque_of_grip(angle) * (1.0 if self.wish.close else -1.0)
+        return Command(
+            positions=np.append(self.position, 0.0),
+            velocities=np.append(self.velocity, torque / self._damping),
+            efforts=np.append(own[:4], 0.0),
+        )
+
+    def torque_of_grip(self, angle: float) -> float:
+        """Return the torque [Nm] that presses each pad with `grip`, arms at `angle` [rad].
+
+        By virtual work: a pad moves by arm cos(angle) a radian.
+        """
+        return 2.0 * self.grip * self._arm * math.cos(angle)
+
+    def _next_velocity(self) -> np.ndarray:
+        """Return the velocity of the next period: towards the wish, and able to stop at the end."""
+        wanted = np.append(np.asarray(self.wish.velocity, dtype=np.float64), self.wish.turn)
+        wanted[:3] = _bounded(wanted[:3], self.speed)
+        wanted[3:] = _bounded(wanted[3:], self.turn_speed)
+        change = wanted - self.velocity
+        change[:3] = _bounded(change[:3], self.acceleration * self.period)
+        change[3:] = _bounded(change[3:], self.turn_acceleration * self.period)
+        braking = np.append(np.full(3, self.acceleration), self.turn_acceleration)
+        up = np.sqrt(2.0 * braking * np.maximum(self._highest - self.position, 0.0))
+        down = np.sqrt(2.0 * braking * np.maximum(self.position - self._lowest, 0.0))
+        return np.clip(self.velocity + change, -down, up)
+
+    def _own_forces(self, angle: float, acceleration: np.ndarray) -> np.ndarray:
+        """Return what the empty crane needs at JOINTS (5,) [N, Nm] to follow its reference."""
+        full = self._followers @ np.stack(
+            [
+                np.append(self.position, angle),
+                np.append(self.velocity, 0.0),
+                np.append(acceleration, 0.0),
+            ],
+            axis=1,
+        )
+        return self._followers.T @ inverse_dynamics(self._model, *np.ascontiguousarray(full.T))
+
+
+def _checked(parameters: Mapping[str, Any]) -> dict[str, float]:
+    values = dict(PARAMETERS)
+    for name, value in parameters.items():
+        if name not in PARAMETERS:
+            raise ControllerError(f"crane: {unknown_name('parameter', name, PARAMETERS)}")
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ControllerError(f"crane: {name} must be a number, got {value!r}")
+        if not (math.isfinite(value) and value > 0.0):
+            raise ControllerError(f"crane: {name} must be positive and finite, got {value!r}")
+        values[name] = float(value)
+    return values
+
+
+def _followers(model: Model, places: list[int]) -> np.ndarray:
+    """Return the rate of every joint for the rates of the commanded ones (nv, len(places))."""
+    rates = np.zeros((model.nv, len(places)))
+    for k in range(model.nv):
+        leader = model.system.mimic_dof[k]
+        if leader >= 0:
+            rates[k, places.index(leader)] = model.system.mimic_ratio[k]
+        elif k in places:
+            rates[k, places.index(k)] = 1.0
+    return rates
+
+
+def _bounded(vector: np.ndarray, most: float) -> np.ndarray:
+    """Return the vector, shortened to length `most` where it is longer."""
+    length = float(np.linalg.norm(vector))
+    return vector if length <= most else vector * (most / length)

@@ -1,0 +1,31 @@
+"""Who lies in the goal of the crane game."""
+
+from __future__ import annotations
+
+GOAL = "goal"  # the fixed shape of that name
+_UPRIGHT = 0.5  # least height of the unit normal of a contact that carries
+
+
+def in_goal(world, hand: str = "crane") -> list[str]:
+    """Return the names of the loose bodies that lie in the goal, in the world's order.
+
+    They are carried by the fixed shape "goal", or by others that lie there, by the contacts of the
+    last step, and `hand` does not touch them.
+    """
+    carried_by: dict[str, set[str]] = {}
+    held = set()
+    for contact in world.contacts:
+        if not contact.force.any():
+            continue
+        (a, a_link), (b, b_link) = contact.a, contact.b
+        if hand in (a, b):
+            held |= {a, b}
+            continue
+        if abs(contact.normal[2]) < _UPRIGHT:
+            continue
+        upper, lower = (a, b_link) if contact.normal[2] > 0.0 else (b, a_link)
+        carried_by.setdefault(upper, set()).add(lower)
+    lying: set[str] = {GOAL}
+    while more := {n for n, below in carried_by.items() if n not in lying | held and below & lying}:
+        lying |= more
+    return [name for name in world.bodies if name in lying]

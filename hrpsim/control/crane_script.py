@@ -1,0 +1,119 @@
+"""A scripted player of the crane game: moves, one after the other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from hrpsim.control.controller import Command, State
+from hrpsim.control.crane import Crane, Wish
+
+_ARRIVED = 1e-9  # [m, rad and their rates]
+_BRAKING = 0.8  # share of the acceleration that braking at the goal plans with
+
+
+@dataclass(frozen=True)
+class Go:
+    """Glide to the position (x, y, z) [m], turned to `yaw` [rad]; done at rest there."""
+
+    position: tuple[float, float, float]
+    yaw: float = 0.0
+
+
+@dataclass(frozen=True)
+class Grip:
+    """Close the claws, or open them, and give that `duration` [s]."""
+
+    close: bool
+    duration: float = 1.0
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Stay as it is for `duration` [s]."""
+
+    duration: float
+
+
+@dataclass(frozen=True)
+class Jerk:
+    """Accelerate by `acceleration` (3,) [m/s^2] for `duration` [s], beyond the crane's bounds."""
+
+    acceleration: tuple[float, float, float]
+    duration: float
+
+
+class ScriptedCrane(Crane):
+    """A crane that carries out `script`, a list of moves; `finished` once that is done.
+
+    begun: the time [s] at which each move began, as far as the script has come.
+    """
+
+    def __init__(self, script):
+        self.script = list(script)
+        self.begun: list[float] = []
+
+    def initialize(self, state: State) -> None:
+        """Begin the script."""
+        super().initialize(state)
+        self.begun = []
+        self.finished = False
+        self._ends = -math.inf
+        self._close = False
+
+    def control(self, state: State) -> Command:
+        """Wish what the present move needs, and glide on."""
+        while not self.finished and self._is_done(state.time):
+            if len(self.begun) == len(self.script):
+                self.finished = True
+                break
+            self._begin(self.script[len(self.begun)], state.time)
+        self.wish = Wish(*self._motion(), self._close)
+        return super().control(state)
+
+    @property
+    def move(self):
+        """The present move; None before the first."""
+        return self.script[len(self.begun) - 1] if self.begun else None
+
+    def _begin(self, move, time: float) -> None:
+        self.begun.append(time)
+        self._ends = -math.inf if isinstance(move, Go) else time + move.duration
+        if isinstance(move, Grip):
+            self._close = move.close
+
+    def _is_done(self, time: float) -> bool:
+        if isinstance(self.move, Go):
+            return max(np.abs(self._way()).max(), np.abs(self.velocity).max()) < _ARRIVED
+        return time >= self._ends - 0.5 * self.period
+
+    def _way(self) -> np.ndarray:
+        return np.array([*self.move.position, self.move.yaw]) - self.position
+
+    def _motion(self) -> tuple[tuple[float, float, float], float]:
+        """Return velocity and turn that the present move needs in the next period."""
+        if not isinstance(self.move, Go):
+            return (0.0, 0.0, 0.0), 0.0
+        way = self._way()
+        velocity = _approach(way[:3], self.acceleration, self.period)
+        turn = _approach(way[3:], self.turn_acceleration, self.period)
+        return tuple(velocity), float(turn[0])
+
+    def _next_velocity(self) -> np.ndarray:
+        if isinstance(self.move, Jerk) and not self.finished:
+            change = np.append(self.move.acceleration, 0.0) * self.period
+            return self.velocity + change
+        return super()._next_velocity()
+
+
+def _approach(way: np.ndarray, acceleration: float, period: float) -> np.ndarray:
+    """Return the velocity at which one still stops at the end of `way` [m] or [rad]."""
+    distance = float(np.linalg.norm(way))
+    if distance == 0.0:
+        return np.zeros_like(way)
+    a = _BRAKING * acceleration
+    # Of a speed that falls by a in each period: v with v period + v^2 / (2 a) = distance.
+    speed = a * (math.sqrt(0.25 * period**2 + 2.0 * distance / a) - 0.5 * period)
+    return way * (min(speed, distance / period) / distance)

@@ -1,0 +1,238 @@
+"""E10: the crane holds a box by friction alone, carries it, and drops it when moved abruptly."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from hrpsim.control.crane_score import in_goal
+from hrpsim.control.crane_script import Go, Grip, Jerk, Wait
+from hrpsim.experiments import crane_scene as scene
+from hrpsim.experiments.crane_scene import CraneScene, lifting, slip_between
+from hrpsim.experiments.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    at_most,
+    equal_to,
+    near,
+)
+from hrpsim.experiments.film_strip import Parts, draw_solids
+
+RATES = (50, 100, 1000)  # steps a second
+HELD = 60.0  # [s]
+LARGEST_SLIP = 1e-4  # [m]
+BRAKE = 6.0  # how fast the hand slows down after a jerk: less than gravity [m/s^2]
+JERK = 0.1  # duration of jerks [s]
+SLIDE = 1.5  # times the critical acceleration: the box slides, and is held again
+ABRUPT = 3.0 * scene.GRAVITY  # upwards, for ABRUPT_FOR: the box slides out of the claws [m/s^2]
+ABRUPT_FOR = 0.06  # [s]
+BISECTIONS = 7
+AXES = {"up": (2, scene.critical_lift()), "along the pads": (0, scene.critical_shift())}
+_CARRY = 0.14  # height of the pads on the way to the goal [m]
+_ROPE = 0.3  # taller parts are not drawn [m]
+_CORNERS = 0.5 * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+_BOX_COLOUR, _GOAL_COLOUR = "#e38b4f", "#8fbf8f"
+
+
+def jerked(time_step: float, axis: int, acceleration: float, duration: float = JERK) -> CraneScene:
+    """Return the scene after the lifted box was jerked along an axis and came to rest again.
+
+    `slip` [m] is what the box has slipped in the claws since it was lifted.
+    """
+    push, brake = np.zeros(3), np.zeros(3)
+    push[axis], brake[axis] = acceleration, -BRAKE
+    slowing = round(acceleration * duration / BRAKE / time_step) * time_step
+    after = [Jerk(tuple(push), duration), Jerk(tuple(brake), slowing), Wait(0.5)]
+    run = CraneScene(time_step, [*lifting(), Wait(0.5), *after])
+    run.play_until(5)
+    held = run.corners()
+    run.play_until(8)
+    run.slip = slip_between(held, run.corners())
+    return run
+
+
+def threshold(time_step: float, axis: int, critical: float) -> float:
+    """Return the acceleration [m/s^2] from which on a jerk makes the box slip, by bisection."""
+    low, high = 0.8 * critical, 1.2 * critical
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        if jerked(time_step, axis, middle).slip > LARGEST_SLIP:
+            high = middle
+        else:
+            low = middle
+    return 0.5 * (low + high)
+
+
+def slide_theory() -> tuple[float, float]:
+    """Return how far [m] the box slides in a jerk of SLIDE, and how fast [m/s] it does at most.
+
+    Against the hand it gains a - a_c for JERK, and then loses mu 2 N/m - g + BRAKE.
+    """
+    critical = scene.critical_lift()
+    gain = (SLIDE - 1.0) * critical
+    speed = gain * JERK
+    return 0.5 * gain * JERK**2 + speed**2 / (2.0 * (critical + BRAKE)), speed
+
+
+def hold(time_step: float, duration: float) -> dict:
+    """Grip, lift and hold the box; return what it slipped and what the pads pressed with."""
+    run = CraneScene(time_step, [*lifting(), Wait(duration)])
+    run.play_until(3)
+    gripped, seen = run.corners(), [run.posture()]
+    run.play_until(4)
+    lifted, slips, forces, times = run.corners(), [], [], []
+    start, begin, ticks = run.world.time, time.perf_counter(), 0
+    watch = max(1, round(0.05 / time_step))
+    while len(run.crane.begun) <= 5 and not run.crane.finished:
+        run.loop.tick()
+        ticks += 1
+        if ticks % watch == 0:
+            times.append(run.world.time - start)
+            slips.append(slip_between(lifted, run.corners()))
+            forces += run.pad_forces()
+    took = time.perf_counter() - begin
+    return {
+        "lift_slip": slip_between(gripped, lifted),
+        "times": np.array(times),
+        "slips": np.array(slips),
+        "forces": (min(forces), max(forces)),
+        "postures": [*seen, run.posture()],
+        "real_time_factor": ticks * time_step / took,
+    }
+
+
+def carry(time_step: float) -> dict:
+    """Carry the lifted box to the goal and let it go; return who lies there."""
+    x, y = scene.GOAL
+    down = scene.EDGE / 2 + scene.GOAL_SIZE[2]
+    moves = [
+        Go((0.0, 0.0, _CARRY)),
+        Go((x, y, _CARRY), 0.5),
+        Go((x, y, down + 0.002), 0.5),
+        Grip(False, 1.0),
+        Go((x, y, _CARRY + 0.05)),
+        Wait(0.5),
+    ]
+    run = CraneScene(time_step, [*lifting(), *moves])
+    run.play_until(6)
+    over = run.posture()
+    run.play_until(len(run.crane.script))
+    return {"in_goal": in_goal(run.world), "postures": [over, run.posture()]}
+
+
+def run(options: Options) -> Result:
+    """Play all scenes at each step length."""
+    result = Result()
+    result.data = {"slips": {}, "postures": []}
+    for rate in RATES[:1] if options.quick else RATES:
+        step = 1.0 / rate
+        held, carried = hold(step, 5.0 if options.quick else HELD), carry(step)
+        falling = jerked(step, 2, ABRUPT, ABRUPT_FOR)
+        result.rows += [*_held_rows(rate, held), *_carried_rows(rate, carried)]
+        result.rows += [*_jerk_rows(rate, options.quick), *_fall_rows(rate, falling)]
+        result.data["slips"][rate] = held["times"], held["slips"]
+        result.data["postures"] = [*held["postures"], *carried["postures"], falling.posture()]
+    result.data["model"] = falling.robot.model
+    result.notes += [
+        f"box {scene.MASS:g} kg, friction {scene.FRICTION:g}, pads that press with "
+        f"{scene.GRIP:.4g} N each: {scene.SAFETY:g} times what its weight needs",
+        f"it slips where the hand accelerates upwards by {scene.critical_lift():.4g} m/s^2 "
+        f"(2 mu N = m (g + a)), or by {scene.critical_shift():.4g} m/s^2 along the pads",
+        f"abrupt: {ABRUPT:.4g} m/s^2 upwards for {ABRUPT_FOR:g} s",
+        f"a box slips where a corner is more than {1e3 * LARGEST_SLIP:g} mm from where the claws "
+        "had it",
+    ]
+    return result
+
+
+def _held_rows(rate: int, held: dict) -> list[Row]:
+    case = f"dt 1/{rate} s"
+    low, high = held["forces"]
+    off = max(abs(low - scene.GRIP), abs(high - scene.GRIP))
+    return [
+        Row(f"{case}: slip while it is lifted", "m", held["lift_slip"], at_most(LARGEST_SLIP)),
+        Row(
+            f"{case}: largest slip in {held['times'][-1]:.0f} s of holding",
+            "m",
+            float(held["slips"].max()),
+            at_most(LARGEST_SLIP),
+            analytic=0.0,
+        ),
+        Row(f"{case}: a pad's force is off by", "N", off, at_most(0.01 * scene.GRIP), analytic=0.0),
+        Row(f"{case}: real-time factor, controller included", "", held["real_time_factor"]),
+    ]
+
+
+def _carried_rows(rate: int, carried: dict) -> list[Row]:
+    lies = ", ".join(carried["in_goal"]) or "nothing"
+    return [Row(f"dt 1/{rate} s: lies in the goal", "", lies, equal_to("box"))]
+
+
+def _jerk_rows(rate: int, quick: bool) -> list[Row]:
+    step, rows = 1.0 / rate, []
+    gentle = jerked(step, 2, 0.5 * scene.critical_lift()).slip
+    what = f"dt 1/{rate} s: slip in a jerk of half the critical acceleration"
+    rows.append(Row(what, "m", gentle, at_most(LARGEST_SLIP), analytic=0.0))
+    for direction, (axis, critical) in AXES.items():
+        if quick and axis == 0:
+            continue
+        rows.append(
+            Row(
+                f"dt 1/{rate} s: slips from this acceleration {direction} on",
+                "m/s^2",
+                threshold(step, axis, critical),
+                near(critical, relative=0.03),
+                analytic=critical,
+            )
+        )
+    far, speed = slide_theory()
+    slide = jerked(step, 2, SLIDE * scene.critical_lift()).slip
+    what = f"dt 1/{rate} s: slides in a jerk of {SLIDE:g} times it"
+    rows.append(
+        Row(what, "m", slide, near(far, relative=0.01, absolute=0.5 * speed * step), analytic=far)
+    )
+    return rows
+
+
+def _fall_rows(rate: int, falling: CraneScene) -> list[Row]:
+    rest = scene.EDGE / 2
+    return [
+        Row(
+            f"dt 1/{rate} s: height of the box after the abrupt move",
+            "m",
+            float(falling.box.position[2]),
+            near(rest, absolute=1e-4),
+            source="it falls",
+            analytic=rest,
+        )
+    ]
+
+
+def draw(result: Result, figure) -> None:
+    """Five moments of the game above, the slip while the box is held below."""
+    above, below = figure.subplots(2, 1, height_ratios=(3, 1))
+    labels = ("gripped", "held for 60 s", "over the goal", "released", "after an abrupt move")
+    parts, right, width = Parts(result.data["model"]), np.array([0.6, 0.8, 0.0]), 0.36
+    for k, ((crane, box), label) in enumerate(zip(result.data["postures"], labels)):
+        middle = np.array([crane[0], crane[1], 0.0])
+        shift = k * width - middle @ right
+        goal = np.array([*scene.GOAL, scene.GOAL_SIZE[2] / 2]) + _CORNERS * scene.GOAL_SIZE
+        corners = box[:3] + scene.EDGE * _CORNERS @ scene.rotation_matrix(box[3:]).T
+        solids = [(p, c) for p, c in parts.placed(crane) if np.ptp(p[:, 2]) < _ROPE]
+        solids += [(goal, _GOAL_COLOUR)] if np.linalg.norm(middle[:2] - scene.GOAL) < 0.1 else []
+        draw_solids(above, [*solids, (corners, _BOX_COLOUR)], right, shift)
+        above.text(k * width, -0.03, label, ha="center", va="top", fontsize=8)
+    above.axhline(0.0, color="black", lw=1.0)
+    above.set(xlim=(-0.6 * width, 4.6 * width), ylim=(-0.06, 0.65), aspect="equal")
+    above.set_axis_off()
+    for rate, (times, slips) in result.data["slips"].items():
+        below.semilogy(times, 1e3 * slips + 1e-12, label=f"dt 1/{rate} s", lw=1.0)
+    below.axhline(1e3 * LARGEST_SLIP, color="black", lw=0.8, ls="--")
+    below.set(xlabel="time held [s]", ylabel="slip [mm]")
+    below.legend(fontsize=7, frameon=False)
+
+
+EXPERIMENT = Experiment("E10", "Virtual crane game", "thesis, 8.3, Figs 8.14 to 8.16", run, draw)
