@@ -47,13 +47,11 @@ class EntityMotion(NamedTuple):
 class Entities:
     """The robots and bodies of a node's world, by name.
 
-    The frame of a body is at its centre of mass, that of a robot is its base link's. Robots named
-    in `shown` have topics and cannot be deleted.
+    The frame of a body is at its centre of mass, that of a robot is its base link's.
     """
 
-    def __init__(self, world, shown: tuple[str, ...], odom_frame: str = "odom"):
+    def __init__(self, world, odom_frame: str = "odom"):
         self.world = world
-        self.shown = shown
         self._world_frames = (*_WORLD_FRAMES, odom_frame)
         self._first_state = world.snapshot()
         self._spawned: list[Entity] = []
@@ -91,13 +89,6 @@ class Entities:
     def delete(self, name: str) -> int:
         """Take an entity out of the world; return how many connections went with it."""
         entity = self.named(name)
-        if name in self.shown:
-            others = [other for other in self.world.entities if other not in self.shown]
-            raise Refusal(
-                "OPERATION_FAILED",
-                f"{name!r} has topics of this node and stays; can be deleted: "
-                + (", ".join(others) or "none"),
-            )
         before = len(self.world.connections)
         self.world.remove(entity)
         self._spawned = [other for other in self._spawned if other is not entity]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from geometry_msgs.msg import Pose, Vector3
-from rclpy.exceptions import InvalidNamespaceException
+from rclpy.exceptions import InvalidNamespaceException, ParameterException
 from rclpy.validate_namespace import validate_namespace
 from simulation_interfaces.msg import Bounds, EntityCategory, EntityFilters, EntityInfo, EntityState
 from simulation_interfaces.srv import (
@@ -21,6 +21,7 @@ from simulation_interfaces.srv import (
     SpawnEntity,
 )
 
+from hrpsim.errors import HrpsimError, WorldError
 from hrpsim.model.placement import Placement, quaternion_of
 from hrpsim.ros.entities import EntityMotion, Refusal
 from hrpsim.ros.entity_bounds import bounding_box, meets_box, meets_sphere
@@ -73,10 +74,19 @@ class EntityServices:
             allow_renaming=request.allow_renaming,
         )
         response.entity_name = entity.name
-        return f"{entity.name!r} is there; it has no topics" if isinstance(entity, Robot) else ""
+        return self._show(entity, request.entity_namespace) if isinstance(entity, Robot) else ""
+
+    def _show(self, robot: Robot, namespace: str) -> str:
+        """Give a robot its topics; it does not stay without."""
+        try:
+            topics = self._simulation.robots.add(robot, namespace)
+        except (HrpsimError, ValueError, ParameterException) as error:
+            self._entities.delete(robot.name)
+            raise error if isinstance(error, HrpsimError) else WorldError(str(error)) from error
+        return f"{robot.name!r} is there; its topics are in {topics!r}"
 
     def _delete(self, request, response) -> str:
-        count = self._entities.delete(request.entity)
+        count = self._simulation.delete(request.entity)
         return f"{count} connections went with it" if count else ""
 
     def _get_names(self, request, response) -> None:

@@ -31,7 +31,7 @@ class JointTrajectories:
         self._clock = clock
         self._subscription = PolledSubscription(node, JointTrajectory, topic, qos.COMMAND)
         self._rejections = rejections
-        self._places = {j.name: robot.first_v + j.v_index for j in robot.model.joints}
+        self._places = {joint.name: joint.v_index for joint in robot.model.joints}
         self._gains = joints_with_gains(robot)
         self._motion: JointMotion | None = None
         self._start = 0  # the step at which the motion begins
@@ -126,7 +126,8 @@ class JointTrajectories:
 
     def _targets(self, names) -> tuple[np.ndarray, np.ndarray]:
         """Return the position targets of joints, or where they are, and the targets' velocities."""
-        control = self._robot.world.scene.control[[self._places[name] for name in names]]
+        places = [self._robot.first_v + self._places[name] for name in names]
+        control = self._robot.world.scene.control[places]
         positions = dict(zip(self._robot.joint_names, self._robot.joint_positions))
         held = control["kp"] > 0.0
         measured = np.array([positions[name] for name in names])

@@ -32,7 +32,7 @@ class LiveParameters:
         self._simulation = simulation
         self._noise = noise
         self._solver = solver
-        for name in (*_NOISE, *_SOLVER, *_WRENCH):
+        for name in (*_NOISE, *_SOLVER):
             self._react(name, parameters.value_of(simulation.node, name))
         parameters.on_change(simulation.node, self._problem, self._react)
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rclpy.node import Node
-
-from hrpsim.errors import WorldError
 from hrpsim.ros import parameters
 from hrpsim.ros.applied_wrenches import AppliedWrenches
 from hrpsim.ros.base_pose import BasePose
@@ -16,6 +13,7 @@ from hrpsim.ros.frames import RobotFrames
 from hrpsim.ros.joint_gains import PREFIX, JointGains
 from hrpsim.ros.joint_trajectory import JointTrajectories
 from hrpsim.ros.lockstep import Lockstep
+from hrpsim.ros.node_part import NodePart
 from hrpsim.ros.rejections import Rejections
 from hrpsim.ros.robot_publishers import RobotPublishers
 from hrpsim.ros.robot_transforms import RobotTransforms
@@ -33,37 +31,32 @@ class Place(NamedTuple):
     parameters: str = ""  # part of the names of its parameters
 
 
-def places_of(robots, frame_prefix: str) -> list[Place]:
-    """Return the places of a world's robots: a namespace for each, none for a single one."""
-    if len(robots) == 1:
-        return [Place(frames=frame_prefix)]
-    for robot in robots:
-        if not (robot.name.isidentifier() and robot.name.isascii()):
-            raise WorldError(
-                f"robot {robot.name!r}: with several robots in a world the name of each is a "
-                "namespace of ROS, so it is made of letters, digits and _ and begins with no digit"
-            )
-    return [Place(f"{r.name}/", f"{frame_prefix}{r.name}/", f"{r.name}.") for r in robots]
-
-
 class RobotInterface:
-    """Topics and parameters of one robot."""
+    """Topics and parameters of one robot, made on `part`; with `lockstep` time waits for it."""
 
     def __init__(
-        self, node: Node, robot, place: Place, clock: SimulationClock, levels: NoiseLevels
+        self,
+        part: NodePart,
+        robot,
+        place: Place,
+        clock: SimulationClock,
+        levels: NoiseLevels,
+        *,
+        lockstep: bool,
     ):
         def value(name):
-            return parameters.value_of(node, name)
+            return parameters.value_of(part, name)
 
         self.robot = robot
+        self._part = part
         self.frames = RobotFrames(
             robot.model, value("frame_prefix") + value("odom_frame"), place.frames
         )
-        self.gains = JointGains(node, robot, PREFIX + place.parameters)
-        self.rejections = Rejections(node.get_logger())
+        self.gains = JointGains(part, robot, PREFIX + place.parameters)
+        self.rejections = Rejections(part.get_logger())
         self._readings = SensorReadings(robot, clock, levels)
         self._publishers = RobotPublishers(
-            node,
+            part,
             robot,
             self.frames,
             self._readings,
@@ -75,32 +68,34 @@ class RobotInterface:
         self._zmp = None
         if feet:
             topic = f"{place.topics}zmp"
-            self._zmp = ZmpPublisher(node, robot, self.frames, self._readings, feet, topic)
-        self._listen(node, place.topics, clock)
+            self._zmp = ZmpPublisher(part, robot, self.frames, self._readings, feet, topic)
+        self._listen(part, place.topics, clock, lockstep)
 
-    def _listen(self, node: Node, prefix: str, clock: SimulationClock) -> None:
+    def _listen(self, part: NodePart, prefix: str, clock: SimulationClock, lockstep: bool) -> None:
         robot, rejections = self.robot, self.rejections
         self.trajectories = JointTrajectories(
-            node, robot, clock, f"{prefix}joint_trajectory", rejections
+            part, robot, clock, f"{prefix}joint_trajectory", rejections
         )
-        common = node, robot, clock, f"{prefix}joint_commands", rejections, self._commanded
+        common = part, robot, clock, f"{prefix}joint_commands", rejections, self._commanded
         self.lockstep: Lockstep | None = None
-        if parameters.value_of(node, "lockstep"):
+        if lockstep:
             self.lockstep = Lockstep(
                 *common,
-                period=parameters.value_of(node, "control_period"),
-                timeout=parameters.value_of(node, "lockstep_timeout"),
-                policy=parameters.value_of(node, "lockstep_policy"),
-                interpolate=parameters.value_of(node, "interpolate_commands"),
+                period=parameters.value_of(part, "control_period"),
+                timeout=parameters.value_of(part, "lockstep_timeout"),
+                policy=parameters.value_of(part, "lockstep_policy"),
+                interpolate=parameters.value_of(part, "interpolate_commands"),
             )
         self.commands = self.lockstep or JointCommands(*common)
         self.wrenches = AppliedWrenches(
-            node, robot, self.frames, clock, f"{prefix}apply_wrench", rejections
+            part, robot, self.frames, clock, f"{prefix}apply_wrench", rejections
         )
+        self.wrenches.duration = parameters.value_of(part, "wrench_duration")
+        self.wrenches.ramp = parameters.value_of(part, "wrench_ramp")
         self._acting = [self.trajectories, self.wrenches]
         if robot.model.base == "free":
             topic = f"{prefix}set_base_pose"
-            self._acting.insert(0, BasePose(node, robot, self.frames, topic, rejections))
+            self._acting.insert(0, BasePose(part, robot, self.frames, topic, rejections))
         self._inputs = [self.commands, *self._acting]
 
     @property
@@ -140,6 +135,10 @@ class RobotInterface:
     def transforms(self, *, odometry: bool, links: bool) -> RobotTransforms:
         """Return the robot's transforms."""
         return RobotTransforms(self.robot, self.frames, odometry=odometry, links=links)
+
+    def destroy(self) -> None:
+        """Take topics and parameters off the node."""
+        self._part.destroy()
 
     def _commanded(self, names: Sequence[str]) -> None:
         self.trajectories.release(names)

@@ -18,7 +18,7 @@ from hrpsim.ros.diagnostics import Diagnostics
 from hrpsim.ros.entities import Entities
 from hrpsim.ros.live_parameters import LiveParameters
 from hrpsim.ros.lockstep import CommandMissed
-from hrpsim.ros.robot_interface import RobotInterface, places_of
+from hrpsim.ros.robot_interfaces import RobotInterfaces
 from hrpsim.ros.run_services import RunServices
 from hrpsim.ros.sensor_noise import NoiseLevels
 from hrpsim.ros.serialized_template import SerializedTemplate
@@ -42,9 +42,7 @@ class SimulationNode:
         self.node = Node("hrpsim", **node_options)
         parameters.declare_parameters(self.node)
         self.world = make_world(self.node)
-        self.entities = Entities(
-            self.world, tuple(self.world.robots), self._parameter("odom_frame")
-        )
+        self.entities = Entities(self.world, self._parameter("odom_frame"))
         self._compile()
         self.clock = SimulationClock(self.world.time_step)
         self.pacer = Pacer(self.world.time_step, self._parameter("real_time_factor"))
@@ -54,15 +52,10 @@ class SimulationNode:
         self.set_periods()
 
         noise, solver = NoiseLevels(), SolverSettings(self.world)
-        robots = list(self.world.robots.values())
-        self.robots = [
-            RobotInterface(self.node, robot, place, self.clock, noise)
-            for robot, place in zip(robots, places_of(robots, self._parameter("frame_prefix")))
-        ]
-        self._locksteps = [robot.lockstep for robot in self.robots if robot.lockstep]
+        self.robots = RobotInterfaces(self.node, self.world, self.clock, noise)
+        self._locksteps = self.robots.locksteps
         clock_publisher = self.node.create_publisher(Clock, "/clock", qos.STATE)
         self._clock_template = SerializedTemplate(clock_publisher, Clock(), _fill_clock, 0)
-        self._transforms = self._make_transforms()
         self._markers = ContactMarkers(
             self.node,
             self.world,
@@ -190,6 +183,21 @@ class SimulationNode:
         )
         self._publish_state(everything=True)
 
+    def delete(self, name: str) -> int:
+        """Take a robot, with its topics, or a body out of the world.
+
+        Return how many connections went with it. Raises Refusal where there is none.
+        """
+        count = self.entities.delete(name)
+        self._drop_removed()
+        return count
+
+    def delete_spawned(self) -> int:
+        """Take out all that was spawned; return how many there were."""
+        count = self.entities.delete_spawned()
+        self._drop_removed()
+        return count
+
     def set_periods(self) -> None:
         """Turn the rates of the parameters into whole numbers of steps."""
         step = self.world.time_step
@@ -199,6 +207,10 @@ class SimulationNode:
             * max(1, round(1.0 / (self._parameter(rate) * step * self._publish_period)))
             for rate in ("tf_rate", "marker_rate")
         )
+
+    def _drop_removed(self) -> None:
+        self.robots.drop_removed()
+        self._locksteps = self.robots.locksteps
 
     def _advance_or_pause(self, steps: int, unattended: bool) -> None:
         try:
@@ -239,8 +251,8 @@ class SimulationNode:
         """Publish transforms and markers, if it is time or `everything`; never a stamp twice."""
         steps = self.clock.steps
         due = everything or steps % self._tf_period == 0
-        if self._transforms and due and self._transforms_shown != steps:
-            self._transforms.publish(self.clock.stamp)
+        if self.robots.transforms and due and self._transforms_shown != steps:
+            self.robots.transforms.publish(self.clock.stamp)
             self._transforms_shown = steps
         due = everything or steps % self._marker_period == 0
         if due and self._markers_shown != steps:
@@ -303,21 +315,6 @@ class SimulationNode:
     def _steps_to_publication(self) -> int:
         steps = self._publish_period - self.clock.steps % self._publish_period
         return self._locksteps[0].steps_to_next(steps) if self._locksteps else steps
-
-    def _make_transforms(self):
-        links, odometry = self._parameter("publish_link_tf"), self._parameter("publish_odometry")
-        if not links and not odometry:
-            return None
-        try:
-            from hrpsim.ros.transforms import TransformPublisher
-        except ModuleNotFoundError as error:
-            if error.name != "tf2_msgs":
-                raise
-            self.node.get_logger().warning("tf2_msgs is not installed: no transforms are published")
-            return None
-        return TransformPublisher(
-            self.node, [robot.transforms(odometry=odometry, links=links) for robot in self.robots]
-        )
 
     def _compile(self) -> None:
         """Step once and take it back: compilation must not fall into the first step."""

@@ -82,7 +82,7 @@ class SimulationServices:
         else:
             self._simulation.pause()
         if target == SimulationState.STATE_STOPPED:
-            self._simulation.entities.delete_spawned()
+            self._simulation.delete_spawned()
             self._simulation.reset()
             self._stopped_at = self._simulation.clock.steps
         else:
@@ -113,7 +113,7 @@ class SimulationServices:
             raise Refusal("FEATURE_UNSUPPORTED", "simulated time never runs backwards")
         done = []
         if scope & ResetSimulation.Request.SCOPE_SPAWNED:
-            done.append(f"{self._simulation.entities.delete_spawned()} spawned entities deleted")
+            done.append(f"{self._simulation.delete_spawned()} spawned entities deleted")
         if scope & ResetSimulation.Request.SCOPE_STATE:
             was_stopped = self.state == SimulationState.STATE_STOPPED
             self._simulation.reset()

@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from rclpy.node import Node
 from tf2_msgs.msg import TFMessage
 
 from hrpsim.ros import qos
-from hrpsim.ros.robot_transforms import RobotTransforms, fill_pose, transform_of
+from hrpsim.ros.robot_interface import RobotInterface
+from hrpsim.ros.robot_transforms import fill_pose, transform_of
 from hrpsim.ros.serialized_template import SerializedTemplate
 from hrpsim.ros.stamps import Stamp
 
 
 class TransformPublisher:
-    """Publishes the moving transforms at every `publish` and the fixed ones once, latched."""
+    """Publishes the moving transforms at every `publish`, the fixed ones at every `show`, latched.
 
-    def __init__(self, node: Node, robots: Sequence[RobotTransforms]):
-        self._robots = robots
-        names = [pair for robot in robots for pair in robot.names]
+    With `odometry` bases are placed in the odom frame; without `links` that is all.
+    """
+
+    def __init__(self, node: Node, *, odometry: bool, links: bool):
+        self._what = {"odometry": odometry, "links": links}
+        self._publisher = node.create_publisher(TFMessage, "tf", qos.STATE)
+        self._static_publisher = node.create_publisher(TFMessage, "tf_static", qos.LATCHED)
+
+    def show(self, robots: Iterable[RobotInterface]) -> None:
+        """Publish the transforms of these robots from now on."""
+        self._robots = [robot.transforms(**self._what) for robot in robots]
+        names = [pair for robot in self._robots for pair in robot.names]
         self._template = SerializedTemplate(
-            node.create_publisher(TFMessage, "tf", qos.STATE),
+            self._publisher,
             TFMessage(transforms=[transform_of(parent, child) for parent, child in names]),
             _fill_transforms,
             7 * len(names),
         )
-        self._static_publisher = node.create_publisher(TFMessage, "tf_static", qos.LATCHED)
         self._static_publisher.publish(
-            TFMessage(transforms=[fixed for robot in robots for fixed in robot.fixed()])
+            TFMessage(transforms=[fixed for robot in self._robots for fixed in robot.fixed()])
         )
 
     def publish(self, stamp: Stamp) -> None:
