@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from hrpsim.commands import inverse_dynamics, record, view, walk, wrench_plot
+from hrpsim.commands import crane, inverse_dynamics, record, view, walk, wrench_plot
 from hrpsim.errors import HrpsimError
 
 
@@ -37,6 +37,7 @@ def _parser() -> argparse.ArgumentParser:
     view.add_arguments(run)
     run.set_defaults(run=run_world)
     walk.add_parser(commands)
+    crane.add_parser(commands)
     inverse_dynamics.add_parser(commands)
     record.add_parser(commands)
     wrench_plot.add_parser(commands)

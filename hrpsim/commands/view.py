@@ -22,13 +22,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, default=8080, help="port of the viewer (8080)")
 
 
-def view(options: argparse.Namespace, world, motion=None) -> int:
-    """Serve the world until the process is interrupted; return 0."""
+def view(options: argparse.Namespace, world, motion=None, panel=None) -> int:
+    """Serve the world until the process is interrupted; return 0.
+
+    `panel` makes, of the viewer, what stands beside its own controls and has an `update`.
+    """
     from hrpsim.viewer.viewer import Viewer
 
     if not 0 <= options.port < 65536:
         raise HrpsimError(f"--port must be from 0 to 65535, got {options.port}")
     viewer = Viewer(world, motion, host=options.host, port=options.port)
+    if panel is not None:
+        viewer.panels.append(panel(viewer))
     for line in viewer.left_out:
         print(f"hrpsim: not drawn: {line}", file=sys.stderr)
     print(f"{viewer.url} shows the world; Ctrl-C ends it", flush=True)

@@ -70,6 +70,11 @@ class Crane(Controller):
         self._lowest = system.lower[self._places[:4]]
         self._highest = system.upper[self._places[:4]]
 
+    @property
+    def range(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lowest and highest position (x, y, z, yaw) [m, rad]."""
+        return self._lowest, self._highest
+
     def initialize(self, state: State) -> None:
         """Rest where the crane is, with open claws."""
         self.position = state.joint_positions[:4].copy()

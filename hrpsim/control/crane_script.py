@@ -10,6 +10,9 @@ import numpy as np
 from hrpsim.control.controller import Command, State
 from hrpsim.control.crane import Crane, Wish
 
+_RISE = 0.13  # how far above things the pads travel [m]
+_DROP = 0.004  # height from which things are let go [m]
+_LOWEST = 0.027  # of the pads above the table [m]
 _ARRIVED = 1e-9  # [m, rad and their rates]
 _BRAKING = 0.8  # share of the acceleration that braking at the goal plans with
 
@@ -43,6 +46,34 @@ class Jerk:
 
     acceleration: tuple[float, float, float]
     duration: float
+
+
+def fetching(bodies, goal) -> list:
+    """Return the moves that bring `bodies` one by one to places on the fixed shape `goal`.
+
+    Each is gripped at its middle, across the world's y axis.
+    """
+    slots = _slots(goal, len(bodies))
+    moves = []
+    for body, (x, y, z) in zip(bodies, slots):
+        at = np.maximum(body.position, (-np.inf, -np.inf, _LOWEST))
+        above, over = (*at[:2], at[2] + _RISE), (x, y, _RISE + z)
+        down = z + max(at[2], body.position[2]) + _DROP
+        moves += [Grip(False, 0.5), Go(above), Wait(0.4), Go(tuple(at)), Grip(True, 1.7)]
+        moves += [Go(above), Go(over), Go((x, y, down)), Grip(False, 0.6), Go(over)]
+    return moves
+
+
+def _slots(goal, count: int) -> list[np.ndarray]:
+    """Return places on top of the goal, `count` of them in rows, the far ones first."""
+    x, y, z = goal.geometry.lengths
+    rows = max(1, round(math.sqrt(count)))
+    columns = math.ceil(count / rows)
+    return [
+        goal.p + (x * (0.5 - (i + 0.5) / columns), y * ((j + 0.5) / rows - 0.5), 0.5 * z)
+        for i in range(columns)
+        for j in range(rows)
+    ][:count]
 
 
 class ScriptedCrane(Crane):
@@ -97,8 +128,8 @@ class ScriptedCrane(Crane):
         if not isinstance(self.move, Go):
             return (0.0, 0.0, 0.0), 0.0
         way = self._way()
-        velocity = _approach(way[:3], self.acceleration, self.period)
-        turn = _approach(way[3:], self.turn_acceleration, self.period)
+        velocity = approach(way[:3], self.acceleration, self.period)
+        turn = approach(way[3:], self.turn_acceleration, self.period)
         return tuple(velocity), float(turn[0])
 
     def _next_velocity(self) -> np.ndarray:
@@ -108,7 +139,7 @@ class ScriptedCrane(Crane):
         return super()._next_velocity()
 
 
-def _approach(way: np.ndarray, acceleration: float, period: float) -> np.ndarray:
+def approach(way: np.ndarray, acceleration: float, period: float) -> np.ndarray:
     """Return the velocity at which one still stops at the end of `way` [m] or [rad]."""
     distance = float(np.linalg.norm(way))
     if distance == 0.0:

@@ -53,6 +53,8 @@ class Viewer:
         self.server.scene.world_axes.visible = False
         self.drawing = Drawing(self.server, world)
         self.controls = Controls(self.server, self.session, self.drawing)
+        self.frame_count = 0
+        self.panels: list = []  # what else is updated once a frame
         self._line = None
         self._visited = False
         self._let_drag()
@@ -81,12 +83,15 @@ class Viewer:
     def turn(self) -> None:
         """Make one frame: wishes, steps, picture; sleep until the next is due."""
         begin = time.monotonic()
+        self.frame_count += 1
         self.controls.obey()
         self.session.frame(_FRAME)
         with self.server.atomic():
             self.drawing.update()
             self._draw_spring()
             self.controls.update()
+            for panel in self.panels:
+                panel.update()
         time.sleep(max(0.0, begin + _FRAME - time.monotonic()))
 
     def _welcome(self) -> None:
@@ -130,7 +135,8 @@ class Viewer:
     def _aim_camera(self, world) -> None:
         places = [e.q[:3] for e in world.entities.values() if moves_freely(e)]
         middle = np.mean(places, axis=0) if places else np.array([0.0, 0.0, 0.5])
-        reach = max([1.0, *(np.linalg.norm(place - middle) for place in places)])
+        least = 1.0 if any(map(moves_freely, world.robots.values())) or not places else 0.4
+        reach = max([least, *(np.linalg.norm(place - middle) for place in places)])
         self.server.initial_camera.look_at = middle
         self.server.initial_camera.position = middle + reach * _CAMERA
         self.server.initial_camera.fov = _FIELD_OF_VIEW

@@ -1,4 +1,4 @@
-"""The crane against closed forms: grip force by virtual work, bounded motion, who is in the goal."""
+"""The crane: grip force by virtual work, bounded motion, moves of a script, who is in the goal."""
 
 import numpy as np
 import pytest

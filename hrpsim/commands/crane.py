@@ -1,0 +1,138 @@
+"""`hrpsim crane`: a claw over a table, played in a browser, by a script, or over ROS 2."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from hrpsim.commands import view
+from hrpsim.errors import HrpsimError, WorldError
+
+WORLD = "config/crane.yaml"
+ROBOT = "crane"
+_EPILOG = """A body that lies on the fixed shape called "goal" counts.
+
+  hrpsim crane                       play it in a browser: buttons, keys, sliders
+  hrpsim crane --script              it plays by itself, and says who lies in the goal
+  hrpsim crane --ros                 node and crane as processes; sensor_msgs/Joy on `joy`,
+                                     geometry_msgs/Twist on `cmd_vel`
+"""
+
+
+def add_parser(commands) -> None:
+    """Add the command to the parsers of `hrpsim`."""
+    parser = commands.add_parser(
+        "crane",
+        help="play the crane game",
+        description=__doc__,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--script", action="store_true", help="let a script fetch what stands alone")
+    how.add_argument("--ros", action="store_true", help="play over ROS 2 topics")
+    parser.add_argument("--world", type=Path, metavar="FILE", help=f"world file ({WORLD})")
+    parser.add_argument("--time-step", type=float, metavar="S", help="step and control period [s]")
+    for name, what in (
+        ("grip", "force of each pad [N] (10)"),
+        ("speed", "most speed of the hand [m/s] (0.25)"),
+        ("acceleration", "most acceleration of the hand [m/s^2] (1.5)"),
+    ):
+        parser.add_argument(f"--{name}", type=float, metavar="X", help=what)
+    parser.add_argument("--json", action="store_true", help="with --script: print JSON")
+    parser.add_argument("--host", default="127.0.0.1", help="address of the page (127.0.0.1)")
+    parser.add_argument("--port", type=int, default=8080, help="port of the page (8080)")
+    parser.set_defaults(run=crane)
+
+
+def crane(options: argparse.Namespace) -> int:
+    """Play; return 0, or 1 where nothing was fetched by the script."""
+    if options.ros:
+        return _play_over_ros(options)
+    world = _world(options)
+    return _play_by_script(options, world) if options.script else _play_in_browser(options, world)
+
+
+def _world(options: argparse.Namespace):
+    from hrpsim.world.load import load_world
+
+    world = load_world(_world_path(options), time_step=options.time_step)
+    if ROBOT not in world.robots:
+        raise WorldError(f"{_world_path(options)}: a robot called {ROBOT!r} is needed")
+    return world
+
+
+def _world_path(options: argparse.Namespace) -> Path:
+    from hrpsim.resources import share_path
+
+    return share_path(WORLD) if options.world is None else options.world
+
+
+def _parameters(options: argparse.Namespace, period: float) -> dict[str, float]:
+    given = {name: getattr(options, name) for name in ("grip", "speed", "acceleration")}
+    return {"period": period, **{k: v for k, v in given.items() if v is not None}}
+
+
+def _play_in_browser(options: argparse.Namespace, world) -> int:
+    from hrpsim.control.crane_player import PlayedCrane
+
+    player = PlayedCrane()
+    parameters = _parameters(options, world.time_step)
+    loop, motion = view.controlled(world.robots[ROBOT], player, parameters)
+
+    def panel(viewer):
+        from hrpsim.viewer.crane_panel import CranePanel
+
+        return CranePanel(viewer, player)
+
+    with loop:
+        return view.view(options, world, motion, panel)
+
+
+def _play_by_script(options: argparse.Namespace, world) -> int:
+    from hrpsim.control.control_loop import ControlLoop
+    from hrpsim.control.crane_score import in_goal
+    from hrpsim.control.crane_script import ScriptedCrane, fetching
+
+    goal = next((shape for shape in world.fixed_shapes if shape.name == "goal"), None)
+    if goal is None:
+        raise WorldError(f"{_world_path(options)}: no fixed shape is called 'goal'")
+    script = fetching(_alone(world), goal)
+    loop = ControlLoop(
+        world.robots[ROBOT], ScriptedCrane(script), _parameters(options, world.time_step)
+    )
+    loop.run()
+    lying = in_goal(world)
+    report = {"in_goal": lying, "of": len(world.bodies), "simulated_time": world.time}
+    if options.json:
+        print(json.dumps(report))
+    else:
+        print(
+            f"{len(lying)} of {len(world.bodies)} in the goal after {world.time:.1f} s: "
+            f"{', '.join(lying) or 'nothing'}"
+        )
+    return 0 if lying else 1
+
+
+def _alone(world) -> list:
+    """Return the loose bodies that touch no other one."""
+    world.step()
+    touching = {
+        name
+        for contact in world.contacts
+        if contact.a[0] in world.bodies and contact.b[0] in world.bodies
+        for name in (contact.a[0], contact.b[0])
+    }
+    world.reset()
+    return [body for name, body in world.bodies.items() if name not in touching]
+
+
+def _play_over_ros(options: argparse.Namespace) -> int:
+    try:
+        from hrpsim.ros.crane_game import play
+    except ImportError as cause:
+        raise HrpsimError(
+            f"crane --ros needs rclpy ({cause}): pip install 'hrpsim[ros]', or source a ROS 2"
+        ) from cause
+    return play(_world_path(options), options.time_step, _parameters(options, 0.01))

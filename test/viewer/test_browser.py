@@ -1,0 +1,78 @@
+"""The page of a standing robot in a real browser, headless chromium, used as a person uses it."""
+
+import time
+
+import numpy as np
+import pytest
+from viewer.page import SIZE, Shown, in_browser
+
+from hrpsim import load_world
+from hrpsim.resources import share_path
+from hrpsim.viewer.viewer import Viewer
+
+pytestmark = in_browser
+
+
+@pytest.fixture(scope="module")
+def standing():
+    shown = Shown(Viewer(load_world(share_path("config/stand.yaml")), port=0))
+    yield shown
+    shown.close()
+
+
+def hide_robot(shown, hidden):
+    def deed():
+        for _, _, node in shown.viewer.drawing.parts:
+            node.visible = not hidden
+
+    shown.viewer.controls.wish(deed)
+
+
+def test_pause_stops_time_and_play_lets_it_go_on(standing):
+    standing.page.click("Pause")
+    standing.wait_for(lambda: "paused" in standing.page.text())
+    then, said = standing.world.time, standing.time_on_page()
+    time.sleep(1.0)
+    assert standing.world.time == then and standing.time_on_page() == said
+    assert said == pytest.approx(then, abs=1e-3)
+    standing.page.click("Play")
+    standing.wait_for(lambda: standing.time_on_page() > said + 0.1)
+
+
+def test_the_robot_is_seen_and_a_drag_moves_it(standing):
+    """The robot is where the page looks different without it; a mouse takes hold of it there."""
+    standing.page.click("Pause")
+    standing.wait_for(lambda: "paused" in standing.page.text())
+    time.sleep(2.0)
+    empty = None
+    hide_robot(standing, True)
+    with_robot = standing.page.picture()
+    standing.wait_for(lambda: standing.differing(with_robot).mean() > 0.01)
+    time.sleep(2.0)
+    empty = standing.page.picture()
+    hide_robot(standing, False)
+    standing.wait_for(lambda: standing.differing(empty).mean() > 0.01)
+    time.sleep(2.0)
+    robot = standing.differing(empty)
+    rows, columns = np.nonzero(robot)
+    height, width = np.ptp(rows), np.ptp(columns)
+    assert height > 0.3 * SIZE[1] and height > 1.5 * width  # a standing person
+    assert robot[:, : SIZE[0] // 10].mean() < 0.01  # nothing at the edge of the picture
+
+    standing.page.click("Play")
+    standing.wait_for(lambda: "real-time factor" in standing.page.text())
+    chest = float(np.median(columns)), float(rows.min() + 0.3 * height)
+    before = standing.world.robots["hrp2"].q[:3]
+    page = standing.page
+    page.hover(*chest)
+    time.sleep(0.5)
+    page.mouse("mousePressed", *chest)
+    for k in range(1, 11):
+        page.mouse("mouseMoved", chest[0] + 8 * k, chest[1])
+        time.sleep(0.05)
+    standing.wait_for(lambda: standing.session.grip is not None, limit=20.0)
+    standing.wait_for(
+        lambda: np.linalg.norm(standing.world.robots["hrp2"].q[:3] - before) > 2e-3, limit=30.0
+    )
+    page.mouse("mouseReleased", chest[0] + 80, chest[1])
+    standing.wait_for(lambda: standing.session.grip is None, limit=20.0)

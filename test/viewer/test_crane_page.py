@@ -1,0 +1,72 @@
+"""The crane game in a real browser: held buttons, keys, and how many frames a second."""
+
+import time
+
+import numpy as np
+import pytest
+from viewer.page import Shown, in_browser
+
+from hrpsim import load_world
+from hrpsim.commands import view
+from hrpsim.control.crane_player import PlayedCrane
+from hrpsim.resources import share_path
+from hrpsim.viewer.crane_panel import CranePanel
+from hrpsim.viewer.viewer import Viewer
+
+pytestmark = in_browser
+
+
+@pytest.fixture(scope="module")
+def game():
+    world = load_world(share_path("config/crane.yaml"))
+    player = PlayedCrane()
+    loop, motion = view.controlled(world.robots["crane"], player, {"period": world.time_step})
+    viewer = Viewer(world, motion, port=0)
+    viewer.panels.append(CranePanel(viewer, player))
+    shown = Shown(viewer)
+    shown.player = player
+    yield shown
+    shown.close()
+    loop.stop()
+
+
+def test_buttons_and_keys_move_the_crane(game):
+    crane = game.world.robots["crane"]
+
+    def position():
+        return crane.joint_positions[:4]
+
+    start = position()
+    place = game.page.place_of("Up")
+    game.page.mouse("mousePressed", *place)
+    game.wait_for(lambda: position()[2] > start[2] + 0.05)
+    game.page.mouse("mouseReleased", *place)
+    game.wait_for(lambda: not game.player.velocity.any())
+    stopped = position()
+    np.testing.assert_allclose(stopped[[0, 1, 3]], start[[0, 1, 3]], atol=1e-4)
+
+    game.page.key("I")
+    game.wait_for(lambda: position()[0] > start[0] + 0.01)
+    game.wait_for(lambda: not game.player.velocity.any())
+    assert position()[2] == pytest.approx(stopped[2], abs=1e-3)
+
+    knuckle = crane.joint_names.index("left_knuckle")
+    game.wait_for(lambda: crane.joint_positions[knuckle] < -0.2)
+    game.page.click("Close claws")
+    game.wait_for(lambda: crane.joint_positions[knuckle] > 0.2)
+    assert "0 in the goal" in game.page.text()
+
+
+def test_frames_are_counted(game, capsys):
+    """The server keeps up; how fast a browser draws without a graphics card is only told."""
+    game.viewer.drawing.shows["contacts"] = True
+    begin, time_then, count = time.monotonic(), game.world.time, game.viewer.frame_count
+    drawn = game.page.frames_per_second(3.0)
+    passed = time.monotonic() - begin
+    served = (game.viewer.frame_count - count) / passed
+    with capsys.disabled():
+        print(
+            f"\ncrane game: {served:.0f} frames/s served, {drawn:.1f} drawn by software, "
+            f"real-time factor {(game.world.time - time_then) / passed:.2f}"
+        )
+    assert served > 5.0 and drawn > 0.0
