@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -12,6 +13,18 @@ from hrpsim.ros.held_messages import HeldMessages
 from hrpsim.ros.rejections import Rejections
 from hrpsim.ros.stamps import SimulationClock
 from hrpsim.ros.unset_values import split_unset
+from hrpsim.world.robot import Robot
+
+
+class CommandChannel(NamedTuple):
+    """Where the commands of one robot come from, and who hears what became of them."""
+
+    node: Node
+    robot: Robot
+    clock: SimulationClock
+    topic: str
+    rejections: Rejections
+    commanded: Callable[[Sequence[str]], None]  # told the joints of each message that was applied
 
 
 class JointCommands:
@@ -19,26 +32,18 @@ class JointCommands:
 
     A message names joints and gives position, velocity, effort or several of them for each. Joints
     that it does not name, or gives NaN, keep their command. A message that does not fit is rejected
-    as a whole. `commanded` is told the joints of each message that was applied.
+    as a whole.
 
     A stamp in the future, at most 1 s of simulated time ahead, holds the message until then: with a
     lead longer than the latency, timing does not depend on the latency. Any other stamp means now.
     """
 
-    def __init__(
-        self,
-        node: Node,
-        robot,
-        clock: SimulationClock,
-        topic: str,
-        rejections: Rejections,
-        commanded: Callable[[Sequence[str]], None],
-    ):
-        self._robot = robot
-        self._messages = HeldMessages(node, JointState, topic, clock)
-        self._rejections = rejections
-        self._commanded = commanded
-        self._logger = node.get_logger()
+    def __init__(self, channel: CommandChannel):
+        self._robot = channel.robot
+        self._messages = HeldMessages(channel.node, JointState, channel.topic, channel.clock)
+        self._rejections = channel.rejections
+        self._commanded = channel.commanded
+        self._logger = channel.node.get_logger()
         self._unset: list[str] = []
         self.accepted_count = 0
 

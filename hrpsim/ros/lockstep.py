@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
 
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from hrpsim.control.controller_host import steps_in_period
 from hrpsim.errors import WorldError
 from hrpsim.ros import qos
-from hrpsim.ros.commands import apply_joint_command
+from hrpsim.ros.commands import CommandChannel, apply_joint_command
 from hrpsim.ros.polling import PolledSubscription
-from hrpsim.ros.rejections import Rejections
-from hrpsim.ros.stamps import SimulationClock, Stamp
+from hrpsim.ros.stamps import Stamp
 
 _MOST_ROUND_TRIPS = 10_000
 
@@ -34,18 +31,13 @@ class Lockstep:
     Waiting for longer than `timeout` [s, wall] is reported, once for each time it happens. Then the
     `policy` decides: "pause" goes on waiting; "hold" lets the last command hold for this tick, and
     until a command comes again waits for one period [s, wall] only at each tick; "abort" raises
-    CommandMissed. `commanded` is told the joints of each command that was applied. Raises
-    ControllerError for a period that is not a whole multiple of the time step.
+    CommandMissed. Raises ControllerError for a period that is not a whole multiple of the time
+    step.
     """
 
     def __init__(
         self,
-        node: Node,
-        robot,
-        clock: SimulationClock,
-        topic: str,
-        rejections: Rejections,
-        commanded: Callable[[Sequence[str]], None],
+        channel: CommandChannel,
         *,
         period: float,
         timeout: float,
@@ -58,14 +50,16 @@ class Lockstep:
         self.stall_count = 0  # times that nothing came within the time-out
         self.held_count = 0  # ticks that passed without a command
         self._period = period
-        self._steps_per_period = steps_in_period("control_period", period, clock.time_step)
-        self._logger = node.get_logger()
-        self._robot = robot
-        self._clock = clock
+        self._steps_per_period = steps_in_period("control_period", period, channel.clock.time_step)
+        self._logger = channel.node.get_logger()
+        self._robot = channel.robot
+        self._clock = channel.clock
         self._over = period if interpolate else 0.0
-        self._subscription = PolledSubscription(node, JointState, topic, qos.COMMAND)
-        self._rejections = rejections
-        self._commanded = commanded
+        self._subscription = PolledSubscription(
+            channel.node, JointState, channel.topic, qos.COMMAND
+        )
+        self._rejections = channel.rejections
+        self._commanded = channel.commanded
         self._answered = -1  # the step of the last tick whose command was applied
         self._waiting_since = math.inf  # [s, wall]
         self._stalled = False

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hrpsim.ros import parameters
 from hrpsim.ros.applied_wrenches import AppliedWrenches
 from hrpsim.ros.base_pose import BasePose
-from hrpsim.ros.commands import JointCommands
+from hrpsim.ros.commands import CommandChannel, JointCommands
 from hrpsim.ros.frames import RobotFrames
 from hrpsim.ros.joint_gains import PREFIX, JointGains
 from hrpsim.ros.joint_trajectory import JointTrajectories
@@ -76,17 +76,19 @@ class RobotInterface:
         self.trajectories = JointTrajectories(
             part, robot, clock, f"{prefix}joint_trajectory", rejections
         )
-        common = part, robot, clock, f"{prefix}joint_commands", rejections, self._commanded
+        channel = CommandChannel(
+            part, robot, clock, f"{prefix}joint_commands", rejections, self._commanded
+        )
         self.lockstep: Lockstep | None = None
         if lockstep:
             self.lockstep = Lockstep(
-                *common,
+                channel,
                 period=parameters.value_of(part, "control_period"),
                 timeout=parameters.value_of(part, "lockstep_timeout"),
                 policy=parameters.value_of(part, "lockstep_policy"),
                 interpolate=parameters.value_of(part, "interpolate_commands"),
             )
-        self.commands = self.lockstep or JointCommands(*common)
+        self.commands = self.lockstep or JointCommands(channel)
         self.wrenches = AppliedWrenches(
             part, robot, self.frames, clock, f"{prefix}apply_wrench", rejections
         )
