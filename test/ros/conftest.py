@@ -93,7 +93,7 @@ class Listener:
         (Asking the middleware for the acknowledgement takes three seconds, its heartbeat period.)
         """
         publisher.publish(message)
-        time.sleep(0.1)
+        time.sleep(0.1 * max(1.0, os.getloadavg()[0] / os.cpu_count()))
 
     def call(self, service, request=None, type_name="std_srvs/srv/Trigger", timeout=60.0):
         """Call a service and return its response."""

@@ -119,7 +119,9 @@ class Answering:
 def test_the_node_says_what_it_waits_for_and_what_it_does_not_take(simulations, listener):
     answering = Answering(simulations, listener)
     node = answering.node
-    assert node.wait_for_line("lockstep waits for /joint_commands with the stamp 0.000000000 s", 20)
+    assert node.wait_for_line(
+        "lockstep waits for /joint_commands with the stamp 0.000000000 s", LIMIT
+    )
     assert answering.reaches(0)
 
     for stamp, names, cause in (
@@ -128,28 +130,28 @@ def test_the_node_says_what_it_waits_for_and_what_it_does_not_take(simulations, 
         (0, [], "the message names no joint"),
     ):
         answering.send(stamp, names)
-        assert node.wait_for_line(f"/joint_commands rejected: {cause}", 20.0), cause
+        assert node.wait_for_line(f"/joint_commands rejected: {cause}", LIMIT), cause
     assert answering.reaches(0)  # still there
 
     answering.send(0)
     assert answering.reaches(5_000_000)
-    assert node.wait_for_line("lockstep goes on after", 20.0)
+    assert node.wait_for_line("lockstep goes on after", LIMIT)
     known = len(answering.rejections())
     answering.send(0)  # as a controller does that heard the state twice
     answering.send(5_000_000)
     assert answering.reaches(10_000_000)
     assert len(answering.rejections()) == known
     answering.send(5_000_001)
-    assert node.wait_for_line("its stamp has passed (0.005000001 s, awaited 0.010000000 s)", 20.0)
+    assert node.wait_for_line("its stamp has passed (0.005000001 s, awaited 0.010000000 s)", LIMIT)
     answering.send(0)
-    assert node.wait_for_line("it carries no stamp (0.000000000 s, awaited 0.010000000 s)", 20.0)
+    assert node.wait_for_line("it carries no stamp (0.000000000 s, awaited 0.010000000 s)", LIMIT)
 
     time.sleep(0.7)
     stalls = [line for line in node.lines if "lockstep waits" in line]
     assert len(stalls) == 2  # at 0 s and at 0.010 s, once each
     assert re.search(r"0\.010000000 s, for 0\.5 s now; 1 publisher connected", stalls[1])
     node.send_signal(signal.SIGINT)
-    assert node.wait(20.0) == 0
+    assert node.wait(LIMIT) == 0
     assert "2 commands accepted, 5 rejected" in node.lines[-1]
 
 
@@ -175,7 +177,7 @@ def test_services_in_lockstep(simulations, listener):
     assert answering.reaches(15_000_000)
     assert listener.call("/hrpsim/resume").success
     answering.send(10_000_000)
-    assert answering.node.wait_for_line("its stamp has passed (0.010000000 s", 20.0)
+    assert answering.node.wait_for_line("its stamp has passed (0.010000000 s", LIMIT)
     answering.send(15_000_000)
     assert answering.reaches(20_000_000)
 
@@ -190,8 +192,8 @@ def test_a_killed_controller_is_missed_and_another_takes_over(simulations, liste
 
     segments = own_shared_memory(first.pid)
     first.send_signal(signal.SIGKILL)
-    assert first.wait(20.0) == -signal.SIGKILL
-    assert node.wait_for_line("lockstep waits for /joint_commands", 20.0)
+    assert first.wait(LIMIT) == -signal.SIGKILL
+    assert node.wait_for_line("lockstep waits for /joint_commands", LIMIT)
     for segment in segments:
         segment.unlink(missing_ok=True)
     listener.spin(0.3)
@@ -234,12 +236,12 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
     expected = "state after 0.000000000 s, at a whole multiple of the controller's period of 0.007"
     assert slow.wait_for_line(expected, LIMIT), slow.lines
     slow.send_signal(signal.SIGTERM)
-    assert slow.wait(20.0) == 0
+    assert slow.wait(LIMIT) == 0
 
     restless = start_controller(simulations, f"{FEEDBACK}:Restless")
     assert restless.wait_for_line("ready", LIMIT)
     restless.send_signal(signal.SIGINT)
-    assert restless.wait(20.0) == 1
+    assert restless.wait(LIMIT) == 1
     assert "OSError: cannot stand still" in restless.lines[-1]
     assert restless.lines.count("stop") == 1
 

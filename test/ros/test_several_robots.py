@@ -189,10 +189,17 @@ def test_lockstep_waits_for_both(simulations, listener, world_file):
         message = JointState(name=["axle"], position=[0.1])
         message.header.stamp.nanosec = stamp
         listener.send(publishers[side], message)
-        listener.spin(0.1)
-        return states[-1].header.stamp.nanosec
 
-    assert answer("left", 0) == 0
-    assert answer("right", 0) == 5_000_000
-    assert answer("right", 5_000_000) == 5_000_000
-    assert answer("left", 5_000_000) == 10_000_000
+    def comes_to(stamp):
+        return listener.wait_for(lambda: states and states[-1].header.stamp.nanosec == stamp)
+
+    answer("left", 0)
+    listener.spin(0.2)
+    assert comes_to(0)
+    answer("right", 0)
+    assert comes_to(5_000_000)
+    answer("right", 5_000_000)
+    listener.spin(0.2)
+    assert states[-1].header.stamp.nanosec == 5_000_000
+    answer("left", 5_000_000)
+    assert comes_to(10_000_000)
