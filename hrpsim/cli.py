@@ -35,6 +35,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
     run.add_argument("--json", action="store_true", help="print JSON")
     view.add_arguments(run)
+    view.add_film_argument(run)
     run.set_defaults(run=run_world)
     walk.add_parser(commands)
     crane.add_parser(commands)
@@ -83,6 +84,8 @@ def run_world(options: argparse.Namespace) -> int:
     )
     if options.viewer:
         return view.view(options, world)
+    if options.film:
+        return view.make_film(options, world)
     world.step()
     steps = max(round(options.duration / world.time_step) - 1, 0)
     begin = time.perf_counter()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+import time
+from pathlib import Path
 
 from hrpsim.errors import HrpsimError
 
@@ -20,6 +22,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--host", default="127.0.0.1", help="address of the viewer (127.0.0.1: this machine only)"
     )
     parser.add_argument("--port", type=int, default=8080, help="port of the viewer (8080)")
+
+
+def add_film_argument(parser: argparse.ArgumentParser) -> None:
+    """Add --film to a command's options."""
+    parser.add_argument(
+        "--film",
+        type=Path,
+        metavar="FILE",
+        help="film the run (.mp4), or take a picture of its end (.png); needs viser and chromium",
+    )
+
+
+def make_film(options: argparse.Namespace, world) -> int:
+    """Film the world for --duration; say what was written, and return 0."""
+    from hrpsim.viewer.film import film
+
+    begin = time.monotonic()
+    pictures = film(world, options.film, options.duration)
+    took = time.monotonic() - begin
+    what = "picture" if pictures == 1 else "pictures"
+    print(f"{options.film}: {pictures} {what} of {world.time:g} s, drawn in {took:.0f} s")
+    return 0
 
 
 def view(options: argparse.Namespace, world, motion=None, panel=None) -> int:

@@ -73,5 +73,5 @@ def test_a_reset_lets_go_of_everything(game):
 
 
 def test_an_unknown_direction_is_refused(game):
-    with pytest.raises(ControllerError, match="sideways.*forward"):
+    with pytest.raises(ControllerError, match=r"sideways.*forward"):
         game[0].press("sideways")

@@ -47,11 +47,11 @@ def test_the_robot_is_seen_and_a_drag_moves_it(standing):
     empty = None
     hide_robot(standing, True)
     with_robot = standing.page.picture()
-    standing.wait_for(lambda: standing.differing(with_robot).mean() > 0.01)
+    standing.wait_for(lambda: standing.differing(with_robot).mean() > 0.004)
     time.sleep(2.0)
     empty = standing.page.picture()
     hide_robot(standing, False)
-    standing.wait_for(lambda: standing.differing(empty).mean() > 0.01)
+    standing.wait_for(lambda: standing.differing(empty).mean() > 0.004)
     time.sleep(2.0)
     robot = standing.differing(empty)
     rows, columns = np.nonzero(robot)

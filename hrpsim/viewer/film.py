@@ -1,0 +1,140 @@
+"""Pictures and films of a world without a window: what the page shows, drawn by a headless browser.
+
+The browser is chromium, which draws by software where there is no graphics card, so that pictures
+are what people see. A film needs imageio-ffmpeg, which brings its own encoder.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from hrpsim.errors import HrpsimError
+from hrpsim.model.placement import quaternion_of
+from hrpsim.viewer.chromium import Chromium
+from hrpsim.viewer.session import Motion
+from hrpsim.viewer.viewer import Viewer
+
+SUFFIXES = (".mp4", ".png")
+FRAME_RATE = 25  # of films, simulated time [Hz]
+SIZE = (960, 544)  # [pixels], multiples of 16 for encoders
+_WINDOW = (320, 240)  # of the page, which is drawn all the time beside the pictures [pixels]
+_PATIENCE = 120.0  # for the page to open, and for each picture [s]
+
+
+def film(
+    world,
+    file: str | Path,
+    duration: float,
+    motion: Motion | None = None,
+    *,
+    size: tuple[int, int] = SIZE,
+    prepare: Callable[[Viewer], None] | None = None,
+) -> int:
+    """Let `duration` [s] pass; write what is seen to an .mp4, or the last of it to a .png.
+
+    Returns the number of pictures. `prepare` may turn the camera or the arrows before it begins.
+    Raises HrpsimError where the suffix is another one, or chromium, viser or imageio-ffmpeg is not
+    there.
+    """
+    path = Path(file)
+    if path.suffix not in SUFFIXES:
+        raise HrpsimError(f"{path}: a film ends in {' or '.join(SUFFIXES)}, not in {path.suffix!r}")
+    if not path.parent.is_dir():
+        raise HrpsimError(f"{path}: there is no folder {str(path.parent)!r}")
+    if path.suffix == ".mp4":
+        _need_encoder()
+    viewer = Viewer(world, motion, port=0)
+    try:
+        if prepare is not None:
+            prepare(viewer)
+        pictures = _pictures(viewer, duration, size, every=path.suffix == ".mp4")
+        return _write(path, pictures)
+    finally:
+        viewer.stop()
+
+
+def _need_encoder() -> None:
+    try:
+        import imageio_ffmpeg  # noqa: F401
+    except ImportError as cause:
+        why = f"a film needs imageio-ffmpeg ({cause}): pip install imageio-ffmpeg"
+        raise HrpsimError(why) from cause
+
+
+def _pictures(viewer: Viewer, duration: float, size, every: bool) -> Iterator[np.ndarray]:
+    """Yield the first picture and one each 1/FRAME_RATE s, or only the last one."""
+    motion, world = viewer.session.motion, viewer.session.world
+    end, next_picture = world.time + duration - 0.5 * motion.period, world.time
+    with Chromium(viewer.url, _WINDOW):
+        client = _wait_for_page(viewer)
+        while True:
+            if every and world.time >= next_picture - 0.5 * motion.period:
+                next_picture += 1.0 / FRAME_RATE
+                yield _picture(viewer, client, size)
+            if world.time >= end:
+                break
+            motion.tick()
+        if not every:
+            yield _picture(viewer, client, size)
+
+
+def _wait_for_page(viewer: Viewer):
+    limit = time.monotonic() + _PATIENCE
+    while not (clients := viewer.server.get_clients()):
+        if time.monotonic() > limit:
+            raise HrpsimError(f"the browser did not open the page within {_PATIENCE:.0f} s")
+        time.sleep(0.05)
+    return next(iter(clients.values()))
+
+
+def _picture(viewer: Viewer, client, size) -> np.ndarray:
+    with viewer.server.atomic():
+        viewer.drawing.update()
+    viewer.server.flush()
+    camera = viewer.server.initial_camera
+    return client.get_render(
+        size[1],
+        size[0],
+        wxyz=_looking(np.array(camera.look_at) - camera.position),
+        position=np.array(camera.position),
+        fov=camera.fov,
+        timeout=_PATIENCE,
+    )
+
+
+def _looking(way: np.ndarray) -> np.ndarray:
+    """Return the orientation w x y z of an upright camera that looks along `way`."""
+    ahead = way / np.linalg.norm(way)
+    right = np.cross(ahead, (0.0, 0.0, 1.0))
+    right /= np.linalg.norm(right)
+    return quaternion_of(np.column_stack([right, np.cross(ahead, right), ahead]))[[3, 0, 1, 2]]
+
+
+def _write(path: Path, pictures: Iterator[np.ndarray]) -> int:
+    import imageio.v3 as imageio
+
+    count = 0
+    if path.suffix == ".png":
+        for picture in pictures:
+            imageio.imwrite(path, picture)
+            count += 1
+        return count
+    import imageio_ffmpeg
+
+    writer = None
+    try:
+        for picture in pictures:
+            if writer is None:
+                height, width = picture.shape[:2]
+                writer = imageio_ffmpeg.write_frames(str(path), (width, height), fps=FRAME_RATE)
+                writer.send(None)
+            writer.send(np.ascontiguousarray(picture[..., :3]))
+            count += 1
+    finally:
+        if writer is not None:
+            writer.close()
+    return count
