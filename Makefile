@@ -16,7 +16,7 @@ PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(RUN) -m pytest \
 help:
 	@echo "make demo       a humanoid walks; node, controller and recorder talk over ROS 2"
 	@echo "make test       lint, then all tests (ARGS='test/test_layers.py' runs some of them)"
-	@echo "make bench      timed comparisons with other engines"
+	@echo "make bench      timed beside other engines (ARGS='standing --quick', ARGS=--write)"
 	@echo "make verification  measure the figures of docs/verification.md anew"
 	@echo "make setup      only the environment (.venv) that the demo needs"
 	@echo "make format     let ruff format the code and mend what it can"
@@ -45,8 +45,11 @@ format: setup-test
 	@$(RUN) -m ruff check --fix .
 	@$(RUN) -m ruff format .
 
+# Engines that are only timed are installed for it; one that has no wheel here is left out.
 bench: setup-test
-	@for script in benchmarks/bench_*.py; do $(RUN) $$script $(ARGS) || exit 1; done
+	@.venv/bin/uv pip install --quiet --python $(RUN) --only-binary :all: "pybullet>=3.2.7" \
+		"dartpy>=6.19" || echo "without Bullet and dart"
+	@$(RUN) -m benchmarks $(ARGS)
 
 # The head of the page is kept, what stands below the line "Generated" is measured anew. The page is
 # written even where a figure is missed, which it then shows; make fails all the same.

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from hrpsim.commands import crane, inverse_dynamics, record, view, walk, wrench_plot
+from hrpsim.commands import bench, crane, inverse_dynamics, record, view, walk, wrench_plot
 from hrpsim.errors import HrpsimError
 
 
@@ -57,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     again.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there too")
     again.add_argument("--json", action="store_true", help="print JSON")
     again.set_defaults(run=reproduce_experiments)
+    bench.add_parser(commands)
     warm_up = commands.add_parser("warm-up", help="compile every kernel now, for later processes")
     warm_up.set_defaults(run=warm_up_kernels)
     return parser

@@ -1,30 +1,21 @@
-"""Microseconds to factorise and to solve A = J M^-1 J^T of connected bodies, beside libraries.
-
-    python benchmarks/bench_block_ldl.py [--rounds 40] [--qdldl FOLDER]
-
-Each node is a connection of 6 rows between two free bodies. Library times include their calls from
-Python, which a compiled step could not make; SuperLU's and LAPACK's are without the time to build
-their matrices. All are timed in turn; the least processor time of a repetition counts, for others
-use the machine too. qdldl is timed where it is installed, or in FOLDER (pip install --target ...).
-"""
+"""Factorise and solve A = J M^-1 J^T of connected bodies, beside sparse and dense libraries."""
 
 from __future__ import annotations
-
-import argparse
-import os
-import sys
-import time
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cho_solve_banded, cholesky_banded
 from scipy.sparse import csc_matrix, kron, triu
 from scipy.sparse.linalg import splu
 
+from benchmarks.registry import Case
+from benchmarks.results import CaseResult, Claim, fit
+from benchmarks.timing import Effort, Subject
 from hrpsim.compiled import kernel
 from hrpsim.solvers import block_ldl
 from hrpsim.solvers.contraction import NODE
 from hrpsim.solvers.elimination import eliminate, new_elimination, same_graph
 
+OURS = "hrpsim"
 SIZE = 6
 LARGEST_DENSE = 1500
 
@@ -89,7 +80,7 @@ def grid(side):
     return across + down
 
 
-CASES = {
+GRAPHS = {
     "chain 39": chain(39),
     "chain 100": chain(100),
     "chain 400": chain(400),
@@ -212,50 +203,33 @@ def libraries(name, A):
     yield "qdldl (update)", update, repeated(lambda: solver.solve(b))
 
 
-def repetitions(function) -> int:
-    """Return how many repetitions take about 5 ms."""
-    function(1)
-    begin = time.process_time()
-    function(1)
-    return max(1, int(0.005 / (time.process_time() - begin)))
-
-
-def microseconds(functions, rounds) -> list[float]:
-    """Return the least time of one repetition of each, all timed in turn."""
-    counts = [repetitions(function) for function in functions]
-    least = [float("inf")] * len(functions)
-    for _ in range(rounds):
-        for f, (function, n) in enumerate(zip(functions, counts)):
-            begin = time.process_time()
-            function(n)
-            least[f] = min(least[f], (time.process_time() - begin) / n * 1e6)
-    return least
-
-
-def main() -> None:
-    """Print a table for each case."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=40)
-    parser.add_argument("--qdldl", metavar="FOLDER")
-    options = parser.parse_args()
-    if options.qdldl:
-        sys.path.append(options.qdldl)
-    os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[-1]})
-    for name, ends in CASES.items():
+def run(result: CaseResult, effort: Effort) -> None:
+    """Time ours and the libraries in turn on every graph, fit the exponent over chains."""
+    times = {}
+    for name, ends in list(GRAPHS.items())[: 2 if effort.quick else None]:
         A = matrix_of(ends)
         ours = Ours(ends, A)
-        error = ours.residual(A)
-        blocks = ours.elimination.tally["entry_count"][0]
-        print(
-            f"{name}: {A.shape[0]} rows, {blocks} blocks below the diagonal, residual {error:.0e}"
-        )
-        print(f"{'':24s} factorise     solve  [us]")
-        cases = [("hrpsim", ours.factorise, ours.solve), *libraries(name, A)]
-        cases.append(("order; compare graphs", ours.order, ours.compare))
-        times = microseconds([f for _, *both in cases for f in both], options.rounds)
-        for (label, *_), factor, solution in zip(cases, times[::2], times[1::2]):
-            print(f"{label:24s} {factor:9.1f} {solution:9.2f}")
+        exact = {OURS: {"residual": float(ours.residual(A))}}
+        cases = [(OURS, ours.factorise, ours.solve), *libraries(name, A)]
+        for k, what in ((1, "factorise"), (2, "solve")):
+            subjects = [Subject(case[0], case[k], ours=case[0] == OURS) for case in cases]
+            if k == 1:
+                subjects.append(Subject("hrpsim: order and structure anew", ours.order, ours=True))
+            new = result.measure(f"{name}, {what}", subjects, effort, exact)
+            times[name, what] = new[OURS]
+    chains = {name: len(ends) for name, ends in GRAPHS.items() if name.startswith("chain")}
+    for what in ("factorise", "solve"):
+        measured = [(size, times[n, what]) for n, size in chains.items() if (n, what) in times]
+        result.fits.append(fit(f"{OURS}, {what}", "joints of a chain", *zip(*measured), ours=True))
+        text = f"exponent of ours, {what}, chains"
+        result.claims.append(Claim(text, result.fits[-1].exponent, 1.0))
+    result.notes += [
+        "each node is a connection of 6 rows between two free bodies; 1e-3 on the diagonal",
+        "library times hold the call from Python, which a compiled step could not make; LAPACK's "
+        "and SuperLU's are without building their matrices, SuperLU orders anew in each call",
+        "ours stores whole blocks; qdldl, where installed, keeps the structure and is given the "
+        "upper triangle ready-made",
+    ]
 
 
-if __name__ == "__main__":
-    main()
+CASE = Case("Sparse LDL^T", run)

@@ -1,0 +1,1 @@
+"""Timed comparisons with other engines: `python -m benchmarks`, or `hrpsim bench`."""

@@ -1,0 +1,119 @@
+"""The benchmarks as a program: python -m benchmarks [CASE ...] [--json] [--quick] [--write]."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from benchmarks.machine import ONE_THREAD
+
+os.environ.update(ONE_THREAD)  # read when the libraries are imported, hence before all else
+
+from benchmarks import machine, registry, report
+from benchmarks.comparison import compare, comparison_lines
+from benchmarks.results import CaseResult
+from benchmarks.tables import case_lines
+from benchmarks.timing import Effort
+from hrpsim.commands.bench import DESCRIPTION, add_arguments
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+STORED = DOCS / "benchmarks.json"
+PAGE = DOCS / "benchmarks.md"
+IMAGES = "images/bench"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run cases and report; return 1 if a case failed, 2 for an unknown one."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_arguments(parser)
+    options = parser.parse_args(arguments)
+    usual = [name for name in registry.NAMES if name not in registry.LONG]
+    if options.list:
+        for name in registry.NAMES:
+            print(f"{name:15s} {registry.case(name).title}")
+        return 0
+    unknown = [name for name in options.cases if name not in registry.NAMES]
+    if unknown:
+        print(f"no case {unknown[0]!r}; there are {', '.join(registry.NAMES)}", file=sys.stderr)
+        return 2
+    if options.write and (options.cases or options.quick):
+        print("--write stores a run of all cases, not --quick", file=sys.stderr)
+        return 2
+    effort = Effort(rounds=5, slice=0.005, budget=1.0, quick=True) if options.quick else Effort()
+    json_file = stdout_for_json() if options.json else None
+    results = []
+    for name in options.cases or usual:
+        results.append(run_case(name, effort))
+        print("\n".join(case_lines(results[-1])), flush=True)
+    data = report.as_data(results, quick=options.quick)
+    stored = report.load(options.compare or STORED)
+    if stored is not None:
+        print("\n".join(comparison_lines(compare(stored, data), stored)))
+    if json_file is not None:
+        with json_file:
+            json_file.write(report.to_json(data))
+    if options.figures:
+        draw(results, options.figures)
+    if options.write:
+        write(results, data)
+    return 1 if any(result.failed for result in results) else 0
+
+
+def stdout_for_json():
+    """Return a file for what was standard output; all that is printed goes to standard error.
+
+    Engines print greetings and warnings of their own.
+    """
+    file = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return file
+
+
+def run_case(name: str, effort: Effort) -> CaseResult:
+    """Run one case on cores of its own; what goes wrong is part of the result."""
+    case = registry.case(name)
+    result = CaseResult(name, case.title, case.unit, case.scale)
+    machine.use_cores(case.cores)
+    begin = time.perf_counter()
+    try:
+        case.run(result, effort)
+    except Exception as error:  # one engine that fails must not take the other cases along
+        traceback.print_exc()
+        result.failed = f"{type(error).__name__}: {error}"
+    result.seconds = time.perf_counter() - begin
+    return result
+
+
+def draw(results: list[CaseResult], folder: Path) -> dict[str, str]:
+    """Write a PNG of each case that has a figure; return paths beside the page, by case."""
+    from benchmarks.figures import draw_case
+
+    folder.mkdir(parents=True, exist_ok=True)
+    images = {}
+    for result in results:
+        function = registry.case(result.name).draw
+        if function is not None and not result.failed:
+            draw_case(function, result, folder / f"{result.name}.png")
+            images[result.name] = f"{IMAGES}/{result.name}.png"
+    return images
+
+
+def write(results: list[CaseResult], data: dict) -> None:
+    """Store the run in docs/: numbers, page, figures."""
+    STORED.write_text(report.to_json(data), encoding="utf-8")
+    images = draw(results, DOCS / IMAGES)
+    lines = report.measured_lines(results, data, images)
+    page = report.replace_measured(PAGE.read_text(encoding="utf-8"), lines)
+    PAGE.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

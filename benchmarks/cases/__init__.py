@@ -1,0 +1,1 @@
+"""The cases; each file has a CASE."""

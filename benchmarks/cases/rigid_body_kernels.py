@@ -1,0 +1,108 @@
+"""Loops of our rigid-body algorithms over many states, arguments and results as users have them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.compiled import kernel
+from hrpsim.dynamics.articulated import (
+    accelerations,
+    bias_forces,
+    factorise,
+    new_articulated,
+    place_inertias,
+)
+from hrpsim.dynamics.recursive import composite_inertia, newton_euler
+from hrpsim.kinematics.forest import Forest, forest_of
+from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
+from hrpsim.kinematics.layout import (
+    acceleration_from_kernel,
+    acceleration_to_kernel,
+    velocity_to_kernel,
+)
+from hrpsim.model.model import Model
+
+
+class Space(NamedTuple):
+    """What the loops work in; `n` bodies."""
+
+    forest: Forest
+    kinematics: np.ndarray  # (n,) KINEMATICS
+    articulated: np.ndarray  # (n,) ARTICULATED
+    velocity: np.ndarray  # (nv,)
+    acceleration: np.ndarray  # (nv,)
+    effort: np.ndarray  # (nv,)
+    rotor_inertia: np.ndarray  # (nv,)
+    composite: np.ndarray  # (n, 10)
+    gravity: np.ndarray  # (3,) [m/s^2]
+
+
+def new_space(model: Model) -> Space:
+    """Return room for one state of `model`."""
+    n, nv = model.body_count, model.nv
+    return Space(
+        forest_of(model.system),
+        new_kinematics(n),
+        new_articulated(n),
+        np.zeros(nv),
+        np.zeros(nv),
+        np.zeros(nv),
+        np.array(model.system.rotor_inertia),
+        np.zeros((n, 10)),
+        np.array([0.0, 0.0, -9.80665]),
+    )
+
+
+@kernel
+def run_kinematics(s, q, v, count):
+    """Find poses and velocities of all bodies, for `count` states."""
+    for k in range(count):
+        i = k % q.shape[0]
+        update_poses(s.forest, q[i], s.kinematics)
+        velocity_to_kernel(s.forest, q[i], v[i], s.velocity)
+        update_velocities(s.forest, s.velocity, s.kinematics)
+
+
+@kernel
+def run_aba(s, q, v, tau, count, dv_out):
+    """Kinematics and forward dynamics of `count` states; the base takes no generalised force."""
+    for k in range(count):
+        i = k % q.shape[0]
+        update_poses(s.forest, q[i], s.kinematics)
+        place_inertias(s.forest, s.kinematics, s.articulated)
+        velocity_to_kernel(s.forest, q[i], v[i], s.velocity)
+        update_velocities(s.forest, s.velocity, s.kinematics)
+        factorise(s.forest, s.kinematics, s.rotor_inertia, s.articulated)
+        bias_forces(s.forest, s.kinematics, s.articulated)
+        accelerations(s.forest, s.kinematics, tau[i], s.gravity, s.articulated, s.acceleration)
+        acceleration_from_kernel(s.forest, q[i], s.velocity, s.acceleration, dv_out[i])
+
+
+@kernel
+def run_rnea(s, q, v, dv, count, tau_out):
+    """Kinematics and inverse dynamics of `count` states; the base's wrench along the world's axes.
+
+    The base's part is its moment, then its force, about its origin.
+    """
+    for k in range(count):
+        i = k % q.shape[0]
+        update_poses(s.forest, q[i], s.kinematics)
+        place_inertias(s.forest, s.kinematics, s.articulated)
+        velocity_to_kernel(s.forest, q[i], v[i], s.velocity)
+        update_velocities(s.forest, s.velocity, s.kinematics)
+        acceleration_to_kernel(s.forest, q[i], s.velocity, dv[i], s.acceleration)
+        newton_euler(s.forest, s.kinematics, s.acceleration, s.gravity, s.articulated, tau_out[i])
+        for r in range(tau_out.shape[1]):
+            tau_out[i, r] += s.rotor_inertia[r] * s.acceleration[r]
+
+
+@kernel
+def run_crba(s, q, count, M_out):
+    """Kinematics and mass matrix of `count` states; the base's rows are moment, then force."""
+    for k in range(count):
+        i = k % q.shape[0]
+        update_poses(s.forest, q[i], s.kinematics)
+        place_inertias(s.forest, s.kinematics, s.articulated)
+        composite_inertia(s.forest, s.kinematics, s.articulated, s.composite, M_out)

@@ -1,0 +1,47 @@
+"""The cases by name, in the order in which they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+from benchmarks.results import CaseResult
+from benchmarks.timing import Effort
+
+_FILES = {
+    "algorithms": "rigid_body_algorithms",
+    "standing": "standing_step",
+    "swaying": "swaying_step",
+    "trees": "trees",
+    "piles": "piles",
+    "beam": "beam",
+    "walking": "walking",
+    "batch": "batch",
+    "pairs": "collision_pairs",
+    "factorisation": "factorisation",
+    "startup": "startup",
+    "ros": "ros_node_script",
+}
+NAMES = tuple(_FILES)
+LONG = ("ros",)  # run only when they are named
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case: what it is called in a heading, and how it is run and drawn.
+
+    draw(result, figure) returns nothing; None where there is nothing to draw.
+    """
+
+    title: str
+    run: Callable[[CaseResult, Effort], None]
+    draw: Callable | None = None
+    unit: str = "us"
+    scale: float = 1e6
+    cores: int = 1
+
+
+def case(name: str) -> Case:
+    """Return the case called `name`; KeyError for any other."""
+    return import_module(f"benchmarks.cases.{_FILES[name]}").CASE

@@ -1,0 +1,97 @@
+"""Stored results: docs/benchmarks.json, and the measured part of docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.machine import describe
+from benchmarks.results import CaseResult
+from benchmarks.tables import case_lines
+
+FORMAT = 1
+BEGIN = "<!-- measured: written by `make bench ARGS=--write` -->"
+END = "<!-- end of what is measured -->"
+
+
+def as_data(results: Sequence[CaseResult], *, quick: bool) -> dict:
+    """Return a run as what JSON can hold; times in seconds."""
+    cases = {}
+    for result in results:
+        cases[result.name] = {
+            "title": result.title,
+            "seconds": round(result.seconds, 1),
+            "failed": result.failed,
+            "measurements": [dataclasses.asdict(one) for one in result.measurements],
+            "fits": [dataclasses.asdict(one) for one in result.fits],
+            "claims": [dataclasses.asdict(one) | {"met": one.met} for one in result.claims],
+            "extra": [{"head": head, "rows": rows} for head, rows in result.extra],
+            "notes": result.notes,
+        }
+    return {
+        "format": FORMAT,
+        "date": datetime.datetime.now().astimezone().isoformat(timespec="minutes"),
+        "quick": quick,
+        "machine": describe(),
+        "cases": cases,
+    }
+
+
+def to_json(data: Mapping) -> str:
+    """Return JSON text; numbers in six digits, which is more than a time is worth."""
+    return json.dumps(_rounded(data), indent=1, allow_nan=False, default=_plain) + "\n"
+
+
+def _plain(value):
+    return value.item()  # a number of NumPy's
+
+
+def _rounded(value):
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, Mapping):
+        return {key: _rounded(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_rounded(item) for item in value]
+    return value
+
+
+def load(path: Path) -> dict | None:
+    """Return the stored run, None if there is none of this format."""
+    if not path.is_file():
+        return None
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return data if data.get("format") == FORMAT else None
+
+
+def head_lines(data: Mapping) -> list[str]:
+    """Return when and on what the run was made."""
+    machine = data["machine"]
+    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
+    return [
+        f"{data['date']}, {machine['processor']}, {machine['cores']} cores (load average "
+        f"{machine['load_average']} at the end), Python {machine['python']}, {versions}.",
+        "",
+    ]
+
+
+def measured_lines(results: Sequence[CaseResult], data: Mapping, images: Mapping) -> list[str]:
+    """Return the measured part of the page; `images` are paths by case, beside the page."""
+    lines = head_lines(data)
+    for result in results:
+        lines += case_lines(result)
+        if result.name in images:
+            lines += [f"![{result.title}]({images[result.name]})", ""]
+    return lines
+
+
+def replace_measured(page: str, lines: Sequence[str]) -> str:
+    """Return `page` with what stands between its marks replaced; ValueError without marks."""
+    before, found, rest = page.partition(BEGIN)
+    _, found_end, after = rest.partition(END)
+    if not (found and found_end):
+        raise ValueError(f"the page has no lines {BEGIN!r} and {END!r}")
+    return before + BEGIN + "\n\n" + "\n".join(lines).rstrip() + "\n\n" + END + after

@@ -1,0 +1,57 @@
+"""The robots that are timed: ours, and those that the package example-robot-data ships."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+
+from lxml import etree
+
+from hrpsim import Model, load_model
+from hrpsim.resources import share_path
+
+TALOS = "talos_data/robots/talos_full_v2.urdf"
+
+
+def named_robots() -> dict[str, str]:
+    """Return URDF texts by name: hrp2_like with bushes, and talos where it is installed."""
+    bushes = {"bush": "true"}
+    ours = load_model(share_path("urdf/hrp2_like.urdf.xacro"), xacro_arguments=bushes)
+    robots = {"hrp2_like": ours.urdf}
+    try:
+        shipped = files("example-robot-data") or []
+    except PackageNotFoundError:
+        shipped = []
+    for file in shipped:
+        if str(file).endswith(TALOS):
+            robots["talos"] = Path(file.locate()).read_text(encoding="utf-8")
+    return robots
+
+
+def bare_model(text: str) -> Model:
+    """Return the model without shapes, whose meshes may lie elsewhere, and without sensors."""
+    root = etree.fromstring(text.encode())
+    for element in [*root.iter("visual", "collision", "gazebo", "transmission")]:
+        element.getparent().remove(element)
+    for element in root.findall("hrpsim"):
+        if element.find("rotor") is None:
+            root.remove(element)
+    return load_model(etree.tostring(root, encoding="unicode"))
+
+
+def mujoco_model(mujoco, model: Model):
+    """Return the MjModel of a bare model on a free joint, with the same rotor inertia."""
+    root = etree.fromstring(model.urdf.encode())
+    for element in root.findall("hrpsim"):
+        root.remove(element)
+    compiler = etree.SubElement(etree.SubElement(root, "mujoco"), "compiler")
+    compiler.set("fusestatic", "true")
+    etree.SubElement(root, "link", name="mujoco_world")
+    free = etree.SubElement(root, "joint", name="mujoco_root", type="floating")
+    etree.SubElement(free, "parent", link="mujoco_world")
+    etree.SubElement(free, "child", link=model.base_link)
+    spec = mujoco.MjSpec.from_string(etree.tostring(root, encoding="unicode"))
+    for joint in spec.joints:
+        if joint.type != mujoco.mjtJoint.mjJNT_FREE:
+            joint.armature = model.system.rotor_inertia[model.joint(joint.name).v_index]
+    return spec.compile()

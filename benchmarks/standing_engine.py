@@ -1,0 +1,88 @@
+"""What every engine with a standing robot offers, ours included, and how exact its contacts are."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from hrpsim.dynamics.functions import link_jacobian, link_pose
+from hrpsim.model.model import Model
+
+SOLES = {"left": "LLEG_SOLE", "right": "RLEG_SOLE"}
+FRICTION = 0.8
+_BEARS = 1e-6  # of the weight: points with less are not asked
+_STICKS = 0.99  # of the friction that is there
+
+
+class Touching(NamedTuple):
+    """Points (n, 3) [m] where the floor touches the robot, depths (n,) [m], forces on it (n, 3)."""
+
+    points: np.ndarray
+    depths: np.ndarray
+    forces: np.ndarray
+
+
+class StandingEngine(Protocol):
+    """A robot on the floor under servos that hold targets."""
+
+    name: str
+    model: Model  # ours, whose layout the states have
+
+    def step(self, count: int) -> None:
+        """Do so many steps of 1 ms."""
+
+    def aim(self, q: np.ndarray) -> None:
+        """Let the servos of all joints with gains hold the angles of configuration q (nq,)."""
+
+    def state(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return q (nq,) and v (nv,), in the layout of `model`."""
+
+    def touching(self) -> Touching:
+        """Return the contacts of the last step."""
+
+
+def contact_speed(engine: StandingEngine) -> float:
+    """Do a step; return the largest speed that a point which sticks is left with [m/s].
+
+    By one formula for all engines: a point bears more than a millionth of the weight and its
+    friction is within 99 % of the cone, so that a rigid floor would hold it. Its speed is J v:
+    the Jacobian at the start of the step, where the engine solved, times the velocity at its end.
+    """
+    model = engine.model
+    q, _ = engine.state()
+    engine.step(1)
+    q_end, v = engine.state()
+    turn = Rotation.from_quat(q[3:7]).inv() * Rotation.from_quat(q_end[3:7])
+    v = np.concatenate([turn.apply(v[:3]), turn.apply(v[3:6]), v[6:]])
+    points, _, forces = engine.touching()
+    motions, places = {}, {}
+    for link in SOLES.values():
+        motions[link] = link_jacobian(model, q, link) @ v
+        places[link], _ = link_pose(model, q, link)
+    worst = 0.0
+    for point, force in zip(points, forces):
+        friction = np.hypot(force[0], force[1])
+        if force[2] < _BEARS * 9.80665 * model.mass or friction > _STICKS * FRICTION * force[2]:
+            continue
+        link = SOLES["left" if point[1] > 0.0 else "right"]
+        speed = motions[link][:3] + np.cross(motions[link][3:], point - places[link])
+        worst = max(worst, float(np.linalg.norm(speed)))
+    return worst
+
+
+def exactness(engine: StandingEngine, at_rest: bool = True, steps: int = 1) -> dict:
+    """Return contact count, contact speed (worst of `steps`), penetration, error of the weight."""
+    speed = max(contact_speed(engine) for _ in range(steps))
+    _, depths, forces = engine.touching()
+    weight = 9.80665 * engine.model.mass
+    measures = {
+        "contact points": str(len(depths)),
+        "contact speed [m/s]": speed,
+        "penetration [m]": float(max(depths.max(), 0.0)) if len(depths) else 0.0,
+    }
+    if at_rest:
+        error = abs(forces[:, 2].sum() - weight) / weight
+        measures["|floor force - weight| / weight"] = float(error)
+    return measures

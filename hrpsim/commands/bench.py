@@ -1,0 +1,73 @@
+"""`hrpsim bench`: times beside other engines, from a source checkout."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from hrpsim.errors import HrpsimError
+
+DESCRIPTION = """Time hrpsim beside other engines.
+
+Each case runs all engines in turn in one process, on one thread and one core, and prints medians,
+spread, ratios, how exact each engine was, fitted exponents, and whether what is claimed was met. At
+the end it says what became slower than in a stored run. Engines that are not installed are left
+out: pip install 'hrpsim[bench]'."""
+
+
+def add_parser(commands) -> None:
+    """Add the command to the parsers of `hrpsim`."""
+    parser = commands.add_parser(
+        "bench",
+        help="time it beside other engines (in a source checkout)",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_arguments(parser)
+    parser.set_defaults(run=run)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options, which `python -m benchmarks` has too."""
+    parser.add_argument(
+        "cases", nargs="*", metavar="CASE", help="all but long ones by default; see --list"
+    )
+    parser.add_argument("--list", action="store_true", help="name the cases")
+    parser.add_argument("--json", action="store_true", help="print JSON, the tables to stderr")
+    parser.add_argument("--quick", action="store_true", help="fewer sizes and rounds: under 60 s")
+    parser.add_argument(
+        "--compare", type=Path, metavar="FILE", help="a stored run (docs/benchmarks.json)"
+    )
+    parser.add_argument("--figures", type=Path, metavar="FOLDER", help="draw them there")
+    parser.add_argument(
+        "--write",
+        action="store_true",
+        help="store a run of all cases: docs/benchmarks.json, docs/benchmarks.md and its figures",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the benchmarks in a process of their own, whose libraries begin with one thread."""
+    root = Path(__file__).resolve().parents[2]
+    if not (root / "benchmarks" / "__main__.py").is_file():
+        raise HrpsimError(
+            f"bench needs a source checkout: there is no folder benchmarks in {root}; in a clone "
+            "of the repository it works, and so does `make bench`"
+        )
+    path = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
+    return subprocess.run(
+        [sys.executable, "-m", "benchmarks", *_forwarded(options)],
+        env={**os.environ, "PYTHONPATH": path},
+    ).returncode
+
+
+def _forwarded(options: argparse.Namespace) -> list[str]:
+    """Return the arguments that were parsed as `options`."""
+    flags = [f"--{name}" for name in ("list", "json", "quick", "write") if getattr(options, name)]
+    for name in ("compare", "figures"):
+        if getattr(options, name) is not None:
+            flags += [f"--{name}", str(getattr(options, name))]
+    return [*options.cases, *flags]
