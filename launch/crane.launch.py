@@ -1,7 +1,7 @@
 """The crane game: a claw over a table, moved by sensor_msgs/Joy on joy or Twist on cmd_vel.
 
 ros2 launch hrpsim crane.launch.py --show-args
-ros2 launch hrpsim crane.launch.py joystick:=true
+ros2 launch hrpsim crane.launch.py joystick:=true viewer:=true
 
 Without a joystick: ros2 run teleop_twist_keyboard teleop_twist_keyboard, and for the claws
 ros2 topic pub --once /close_claws std_msgs/msg/Bool '{data: true}'. Ctrl-C ends everything.
@@ -39,6 +39,12 @@ ARGUMENTS = [
         "joystick", default_value="false", choices=BOOLEAN, description="Run joy's joy_node"
     ),
     DeclareLaunchArgument(
+        "viewer",
+        default_value="false",
+        choices=BOOLEAN,
+        description="Show the world in a browser, at http://127.0.0.1:8080/",
+    ),
+    DeclareLaunchArgument(
         "namespace", default_value="", description="Namespace of all nodes and topics but /clock"
     ),
 ]
@@ -58,6 +64,7 @@ def generate_launch_description():
                 "real_time_factor": ParameterValue(
                     LaunchConfiguration("real_time_factor"), value_type=float
                 ),
+                "viewer": ParameterValue(LaunchConfiguration("viewer"), value_type=bool),
                 "lockstep": True,
                 "control_period": PERIOD,
             }

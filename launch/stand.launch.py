@@ -67,6 +67,12 @@ ARGUMENTS = [
         "rviz", default_value="false", choices=BOOLEAN, description="Show the robot in RViz"
     ),
     DeclareLaunchArgument(
+        "viewer",
+        default_value="false",
+        choices=BOOLEAN,
+        description="Show the world in a browser, at http://127.0.0.1:8080/",
+    ),
+    DeclareLaunchArgument(
         "record",
         default_value="false",
         choices=BOOLEAN,
@@ -93,6 +99,7 @@ def generate_launch_description():
                 "publish_rate": parameter("publish_rate", float),
                 "start_paused": parameter("start_paused", bool),
                 "lockstep": parameter("lockstep", bool),
+                "viewer": parameter("viewer", bool),
             }
         ],
         on_exit=Shutdown(reason="the simulation has ended"),

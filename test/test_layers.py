@@ -25,7 +25,8 @@ LAYERS = [
     {"control"},
     {"analysis"},
     {FACADE},
-    {"ros", "viewer", "experiments"},
+    {"viewer"},
+    {"ros", "experiments"},
     {"commands"},
     {"cli", "__main__"},
 ]

@@ -260,6 +260,12 @@ SPECIFICATIONS = (
         0.0,
         1.0e9,
     ),
+    Specification(
+        "viewer",
+        False,
+        "Whether to show the world in a browser, on this machine; needs viser",
+    ),
+    Specification("viewer_port", 8080, "Port of the viewer; 0 takes any free one", 0, 65535),
 )
 
 

@@ -69,6 +69,11 @@ class SimulationNode:
         self._next_repetition = 0.0
         self._transforms_shown = self._markers_shown = -1  # the steps that were published last
         self._stop_requested: Callable[[], bool] = lambda: False
+        self._viewer = None
+        if self._parameter("viewer"):
+            from hrpsim.ros.viewer_beside import ViewerBeside
+
+            self._viewer = ViewerBeside(self, self._parameter("viewer_port"))
 
     @property
     def accepted_count(self) -> int:
@@ -96,6 +101,8 @@ class SimulationNode:
             while not stop_requested() and (last_step == 0 or self.clock.steps < last_step):
                 if self._missed:
                     raise self._missed
+                if self._viewer:
+                    self._viewer.turn()
                 if self.paused:
                     self._wait_paused(executor)
                     continue
@@ -117,6 +124,8 @@ class SimulationNode:
 
     def destroy(self) -> None:
         """Take the node off the ROS graph."""
+        if self._viewer:
+            self._viewer.close()
         self.node.destroy_node()
 
     def advance(self, steps: int) -> None:
@@ -133,6 +142,8 @@ class SimulationNode:
                 burst = robot.steps_to_next(burst)
             for robot in self.robots:
                 robot.act()
+            if self._viewer:
+                self._viewer.pull()
             self._step(burst)
             if self._publication_is_due():
                 self._publish_state()

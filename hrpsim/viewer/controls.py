@@ -10,9 +10,10 @@ import numpy as np
 
 from hrpsim.viewer.drawing import Drawing
 from hrpsim.viewer.session import Session
-from hrpsim.viewer.signals import History, signals_of
+from hrpsim.viewer.signals import History, moves_freely, signals_of
 
 _SPEEDS = {"1/10": 0.1, "1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0, "5": 5.0}
+_NOBODY = "nobody"
 _TEXT_PERIOD = 0.2  # between updates of texts and plots [s, wall]
 _PLOT_COLOR = "#2b6cb0"
 
@@ -25,14 +26,18 @@ class Controls:
 
     def __init__(self, server, session: Session, drawing: Drawing):
         self._session = session
-        self._drawing = drawing
+        self.drawing = drawing
         self._wishes: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._last_text = 0.0
         self._last_time, self._frames = session.world.time, 0
         gui = server.gui
         self.status = gui.add_markdown("")
         self._add_run(gui)
-        self._add_past(gui)
+        self.back = None
+        if session.keeps_past:
+            self._add_past(gui)
+        self.followed = ""  # the entity that cameras follow
+        self._add_camera(gui)
         self._add_arrows(gui)
         self._add_plot(gui)
 
@@ -94,6 +99,18 @@ class Controls:
 
         self.back.on_update(look)
 
+    def _add_camera(self, gui) -> None:
+        names = [n for n, e in self._session.world.entities.items() if moves_freely(e)]
+        if not names:
+            return
+        with gui.add_folder("Camera"):
+            chosen = gui.add_dropdown("Follow", (_NOBODY, *names), initial_value=_NOBODY)
+
+        def follow() -> None:
+            self.followed = "" if chosen.value == _NOBODY else chosen.value
+
+        chosen.on_update(lambda _: self.wish(follow))
+
     def _add_arrows(self, gui) -> None:
         with gui.add_folder("Arrows"):
             boxes = {
@@ -102,11 +119,11 @@ class Controls:
                 "torques": gui.add_checkbox("Sensor torques", True),
             }
             clear = gui.add_checkbox("See through", False)
-        clear.on_update(lambda _: self.wish(lambda: self._drawing.see_through(clear.value)))
+        clear.on_update(lambda _: self.wish(lambda: self.drawing.see_through(clear.value)))
         for kind, box in boxes.items():
             box.on_update(
                 lambda _, kind=kind, box=box: self.wish(
-                    lambda: self._drawing.shows.__setitem__(kind, box.value)
+                    lambda: self.drawing.shows.__setitem__(kind, box.value)
                 )
             )
 
@@ -142,7 +159,7 @@ class Controls:
         else:
             state = "paused"
         self.status.content = f"**{shown:.3f} s** &nbsp; {state}"
-        if session.looking_back == 0.0:
+        if self.back is not None and session.looking_back == 0.0:
             if self.back.value != 0.0:
                 self.back.value = 0.0
             self.back.max = max(0.1, round(session.recording.span, 1))

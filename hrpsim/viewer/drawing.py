@@ -26,7 +26,7 @@ class Drawing:
     """
 
     def __init__(self, server, world):
-        self._scene = server.scene
+        self._server, self._scene = server, server.scene
         self._world = world
         self.left_out: list[str] = []
         self.parts: list[tuple[str, str, object]] = []
@@ -34,6 +34,7 @@ class Drawing:
         self._bodies: dict[str, object] = {}
         self._sent: dict[int, np.ndarray] = {}
         self._arrows: dict[str, object] = {}
+        self._roots: list = []  # nodes that have no parent of ours
         self.shows = dict.fromkeys(_ARROWS, True)
         for robot in world.robots.values():
             self._add_robot(robot)
@@ -57,6 +58,17 @@ class Drawing:
             body = self._world.bodies[name]
             self._place(node, body.position, body.orientation)
         self._draw_arrows()
+
+    def remove(self) -> None:
+        """Take everything out of the scene again."""
+        for node in (*self._roots, *self._arrows.values()):
+            node.remove()
+
+    def anew(self) -> Drawing:
+        """Return a drawing of what is in the world now, that shows the same kinds of arrows."""
+        drawing = Drawing(self._server, self._world)
+        drawing.shows = self.shows
+        return drawing
 
     def see_through(self, wanted: bool) -> None:
         """Draw robots and bodies translucent, so that the arrows inside them are seen, or not."""
@@ -86,7 +98,8 @@ class Drawing:
 
     def _add_fixed(self, shape, number: int) -> None:
         place = Placement(shape.R, shape.p)
-        self._add_geometry(f"/world/{shape.name}_{number}", shape.geometry, place, _STATIC_COLOR)
+        name = f"/world/{shape.name}_{number}"
+        self._roots.append(self._add_geometry(name, shape.geometry, place, _STATIC_COLOR))
 
     def _add_visual(self, name: str, visual: Visual, model):
         if not isinstance(visual.geometry, MeshFile):
@@ -114,7 +127,8 @@ class Drawing:
         return add.add_grid(name, 10.0, 10.0, infinite_grid=True, fade_distance=15.0, **pose)
 
     def _frame(self, name: str):
-        return self._scene.add_frame(name, show_axes=False)
+        self._roots.append(self._scene.add_frame(name, show_axes=False))
+        return self._roots[-1]
 
     def _place(self, node, position, orientation) -> None:
         pose = np.concatenate([position, orientation])

@@ -34,6 +34,8 @@ class Session:
     lies before the present; the present is kept and comes back with `play` or `step`.
     """
 
+    keeps_past = True
+
     def __init__(
         self,
         world,

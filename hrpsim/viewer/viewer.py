@@ -15,6 +15,7 @@ DEFAULT_PORT = 8080
 _FRAME = 1.0 / 40.0  # [s, wall]
 _CAMERA = np.array([2.2, 2.4, 0.8])  # from the middle, for things within 1 m of it [m]
 _FIELD_OF_VIEW = 0.85  # upright [rad]
+_FOLLOWS_FROM = 2e-3  # a following camera stays for less [m]
 _LINE_COLOR = (250, 170, 30)
 
 
@@ -23,7 +24,8 @@ class Viewer:
 
     host: the address to listen on; whoever reaches it can play with the world. port 0: any free
     one; a taken one gives way to the next free one, see `url`. motion: how time goes on, by the
-    world's own steps unless given. Raises HrpsimError where viser is not installed.
+    world's own steps unless given. session: what makes it so, a Session unless given. Raises
+    HrpsimError where viser is not installed.
     """
 
     def __init__(
@@ -31,6 +33,7 @@ class Viewer:
         world,
         motion: Motion | None = None,
         *,
+        session=None,
         host: str = LOOPBACK,
         port: int = DEFAULT_PORT,
     ):
@@ -43,7 +46,7 @@ class Viewer:
         from hrpsim.viewer.controls import Controls
         from hrpsim.viewer.drawing import Drawing
 
-        self.session = Session(world, motion)
+        self.session = session or Session(world, motion)
         self.server = viser.ViserServer(host=host, port=port, label="hrpsim", verbose=False)
         self.host = host
         # The share button would lead the page through a public relay.
@@ -52,10 +55,12 @@ class Viewer:
         self.server.scene.configure_default_lights(cast_shadow=False)
         self.server.scene.world_axes.visible = False
         self.drawing = Drawing(self.server, world)
+        self._drawn = tuple(world.entities)
         self.controls = Controls(self.server, self.session, self.drawing)
         self.frame_count = 0
         self.panels: list = []  # what else is updated once a frame
         self._line = None
+        self._followed_to: np.ndarray | None = None
         self._visited = False
         self._let_drag()
         self._aim_camera(world)
@@ -83,16 +88,23 @@ class Viewer:
     def turn(self) -> None:
         """Make one frame: wishes, steps, picture; sleep until the next is due."""
         begin = time.monotonic()
+        self.show()
+        time.sleep(max(0.0, begin + _FRAME - time.monotonic()))
+
+    def show(self) -> None:
+        """Do what was asked for on the page, make the steps that are due, and show the world."""
         self.frame_count += 1
         self.controls.obey()
         self.session.frame(_FRAME)
         with self.server.atomic():
+            if self._drawn != tuple(self.session.world.entities):
+                self._draw_anew()
             self.drawing.update()
+            self._follow()
             self._draw_spring()
             self.controls.update()
             for panel in self.panels:
                 panel.update()
-        time.sleep(max(0.0, begin + _FRAME - time.monotonic()))
 
     def _welcome(self) -> None:
         if not self._visited:
@@ -102,6 +114,26 @@ class Viewer:
     def stop(self) -> None:
         """Close the server."""
         self.server.stop()
+
+    def _draw_anew(self) -> None:
+        """Draw what came into the world, and no longer what left it."""
+        self.drawing.remove()
+        self.drawing = self.drawing.anew()
+        self.controls.drawing = self.drawing
+        self._drawn = tuple(self.session.world.entities)
+        self._let_drag()
+
+    def _follow(self) -> None:
+        """Move every visitor's camera along with what is followed."""
+        entity = self.session.world.entities.get(self.controls.followed)
+        place = None if entity is None else entity.q[:3].copy()
+        if place is not None and self._followed_to is not None:
+            moved = place - self._followed_to
+            if np.abs(moved).max() < _FOLLOWS_FROM:
+                return
+            for client in self.server.get_clients().values():
+                client.camera.position = client.camera.position + moved  # what it looks at, too
+        self._followed_to = place
 
     def _let_drag(self) -> None:
         for entity, link, node in self.drawing.parts:
