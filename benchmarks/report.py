@@ -41,8 +41,25 @@ def as_data(results: Sequence[CaseResult], *, quick: bool) -> dict:
 
 
 def to_json(data: Mapping) -> str:
-    """Return JSON text; numbers in six digits, which is more than a time is worth."""
-    return json.dumps(_rounded(data), indent=1, allow_nan=False, default=_plain) + "\n"
+    """Return JSON text, a line a measurement; numbers in six digits, more than a time is worth."""
+    head = {key: value for key, value in data.items() if key != "cases"}
+    cases = ",\n".join(f"{_line(name)}: {_case(case)}" for name, case in data["cases"].items())
+    return f'{_line(head)[:-1]},\n"cases": {{\n{cases}\n}}}}\n'
+
+
+def _case(case: Mapping) -> str:
+    parts = []
+    for key, value in case.items():
+        if isinstance(value, (list, tuple)) and value:
+            lines = ",\n  ".join(map(_line, value))
+            parts.append(f"{_line(key)}: [\n  {lines}]")
+        else:
+            parts.append(f"{_line(key)}: {_line(value)}")
+    return "{\n " + ",\n ".join(parts) + "}"
+
+
+def _line(value) -> str:
+    return json.dumps(_rounded(value), allow_nan=False, ensure_ascii=False, default=_plain)
 
 
 def _plain(value):

@@ -56,11 +56,8 @@ def time_table(result: CaseResult) -> list[str]:
         quantity: next((m for m in result.measurements if m.ours and m.quantity == quantity), None)
         for quantity in quantities
     }
-    columns, rows = (quantities, subjects) if len(quantities) <= len(subjects) + 4 else (
-        subjects,
-        quantities,
-    )  # fmt: skip
-    turned = columns is subjects
+    turned = len(quantities) > len(subjects)
+    columns, rows = (subjects, quantities) if turned else (quantities, subjects)
     lines = []
     for row in rows:
         cells = [row]

@@ -143,6 +143,15 @@ def test_a_slower_machine_or_much_noise_is_no_regression():
     assert not compare(run_of(made_up()), run_of(made_up(1.2, spread=0.9))).slower
 
 
+def test_what_takes_next_to_no_time_may_vary_more():
+    before, after = made_up(), made_up(1.5)
+    for result in (before, after):
+        for k, one in enumerate(result.measurements):
+            times = {name: 0.01 * value for name, value in one.times.items()}
+            result.measurements[k] = dataclasses.replace(one, times=times)
+    assert not compare(run_of(before), run_of(after)).slower
+
+
 def test_other_cases_and_other_references_are_not_compared():
     other = made_up(9.0)
     other.measurements[0] = dataclasses.replace(other.measurements[0], reference="another")

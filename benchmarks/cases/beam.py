@@ -112,7 +112,7 @@ def draw(result: CaseResult, figure) -> None:
     """Bars, on a logarithmic axis."""
     axes = figure.subplots()
     draw_bars(result, axes, ["2 s"])
-    axes.set(yscale="log")
+    axes.set(yscale="log", ylim=(1.0, None))
 
 
 CASE = Case("A beam of 39 locked boxes", run, draw, unit="ms", scale=1e3)

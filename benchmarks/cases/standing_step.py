@@ -31,11 +31,12 @@ def engines(points: int) -> list[StandingEngine]:
     q, _ = found[0].state()
     if (mujoco := mujoco_module()) is not None:
         found += [MujocoStanding(mujoco, model, q, solver) for solver in SOLVERS]
+    rigid = humanoid(points, bush=False)
+    q, _ = HrpsimStanding(rigid).state()
     if (dart := dart_module()) is not None:
-        found.append(DartStanding(dart, model, q))
+        found.append(DartStanding(dart, rigid, q))
     if points <= LARGEST and (pybullet := bullet_module()) is not None:
-        rigid = humanoid(points, bush=False)
-        found.append(BulletStanding(pybullet, rigid, HrpsimStanding(rigid).state()[0]))
+        found.append(BulletStanding(pybullet, rigid, q))
     for engine in found:
         engine.step(SETTLE_STEPS.get(engine.name.split()[0], 20))
     return found
@@ -68,10 +69,10 @@ def run(result: CaseResult, effort: Effort) -> None:
         "converged: our residual is below 1e-6 g dt = 1e-8 m/s; 120 sweeps: whether needed or not",
         "contact speed, one formula for all: how fast a point still moves after a step, of those "
         "that bear load within 99 % of their friction and therefore should stick",
-        "Bullet has no joint springs: rigid feet, 30 joints; its servos are constraint motors; its "
-        "contact speed and weight stand where 50 iterations leave them. mujoco's contacts are soft",
-        f"Bullet cannot load more than {LARGEST} points; dart's contacts come and go at rest, its "
-        "times are of the points that it had",
+        "dart and Bullet: rigid feet, 30 joints, for Bullet has no joint springs and dart's robot "
+        "falls on these bushes within two seconds; servos are joint springs in dart, constraint "
+        f"motors in Bullet, which cannot load more than {LARGEST} points",
+        "mujoco's contacts are soft; Bullet stands where 50 iterations leave it",
         "dart and Bullet have a box for a floor; links without mass get a millionth of a kilogram",
     ]
 

@@ -55,7 +55,7 @@ def _add_floor(dart, world, friction: float) -> None:
 
 
 class DartStanding:
-    """Servos are dart's joint springs, which it integrates implicitly."""
+    """Rigid feet; servos are dart's joint springs, which it integrates implicitly."""
 
     def __init__(self, dart, model, q):
         self.name, self.model = NAME, model
@@ -69,10 +69,9 @@ class DartStanding:
             if joint.getNumDofs() == 1:
                 self._joints.append((joint, model.joint(joint.getName())))
         for joint, ours in self._joints:
-            kp, kd = self._gains(ours)
-            spring, damper = (model.system.stiffness, model.system.damping)
-            joint.setSpringStiffness(0, kp + spring[ours.v_index])
-            joint.setDampingCoefficient(0, kd + damper[ours.v_index])
+            kp, kd = model.gains.get(ours.name, (0.0, 0.0))
+            joint.setSpringStiffness(0, kp)
+            joint.setDampingCoefficient(0, kd + model.system.damping[ours.v_index])
             joint.setPosition(0, q[ours.q_index])
         self.aim(q)
         turn = Rotation.from_quat(q[3:7]).as_rotvec()
@@ -85,22 +84,15 @@ class DartStanding:
         _add_floor(dart, self.world, FRICTION)
         self.world.addSkeleton(self.robot)
 
-    def _gains(self, ours) -> tuple[float, float]:
-        return self.model.gains.get(ours.name, (0.0, 0.0))
-
     def step(self, count: int) -> None:
         """Do so many steps, each a call."""
         for _ in range(count):
             self.world.step()
 
     def aim(self, q) -> None:
-        """Move the rest positions; springs of the description keep theirs."""
-        system = self.model.system
+        """Move the rest positions."""
         for joint, ours in self._joints:
-            kp, spring = self._gains(ours)[0], system.stiffness[ours.v_index]
-            if kp + spring > 0.0:
-                rest = kp * q[ours.q_index] + spring * system.rest[ours.v_index]
-                joint.setRestPosition(0, rest / (kp + spring))
+            joint.setRestPosition(0, q[ours.q_index])
 
     def state(self):
         """Return q and v."""
