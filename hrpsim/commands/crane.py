@@ -98,10 +98,9 @@ def _play_by_script(options: argparse.Namespace, world) -> int:
     goal = next((shape for shape in world.fixed_shapes if shape.name == "goal"), None)
     if goal is None:
         raise WorldError(f"{_world_path(options)}: no fixed shape is called 'goal'")
-    script = fetching(_alone(world), goal)
-    loop = ControlLoop(
-        world.robots[ROBOT], ScriptedCrane(script), _parameters(options, world.time_step)
-    )
+    player = ScriptedCrane([])
+    loop = ControlLoop(world.robots[ROBOT], player, _parameters(options, world.time_step))
+    player.script = fetching(_alone(world), goal, player.grip)
     loop.run()
     lying = in_goal(world)
     report = {"in_goal": lying, "of": len(world.bodies), "simulated_time": world.time}

@@ -10,6 +10,7 @@ import numpy as np
 from hrpsim.control.controller import Command, State
 from hrpsim.control.crane import Crane, Wish
 
+_CLOSING = 18.0  # time that closing takes, times the grip's force [Ns]
 _RISE = 0.13  # how far above things the pads travel [m]
 _DROP = 0.004  # height from which things are let go [m]
 _LOWEST = 0.027  # of the pads above the table [m]
@@ -48,10 +49,11 @@ class Jerk:
     duration: float
 
 
-def fetching(bodies, goal) -> list:
+def fetching(bodies, goal, grip: float) -> list:
     """Return the moves that bring `bodies` one by one to places on the fixed shape `goal`.
 
-    Each is gripped at its middle, across the world's y axis.
+    Each is gripped at its middle, across the world's y axis. The weaker the `grip` [N], the slower
+    the claws close, and the longer they are given.
     """
     slots = _slots(goal, len(bodies))
     moves = []
@@ -59,7 +61,13 @@ def fetching(bodies, goal) -> list:
         at = np.maximum(body.position, (-np.inf, -np.inf, _LOWEST))
         above, over = (*at[:2], at[2] + _RISE), (x, y, _RISE + z)
         down = z + max(at[2], body.position[2]) + _DROP
-        moves += [Grip(False, 0.5), Go(above), Wait(0.4), Go(tuple(at)), Grip(True, 1.7)]
+        moves += [
+            Grip(False, 0.5),
+            Go(above),
+            Wait(0.4),
+            Go(tuple(at)),
+            Grip(True, _CLOSING / grip),
+        ]
         moves += [Go(above), Go(over), Go((x, y, down)), Grip(False, 0.6), Go(over)]
     return moves
 
