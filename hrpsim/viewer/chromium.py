@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 from hrpsim.errors import HrpsimError
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+_PR_SET_PDEATHSIG = 1
 _OPTIONS = (
     "--headless=new",
     "--no-first-run",
@@ -36,6 +39,10 @@ def find_chromium() -> str:
     return found
 
 
+def _end_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 class Chromium:
     """A browser of its own with `url` open, in a window of `size` pixels; ends with the `with`.
 
@@ -56,6 +63,7 @@ class Chromium:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            preexec_fn=_end_with_parent if sys.platform == "linux" else None,
         )
 
     def __enter__(self) -> Chromium:
