@@ -68,7 +68,7 @@ verification: setup-test
 lock: setup-test
 	.venv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
 		--no-annotate --custom-compile-command "make lock" setup.py requirements/build.in \
-		--extra record --extra plot --extra ros --extra test --output-file requirements/lock.txt
+		--extra record --extra plot --extra ros --extra viewer --extra test --output-file requirements/lock.txt
 
 clean:
 	rm -rf build dist install log output *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -18,9 +18,13 @@ if TYPE_CHECKING:
         link_pose,
         mass_matrix,
     )
-    from hrpsim.errors import HrpsimError, ModelError, StateError, WorldError
-    from hrpsim.model.geometry import Box, Capsule, Cylinder, Plane, Sphere
+    from hrpsim.errors import HrpsimError, ModelError, ModelWarning, StateError, WorldError
+    from hrpsim.model.compound import Compound
+    from hrpsim.model.convex_hull import ConvexHull
+    from hrpsim.model.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+    from hrpsim.model.height_field import HeightField
     from hrpsim.model.load import load_model
+    from hrpsim.model.mesh_files import load_mesh
     from hrpsim.model.model import Model
     from hrpsim.world.batch import Batch
     from hrpsim.world.load import load_world
@@ -30,10 +34,15 @@ _HOME = {
     "Batch": "world.batch",
     "Box": "model.geometry",
     "Capsule": "model.geometry",
+    "Compound": "model.compound",
+    "ConvexHull": "model.convex_hull",
     "Cylinder": "model.geometry",
+    "HeightField": "model.height_field",
     "HrpsimError": "errors",
+    "Mesh": "model.geometry",
     "Model": "model.model",
     "ModelError": "errors",
+    "ModelWarning": "errors",
     "Plane": "model.geometry",
     "Sphere": "model.geometry",
     "StateError": "errors",
@@ -45,6 +54,7 @@ _HOME = {
     "inverse_dynamics": "dynamics.functions",
     "link_jacobian": "dynamics.functions",
     "link_pose": "dynamics.functions",
+    "load_mesh": "model.mesh_files",
     "load_model": "model.load",
     "load_world": "world.load",
     "mass_matrix": "dynamics.functions",
@@ -54,10 +64,15 @@ __all__ = [
     "Batch",
     "Box",
     "Capsule",
+    "Compound",
+    "ConvexHull",
     "Cylinder",
+    "HeightField",
     "HrpsimError",
+    "Mesh",
     "Model",
     "ModelError",
+    "ModelWarning",
     "Plane",
     "Sphere",
     "StateError",
@@ -69,6 +84,7 @@ __all__ = [
     "inverse_dynamics",
     "link_jacobian",
     "link_pose",
+    "load_mesh",
     "load_model",
     "load_world",
     "mass_matrix",

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from pathlib import Path
 
-from hrpsim.commands import bench, crane, inverse_dynamics, record, view, walk, wrench_plot
+from hrpsim.commands import (
+    bench,
+    check_urdf,
+    crane,
+    inverse_dynamics,
+    record,
+    view,
+    walk,
+    wrench_plot,
+)
+from hrpsim.commands.output import print_report, xacro_arguments
 from hrpsim.errors import HrpsimError
 
 
@@ -42,12 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     inverse_dynamics.add_parser(commands)
     record.add_parser(commands)
     wrench_plot.add_parser(commands)
-    check = commands.add_parser("check-urdf", help="load a description and say what it holds")
-    check.add_argument("urdf", type=Path, help="URDF or xacro file")
-    check.add_argument("--base", choices=("free", "fixed"), default="free")
-    check.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
-    check.add_argument("--json", action="store_true", help="print JSON")
-    check.set_defaults(run=check_urdf)
+    check_urdf.add_parser(commands)
     again = commands.add_parser("reproduce", help="run experiments of the source documents")
     again.add_argument("experiments", nargs="+", metavar="EXPERIMENT", help="E7 E8 ..., or all")
     again.add_argument("--quick", action="store_true", help="fewer cases, the same targets")
@@ -63,16 +67,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _xacro_arguments(texts: list[str]) -> dict[str, str]:
-    arguments = {}
-    for text in texts:
-        name, separator, value = text.partition(":=")
-        if not separator:
-            raise HrpsimError(f"--xacro takes NAME:=VALUE, got {text!r}")
-        arguments[name] = value
-    return arguments
-
-
 def run_world(options: argparse.Namespace) -> int:
     """Step a world for a while and print how it went, or play it in a browser."""
     from hrpsim.world.load import load_world
@@ -81,7 +75,7 @@ def run_world(options: argparse.Namespace) -> int:
         options.world,
         time_step=options.time_step,
         integrator=options.integrator,
-        xacro_arguments=_xacro_arguments(options.xacro),
+        xacro_arguments=xacro_arguments(options.xacro),
     )
     if options.viewer:
         return view.view(options, world)
@@ -113,31 +107,7 @@ def run_world(options: argparse.Namespace) -> int:
             for name, robot in world.robots.items()
         },
     }
-    _print(report, options.json)
-    return 0
-
-
-def check_urdf(options: argparse.Namespace) -> int:
-    """Load a description; print its joints, links, mass and sensors."""
-    from hrpsim.model.load import load_model
-
-    model = load_model(
-        options.urdf, base=options.base, xacro_arguments=_xacro_arguments(options.xacro)
-    )
-    report = {
-        "name": model.name,
-        "base": model.base,
-        "nq": model.nq,
-        "nv": model.nv,
-        "mass": round(model.mass, 6),
-        "links": len(model.link_names),
-        "bodies": model.body_count,
-        "joints": list(model.joint_names),
-        "sensors": {s.name: f"{s.kind} on {s.link}" for s in model.sensors},
-        "collision_shapes": len(model.shapes),
-        "meshes_without_collision": [uri for _, uri in model.skipped_meshes],
-    }
-    _print(report, options.json)
+    print_report(report, options.json)
     return 0
 
 
@@ -166,21 +136,6 @@ def warm_up_kernels(options: argparse.Namespace) -> int:
     world.step()
     print(f"kernels are ready ({time.perf_counter() - begin:.1f} s)")
     return 0
-
-
-def _print(report: dict, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(report, indent=2))
-        return
-    for key, value in report.items():
-        if isinstance(value, dict) and value:
-            print(f"{key}:")
-            for name, item in value.items():
-                print(f"  {name}: {item}")
-        elif isinstance(value, float):
-            print(f"{key}: {value:.6g}")
-        else:
-            print(f"{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}")
 
 
 if __name__ == "__main__":

@@ -77,6 +77,16 @@ def is_compiled() -> bool:
     return _found_compiled
 
 
+def machine_code(dispatcher):
+    """Return what `dispatcher` compiled, to be called with arguments of the same types.
+
+    The dispatcher finds out the types of its arguments at each call, which takes longer than a
+    step for a tuple of many arrays of records. What is returned does not look; ask for it once.
+    """
+    (compiled,) = dispatcher.overloads.values()
+    return compiled.entry_point
+
+
 class _LinkOnlyCodegen:
     """The process's code generator, but functions get no environment: kernels raise nothing."""
 

@@ -22,6 +22,10 @@ class StateError(WorldError):
     """A state, command or wrench with the wrong shape or with values that are not finite."""
 
 
+class ModelWarning(UserWarning):
+    """What was mended, replaced or left out of a file; the message names file and cause."""
+
+
 def unknown_name(kind: str, given: str, available: Iterable[str], limit: int = 12) -> str:
     """Return "joint 'x' does not exist; did you mean ...; available: ..." for an error message."""
     names = list(available)

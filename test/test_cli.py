@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+from meshes import angle_bracket, write_obj
 
 from hrpsim.cli import main
 from hrpsim.resources import share_path
@@ -28,6 +29,32 @@ def test_check_urdf_lists_joints_and_sensors(capsys):
     assert report["mass"] == 58 and len(report["joints"]) == 36 and "lfsensor" in report["sensors"]
     assert main(["check-urdf", urdf]) == 0
     assert "mass: 58" in capsys.readouterr().out
+
+
+def test_check_urdf_says_what_became_of_meshes(tmp_path, capsys):
+    vertices, triangles = angle_bracket()
+    write_obj(tmp_path / "whole.obj", vertices, triangles)
+    write_obj(tmp_path / "open.obj", vertices, triangles[1:])
+    meshes = "".join(
+        f'<collision><geometry><mesh filename="{name}.obj"/></geometry></collision>'
+        for name in ("whole", "open")
+    )
+    urdf = tmp_path / "r.urdf"
+    urdf.write_text(
+        '<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" '
+        f'izz="1" ixy="0" ixz="0" iyz="0"/></inertial>{meshes}</link></robot>'
+    )
+    assert main(["check-urdf", str(urdf), "--meshes", "exact", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [mesh["use"] for mesh in report["collision_meshes"]] == ["exact", "hull"]
+    (warning,) = report["warnings"]
+    assert str(tmp_path / "open.obj") in warning and "it is open: 3 of its" in warning
+    assert main(["check-urdf", str(urdf), "--meshes", "exact"]) == 0
+    printed = capsys.readouterr()
+    assert "a: whole.obj: exact, 12 vertices, 20 triangles; open.obj: hull of" in printed.out
+    assert printed.err.startswith("hrpsim: warning: ") and "open.obj" in printed.err
+    assert main(["check-urdf", str(urdf), "--meshes", "none"]) == 0
+    assert "does not collide" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

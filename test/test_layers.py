@@ -40,7 +40,7 @@ ROS_PACKAGES = {
     "ament_index_python",
     "rosidl_runtime_py",
 }
-VIEWER_PACKAGES = {"viser", "meshcat", "yourdfpy", "trimesh", "pyvista", "pyglet"}
+VIEWER_PACKAGES = {"viser", "meshcat", "yourdfpy", "pyvista", "pyglet"}
 
 
 def part_of(module: str) -> str | None:
@@ -115,7 +115,12 @@ def test_only_viewer_imports_a_viewer():
     assert offences(forbidden) == []
 
 
-@pytest.mark.parametrize("heavy", ["rclpy", "numba", "scipy", "mujoco", "matplotlib"])
+def test_only_the_reader_of_mesh_files_imports_trimesh():
+    found = offences(lambda part, imported: imported.split(".")[0] in ("trimesh", "collada"))
+    assert {line.partition(":")[0] for line in found} == {"hrpsim/model/mesh_files.py"}
+
+
+@pytest.mark.parametrize("heavy", ["rclpy", "numba", "scipy", "trimesh", "mujoco", "matplotlib"])
 def test_import_hrpsim_is_light(heavy):
     script = f"import hrpsim, sys; sys.exit({heavy!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

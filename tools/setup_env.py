@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 UV = VENV / "bin" / "uv"
-EXTRAS = {"demo": ["record", "plot"], "test": ["record", "plot", "test"]}
+EXTRAS = {"demo": ["record", "plot"], "test": ["record", "plot", "viewer", "test"]}
 # Message packages that no registry has; the second takes half a minute and the demo does without.
 INTERFACES = {"demo": ["tf2_msgs"], "test": ["tf2_msgs", "simulation_interfaces"]}
 AGAIN = "the reason stands above; run make again once it is mended"

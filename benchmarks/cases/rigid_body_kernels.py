@@ -9,10 +9,10 @@ import numpy as np
 from hrpsim.compiled import kernel
 from hrpsim.dynamics.articulated import (
     accelerations,
-    bias_forces,
     factorise,
     new_articulated,
     place_inertias,
+    start_bodies,
 )
 from hrpsim.dynamics.recursive import composite_inertia, newton_euler
 from hrpsim.kinematics.forest import Forest, forest_of
@@ -71,12 +71,11 @@ def run_aba(s, q, v, tau, count, dv_out):
     for k in range(count):
         i = k % q.shape[0]
         update_poses(s.forest, q[i], s.kinematics)
-        place_inertias(s.forest, s.kinematics, s.articulated)
         velocity_to_kernel(s.forest, q[i], v[i], s.velocity)
         update_velocities(s.forest, s.velocity, s.kinematics)
-        factorise(s.forest, s.kinematics, s.rotor_inertia, s.articulated)
-        bias_forces(s.forest, s.kinematics, s.articulated)
-        accelerations(s.forest, s.kinematics, tau[i], s.gravity, s.articulated, s.acceleration)
+        start_bodies(s.forest, s.kinematics, s.articulated)
+        factorise(s.forest, s.kinematics, s.rotor_inertia, tau[i], s.articulated)
+        accelerations(s.forest, s.kinematics, s.gravity, s.articulated, s.acceleration)
         acceleration_from_kernel(s.forest, q[i], s.velocity, s.acceleration, dv_out[i])
 
 

@@ -8,9 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.collision.broad_phase import candidate_pairs, drop_pairs
-from hrpsim.collision.manifold import MAX_POINTS, collide
-from hrpsim.compiled import inner_kernel
-from hrpsim.model.geometry import PLANE
+from hrpsim.collision.contact_row import MAX_MESH_POINTS
+from hrpsim.collision.manifold import collide
+from hrpsim.collision.meeting import move_meeting, place_meeting
+from hrpsim.collision.mesh_contacts import mesh_contacts
+from hrpsim.collision.polyhedra import Polyhedra
+from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.model.geometry import MESH, PLANE
 
 SHAPE = np.dtype(
     [
@@ -20,6 +24,7 @@ SHAPE = np.dtype(
         ("placement_R", "f8", (3, 3)),  # in the body frame
         ("placement_p", "f8", (3,)),  # [m]
         ("radius", "f8"),  # of the sphere about the shape's origin that holds it [m]
+        ("solid", "i8"),  # among the polyhedra; -1: not there
         ("material", "i8"),
         ("solver_class", "i8"),  # shapes of one class have the same solvers against all others
         ("center", "f8", (3,)),  # shape origin in the world [m]
@@ -46,8 +51,12 @@ CONTACT = np.dtype(
         ("axis_angle", "f8"),  # of the friction pyramid's axes, drawn at the contact's birth [rad]
         ("turn", "f8", (2,)),  # cosine and sine between the tangents and the axes of its rows
         ("struck", "f8", (3,)),  # the part of it that came at once, in an rk4 step
-        ("held_a", "f8", (3,)),  # the point in the frames of the bodies, in an rk4 step [m]
-        ("held_b", "f8", (3,)),
+        ("held_a", "f8", (3,)),  # a point in the frames of the bodies [m]: in an rk4 step the
+        ("held_b", "f8", (3,)),  # contact point; of a penalty contact, where it began to stick
+        ("phase", "i8"),  # of a penalty contact: 0 open, or how its friction acts
+        ("slip", "f8", (3,)),  # slip velocity of a penalty contact in its last step [m/s]
+        ("stiffness", "f8"),  # of a penalty contact [N/m]
+        ("damping", "f8"),  # [Ns/m]
     ]
 )
 
@@ -58,10 +67,12 @@ MANIFOLD = np.dtype(
         ("R_b", "f8", (3, 3)),
         ("p_a", "f8", (3,)),
         ("p_b", "f8", (3,)),
-        ("point", "f8", (MAX_POINTS, 3)),
-        ("normal", "f8", (MAX_POINTS, 3)),
-        ("gap", "f8", (MAX_POINTS,)),
-        ("feature", "i8", (MAX_POINTS,)),
+        ("spin", "f8", (3,)),  # of a against b [rad/s]
+        ("drift", "f8", (3,)),  # of a's point at the reference against b's [m/s]
+        ("point", "f8", (MAX_MESH_POINTS, 3)),
+        ("normal", "f8", (MAX_MESH_POINTS, 3)),
+        ("gap", "f8", (MAX_MESH_POINTS,)),
+        ("feature", "i8", (MAX_MESH_POINTS,)),
     ]
 )
 
@@ -81,6 +92,9 @@ class Collision(NamedTuple):
     order: np.ndarray  # (s,) kept by the broad phase
     pairs: np.ndarray  # (capacity, 2) candidates
     manifold: np.ndarray  # (1,) MANIFOLD
+    polyhedra: Polyhedra
+    meeting: np.ndarray  # (1,) MEETING, work for a pair with a mesh
+    meeting_candidates: np.ndarray  # (CANDIDATE_COUNT,) CANDIDATE
     contacts: np.ndarray  # (capacity,) CONTACT, sorted by pair
     previous: np.ndarray  # (capacity,) CONTACT of the last step
     motions: np.ndarray  # (s,) MOTION of the step, where something is fast
@@ -156,7 +170,7 @@ def list_candidates(margin, skin, collision):
     return drop_pairs(collision.excluded, found, collision.pairs)
 
 
-@inner_kernel
+@inlined_kernel
 def place_shape(forest, kinematics, shape, reference, R_out, p_out):
     """Write the pose of a shape: rotation, and position relative to the point `reference`."""
     L, t = shape.placement_R, shape.placement_p
@@ -176,7 +190,7 @@ def place_shape(forest, kinematics, shape, reference, R_out, p_out):
             R_out[r, k] = x * L[0, k] + y * L[1, k] + z * L[2, k]
 
 
-@inner_kernel
+@inlined_kernel
 def _far_apart(a, b, margin):
     """Return whether two shapes are certainly further apart than `margin`."""
     dx = b.center[0] - a.center[0]
@@ -193,7 +207,7 @@ def _far_apart(a, b, margin):
 
 
 @inner_kernel
-def detect(forest, kinematics, pair_count, margin, collision):
+def detect(forest, kinematics, pair_count, margin, time_step, collision):
     """Write the contact points of every candidate pair; return how many there are.
 
     Points within `margin` [m], plus what the pair can close in a step, are kept. A return above
@@ -213,21 +227,25 @@ def detect(forest, kinematics, pair_count, margin, collision):
         reference = kinematics[forest.bodies[nearby].root].origin
         place_shape(forest, kinematics, a, reference, work.R_a, work.p_a)
         place_shape(forest, kinematics, b, reference, work.R_b, work.p_b)
-        found = collide(
-            a.kind,
-            a.size,
-            work.R_a,
-            work.p_a,
-            b.kind,
-            b.size,
-            work.R_b,
-            work.p_b,
-            near,
-            work.point,
-            work.normal,
-            work.gap,
-            work.feature,
-        )
+        if a.kind == MESH or b.kind == MESH:
+            _find_motion(forest, kinematics, reference, a.body, b.body, work)
+            found = _meet(collision, a, b, near, margin, time_step, work)
+        else:
+            found = collide(
+                a.kind,
+                a.size,
+                work.R_a,
+                work.p_a,
+                b.kind,
+                b.size,
+                work.R_b,
+                work.p_b,
+                near,
+                work.point,
+                work.normal,
+                work.gap,
+                work.feature,
+            )
         for k in range(found):
             if count < collision.contacts.shape[0]:
                 contact = collision.contacts[count]
@@ -246,6 +264,43 @@ def detect(forest, kinematics, pair_count, margin, collision):
 
 
 @inner_kernel
+def _meet(collision, a, b, near, margin, time_step, work):
+    """Write the contacts of a pair with a mesh; return how many."""
+    m = collision.meeting[0]
+    place_meeting(collision.polyhedra, a.solid, work.R_a, work.p_a, b.solid, work.R_b, work.p_b, m)
+    move_meeting(work.spin, work.drift, m)
+    m.near, m.calm, m.time_step = near, margin, time_step
+    return mesh_contacts(
+        collision.polyhedra,
+        m,
+        collision.meeting_candidates,
+        work.point,
+        work.normal,
+        work.gap,
+        work.feature,
+    )
+
+
+@inner_kernel
+def _find_motion(forest, kinematics, reference, body_a, body_b, work):
+    """Write how body a moves against body b, at the point `reference`."""
+    for r in range(3):
+        work.spin[r] = work.drift[r] = 0.0
+    for side in range(2):
+        body, sign = (body_a, 1.0) if side == 0 else (body_b, -1.0)
+        if body < 0:
+            continue
+        v = kinematics[body].v
+        origin = kinematics[forest.bodies[body].root].origin
+        x, y, z = reference[0] - origin[0], reference[1] - origin[1], reference[2] - origin[2]
+        work.drift[0] += sign * (v[3] + v[1] * z - v[2] * y)
+        work.drift[1] += sign * (v[4] + v[2] * x - v[0] * z)
+        work.drift[2] += sign * (v[5] + v[0] * y - v[1] * x)
+        for r in range(3):
+            work.spin[r] += sign * v[r]
+
+
+@inlined_kernel
 def _move_point(forest, kinematics, reference, body, point):
     """Make a point relative to `reference` relative to the origin of the body's tree."""
     if body < 0:
@@ -281,13 +336,24 @@ def recall_impulses(previous_count, previous, count, contacts, born):
                 for r in range(3):
                     contact.impulse[r] = previous[j].impulse[r]
                 contact.axis_angle = previous[j].axis_angle
+                copy_friction_state(previous[j], contact)
                 is_new = False
                 break
             j += 1
         if is_new:
             contact.axis_angle = 0.5 * math.pi * _uniform(born + new)
+            contact.phase = 0
             new += 1
     return new
+
+
+@inlined_kernel
+def copy_friction_state(kept, contact_out):
+    """Write whether and where a penalty contact sticks."""
+    contact_out.phase = kept.phase
+    for r in range(3):
+        contact_out.held_a[r], contact_out.held_b[r] = kept.held_a[r], kept.held_b[r]
+        contact_out.slip[r] = kept.slip[r]
 
 
 @inner_kernel

@@ -12,8 +12,12 @@ import math
 
 import numpy as np
 
+from hrpsim.collision.distance import shape_distance
 from hrpsim.collision.manifold import collide
+from hrpsim.collision.meeting import place_meeting
+from hrpsim.collision.mesh_contacts import mesh_contacts
 from hrpsim.compiled import inner_kernel, kernel
+from hrpsim.model.geometry import MESH
 
 # How one shape moves in a step: its pose goes from start to end, turning evenly about one axis.
 MOTION = np.dtype(
@@ -85,20 +89,43 @@ def pose_at(motion, fraction, R_out, p_out):
 
 
 @inner_kernel
-def _separation(a, b, motion_a, motion_b, until_a, until_b, fraction, work):
+def _separation(pair, until_a, until_b, fraction, collision):
     """Return the signed distance of two shapes after a fraction of the step [m].
 
-    Each rests from its own fraction `until` on.
+    `pair` are the numbers of the shapes; each rests from its own fraction `until` on. Minus
+    infinity where a mesh is so deep in something that there is no telling how deep.
     """
-    pose_at(motion_a, min(fraction, until_a), work.R_a, work.p_a)
-    pose_at(motion_b, min(fraction, until_b), work.R_b, work.p_b)
-    count = collide(
-        a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, _ANYWHERE,
+    work, m = collision.manifold[0], collision.meeting[0]
+    a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
+    pose_at(collision.motions[pair[0]], min(fraction, until_a), work.R_a, work.p_a)
+    pose_at(collision.motions[pair[1]], min(fraction, until_b), work.R_b, work.p_b)
+    if a.kind != MESH and b.kind != MESH:
+        count = collide(
+            a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, _ANYWHERE,
+            work.point, work.normal, work.gap, work.feature,
+        )  # fmt: skip
+        return _least(count, work.gap)
+    apart = shape_distance(
+        collision.polyhedra, a.kind, a.size, a.solid, work.R_a, work.p_a,
+        b.kind, b.size, b.solid, work.R_b, work.p_b, _ANYWHERE, work, m,
+    )  # fmt: skip
+    if apart > 0.0:
+        return apart
+    place_meeting(collision.polyhedra, a.solid, work.R_a, work.p_a, b.solid, work.R_b, work.p_b, m)
+    m.near = m.calm = 0.0
+    count = mesh_contacts(
+        collision.polyhedra, m, collision.meeting_candidates,
         work.point, work.normal, work.gap, work.feature,
     )  # fmt: skip
+    return _least(count, work.gap) if count > 0 else -math.inf
+
+
+@inner_kernel
+def _least(count, gap):
+    """Return the least of the first `count` gaps, infinity if there are none."""
     least = math.inf
     for k in range(count):
-        least = min(least, work.gap[k])
+        least = min(least, gap[k])
     return least
 
 
@@ -122,17 +149,19 @@ def _speed_bound(a, b, motion_a, motion_b, until_a, until_b):
 
 
 @inner_kernel
-def time_of_impact(a, b, motion_a, motion_b, until_a, until_b, work):
+def time_of_impact(pair, until_a, until_b, collision):
     """Return the fraction of the step after which two shapes come to touch, 1 if they do not.
 
     Shapes that touch at the start are left to their contacts, until they part or one is pressed
     into the other by a good part of its thickness. `until_a` and `until_b` are the fractions after
     which each rests, stopped by others already.
     """
+    a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
+    motion_a, motion_b = collision.motions[pair[0]], collision.motions[pair[1]]
     thickness = min(a.thickness, b.thickness)
     touch, stride = _TOUCH * thickness, _STRIDE * thickness
     speed = _speed_bound(a, b, motion_a, motion_b, until_a, until_b)
-    gap = _separation(a, b, motion_a, motion_b, until_a, until_b, 0.0, work)
+    gap = _separation(pair, until_a, until_b, 0.0, collision)
     free = gap > touch
     passage = min(gap, 0.0) - stride
     fraction = 0.0
@@ -143,10 +172,10 @@ def time_of_impact(a, b, motion_a, motion_b, until_a, until_b, work):
         following = fraction + ahead / speed
         if not following < 1.0:
             following = 1.0
-        gap = _separation(a, b, motion_a, motion_b, until_a, until_b, following, work)
-        if free and 0.0 <= gap <= touch:
+        gap = _separation(pair, until_a, until_b, following, collision)
+        if free and 0.0 < gap <= touch:
             return following
-        if gap < (0.0 if free else passage):
+        if gap <= 0.0 if free else gap < passage:
             break
         if following >= 1.0:
             return 1.0
@@ -157,7 +186,7 @@ def time_of_impact(a, b, motion_a, motion_b, until_a, until_b, work):
         middle = 0.5 * (fraction + following)
         if middle == fraction or middle == following:
             break
-        if _separation(a, b, motion_a, motion_b, until_a, until_b, middle, work) < least:
+        if _separation(pair, until_a, until_b, middle, collision) < least:
             following = middle
         else:
             fraction = middle

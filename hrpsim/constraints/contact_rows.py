@@ -11,11 +11,17 @@ import math
 import numpy as np
 
 from hrpsim.compiled import inlined_kernel, inner_kernel, kernel
-from hrpsim.constraints.point_rows import attach_point, find_masses, point_velocity
+from hrpsim.constraints.point_rows import (
+    attach_point,
+    find_masses,
+    find_point_responses,
+    point_velocity,
+)
 from hrpsim.constraints.rows import (
     CONE,
     CONTACT_ROW,
     ITERATIVE,
+    PENALTY,
     PYRAMID,
     SLIP_DIRECTION,
     least_inverse_mass,
@@ -35,6 +41,9 @@ MATERIAL_PAIR = np.dtype(
         ("compliance", "f8"),  # of each contact point [m/N]
         ("damping_time", "f8"),  # [s]; -1: rigid, penetration is taken back at a bounded speed
         ("force_limit", "f8"),  # of each point's normal force [N]
+        ("stiffness", "f8"),  # of the spring of each penalty contact [N/m]; 0: by its mass
+        ("damping_ratio", "f8"),  # of each penalty contact alone
+        ("max_extension", "f8"),  # of its spring [m]; -1: by its mass and stiffness
     ]
 )
 
@@ -115,16 +124,24 @@ def write_contact_rows(
     """
     rows, response = rows_out.rows, rows_out.response
     used = np.int64(0)  # not a literal, which would compile all that takes it twice
+    # Several short loops: a processor then works on several contacts at once.
     for c in range(contact_count):
         contact = contacts[c]
-        normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
         for r in range(3):
             directions[0, r] = contact.normal[r]
         tangents(directions[0], directions[1], directions[2])
+        normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
+        used = attach_point(forest, ports, contact, directions, normal, x, y, used)
+    for c in range(contact_count):
+        normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
+        find_point_responses(forest, ports, contacts[c], normal, x, y, response)
+    for c in range(contact_count):
+        find_masses(rows[3 * c], rows[3 * c + 1], rows[3 * c + 2], response)
+    for c in range(contact_count):
+        contact = contacts[c]
+        normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
         a, b = shapes[contact.shape_a], shapes[contact.shape_b]
         solver = solvers[a.solver_class, b.solver_class]
-        used = attach_point(forest, ports, contact, directions, normal, x, y, response, used)
-        find_masses(normal, x, y, response)
         for axis in range(3):
             row = rows[3 * c + axis]
             row.kind, row.source, row.solver = CONTACT_ROW, c, solver
@@ -134,10 +151,10 @@ def write_contact_rows(
         slip = math.sqrt(slip_x * slip_x + slip_y * slip_y)
         slides = slip > law.slip_threshold
         normal.friction = pair.kinetic if slides else pair.static
-        normal.friction_model = law.friction_model
-        if law.friction_model == CONE:
+        normal.friction_model = CONE if solver == PENALTY else law.friction_model
+        if normal.friction_model == CONE:
             _share_largest_mass(x, y)
-        elif law.friction_model == SLIP_DIRECTION and slides:
+        elif normal.friction_model == SLIP_DIRECTION and slides:
             _turn_axes(contact, normal, x, y, -slip_x / slip, -slip_y / slip, response)
             x.impulse, y.impulse = max(x.impulse, 0.0), 0.0
         else:
@@ -147,7 +164,8 @@ def write_contact_rows(
         closed = _CLOSED
         if solver != ITERATIVE and pair.damping_time < 0.0:
             closed = max(_CLOSED, law.slop)
-        _ask(contact.gap, closed, approach, pair, law, time_step, normal)
+        if solver != PENALTY:
+            _ask(contact.gap, closed, approach, pair, law, time_step, normal)
         least = least_inverse_mass(normal, ports)
         for axis in range(3):
             row = rows[3 * c + axis]

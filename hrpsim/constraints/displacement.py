@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.compiled import inlined_kernel, inner_kernel
-from hrpsim.constraints.rows import CONTACT_ROW, JOINT_FRICTION
+from hrpsim.constraints.rows import CONTACT_ROW, JOINT_FRICTION, SPRING
 
 
 @inner_kernel
@@ -21,7 +21,8 @@ def asks_for_displacement(rows, contact_count, row_count):
             return True
     for number in range(3 * contact_count, row_count):
         row = rows[number]
-        if row.push > 0.0 or (row.push != 0.0 and row.lower < 0.0):
+        both_ways = row.lower < 0.0 and row.kind != SPRING
+        if row.push > 0.0 or (row.push != 0.0 and both_ways):
             return True
     return False
 
@@ -37,6 +38,8 @@ def turn_to_displacement(rows, row_count):
             is_normal = number % 3 == 0
             row.lower = -math.inf if row.held else 0.0
             row.upper = math.inf if row.held or is_normal else 0.0
+        elif row.kind == SPRING:
+            row.lower, row.upper = 0.0, math.inf
         elif _takes_no_part(row):
             row.lower = row.upper = 0.0
         else:

@@ -13,6 +13,7 @@ from hrpsim.constraints.rows import (
     LOWER_LIMIT,
     MIMIC,
     MOTOR,
+    SPRING,
     UPPER_LIMIT,
     attach_port,
     attach_second_port,
@@ -102,7 +103,7 @@ def near_upper_limit(dof, position, rate, time_step, impulse):
 def write_joint_rows(
     forest, q, velocity, time_step, law, laws, holds, impulses, ports, first, used, rows_out
 ):
-    """Write the joints' rows from row `first` on; return the number of all rows.
+    """Write the joints' rows from row `first` on; return (next row, response space used).
 
     `law` holds the world's numbers for corrections, `laws` those of every joint's constraints.
     """
@@ -160,7 +161,7 @@ def write_joint_rows(
             row.target = holds[k].speed
             row.kind, row.impulse = MOTOR, impulse.motor
             number += 1
-    return number
+    return number, used
 
 
 @inner_kernel
@@ -221,7 +222,7 @@ def remember_joint_impulses(rows, first, row_count, impulses_out):
         kept.mimic = kept.lock = kept.motor = 0.0
     for number in range(first, row_count):
         row = rows[number]
-        if row.kind == CONNECTION or row.kind == DRIVE:
+        if row.kind == CONNECTION or row.kind == DRIVE or row.kind == SPRING:
             continue
         kept = impulses_out[row.source]
         if row.kind == LOWER_LIMIT:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.rows import start_row
+from hrpsim.spatial.lanes import LANES, load, minus_times, plus, plus_times, store, times
 
 
-@inner_kernel
-def attach_point(forest, ports, contact, directions, normal, x, y, response, used):
+@inlined_kernel
+def attach_point(forest, ports, contact, directions, normal, x, y, used):
     """Make three rows push body a along `directions` (3, 3) at the contact and body b against it.
 
-    Returns the response space used so far.
+    Returns the response space used so far; `find_point_responses` fills it.
     """
     a, b = contact.body_a, contact.body_b
     width_a = _tree_of(forest, ports, a).tree_width if a >= 0 else 0
@@ -18,10 +19,9 @@ def attach_point(forest, ports, contact, directions, normal, x, y, response, use
     if a >= 0 and b >= 0 and forest.bodies[a].root == forest.bodies[b].root:
         width_b = 0
     total = width_a + width_b
-    at_n, at_x, at_y = used, used + total, used + 2 * total
-    start_row(normal, at_n)
-    start_row(x, at_x)
-    start_row(y, at_y)
+    start_row(normal, used)
+    start_row(x, used + total)
+    start_row(y, used + 2 * total)
     for end in range(2):
         body = a if end == 0 else b
         if body < 0:
@@ -42,11 +42,20 @@ def attach_point(forest, ports, contact, directions, normal, x, y, response, use
         J_x = x.J_b if is_second else x.J_a
         J_y = y.J_b if is_second else y.J_a
         _force_through(point, directions, sign, J_n, J_x, J_y)
-        later = width_a if is_second and width_b > 0 else 0
-        at = (at_n + later, at_x + later, at_y + later)
-        adds = is_second and width_b == 0
-        _respond(port, tree, point, directions, sign, ports.block, response, at, adds)
     return used + 3 * total
+
+
+@inlined_kernel
+def find_point_responses(forest, ports, contact, normal, x, y, response):
+    """Write the responses of three rows that are attached to a contact point."""
+    at = (normal.response_at, x.response_at, y.response_at)
+    point = contact.point_a if contact.body_a >= 0 else contact.point_b
+    _respond(forest, ports, normal.port_a, point, normal.J_a, x.J_a, y.J_a, response, at, False)
+    if normal.port_b >= 0:
+        point, adds = contact.point_b, normal.width_b == 0
+        if not adds:
+            at = at[0] + normal.width_a, at[1] + normal.width_a, at[2] + normal.width_a
+        _respond(forest, ports, normal.port_b, point, normal.J_b, x.J_b, y.J_b, response, at, adds)
 
 
 @inlined_kernel
@@ -69,33 +78,39 @@ def _force_through(point, directions, sign, J_n_out, J_x_out, J_y_out):
 
 
 @inlined_kernel
-def _respond(port, tree, point, directions, sign, block, response, at, adds):
-    """Write, or add, the motion of the tree's columns under the three unit forces on `port`.
+def _respond(forest, ports, number, point, J_n, J_x, J_y, response, at, adds):
+    """Write, or add, the motion of the tree's columns under the three forces on port `number`.
 
     The block is symmetric, so its rows serve for its columns: for each column the velocity of the
     point, which the directions then pick from.
     """
+    port = ports.ports[number]
+    tree, block = _tree_of(forest, ports, port.body), ports.block
     width = tree.tree_width
     first = tree.tree_block + (port.offset - tree.tree_start) * width
     p0, p1, p2 = point[0], point[1], point[2]
-    n0, n1, n2 = sign * directions[0, 0], sign * directions[0, 1], sign * directions[0, 2]
-    x0, x1, x2 = sign * directions[1, 0], sign * directions[1, 1], sign * directions[1, 2]
-    y0, y1, y2 = sign * directions[2, 0], sign * directions[2, 1], sign * directions[2, 2]
+    n0, n1, n2 = J_n[3], J_n[4], J_n[5]
+    x0, x1, x2 = J_x[3], J_x[4], J_x[5]
+    y0, y1, y2 = J_y[3], J_y[4], J_y[5]
     at_n, at_x, at_y = at
-    for k in range(first, first + width):
-        a0, a1, a2 = block[k], block[k + width], block[k + 2 * width]
-        w0 = block[k + 3 * width] + (a1 * p2 - a2 * p1)
-        w1 = block[k + 4 * width] + (a2 * p0 - a0 * p2)
-        w2 = block[k + 5 * width] + (a0 * p1 - a1 * p0)
-        along_n = n0 * w0 + n1 * w1 + n2 * w2
-        along_x = x0 * w0 + x1 * w1 + x2 * w2
-        along_y = y0 * w0 + y1 * w1 + y2 * w2
+    for k in range(0, width, LANES):
+        row = first + k
+        a0, a1 = load(block, row), load(block, row + width)
+        a2, w0 = load(block, row + 2 * width), load(block, row + 3 * width)
+        w1, w2 = load(block, row + 4 * width), load(block, row + 5 * width)
+        w0 = minus_times(plus_times(w0, a1, p2), a2, p1)
+        w1 = minus_times(plus_times(w1, a2, p0), a0, p2)
+        w2 = minus_times(plus_times(w2, a0, p1), a1, p0)
+        along_n = plus_times(plus_times(times(w0, n0), w1, n1), w2, n2)
+        along_x = plus_times(plus_times(times(w0, x0), w1, x1), w2, x2)
+        along_y = plus_times(plus_times(times(w0, y0), w1, y1), w2, y2)
         if adds:
-            along_n += response[at_n]
-            along_x += response[at_x]
-            along_y += response[at_y]
-        response[at_n], response[at_x], response[at_y] = along_n, along_x, along_y
-        at_n, at_x, at_y = at_n + 1, at_x + 1, at_y + 1
+            along_n = plus(along_n, load(response, at_n + k))
+            along_x = plus(along_x, load(response, at_x + k))
+            along_y = plus(along_y, load(response, at_y + k))
+        store(response, at_n + k, along_n)
+        store(response, at_x + k, along_x)
+        store(response, at_y + k, along_y)
 
 
 @inner_kernel

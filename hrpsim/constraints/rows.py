@@ -7,11 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.compiled import inlined_kernel
+from hrpsim.spatial.lanes import LANES, load, plus, plus_times, spread, store, times
 
 CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = range(7)
-CONNECTION, DRIVE = 7, 8
+CONNECTION, DRIVE, SPRING = 7, 8, 9
 
-ITERATIVE, DIRECT, SPLIT = range(3)  # which solver a row is for
+# which solver a row is for; a contact may be for PENALTY, a spring's row for DESCENT
+ITERATIVE, DIRECT, SPLIT, PENALTY, DESCENT = range(5)
 
 CONE, PYRAMID, SLIP_DIRECTION = range(3)  # how a normal force bounds its friction
 
@@ -58,11 +60,13 @@ class Rows(NamedTuple):
 
     rows: np.ndarray  # (capacity,) ROW
     response: np.ndarray  # (pool,) velocity of the trees' columns for a unit impulse on each row
+    descent: np.ndarray  # (2, capacity) work of the steepest descent
 
 
 def new_rows(row_capacity: int, response_capacity: int) -> Rows:
     """Return room for rows and for their responses."""
-    return Rows(np.zeros(row_capacity, dtype=ROW), np.zeros(response_capacity))
+    rows = np.zeros(row_capacity, dtype=ROW)
+    return Rows(rows, np.zeros(response_capacity), np.zeros((2, row_capacity)))
 
 
 @inlined_kernel
@@ -99,8 +103,8 @@ def attach_port(forest, ports, port, row, response, used):
     tree = ports.supports[forest.bodies[here.body].root]
     row.port_a, row.at_a = port, here.offset
     row.start_a, row.width_a = tree.tree_start, tree.tree_width
-    for k in range(row.width_a):
-        response[used + k] = 0.0
+    for k in range(0, row.width_a, LANES):
+        store(response, used + k, spread(0.0))
     _add_response(here, tree, row.J_a, ports.block, response, used)
     return used + row.width_a
 
@@ -115,8 +119,8 @@ def attach_second_port(forest, ports, port, row, response, used):
         _add_response(here, tree, row.J_b, ports.block, response, row.response_at)
         return used
     row.start_b, row.width_b = tree.tree_start, tree.tree_width
-    for k in range(row.width_b):
-        response[used + k] = 0.0
+    for k in range(0, row.width_b, LANES):
+        store(response, used + k, spread(0.0))
     _add_response(here, tree, row.J_b, ports.block, response, used)
     return used + row.width_b
 
@@ -130,16 +134,17 @@ def _add_response(port, tree, J, block, response, at):
     width = tree.tree_width
     first = tree.tree_block + (port.offset - tree.tree_start) * width
     if port.dof >= 0:
-        for k in range(width):
-            response[at + k] += J[0] * block[first + k]
+        for k in range(0, width, LANES):
+            total = plus_times(load(response, at + k), load(block, first + k), J[0])
+            store(response, at + k, total)
         return
-    j0, j1, j2, j3, j4, j5 = J[0], J[1], J[2], J[3], J[4], J[5]
     b1, b2, b3 = first + width, first + 2 * width, first + 3 * width
     b4, b5 = first + 4 * width, first + 5 * width
-    for k in range(width):
-        total = j0 * block[first + k] + j1 * block[b1 + k] + j2 * block[b2 + k]
-        total += j3 * block[b3 + k] + j4 * block[b4 + k] + j5 * block[b5 + k]
-        response[at + k] += total
+    for k in range(0, width, LANES):
+        one = plus_times(times(load(block, first + k), J[0]), load(block, b1 + k), J[1])
+        two = plus_times(times(load(block, b2 + k), J[2]), load(block, b3 + k), J[3])
+        three = plus_times(times(load(block, b4 + k), J[4]), load(block, b5 + k), J[5])
+        store(response, at + k, plus(load(response, at + k), plus(plus(one, two), three)))
 
 
 @inlined_kernel

@@ -1,8 +1,8 @@
 """The articulated-body algorithm (RBDA Table 7.1) in world-parallel frames, pass by pass.
 
 The passes are separate kernels because a step uses them apart: the factorisation (I_A, U, D) once,
-then one cheap sweep for every further set of forces. Accelerations here are *proper*: gravity is
-the acceleration -g of the world, so that I_A a + p_A is the wrench through a joint.
+then `respond`, two cheap sweeps, for every further set of forces. Accelerations here are *proper*:
+gravity is the acceleration -g of the world, so that I_A a + p_A is the wrench through a joint.
 """
 
 from __future__ import annotations
@@ -11,26 +11,36 @@ import math
 
 import numpy as np
 
-from hrpsim.compiled import inner_kernel, kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
-from hrpsim.spatial.inertia import apply_inertia, cross_force, place_inertia
+from hrpsim.spatial.inertia import bias_force, place_inertia
+from hrpsim.spatial.lanes import LANES, load, minus_times, plus, plus_times, store, times
+from hrpsim.spatial.vector import dot_spatial
 
 # Inertia this small beside the rest of a body's is what rounding leaves of none.
 _NEGLIGIBLE = 1e-14
 
+# Fields that are read and written eight numbers at a time have two to spare behind them, `_1` ...
 ARTICULATED = np.dtype(
     [
         ("inertia", "f8", (10,)),  # placed rigid-body inertia
-        ("I_A", "f8", (6, 6)),  # articulated-body inertia
-        ("U", "f8", (6,)),  # I_A S
         ("D_inverse", "f8"),  # 1 / (S^T I_A S + rotor inertia), 0 for FIXED and FREE
-        ("p_A", "f8", (6,)),  # articulated bias force
         ("u", "f8"),  # tau - S^T p_A
-        ("a", "f8", (6,)),  # proper spatial acceleration
-        ("external", "f8", (6,)),  # force on the body besides gravity, joints and constraints
+        ("I_A", "f8", (6, LANES)),  # articulated-body inertia; two columns to spare
+        ("U", "f8", (6,)),  # I_A S
+        ("_1", "f8", (2,)),
+        ("p_A", "f8", (6,)),  # articulated bias force
+        ("_2", "f8", (2,)),
+        ("a_vp", "f8", (6,)),  # acceleration at constant joint rates (RBDA 7.4), 0 at FREE bodies
+        ("_3", "f8", (2,)),
+        ("a", "f8", (6,)),  # proper spatial acceleration; without a_vp after `accelerations`
+        ("_4", "f8", (2,)),
         ("load", "f8", (6,)),  # further forces of which `respond` finds the effect
+        ("_5", "f8", (2,)),
         ("da", "f8", (6,)),  # acceleration that the loads add
-        ("root_inverse", "f8", (6, 6)),  # I_A^-1, at FREE bodies
+        ("_6", "f8", (2,)),
+        ("external", "f8", (6,)),  # force on the body besides gravity, joints and constraints
+        ("root_inverse", "f8", (6, LANES)),  # I_A^-1, at FREE bodies; two columns to spare
     ]
 )
 
@@ -50,57 +60,92 @@ def place_inertias(forest, kinematics, articulated_out):
 
 
 @kernel
-def factorise(forest, kinematics, joint_inertia, articulated_out):
-    """Write I_A, U, D_inverse and root_inverse (pass 2 of the algorithm without its forces).
+def start_bodies(forest, kinematics, articulated_out):
+    """Write what each body contributes by itself: inertia, I_A, a_vp and p_A.
+
+    p_A = I a_vp + v x* I v - external. The acceleration that velocity products cause is taken apart
+    from the rest (RBDA 7.4): what is left has the equations of a system at rest, which need no
+    product of I_A and c.
+    """
+    for number in range(forest.bodies.shape[0]):
+        i = forest.order[number]
+        body, moving, here = forest.bodies[i], kinematics[i], articulated_out[i]
+        placed, a_vp, c = here.inertia, here.a_vp, moving.c
+        place_inertia(body.mass, body.com, body.inertia, moving.R, moving.p, placed)
+        spread_inertia(placed, here.I_A)
+        if body.parent >= 0:
+            store(a_vp, 0, plus(load(articulated_out[body.parent].a_vp, 0), load(c, 0)))
+        else:
+            for r in range(6):
+                a_vp[r] = c[r]
+        bias_force(placed, moving.v, a_vp, here.external, here.p_A)
+
+
+@kernel
+def factorise(forest, kinematics, joint_inertia, effort, articulated):
+    """Propagate I_A and p_A from the leaves to the roots (pass 2); `start_bodies` comes before.
 
     `joint_inertia` (nv,) is added to the inertia each joint sees: the rotor inertia, and what an
-    implicit integrator adds for springs and dampers. Returns -1, or a body whose joint sees no
-    positive inertia.
+    implicit integrator adds for springs and dampers. `effort` (nv,) [Nm or N] acts on joints, not
+    on FREE bodies. Writes U, D_inverse, u and root_inverse. Returns -1, or a body whose joint sees
+    no positive inertia.
     """
     n = forest.bodies.shape[0]
-    for i in range(n):
-        _spread_inertia(articulated_out[i].inertia, articulated_out[i].I_A)
     singular = -1
-    for i in range(n - 1, -1, -1):
+    for number in range(n - 1, -1, -1):
+        i = forest.order[number]
         body = forest.bodies[i]
-        here = articulated_out[i]
-        I_A, U = here.I_A, here.U
+        here = articulated[i]
+        I_A, U, p_A = here.I_A, here.U, here.p_A
         joint = body.joint_type
         if joint == REVOLUTE or joint == PRISMATIC:
             S = kinematics[i].S
-            D = joint_inertia[body.v_index]
-            trace = 0.0
-            for r in range(6):
-                trace += I_A[r, r]
-                total = 0.0
-                for k in range(6):
-                    total += I_A[r, k] * S[k]
-                U[r] = total
-                D += S[r] * total
+            store(U, 0, _times_vector(I_A, S))
+            D = joint_inertia[body.v_index] + dot_spatial(S, U)
+            trace = (I_A[0, 0] + I_A[1, 1]) + (I_A[2, 2] + I_A[3, 3]) + (I_A[4, 4] + I_A[5, 5])
             if not (D > 0.0 and D > _NEGLIGIBLE * trace):
                 singular = i
                 continue
-            inverse = 1.0 / D
-            here.D_inverse = inverse
+            here.D_inverse = 1.0 / D
+            here.u = effort[body.v_index] - dot_spatial(S, p_A)
             if body.parent >= 0:
-                above = articulated_out[body.parent].I_A
-                for r in range(6):
-                    scaled = U[r] * inverse
-                    for k in range(6):
-                        above[r, k] += I_A[r, k] - scaled * U[k]
+                above = articulated[body.parent]
+                _add_to_parent(I_A, U, here.D_inverse, above.I_A)
+                gained = plus_times(load(p_A, 0), load(U, 0), here.u * here.D_inverse)
+                store(above.p_A, 0, plus(load(above.p_A, 0), gained))
         elif joint == FREE:
             if not invert_symmetric(I_A, here.root_inverse):
                 singular = i
         elif body.parent >= 0:
-            above = articulated_out[body.parent].I_A
-            for r in range(6):
-                for k in range(6):
-                    above[r, k] += I_A[r, k]
+            above = articulated[body.parent]
+            for at in range(0, 6 * LANES, LANES):
+                store(above.I_A, at, plus(load(above.I_A, at), load(I_A, at)))
+            store(above.p_A, 0, plus(load(above.p_A, 0), load(p_A, 0)))
     return singular
 
 
+@inlined_kernel
+def _times_vector(A, x):
+    """Return the lanes of A x, A being symmetric (6, 8), in three independent sums."""
+    first = plus_times(times(load(A, 0), x[0]), load(A, LANES), x[1])
+    second = plus_times(times(load(A, 2 * LANES), x[2]), load(A, 3 * LANES), x[3])
+    third = plus_times(times(load(A, 4 * LANES), x[4]), load(A, 5 * LANES), x[5])
+    return plus(plus(first, second), third)
+
+
+@inlined_kernel
+def _add_to_parent(I_A, U, D_inverse, above_out):
+    """Add I_A - U U^T / D to the parent's."""
+    scaled = times(load(U, 0), D_inverse)
+    r = 0
+    for at in range(0, 6 * LANES, LANES):
+        passed_on = minus_times(load(I_A, at), scaled, U[r])
+        store(above_out, at, plus(load(above_out, at), passed_on))
+        r += 1
+
+
 @inner_kernel
-def _spread_inertia(placed, I_out):
+def spread_inertia(placed, I_out):
     """Write the 6x6 matrix of a placed inertia."""
     m, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
     I_out[0, 0], I_out[0, 1], I_out[0, 2] = placed[4], placed[7], placed[8]
@@ -156,85 +201,39 @@ def invert_symmetric(A, inverse_out):
 
 
 @kernel
-def bias_forces(forest, kinematics, articulated_out):
-    """Write p_A = v x* I v - external for every body (RBDA eq. 7.33)."""
-    for i in range(forest.bodies.shape[0]):
-        here = articulated_out[i]
-        v, p_A = kinematics[i].v, here.p_A
-        apply_inertia(here.inertia, v, p_A)
-        cross_force(v, p_A, p_A)
-        for r in range(6):
-            p_A[r] -= here.external[r]
+def accelerations(forest, kinematics, gravity, articulated, dv_out):
+    """Propagate accelerations from the roots to the leaves (pass 3); `factorise` comes before.
 
-
-@kernel
-def accelerations(forest, kinematics, effort, gravity, articulated, dv_out):
-    """Propagate p_A to the roots, then accelerations to the leaves (rest of pass 2, and pass 3).
-
-    `effort` (nv,) [Nm or N] acts on joints, not on FREE bodies; `gravity` (3,) [m/s^2]. Writes u,
-    a, p_A and the generalised acceleration dv_out (nv,): for a FREE body the angular acceleration,
-    then the second derivative of its position.
+    `gravity` (3,) [m/s^2]. Writes a and the generalised acceleration dv_out (nv,): for a FREE body
+    the angular acceleration, then the second derivative of its position.
     """
     n = forest.bodies.shape[0]
-    for i in range(n - 1, -1, -1):
-        body = forest.bodies[i]
-        if body.joint_type == FREE:
-            continue
-        here = articulated[i]
-        U, p_A = here.U, here.p_A
-        S, c = kinematics[i].S, kinematics[i].c
-        gain = 0.0
-        if body.joint_type != FIXED:
-            total = effort[body.v_index]
-            for r in range(6):
-                total -= S[r] * p_A[r]
-            here.u = total
-            for r in range(6):
-                total -= U[r] * c[r]
-            gain = total * here.D_inverse
-        if body.parent >= 0:
-            above = articulated[body.parent].p_A
-            I_A = here.I_A
-            for r in range(6):
-                total = p_A[r] + U[r] * gain
-                for k in range(6):
-                    total += I_A[r, k] * c[k]
-                above[r] += total
-    for i in range(n):
+    for number in range(n):
+        i = forest.order[number]
         body = forest.bodies[i]
         here = articulated[i]
         a = here.a
         k = body.v_index
         if body.joint_type == FREE:
             v = kinematics[i].v
-            for r in range(6):
-                total = 0.0
-                for s in range(6):
-                    total -= here.root_inverse[r, s] * here.p_A[s]
-                a[r] = total
+            store(a, 0, times(_times_vector(here.root_inverse, here.p_A), -1.0))
             dv_out[k], dv_out[k + 1], dv_out[k + 2] = a[0], a[1], a[2]
             dv_out[k + 3] = a[3] + gravity[0] + v[1] * v[5] - v[2] * v[4]
             dv_out[k + 4] = a[4] + gravity[1] + v[2] * v[3] - v[0] * v[5]
             dv_out[k + 5] = a[5] + gravity[2] + v[0] * v[4] - v[1] * v[3]
             continue
-        c = kinematics[i].c
         if body.parent < 0:
-            for r in range(3):
-                a[r] = c[r]
-                a[3 + r] = c[3 + r] - gravity[r]
+            a[0] = a[1] = a[2] = 0.0
+            a[3], a[4], a[5] = -gravity[0], -gravity[1], -gravity[2]
+            above = a
         else:
             above = articulated[body.parent].a
-            for r in range(6):
-                a[r] = above[r] + c[r]
         if body.joint_type != FIXED:
-            S, U = kinematics[i].S, here.U
-            total = here.u
-            for r in range(6):
-                total -= U[r] * a[r]
-            rate = total * here.D_inverse
+            rate = (here.u - dot_spatial(here.U, above)) * here.D_inverse
             dv_out[k] = rate
-            for r in range(6):
-                a[r] += S[r] * rate
+            store(a, 0, plus_times(load(above, 0), load(kinematics[i].S, 0), rate))
+        else:
+            store(a, 0, load(above, 0))
 
 
 @inner_kernel
@@ -245,51 +244,42 @@ def respond(forest, kinematics, articulated, effort, dv_out):
     dv_out (nv,) for the kernels' velocity; `load` ends as what it adds to the bodies' p_A, negated.
     """
     n = forest.bodies.shape[0]
-    for i in range(n - 1, -1, -1):
+    for number in range(n - 1, -1, -1):
+        i = forest.order[number]
         body = forest.bodies[i]
         if body.joint_type == FREE:
             continue
         here = articulated[i]
-        load = here.load
+        push = here.load
         gain = 0.0
         if body.joint_type != FIXED:
-            S = kinematics[i].S
-            total = effort[body.v_index]
-            for r in range(6):
-                total += S[r] * load[r]
+            total = effort[body.v_index] + dot_spatial(kinematics[i].S, push)
             dv_out[body.v_index] = total
             gain = total * here.D_inverse
         if body.parent >= 0:
             above = articulated[body.parent].load
-            U = here.U
-            for r in range(6):
-                above[r] += load[r] - U[r] * gain
-    for i in range(n):
+            passed_on = minus_times(load(push, 0), load(here.U, 0), gain)
+            store(above, 0, plus(load(above, 0), passed_on))
+    for number in range(n):
+        i = forest.order[number]
         body = forest.bodies[i]
         here = articulated[i]
         da = here.da
         k = body.v_index
         if body.joint_type == FREE:
+            store(da, 0, _times_vector(here.root_inverse, here.load))
             for r in range(6):
-                total = 0.0
-                for s in range(6):
-                    total += here.root_inverse[r, s] * here.load[s]
-                da[r] = total
-                dv_out[k + r] = total
+                dv_out[k + r] = da[r]
             continue
-        if body.parent >= 0:
-            above = articulated[body.parent].da
-            for r in range(6):
-                da[r] = above[r]
-        else:
+        if body.parent < 0:
             for r in range(6):
                 da[r] = 0.0
+            above = da
+        else:
+            above = articulated[body.parent].da
         if body.joint_type != FIXED:
-            S, U = kinematics[i].S, here.U
-            total = dv_out[k]
-            for r in range(6):
-                total -= U[r] * da[r]
-            rate = total * here.D_inverse
+            rate = (dv_out[k] - dot_spatial(here.U, above)) * here.D_inverse
             dv_out[k] = rate
-            for r in range(6):
-                da[r] += S[r] * rate
+            store(da, 0, plus_times(load(above, 0), load(kinematics[i].S, 0), rate))
+        else:
+            store(da, 0, load(above, 0))

@@ -16,10 +16,10 @@ import numpy as np
 
 from hrpsim.dynamics.articulated import (
     accelerations,
-    bias_forces,
     factorise,
     new_articulated,
     place_inertias,
+    start_bodies,
 )
 from hrpsim.dynamics.recursive import composite_inertia, kinetic_energy, newton_euler
 from hrpsim.errors import ModelError, StateError, unknown_name
@@ -137,9 +137,8 @@ def _apply_base_wrench(model: Model, space: _Workspace, tau: np.ndarray) -> None
 
 
 def _update(model: Model, space: _Workspace, q: np.ndarray, v: np.ndarray | None = None) -> None:
-    """Bring poses, placed inertias and, with `v`, velocities up to date."""
+    """Bring poses and, with `v`, velocities up to date."""
     update_poses(space.forest, q, space.kinematics)
-    place_inertias(space.forest, space.kinematics, space.articulated)
     if v is not None:
         velocity_to_kernel(space.forest, q, v, space.velocity)
         update_velocities(space.forest, space.velocity, space.kinematics)
@@ -161,11 +160,11 @@ def forward_dynamics(model, q, v, tau, link_wrenches=None, *, gravity=STANDARD_G
     _update(model, space, q, v)
     _apply_wrenches(model, space, link_wrenches)
     _apply_base_wrench(model, space, tau)
-    singular = factorise(forest, kinematics, space.rotor_inertia, articulated)
+    start_bodies(forest, kinematics, articulated)
+    singular = factorise(forest, kinematics, space.rotor_inertia, tau, articulated)
     if singular >= 0:
         raise ModelError(_singular_message(model, singular))
-    bias_forces(forest, kinematics, articulated)
-    accelerations(forest, kinematics, tau, gravity, articulated, space.acceleration)
+    accelerations(forest, kinematics, gravity, articulated, space.acceleration)
     dv = np.empty(model.nv)
     acceleration_from_kernel(forest, q, space.velocity, space.acceleration, dv)
     return _finite("acceleration", dv)
@@ -202,6 +201,7 @@ def inverse_dynamics(model, q, v, dv, link_wrenches=None, *, gravity=STANDARD_GR
     _update(model, space, q, v)
     acceleration_to_kernel(forest, q, space.velocity, dv, space.acceleration)
     _apply_wrenches(model, space, link_wrenches)
+    place_inertias(forest, kinematics, space.articulated)
     newton_euler(forest, kinematics, space.acceleration, gravity, space.articulated, space.effort)
     tau = space.effort + space.rotor_inertia * space.acceleration
     for i in np.flatnonzero(model.system.joint_type == FREE):
@@ -217,6 +217,7 @@ def mass_matrix(model, q):
     space = _workspace(model)
     _update(model, space, q)
     M = np.empty((model.nv, model.nv))
+    place_inertias(space.forest, space.kinematics, space.articulated)
     composite_inertia(space.forest, space.kinematics, space.articulated, space.composite, M)
     for i in np.flatnonzero(model.system.joint_type == FREE):
         k, R = model.system.v_index[i], space.kinematics[i]["R"]
@@ -300,6 +301,7 @@ def energy(model, q, v, *, gravity=STANDARD_GRAVITY):
     gravity = checked_vector("gravity", gravity, 3)
     space = _workspace(model)
     _update(model, space, q, v)
+    place_inertias(space.forest, space.kinematics, space.articulated)
     kinetic = kinetic_energy(space.forest, space.kinematics, space.articulated, space.velocity)
     potential = -np.dot(gravity, _moment_of_mass(model, space))
     system = model.system

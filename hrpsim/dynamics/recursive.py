@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from hrpsim.compiled import inner_kernel, kernel
+from hrpsim.compiled import kernel
 from hrpsim.model.system import FIXED, FREE
-from hrpsim.spatial.inertia import apply_inertia, cross_force
+from hrpsim.spatial.inertia import bias_force
+from hrpsim.spatial.lanes import load, plus, plus_times, store
+from hrpsim.spatial.vector import dot_spatial
 
 
 @kernel
@@ -17,7 +19,8 @@ def newton_euler(forest, kinematics, dv, gravity, articulated, effort_out):
     FREE body are its wrench about its own origin, moment first.
     """
     n = forest.bodies.shape[0]
-    for i in range(n):
+    for number in range(n):
+        i = forest.order[number]
         body = forest.bodies[i]
         here = articulated[i]
         a, v, k = here.a, kinematics[i].v, body.v_index
@@ -27,20 +30,17 @@ def newton_euler(forest, kinematics, dv, gravity, articulated, effort_out):
             a[4] = dv[k + 4] - gravity[1] - (v[2] * v[3] - v[0] * v[5])
             a[5] = dv[k + 5] - gravity[2] - (v[0] * v[4] - v[1] * v[3])
         else:
-            S, c = kinematics[i].S, kinematics[i].c
             rate = dv[k] if body.joint_type != FIXED else 0.0
+            own = plus_times(load(kinematics[i].c, 0), load(kinematics[i].S, 0), rate)
             if body.parent >= 0:
-                above = articulated[body.parent].a
-                for r in range(6):
-                    a[r] = above[r] + c[r] + S[r] * rate
+                store(a, 0, plus(load(articulated[body.parent].a, 0), own))
             else:
+                store(a, 0, own)
                 for r in range(3):
-                    a[r] = c[r] + S[r] * rate
-                    a[3 + r] = c[3 + r] + S[3 + r] * rate - gravity[r]
-        apply_inertia(here.inertia, v, here.p_A)
-        cross_force(v, here.p_A, here.p_A)
-        _add_inertial_force(here.inertia, a, here.external, here.p_A)
-    for i in range(n - 1, -1, -1):
+                    a[3 + r] -= gravity[r]
+        bias_force(here.inertia, v, a, here.external, here.p_A)
+    for number in range(n - 1, -1, -1):
+        i = forest.order[number]
         body = forest.bodies[i]
         f = articulated[i].p_A
         k = body.v_index
@@ -48,30 +48,10 @@ def newton_euler(forest, kinematics, dv, gravity, articulated, effort_out):
             for r in range(6):
                 effort_out[k + r] = f[r]
         elif body.joint_type != FIXED:
-            S = kinematics[i].S
-            total = 0.0
-            for r in range(6):
-                total += S[r] * f[r]
-            effort_out[k] = total
+            effort_out[k] = dot_spatial(kinematics[i].S, f)
         if body.parent >= 0:
             above = articulated[body.parent].p_A
-            for r in range(6):
-                above[r] += f[r]
-
-
-@inner_kernel
-def _add_inertial_force(placed, a, external, force):
-    mass, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
-    wx, wy, wz, lx, ly, lz = a[0], a[1], a[2], a[3], a[4], a[5]
-    nx = placed[4] * wx + placed[7] * wy + placed[8] * wz + hy * lz - hz * ly
-    ny = placed[7] * wx + placed[5] * wy + placed[9] * wz + hz * lx - hx * lz
-    nz = placed[8] * wx + placed[9] * wy + placed[6] * wz + hx * ly - hy * lx
-    force[0] += nx - external[0]
-    force[1] += ny - external[1]
-    force[2] += nz - external[2]
-    force[3] += mass * lx + wy * hz - wz * hy - external[3]
-    force[4] += mass * ly + wz * hx - wx * hz - external[4]
-    force[5] += mass * lz + wx * hy - wy * hx - external[5]
+            store(above, 0, plus(load(above, 0), load(f, 0)))
 
 
 @kernel

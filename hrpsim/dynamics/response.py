@@ -13,6 +13,7 @@ import numpy as np
 
 from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FIXED, FREE
+from hrpsim.spatial.lanes import LANES, load, minus_times, plus, plus_times, spread, store, times
 
 PORT = np.dtype(
     [
@@ -27,12 +28,17 @@ SUPPORT = np.dtype(
     [
         ("port", "i8"),  # port of the body, -1 for none
         ("on_path", "i8"),  # whether the body supports a port
-        ("tree_start", "i8"),  # at a root: first column of the tree
-        ("tree_width", "i8"),  # at a root: number of columns of the tree
-        ("tree_block", "i8"),  # at a root: where the tree's square block starts in `block`
-        ("twist", "f8", (6,)),  # work
-        ("answer", "f8", (6,)),  # work; zero outside `port_responses`
-        ("sweep", "f8", (6, 6)),  # work
+        ("source", "i8"),  # last port whose unit force was carried up through the body
+        ("tree_start", "i8"),  # at a root: first column of the tree, a multiple of LANES
+        ("tree_width", "i8"),  # at a root: columns of the tree; some to spare make it a multiple
+        ("tree_block", "i8"),  # at a root: where the tree's block starts in `block`
+        ("first_listed", "i8"),  # at a root: where the tree's bodies on paths begin in `listed`
+        ("listed_count", "i8"),  # at a root: how many they are
+        ("listed", "i8"),  # all bodies on paths, parents first: the k-th is in the k-th record
+        ("twist", "f8", (6,)),  # work; six and two to spare, as the next
+        ("_1", "f8", (2,)),
+        ("answer", "f8", (LANES,)),  # work
+        ("sweep", "f8", (6, LANES)),  # work
     ]
 )
 
@@ -43,8 +49,8 @@ class Ports(NamedTuple):
     supports: np.ndarray  # (n,) SUPPORT
     of_dof: np.ndarray  # (nv,) port of the degree of freedom, -1 for none
     ports: np.ndarray  # (n + nv,) PORT
-    velocity: np.ndarray  # (columns + 5,) velocity of every port column
-    block: np.ndarray  # (pool,) response blocks, row by row
+    velocity: np.ndarray  # (room,) velocity of every port column, and of those to spare
+    block: np.ndarray  # (pool,) response blocks, row by row; a row is as long as its tree is wide
 
 
 def new_ports(body_count: int, dof_count: int, block_capacity: int) -> Ports:
@@ -53,7 +59,7 @@ def new_ports(body_count: int, dof_count: int, block_capacity: int) -> Ports:
         supports=np.zeros(body_count, dtype=SUPPORT),
         of_dof=np.full(dof_count, -1, dtype=np.int64),
         ports=np.zeros(body_count + dof_count, dtype=PORT),
-        velocity=np.zeros(6 * body_count + dof_count + 5),
+        velocity=np.zeros((6 + LANES) * body_count + dof_count),
         block=np.zeros(block_capacity),
     )
 
@@ -62,17 +68,18 @@ def new_ports(body_count: int, dof_count: int, block_capacity: int) -> Ports:
 def number_ports(forest, ports_out):
     """Number the ports whose `port` or of_dof is marked >= 0; return (count, block space needed).
 
-    Also marks the bodies on the paths from ports to their roots.
+    Also marks and lists the bodies on the paths from ports to their roots.
     """
     supports, of_dof, ports = ports_out.supports, ports_out.of_dof, ports_out.ports
     n = forest.bodies.shape[0]
-    count = column = needed = 0
+    count = column = needed = root = 0
     for i in range(n):
         body, support = forest.bodies[i], supports[i]
         if body.parent < 0:
-            support.tree_start = column
-            support.tree_width = 0
-            support.tree_block = needed
+            if i > 0:
+                column, needed = _close_tree(column, needed, supports[root])
+            root = i
+            support.tree_start, support.tree_block = column, needed
         start = column
         if support.port >= 0:
             support.port = count
@@ -87,38 +94,59 @@ def number_ports(forest, ports_out):
             count += 1
             column += 1
         support.on_path = 1 if column > start else 0
-        root = supports[body.root]
-        width = root.tree_width + column - start
-        needed += width * width - root.tree_width * root.tree_width
-        root.tree_width = width
+    _, needed = _close_tree(column, needed, supports[root])
     for i in range(n - 1, -1, -1):
         if supports[i].on_path and forest.bodies[i].parent >= 0:
             supports[forest.bodies[i].parent].on_path = 1
+    _list_paths(forest, supports)
     return count, needed
+
+
+@inlined_kernel
+def _close_tree(column, needed, tree):
+    """Write the width of a tree that ends before `column`; return the next one's column and block.
+
+    Rows are some whole lanes long, so that they are read and written without a remainder.
+    """
+    columns = column - tree.tree_start
+    tree.tree_width = LANES * ((columns + LANES - 1) // LANES)
+    return tree.tree_start + tree.tree_width, needed + columns * tree.tree_width
+
+
+@inlined_kernel
+def _list_paths(forest, supports):
+    """List the bodies on paths, tree by tree."""
+    listed = 0
+    for number in range(forest.order.shape[0]):
+        i = forest.order[number]
+        if forest.bodies[i].parent < 0:
+            supports[i].first_listed = listed
+            supports[i].listed_count = 0
+        if supports[i].on_path:
+            supports[listed].listed = i
+            supports[i].source = -1
+            supports[forest.bodies[i].root].listed_count += 1
+            listed += 1
 
 
 @inner_kernel
 def port_responses(forest, kinematics, articulated, port_count, ports_out):
-    """Write the response block of every tree: column j of a block answers a unit force on j."""
+    """Write the response block of every tree: column j of a block answers a unit force on j.
+
+    Blocks are symmetric: a port looks for the answers of itself and of later ones only.
+    """
     supports = ports_out.supports
-    n = forest.bodies.shape[0]
     for number in range(port_count):
         port = ports_out.ports[number]
-        _carry_up(forest, kinematics, articulated, port, supports)
-        root = forest.bodies[port.body].root
-        i = root
-        while i < n and forest.bodies[i].root == root:
-            if supports[i].on_path:
-                _carry_down(forest.bodies[i], kinematics[i], articulated[i], supports, i)
-                _write_answer(forest.bodies[i], supports, i, root, port, ports_out)
-            i += 1
-        i = root
-        while i < n and forest.bodies[i].root == root:
-            if supports[i].on_path:
-                for k in range(6):
-                    supports[i].answer[k] = 0.0
-            i += 1
-        port.largest = _largest_response(port, supports[root], ports_out.block)
+        _carry_up(forest, kinematics, articulated, number, port, supports)
+        root = supports[forest.bodies[port.body].root]
+        for k in range(root.first_listed, root.first_listed + root.listed_count):
+            i = supports[k].listed
+            if supports[i].source == number or i > port.body:
+                _carry_down(forest.bodies[i], kinematics[i], articulated[i], supports, i, number)
+                if i >= port.body:
+                    _write_answer(forest.bodies[i], supports[i], number, root, ports_out)
+        port.largest = _largest_response(port, root, ports_out.block)
 
 
 @inlined_kernel
@@ -132,117 +160,145 @@ def _largest_response(port, tree, block):
 
 
 @inlined_kernel
-def _carry_up(forest, kinematics, articulated, port, supports):
-    """Carry unit forces on a port, one a column, from its body to the root."""
+def _carry_up(forest, kinematics, articulated, number, port, supports):
+    """Carry unit forces on port `number`, one a column, from its body to the root's `sweep`.
+
+    Leaves on the way what each joint feels of them.
+    """
     i = port.body
     F = supports[i].sweep
     for r in range(6):
-        for k in range(6):
-            F[r, k] = 1.0 if (r == k and port.dof < 0) else 0.0
+        store(F, r * LANES, spread(0.0))
+        if port.dof < 0:
+            F[r, r] = 1.0
+    f0, f1, f2 = load(F, 0), load(F, LANES), load(F, 2 * LANES)
+    f3, f4, f5 = load(F, 3 * LANES), load(F, 4 * LANES), load(F, 5 * LANES)
     while True:
         body, here = forest.bodies[i], supports[i]
-        F, u = here.sweep, here.answer
+        here.source = number
+        u = spread(0.0)
         if body.joint_type != FREE and body.joint_type != FIXED:
-            S = kinematics[i].S
-            for k in range(6):
-                total = 0.0
-                for r in range(6):
-                    total += S[r] * F[r, k]
-                u[k] = total
-            if i == port.body and port.dof >= 0:
-                u[0] = 1.0
+            u = _product(kinematics[i].S, f0, f1, f2, f3, f4, f5)
+        store(here.answer, 0, u)
+        if i == port.body and port.dof >= 0:
+            here.answer[0] = 1.0
+            u = load(here.answer, 0)
         if body.parent < 0:
-            return
-        above = supports[body.parent].sweep
-        U, inverse = articulated[i].U, articulated[i].D_inverse
-        for r in range(6):
-            scaled = U[r] * inverse
-            for k in range(6):
-                above[r, k] = F[r, k] - scaled * u[k]
+            break
+        U, scaled = articulated[i].U, times(u, articulated[i].D_inverse)
+        f0, f1 = minus_times(f0, scaled, U[0]), minus_times(f1, scaled, U[1])
+        f2, f3 = minus_times(f2, scaled, U[2]), minus_times(f3, scaled, U[3])
+        f4, f5 = minus_times(f4, scaled, U[4]), minus_times(f5, scaled, U[5])
         i = body.parent
+    F = supports[i].sweep
+    store(F, 0, f0)
+    store(F, LANES, f1)
+    store(F, 2 * LANES, f2)
+    store(F, 3 * LANES, f3)
+    store(F, 4 * LANES, f4)
+    store(F, 5 * LANES, f5)
 
 
 @inlined_kernel
-def _carry_down(body, kinematics_i, articulated_i, supports, i):
-    """Turn the forces at body `i` into its motions, given its parent's."""
+def _product(x, a0, a1, a2, a3, a4, a5):
+    """Return the sum of lanes times the numbers `x` (6,), in three independent sums."""
+    first = plus_times(times(a0, x[0]), a1, x[1])
+    second = plus_times(times(a2, x[2]), a3, x[3])
+    third = plus_times(times(a4, x[4]), a5, x[5])
+    return plus(plus(first, second), third)
+
+
+@inlined_kernel
+def _carry_down(body, kinematics_i, articulated_i, supports, i, number):
+    """Turn the forces at body `i` into its motions, given its parent's.
+
+    Bodies that the forces of port `number` did not pass through are moved by their parents only.
+    """
     here = supports[i]
-    A, u = here.sweep, here.answer
+    A = here.sweep
     if body.joint_type == FREE:
-        inverse = articulated_i.root_inverse
-        for k in range(6):
-            f0, f1, f2, f3, f4, f5 = A[0, k], A[1, k], A[2, k], A[3, k], A[4, k], A[5, k]
-            for r in range(6):
-                A[r, k] = (
-                    inverse[r, 0] * f0
-                    + inverse[r, 1] * f1
-                    + inverse[r, 2] * f2
-                    + inverse[r, 3] * f3
-                    + inverse[r, 4] * f4
-                    + inverse[r, 5] * f5
-                )
+        _apply_inverse(articulated_i.root_inverse, A)
         return
-    S, U, D_inverse = kinematics_i.S, articulated_i.U, articulated_i.D_inverse
-    for k in range(6):
-        u[k] *= D_inverse
+    S, D_inverse = kinematics_i.S, articulated_i.D_inverse
+    rate = spread(0.0)
+    if here.source == number:
+        rate = times(load(here.answer, 0), D_inverse)
     if body.parent < 0:
         for r in range(6):
-            for k in range(6):
-                A[r, k] = S[r] * u[k]
-        return
-    above = supports[body.parent].sweep
-    for r in range(6):
-        scaled = U[r] * D_inverse
-        for k in range(6):
-            u[k] -= scaled * above[r, k]
-    for r in range(6):
-        for k in range(6):
-            A[r, k] = above[r, k] + S[r] * u[k]
+            store(A, r * LANES, times(rate, S[r]))
+    else:
+        above = supports[body.parent].sweep
+        a0, a1, a2 = load(above, 0), load(above, LANES), load(above, 2 * LANES)
+        a3, a4, a5 = load(above, 3 * LANES), load(above, 4 * LANES), load(above, 5 * LANES)
+        U = articulated_i.U
+        rate = minus_times(rate, _product(U, a0, a1, a2, a3, a4, a5), D_inverse)
+        store(A, 0, plus_times(a0, rate, S[0]))
+        store(A, LANES, plus_times(a1, rate, S[1]))
+        store(A, 2 * LANES, plus_times(a2, rate, S[2]))
+        store(A, 3 * LANES, plus_times(a3, rate, S[3]))
+        store(A, 4 * LANES, plus_times(a4, rate, S[4]))
+        store(A, 5 * LANES, plus_times(a5, rate, S[5]))
+    store(here.answer, 0, rate)
 
 
 @inlined_kernel
-def _write_answer(body, supports, i, root, port, ports_out):
-    """Copy the motion of body `i` and its joint to their rows of the tree's block."""
-    tree = supports[root]
+def _apply_inverse(inverse, A):
+    """Replace A (6, 8) by inverse A."""
+    a0, a1, a2 = load(A, 0), load(A, LANES), load(A, 2 * LANES)
+    a3, a4, a5 = load(A, 3 * LANES), load(A, 4 * LANES), load(A, 5 * LANES)
+    for r in range(6):
+        store(A, r * LANES, _product(inverse[r], a0, a1, a2, a3, a4, a5))
+
+
+@inlined_kernel
+def _write_answer(body, here, number, tree, ports_out):
+    """Copy the motion of a body and its joint to their places for port `number` in the block.
+
+    Those are rows of the port's columns and, mirrored, columns of its rows. Earlier ports of
+    the same body have them already.
+    """
+    port = ports_out.ports[number]
     column = port.offset - tree.tree_start
     columns = 6 if port.dof < 0 else 1
     block, width = ports_out.block, tree.tree_width
-    here = supports[i]
-    if here.port >= 0:
+    if here.port >= number:
         row = ports_out.ports[here.port].offset - tree.tree_start
-        at = tree.tree_block + row * width + column
+        at, mirrored = (
+            tree.tree_block + row * width + column,
+            tree.tree_block + column * width + row,
+        )
         for r in range(6):
             for k in range(columns):
                 block[at + r * width + k] = here.sweep[r, k]
+                block[mirrored + k * width + r] = here.sweep[r, k]
     if body.joint_type != FREE and body.joint_type != FIXED:
-        number = ports_out.of_dof[body.v_index]
-        if number >= 0:
-            row = ports_out.ports[number].offset - tree.tree_start
+        other = ports_out.of_dof[body.v_index]
+        if other >= number:
+            row = ports_out.ports[other].offset - tree.tree_start
             at = tree.tree_block + row * width + column
+            mirrored = tree.tree_block + column * width + row
             for k in range(columns):
                 block[at + k] = here.answer[k]
+                block[mirrored + k * width] = here.answer[k]
 
 
 @inner_kernel
 def port_velocities(forest, kinematics, velocity, port_count, ports_out):
     """Write the velocity of every port under the kernels' `velocity` (nv,)."""
     supports = ports_out.supports
-    for i in range(forest.bodies.shape[0]):
-        if not supports[i].on_path:
-            continue
+    last = forest.bodies[forest.order[forest.order.shape[0] - 1]].root
+    for k in range(supports[last].first_listed + supports[last].listed_count):
+        i = supports[k].listed
         body, twist = forest.bodies[i], supports[i].twist
         if body.joint_type == FREE:
             for r in range(6):
                 twist[r] = velocity[body.v_index + r]
             continue
         rate = velocity[body.v_index] if body.joint_type != FIXED else 0.0
-        S = kinematics[i].S
+        own = times(load(kinematics[i].S, 0), rate)
         if body.parent >= 0:
-            above = supports[body.parent].twist
-            for r in range(6):
-                twist[r] = above[r] + S[r] * rate
-        else:
-            for r in range(6):
-                twist[r] = S[r] * rate
+            own = plus(load(supports[body.parent].twist, 0), own)
+        store(twist, 0, own)
     for number in range(port_count):
         port = ports_out.ports[number]
         if port.dof >= 0:

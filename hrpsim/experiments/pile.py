@@ -64,9 +64,9 @@ def dropped(count: int, seed: int = 1) -> Boxes:
     return Boxes(lengths, local @ R_SLOPE.T, orientations, zero, zero)
 
 
-def our_world(boxes: Boxes, integrator: str) -> World:
+def our_world(boxes: Boxes, integrator: str, solver: str | None = None) -> World:
     """Return a world with slope, fences and boxes."""
-    world = World(TIME_STEP, gravity=(0.0, 0.0, -GRAVITY), integrator=integrator)
+    world = World(TIME_STEP, gravity=(0.0, 0.0, -GRAVITY), integrator=integrator, solver=solver)
     world.set_friction("slope", "box", static=FRICTION)
     world.set_friction("box", "box", static=FRICTION)
     world.add_ground(normal=NORMAL, material="slope")

@@ -13,6 +13,13 @@ FRICTION = 0.5
 MASS = 1.0
 SIZE = (0.4, 0.4, 0.1)
 
+# how our worlds solve it: arguments of `table`
+MODELS = {
+    "rk4": {"integrator": "rk4"},
+    "semi_implicit": {"integrator": "semi_implicit"},
+    "penalty": {"integrator": "semi_implicit", "solver": "penalty"},
+}
+
 _MJCF = """<mujoco>
   <option timestep="{time_step}" gravity="0 0 -{gravity}" cone="{cone}" integrator="implicitfast"
           impratio="{impratio}"/>

@@ -52,6 +52,7 @@ class Forest(NamedTuple):
 
     bodies: np.ndarray  # (n,) BODY
     dofs: np.ndarray  # (nv,) DOF
+    order: np.ndarray  # (n,) bodies, parents first, tree by tree: see `breadth_first`
 
 
 def forest_of(system: System) -> Forest:
@@ -67,4 +68,17 @@ def forest_of(system: System) -> Forest:
     for body in bodies:
         if JOINT_NV[body["joint_type"]] == 1:
             dofs["q_index"][body["v_index"]] = body["q_index"]
-    return Forest(bodies, dofs)
+    return Forest(bodies, dofs, breadth_first(bodies["parent"], bodies["root"]))
+
+
+def breadth_first(parent: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """Return the bodies of each tree by their depth.
+
+    Bodies that follow each other are then on different limbs, and a processor works on several
+    at once; along a limb each would wait for the one before.
+    """
+    depth = np.zeros(len(parent), dtype=np.int64)
+    for body, above in enumerate(parent):
+        if above >= 0:
+            depth[body] = depth[above] + 1
+    return np.lexsort((depth, root)).astype(np.int64)

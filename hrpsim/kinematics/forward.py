@@ -24,6 +24,7 @@ KINEMATICS = np.dtype(
         ("S", "f8", (6,)),  # motion of a unit joint rate; zero for FIXED and FREE
         ("v", "f8", (6,)),  # spatial velocity
         ("c", "f8", (6,)),  # velocity-product acceleration of the joint (RBDA eq. 7.34)
+        ("_1", "f8", (2,)),  # to spare: S, v and c are read eight numbers at a time
     ]
 )
 
@@ -36,7 +37,8 @@ def new_kinematics(body_count: int) -> np.ndarray:
 @kernel
 def update_poses(forest, q, kinematics_out):
     """Write origin, R, p and S of every body for the configuration q."""
-    for i in range(forest.bodies.shape[0]):
+    for number in range(forest.bodies.shape[0]):
+        i = forest.order[number]
         body = forest.bodies[i]
         here = kinematics_out[i]
         R, p, S = here.R, here.p, here.S
@@ -85,7 +87,8 @@ def update_poses(forest, q, kinematics_out):
 @kernel
 def update_velocities(forest, velocity, kinematics_out):
     """Write v and c of every body for the kernels' generalised velocity; poses must be current."""
-    for i in range(forest.bodies.shape[0]):
+    for number in range(forest.bodies.shape[0]):
+        i = forest.order[number]
         body = forest.bodies[i]
         here = kinematics_out[i]
         S, v, c = here.S, here.v, here.c

@@ -9,6 +9,7 @@
     <hrpsim reference="a_link">
       <material name="rubber"/>
       <capsule collision="name of a cylinder element"/>  simulated with rounded ends, same length
+      <mesh as="hull"/>                      or exact, none: how the link's collision meshes collide
       <sensor name="s" type="imu"/>
       <connection to="another_link" kind="hinge" name="loop" xyz="0 0 0" rpy="0 0 0"
                   to_xyz="0 0 0" to_rpy="0 0 0" compliance="0" damping_time="0.002"
@@ -33,6 +34,7 @@ from hrpsim.model.description import MOVING_TYPES, Description
 from hrpsim.model.placement import IDENTITY, Placement, from_origin
 
 SENSOR_TYPES = ("force_torque", "imu")
+MESH_USES = ("hull", "exact", "none")
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class Extension:
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)
     materials: dict[str, str] = field(default_factory=dict)
     capsules: dict[str, set[str]] = field(default_factory=dict)  # link -> collision names
+    meshes: dict[str, str] = field(default_factory=dict)  # link -> one of MESH_USES
     sensors: dict[str, DescribedSensor] = field(default_factory=dict)
     connections: dict[str, DescribedConnection] = field(default_factory=dict)
     command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -167,6 +170,18 @@ def _read_capsule(description: Description, extension: Extension, link: str, tag
     extension.capsules.setdefault(link, set()).add(name)
 
 
+def _read_mesh(description: Description, extension: Extension, link: str, tag) -> None:
+    document = description.document
+    _check_content(description, tag, ("as",))
+    _refuse_second(description, extension.meshes, link, tag)
+    use = document.text(tag, "as")
+    if use not in MESH_USES:
+        document.fail(tag, unknown_name("as", use, MESH_USES))
+    if description.link_elements[link].find("collision/geometry/mesh") is None:
+        document.fail(tag, f"link {link!r} has no collision mesh")
+    extension.meshes[link] = use
+
+
 def _read_sensor(description: Description, extension: Extension, link: str, tag) -> None:
     document = description.document
     _check_content(description, tag, ("name", "type", "tare"), children=("origin",))
@@ -242,6 +257,7 @@ _READERS: dict[str, tuple[str, Callable]] = {
     "gains": ("joint", _read_gains),
     "material": ("link", _read_material),
     "capsule": ("link", _read_capsule),
+    "mesh": ("link", _read_mesh),
     "sensor": ("joint or link", _read_sensor),
     "connection": ("link", _read_connection),
 }

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from hrpsim.errors import ModelError
+from hrpsim.model.mesh_integrals import signed_volumes
+from hrpsim.model.mesh_topology import is_convex, why_open
 
 PLANE, SPHERE, BOX, CAPSULE, CYLINDER, MESH = range(6)
 
@@ -104,25 +107,83 @@ class Mesh:
     """A solid bounded by triangles, or a surface that is solid beneath; concave or not.
 
     vertices (n, 3) [m] and triangles (m, 3), indices of vertices counter-clockwise as seen from
-    outside. The arrays are copied and cannot be written to.
+    outside. The arrays are copied and cannot be written to. `source` names the file in errors.
     """
 
     vertices: np.ndarray
     triangles: np.ndarray
+    source: str = ""
     kind = MESH
 
     def __post_init__(self):
         for name, kind in {"vertices": np.float64, "triangles": np.int64}.items():
             array = np.array(getattr(self, name), dtype=kind, order="C")
             if array.ndim != 2 or array.shape[1] != 3:
-                raise ModelError(f"Mesh: {name} must have shape (n, 3), got {array.shape}")
+                raise ModelError(f"{self.label}: {name} must have shape (n, 3), got {array.shape}")
+            if len(array) == 0:
+                raise ModelError(f"{self.label}: it is empty, it has no {name}")
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+        bad = np.flatnonzero(~np.isfinite(self.vertices).all(axis=1))
+        if bad.size:
+            x, y, z = self.vertices[bad[0]]
+            raise ModelError(
+                f"{self.label}: vertex {bad[0]} is ({x}, {y}, {z}): every number must be finite"
+            )
+        low, high = self.triangles.min(), self.triangles.max()
+        if low < 0 or high >= len(self.vertices):
+            raise ModelError(
+                f"{self.label}: triangles name vertices {low} to {high}, and there are"
+                f" {len(self.vertices)} of them, counted from 0"
+            )
+
+    def __deepcopy__(self, memo) -> Mesh:
+        return self  # nothing in it can change
+
+    @property
+    def label(self) -> str:
+        """What errors call it: "mesh FILE", or its class."""
+        return f"mesh {self.source}" if self.source else type(self).__name__
 
     @property
     def size(self) -> tuple[float, float, float]:
         """Kernel size parameters: none, the triangles say it all."""
         return (0.0, 0.0, 0.0)
+
+    @cached_property
+    def why_open(self) -> str | None:
+        """What keeps the triangles from bounding a solid, in words; None if nothing does."""
+        return why_open(self.triangles)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether each edge belongs to two triangles that are wound alike."""
+        return self.why_open is None
+
+    @cached_property
+    def is_convex(self) -> bool:
+        """Whether it is closed and bounds one convex solid."""
+        return self.is_closed and is_convex(self.vertices, self.triangles)
+
+    @cached_property
+    def volume(self) -> float:
+        """Volume of the solid [m^3], negative if the triangles face inwards; closed meshes only."""
+        return float(signed_volumes(self.vertices, self.triangles).sum())
+
+    @cached_property
+    def radius(self) -> float:
+        """Radius of the ball about the frame's origin that holds it [m]."""
+        return float(np.linalg.norm(self.vertices, axis=1).max())
+
+    @cached_property
+    def centered(self) -> tuple[Mesh, np.ndarray]:
+        """The same mesh about the middle of its bounds, and that middle (3,) [m]."""
+        middle = 0.5 * (self.vertices.min(axis=0) + self.vertices.max(axis=0))
+        return self.moved(-middle), middle
+
+    def moved(self, by) -> Mesh:
+        """Return the same mesh with every vertex moved by (3,) [m]."""
+        return Mesh(self.vertices + np.asarray(by, dtype=np.float64), self.triangles, self.source)
 
 
 Geometry = Plane | Sphere | Box | Capsule | Cylinder | Mesh

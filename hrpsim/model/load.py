@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from hrpsim.errors import ModelError, unknown_name
+from hrpsim.errors import ModelError, ModelWarning, unknown_name
 from hrpsim.model.build import build_model
 from hrpsim.model.description import read_description
 from hrpsim.model.document import Document, read_source
-from hrpsim.model.extension import read_extension
-from hrpsim.model.model import Model
+from hrpsim.model.extension import MESH_USES, read_extension
+from hrpsim.model.model import MeshUse, Model
 from hrpsim.model.resources import PackagePaths, Resources
 from hrpsim.model.shapes import read_shapes
+from hrpsim.model.srdf import read_disabled_collisions
 from hrpsim.model.xacro_text import expand, is_xacro
 
 BASES = ("free", "fixed")
@@ -27,6 +29,8 @@ def load_model(
     package_paths: PackagePaths | None = None,
     xacro_arguments: Mapping[str, object] | None = None,
     accept_nonphysical_inertia: bool = False,
+    meshes: str = "hull",
+    srdf: str | os.PathLike | None = None,
 ) -> Model:
     """Return the model of a robot description.
 
@@ -39,24 +43,43 @@ def load_model(
     or not. Otherwise each moving link together with what is fixed to it must have a positive mass
     and a positive definite inertia that obeys the triangle inequality; a moving link without any
     <inertial> is a massless intermediate.
+    meshes: how collision meshes collide: "hull" (each as its convex hull), "exact" (as its
+    triangles, concave where they are; one that bounds no solid as its hull, with a ModelWarning) or
+    "none" (not at all; the files are not read). <mesh as="..."/> of a link in <hrpsim> goes before.
+    srdf: path or text of an SRDF, whose <disable_collisions> hold where the robot collides with
+    itself; a ModelWarning names lines about links that the robot does not have.
 
     An effort or velocity limit of 0 means, as in most published descriptions, that none is
     stated: it becomes inf. <dynamics> of a planar joint counts for each of its three coordinates;
-    damping in <dynamics> and in <spring> adds up. Mesh collision elements must exist; they are
-    listed in `Model.skipped_meshes`. See `hrpsim.model.extension` for <hrpsim> elements.
+    damping in <dynamics> and in <spring> adds up. `Model.meshes` lists the collision meshes and
+    what became of each. See `hrpsim.model.extension` for <hrpsim> elements.
 
     Raises ModelError, which names file, line, element and cause, for anything that is not sound.
     """
     if base not in BASES:
         raise ModelError(unknown_name("base", str(base), BASES))
+    if meshes not in MESH_USES:
+        raise ModelError(unknown_name("meshes", str(meshes), MESH_USES))
     text, path, has_lines, resources = _urdf_text(source, xacro_arguments or {}, package_paths)
     label = "<text>" if path is None else str(path)
     document = Document(text, label, has_lines)
     description = read_description(document)
     extension = read_extension(description)
     model = build_model(description, extension, base, accept_nonphysical_inertia)
-    shapes, meshes = read_shapes(description, extension, model.frames, resources)
-    return replace(model, shapes=shapes, skipped_meshes=meshes, urdf=text, source=label)
+    shapes, uses = read_shapes(description, extension, model.frames, resources, meshes)
+    disabled, notes = frozenset(), ()
+    if srdf is not None:
+        disabled, notes = read_disabled_collisions(srdf, model.frames)
+    for note in (*_surprises(uses), *notes):
+        warnings.warn(note, ModelWarning, stacklevel=2)
+    return replace(
+        model, shapes=shapes, meshes=uses, disabled_collisions=disabled, urdf=text, source=label
+    )
+
+
+def _surprises(uses: tuple[MeshUse, ...]) -> list[str]:
+    """Return what is to be said of meshes that were mended or are not what was asked for."""
+    return list(dict.fromkeys(f"mesh {use.file}: {use.note}" for use in uses if use.note))
 
 
 def expand_xacro(

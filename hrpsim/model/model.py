@@ -49,6 +49,22 @@ class CollisionShape:
 
 
 @dataclass(frozen=True)
+class MeshUse:
+    """What became of one mesh collision element: "hull", "exact" or "none" (it does not collide).
+
+    `note` says why that is not what was asked for, and what was mended in the mesh.
+    """
+
+    link: str
+    uri: str
+    file: str
+    use: str
+    vertices: int = 0
+    triangles: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Sensor:
     """A sensor of the robot description, placed in the frame of its body (-1: the world).
 
@@ -89,7 +105,8 @@ class Model:
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)  # joint -> (kp, kd)
     command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
     connections: tuple[DescribedConnection, ...] = ()
-    skipped_meshes: tuple[tuple[str, str], ...] = ()  # (link, URI) of mesh collision elements
+    meshes: tuple[MeshUse, ...] = ()  # what became of the mesh collision elements
+    disabled_collisions: frozenset[tuple[str, str]] = frozenset()  # pairs of links, sorted
     urdf: str = ""
     source: str = "<text>"
 

@@ -62,6 +62,18 @@ def rotation_with_z_along(axis: Sequence[float]) -> np.ndarray:
     return np.column_stack([x, np.cross(z, x), z])
 
 
+def rotation_matrix(quaternion: Sequence[float]) -> np.ndarray:
+    """Return R (3, 3) of a unit quaternion x y z w."""
+    x, y, z, w = quaternion
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
 def quaternion_of(R: np.ndarray) -> np.ndarray:
     """Return the unit quaternion (x, y, z, w), w >= 0, of a rotation matrix, shape (4,)."""
     # The symmetric 4x4 matrix whose dominant eigenvector is the quaternion: no case distinction.

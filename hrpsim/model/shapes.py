@@ -1,13 +1,20 @@
-"""Collision elements of a description: primitive shapes to simulate, and meshes set aside."""
+"""Collision elements of a description: primitive shapes, and meshes as hulls or as they are."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
+from hrpsim.errors import ModelError
+from hrpsim.model.compound import centered_shape
 from hrpsim.model.description import Description
 from hrpsim.model.extension import Extension
-from hrpsim.model.geometry import Box, Capsule, Cylinder, Geometry, Sphere
-from hrpsim.model.model import CollisionShape, Frame
+from hrpsim.model.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
+from hrpsim.model.mesh_files import read_mesh
+from hrpsim.model.model import CollisionShape, Frame, MeshUse
 from hrpsim.model.placement import Placement, from_origin
 from hrpsim.model.resources import Resources
+from hrpsim.model.solid import why_no_solid
 
 
 def read_shapes(
@@ -15,30 +22,36 @@ def read_shapes(
     extension: Extension,
     frames: dict[str, Frame],
     resources: Resources,
-) -> tuple[tuple[CollisionShape, ...], tuple[tuple[str, str], ...]]:
-    """Return the shapes, placed in their bodies, and (link, URI) of each mesh.
+    meshes: str,
+) -> tuple[tuple[CollisionShape, ...], tuple[MeshUse, ...]]:
+    """Return the shapes, placed in their bodies, and what became of each mesh.
 
-    An element without a name is called after its link and its place there. ModelError names a
-    mesh whose file does not exist.
+    An element without a name is called after its link and its place there. `meshes` says how those
+    of links collide whose <hrpsim> does not. A mesh that is to be exact and bounds no solid becomes
+    its hull. ModelError names file, line and element of a mesh that is neither.
     """
     shapes: list[CollisionShape] = []
-    meshes: list[tuple[str, str]] = []
+    uses: list[MeshUse] = []
     for link_name, link in description.links.items():
         frame = frames[link_name]
         elements = description.link_elements[link_name].findall("collision")
         for index, (collision, element) in enumerate(zip(link.collisions, elements, strict=True)):
-            mesh = element.find("geometry/mesh")
-            if mesh is not None:
-                try:
-                    resources.locate(mesh.get("filename"))
-                except FileNotFoundError as cause:
-                    description.document.fail(mesh, f"missing mesh: {cause}")
-                meshes.append((link_name, mesh.get("filename")))
-                continue
             origin = collision.origin
             place = Placement(frame.R, frame.p)
             if origin is not None:
                 place = place.then(from_origin(origin.xyz, origin.rpy))
+            mesh = element.find("geometry/mesh")
+            if mesh is None:
+                geometry = _primitive(
+                    collision.geometry, collision.name in extension.capsules.get(link_name, ())
+                )
+            else:
+                wanted = extension.meshes.get(link_name, meshes)
+                found, use = _mesh(description, resources, link_name, mesh, wanted)
+                uses.append(use)
+                if found is None:
+                    continue
+                geometry, place = centered_shape(found, place)
             shapes.append(
                 CollisionShape(
                     name=collision.name or f"{link_name}_{index}",
@@ -46,17 +59,53 @@ def read_shapes(
                     body=frame.body,
                     R=place.R,
                     p=place.p,
-                    geometry=_geometry(
-                        collision.geometry,
-                        collision.name in extension.capsules.get(link_name, ()),
-                    ),
+                    geometry=geometry,
                     material=extension.materials.get(link_name, "default"),
                 )
             )
-    return tuple(shapes), tuple(meshes)
+    return tuple(shapes), tuple(uses)
 
 
-def _geometry(described, as_capsule: bool) -> Geometry:
+def _mesh(
+    description: Description, resources: Resources, link: str, element, wanted: str
+) -> tuple[Mesh | None, MeshUse]:
+    """Return the geometry of a <mesh>, None for no collision, and what was done."""
+    document, uri = description.document, element.get("filename")
+    if wanted == "none":
+        return None, MeshUse(link, uri, "", "none")
+    scale = (1.0, 1.0, 1.0)
+    if element.get("scale") is not None:
+        scale = tuple(document.numbers(element, "scale", 3))
+    try:
+        path = resources.locate(uri)
+    except FileNotFoundError as cause:
+        document.fail(element, f"missing mesh: {cause}")
+    try:
+        if wanted == "hull":
+            mesh, notes = read_mesh(path, scale, hull=True)
+        else:
+            mesh, wanted, notes = _exact_or_hull(path, scale)
+    except ModelError as cause:
+        document.fail(
+            element,
+            f'{cause}; mend the file, or let the link do without: <hrpsim reference="{link}">'
+            '<mesh as="none"/></hrpsim>, or meshes="none" for all',
+        )
+    use = MeshUse(link, uri, str(path), wanted, len(mesh.vertices), len(mesh.triangles))
+    return mesh, replace(use, note="; ".join(notes))
+
+
+def _exact_or_hull(path: Path, scale: tuple[float, ...]) -> tuple[Mesh, str, tuple[str, ...]]:
+    """Return a mesh as it is if it bounds a solid, else its hull, and what there is to say."""
+    mesh, notes = read_mesh(path, scale, hull=False)
+    why = why_no_solid(mesh)
+    if why is None:
+        return mesh, "exact", notes
+    hull, _ = read_mesh(path, scale, hull=True)
+    return hull, "hull", (f"{why}; its convex hull is used",)
+
+
+def _primitive(described, as_capsule: bool) -> Geometry:
     kind = type(described).__name__
     if kind == "Box":
         return Box(tuple(described.size))

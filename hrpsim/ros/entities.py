@@ -20,6 +20,7 @@ from hrpsim.resources import share_path
 from hrpsim.world.body import rotation_matrix
 from hrpsim.world.entity import Entity
 from hrpsim.world.file_reader import FileReader
+from hrpsim.world.load_shapes import read_shape
 from hrpsim.world.robot import Robot
 
 SPAWN_FORMATS = ("urdf", "xacro", "hrpsim")
@@ -181,7 +182,7 @@ class Entities:
         try:
             text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
             entry = reader.mapping(yaml.safe_load(text), "body", _BODY_KEYS)
-            shape = reader.shape(entry.pop("shape", None), "body")
+            shape = read_shape(reader, entry.pop("shape", None), "body")
             if "mass" not in entry:
                 raise reader.fail("body", "needs a mass [kg]")
         except (HrpsimError, OSError, UnicodeDecodeError, yaml.YAMLError) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.kinematics.forward import new_kinematics, update_poses
-from hrpsim.model.geometry import BOX, CAPSULE, CYLINDER, SPHERE
+from hrpsim.model.geometry import BOX, CAPSULE, CYLINDER, MESH, SPHERE
 from hrpsim.model.placement import IDENTITY, Placement
 from hrpsim.world.entity import Entity
 
@@ -37,6 +37,8 @@ def bounding_box(entity: Entity, frame: Placement = IDENTITY) -> tuple[np.ndarra
 
 def half_lengths(geometry) -> np.ndarray:
     """Return half the edges (3,) [m] of the box about a shape, along its own axes."""
+    if geometry.kind == MESH:
+        return np.abs(geometry.vertices).max(axis=0)
     a, b, c = geometry.size
     return np.array(
         {

@@ -25,8 +25,8 @@ def sense(kinematics, articulated, gravity, sensors_out):
     """Write every reading: means over the step, in the frames of the sensors.
 
     A force sensor reads -(I_A a + p_A), what the child side exerts on the parent side through the
-    joint (RBDA eq. 7.22, sign turned); the records' `da` and `load` are what constraints add to
-    a and take from p_A. An IMU reads angular velocity and specific force.
+    joint (RBDA eq. 7.22, sign turned; a_vp is in p_A); the records' `da` and `load` are what
+    constraints add to a and take from p_A. An IMU reads angular velocity and specific force.
     """
     for k in range(sensors_out.shape[0]):
         sensor = sensors_out[k]
@@ -78,8 +78,9 @@ def _take_out_weight(articulated, gravity, sensor):
 @inner_kernel
 def _measure_motion(v, here, x, y, z, motion_out):
     """Write specific force, then angular velocity, at (x, y, z) from the tree's origin."""
-    a0, a1, a2 = here.a[0] + here.da[0], here.a[1] + here.da[1], here.a[2] + here.da[2]
-    a3, a4, a5 = here.a[3] + here.da[3], here.a[4] + here.da[4], here.a[5] + here.da[5]
+    a, b, c = here.a, here.a_vp, here.da
+    a0, a1, a2 = a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2]
+    a3, a4, a5 = a[3] + b[3] + c[3], a[4] + b[4] + c[4], a[5] + b[5] + c[5]
     wx, wy, wz = v[0], v[1], v[2]
     vx = v[3] + wy * z - wz * y
     vy = v[4] + wz * x - wx * z

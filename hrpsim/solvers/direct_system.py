@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.compiled import inlined_kernel, inner_kernel
-from hrpsim.constraints.rows import CONTACT_ROW, ITERATIVE
+from hrpsim.constraints.rows import CONTACT_ROW, DIRECT, SPLIT
 from hrpsim.solvers.block_ldl import Factor, new_factor
 from hrpsim.solvers.contraction import NODE
 from hrpsim.solvers.elimination import Elimination, eliminate, new_elimination, same_graph
@@ -98,7 +98,7 @@ def _find_nodes(forest, ports, rows, row_count, nodes_out):
     port_a = port_b = -1
     for number in range(row_count):
         row = rows[number]
-        if row.solver == ITERATIVE:
+        if row.solver != DIRECT and row.solver != SPLIT:
             port_a = -1
             continue
         if row.port_a != port_a or row.port_b != port_b:

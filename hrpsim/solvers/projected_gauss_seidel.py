@@ -15,18 +15,23 @@ import math
 from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.point_rows import point_velocity
 from hrpsim.constraints.rows import CONE, PYRAMID, row_velocity
+from hrpsim.spatial.lanes import LANES, load, plus_times, store
 
 
 @inlined_kernel
 def apply_impulse(row, impulse, response, velocity):
     """Add the motion that an impulse on `row` causes to the ports' velocity."""
-    at, start = row.response_at, row.start_a
-    for k in range(row.width_a):
-        velocity[start + k] += response[at + k] * impulse
-    if row.width_b > 0:
-        at, start = at + row.width_a, row.start_b
-        for k in range(row.width_b):
-            velocity[start + k] += response[at + k] * impulse
+    at = row.response_at
+    _add_multiple(response, at, impulse, velocity, row.start_a, row.width_a)
+    _add_multiple(response, at + row.width_a, impulse, velocity, row.start_b, row.width_b)
+
+
+@inlined_kernel
+def _add_multiple(response, at, impulse, velocity, start, width):
+    """Add a response, from `at` on, times an impulse to the velocities of one tree's columns."""
+    for k in range(0, width, LANES):
+        total = plus_times(load(velocity, start + k), load(response, at + k), impulse)
+        store(velocity, start + k, total)
 
 
 @inner_kernel
@@ -205,25 +210,11 @@ def _apply_three(normal, x, y, n_by, x_by, y_by, response, velocity):
 
 @inlined_kernel
 def _apply_to_tree(n, x, y, n_by, x_by, y_by, response, start, width, velocity):
-    """Add three responses, which begin at n, x and y, to the velocities of one tree's columns.
-
-    Six at a time, as bodies have them: what is written together is read together.
-    """
-    W, k = response, 0
-    while k + 6 <= width:
-        at = start + k
-        v0 = velocity[at] + W[n] * n_by + W[x] * x_by + W[y] * y_by
-        v1 = velocity[at + 1] + W[n + 1] * n_by + W[x + 1] * x_by + W[y + 1] * y_by
-        v2 = velocity[at + 2] + W[n + 2] * n_by + W[x + 2] * x_by + W[y + 2] * y_by
-        v3 = velocity[at + 3] + W[n + 3] * n_by + W[x + 3] * x_by + W[y + 3] * y_by
-        v4 = velocity[at + 4] + W[n + 4] * n_by + W[x + 4] * x_by + W[y + 4] * y_by
-        v5 = velocity[at + 5] + W[n + 5] * n_by + W[x + 5] * x_by + W[y + 5] * y_by
-        velocity[at], velocity[at + 1], velocity[at + 2] = v0, v1, v2
-        velocity[at + 3], velocity[at + 4], velocity[at + 5] = v3, v4, v5
-        n, x, y, k = n + 6, x + 6, y + 6, k + 6
-    while k < width:
-        velocity[start + k] += W[n] * n_by + W[x] * x_by + W[y] * y_by
-        n, x, y, k = n + 1, x + 1, y + 1, k + 1
+    """Add three responses, which begin at n, x and y, to the velocities of one tree's columns."""
+    for k in range(0, width, LANES):
+        total = plus_times(load(velocity, start + k), load(response, n + k), n_by)
+        total = plus_times(total, load(response, x + k), x_by)
+        store(velocity, start + k, plus_times(total, load(response, y + k), y_by))
 
 
 @inner_kernel

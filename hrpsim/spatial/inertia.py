@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hrpsim.compiled import inner_kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel
 
 
 @inner_kernel
@@ -52,14 +52,28 @@ def apply_inertia(placed, m, force_out):
     force_out[5] = mass * lz + wx * hy - wy * hx
 
 
-@inner_kernel
-def cross_force(v, f, force_out):
-    """Write v x* f, the rate of change of the force vector `f` carried by the motion `v` (6,)."""
+@inlined_kernel
+def bias_force(placed, v, a, external, force_out):
+    """Write I a + v x* I v - external: what a body needs to move with `v` and `a` (6,)."""
+    mass, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
+    xx, yy, zz, xy, xz, yz = placed[4], placed[5], placed[6], placed[7], placed[8], placed[9]
     wx, wy, wz, lx, ly, lz = v[0], v[1], v[2], v[3], v[4], v[5]
-    nx, ny, nz, fx, fy, fz = f[0], f[1], f[2], f[3], f[4], f[5]
-    force_out[0] = wy * nz - wz * ny + ly * fz - lz * fy
-    force_out[1] = wz * nx - wx * nz + lz * fx - lx * fz
-    force_out[2] = wx * ny - wy * nx + lx * fy - ly * fx
-    force_out[3] = wy * fz - wz * fy
-    force_out[4] = wz * fx - wx * fz
-    force_out[5] = wx * fy - wy * fx
+    nx = xx * wx + xy * wy + xz * wz + hy * lz - hz * ly
+    ny = xy * wx + yy * wy + yz * wz + hz * lx - hx * lz
+    nz = xz * wx + yz * wy + zz * wz + hx * ly - hy * lx
+    fx = mass * lx + wy * hz - wz * hy
+    fy = mass * ly + wz * hx - wx * hz
+    fz = mass * lz + wx * hy - wy * hx
+    ux, uy, uz, ax, ay, az = a[0], a[1], a[2], a[3], a[4], a[5]
+    force_out[0] = (xx * ux + xy * uy + xz * uz + hy * az - hz * ay) + (
+        (wy * nz - wz * ny) + (ly * fz - lz * fy) - external[0]
+    )
+    force_out[1] = (xy * ux + yy * uy + yz * uz + hz * ax - hx * az) + (
+        (wz * nx - wx * nz) + (lz * fx - lx * fz) - external[1]
+    )
+    force_out[2] = (xz * ux + yz * uy + zz * uz + hx * ay - hy * ax) + (
+        (wx * ny - wy * nx) + (lx * fy - ly * fx) - external[2]
+    )
+    force_out[3] = (mass * ax + uy * hz - uz * hy) + (wy * fz - wz * fy - external[3])
+    force_out[4] = (mass * ay + uz * hx - ux * hz) + (wz * fx - wx * fz - external[4])
+    force_out[5] = (mass * az + ux * hy - uy * hx) + (wx * fy - wy * fx - external[5])

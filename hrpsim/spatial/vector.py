@@ -19,6 +19,12 @@ def dot(a, b):
 
 
 @inlined_kernel
+def dot_spatial(a, b):
+    """Return a . b of vectors (6,), in three sums that need not wait for each other."""
+    return (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3]) + (a[4] * b[4] + a[5] * b[5])
+
+
+@inlined_kernel
 def triple_product(a, b, c):
     """Return a . (b x c) of vectors (3,)."""
     x = b[1] * c[2] - b[2] * c[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.model.geometry import Box, Capsule, Cylinder, Geometry, Plane, Sphere
+from hrpsim.model.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
 from hrpsim.model.placement import Placement, quaternion_of
 from hrpsim.viewer.arrows import contact_arrows, wrench_arrows
 from hrpsim.viewer.visuals import MeshFile, Visual, load_mesh, visuals_of_model
@@ -90,10 +90,9 @@ class Drawing:
     def _add_body(self, body, color) -> None:
         path = f"/{body.name}/{body.name}"
         self._bodies[body.name] = self._frame(path)
-        for shape in body.shapes:
-            node = self._add_geometry(
-                f"{path}/shape", shape.geometry, Placement(shape.R, shape.p), color
-            )
+        for number, shape in enumerate(body.shapes):
+            name = f"{path}/shape{number or ''}"
+            node = self._add_geometry(name, shape.geometry, Placement(shape.R, shape.p), color)
             self.parts.append((body.name, body.name, node))
 
     def _add_fixed(self, shape, number: int) -> None:
@@ -123,6 +122,12 @@ class Drawing:
         if isinstance(geometry, Capsule):
             vertices, faces = capsule_mesh(geometry.radius, geometry.length)
             return add.add_mesh_simple(name, vertices, faces, color=color, **pose)
+        if isinstance(geometry, Mesh):
+            vertices = geometry.vertices.astype(np.float32)
+            faces = geometry.triangles.astype(np.uint32)
+            return add.add_mesh_simple(
+                name, vertices, faces, color=color, flat_shading=True, side="double", **pose
+            )
         assert isinstance(geometry, Plane), geometry
         return add.add_grid(name, 10.0, 10.0, infinite_grid=True, fade_distance=15.0, **pose)
 

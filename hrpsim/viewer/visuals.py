@@ -9,6 +9,7 @@ import numpy as np
 from lxml import etree
 
 from hrpsim.model.geometry import Box, Cylinder, Geometry, Sphere
+from hrpsim.model.mesh_files import read_scene
 from hrpsim.model.model import CollisionShape, Model
 from hrpsim.model.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.resources import Resources
@@ -81,14 +82,12 @@ def _rgb(color) -> tuple[int, int, int]:
 
 
 def load_mesh(model: Model, mesh: MeshFile):
-    """Return a mesh of a description as a trimesh.Trimesh or trimesh.Scene, scaled.
+    """Return a mesh of a description as a trimesh.Scene [m], scaled, with its colours.
 
-    Raises OSError, ValueError or ImportError where the file is missing, unreadable, or trimesh or
+    Raises OSError, ValueError or ModelError where the file is missing, unreadable, or trimesh or
     what trimesh needs for that format is not installed.
     """
-    import trimesh
-
     folder = Path(model.source).parent if Path(model.source).is_file() else None
-    loaded = trimesh.load(Resources(folder).locate(mesh.uri))
+    loaded = read_scene(Resources(folder).locate(mesh.uri), materials=True)
     loaded.apply_transform(np.diag([*mesh.scale, 1.0]))
     return loaded

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.collision.contacts import CONTACT, MANIFOLD, SHAPE, Collision
+from hrpsim.collision.meeting import new_meeting
 from hrpsim.collision.time_of_impact import MOTION
+from hrpsim.collision.twins import solids_of
 from hrpsim.constraints.joint_rows import (
     JOINT_HOLD,
     JOINT_IMPULSE,
@@ -14,6 +16,7 @@ from hrpsim.constraints.joint_rows import (
     MIMIC_LAW,
 )
 from hrpsim.constraints.rows import new_rows
+from hrpsim.constraints.spring_rows import SPRING_HINGE
 from hrpsim.dynamics.articulated import new_articulated
 from hrpsim.dynamics.joint_forces import CONTROL
 from hrpsim.dynamics.response import new_ports
@@ -59,12 +62,15 @@ def joined_collision(
 ) -> tuple[Collision, list[tuple[str, str]]]:
     """Return the shapes' arrays, and (entity, link) of each shape."""
     rows = [("world", -1, -1, shape) for shape in fixed]
-    for group, entity in enumerate(entities):
+    for entity in entities:
         for shape in entity.shapes:
             body = shape.body + entity.first_body if shape.body >= 0 else -1
+            group = body if entity.self_collision else entity.first_body
             rows.append((entity.name, group if body >= 0 else -1, body, shape))
     n = len(rows)
     shapes = np.zeros(n, dtype=SHAPE)
+    polyhedra, solids = solids_of([shape.geometry for _, _, _, shape in rows])
+    meeting, candidates = new_meeting()
     for record, (_, _, body, shape) in zip(shapes, rows, strict=True):
         record["kind"] = shape.geometry.kind
         record["size"] = shape.geometry.size
@@ -73,6 +79,10 @@ def joined_collision(
         record["radius"] = shape_radius(shape)
         record["thickness"] = shape_thickness(shape)
         record["material"] = material_index[shape.material]
+    shapes["solid"] = solids
+    has_twin = solids >= 0
+    balls = polyhedra.solids["ball"][solids[has_twin]]
+    shapes["radius"][has_twin] = np.maximum(shapes["radius"][has_twin], balls)
     capacity = 32 + 8 * n
     collision = Collision(
         shapes=shapes,
@@ -82,6 +92,9 @@ def joined_collision(
         order=np.arange(n, dtype=np.int64),
         pairs=np.zeros((64 + 4 * n, 2), dtype=np.int64),
         manifold=np.zeros(1, dtype=MANIFOLD),
+        polyhedra=polyhedra,
+        meeting=meeting,
+        meeting_candidates=candidates,
         contacts=np.zeros(capacity, dtype=CONTACT),
         previous=np.zeros(capacity, dtype=CONTACT),
         motions=np.zeros(n, dtype=MOTION),
@@ -130,7 +143,7 @@ def assemble(
     bodies, dofs = len(system.parent), len(system.dof_body)
     positions = sum(JOINT_NQ[t] for t in system.joint_type)
     rows = 3 * len(collision.contacts) + 4 * dofs
-    ports = new_ports(bodies, dofs, 256 + 36 * bodies)
+    ports = new_ports(bodies, dofs, 256 + 48 * bodies)
     tally = np.zeros(1, dtype=TALLY)
     tally["candidate_count"] = -1
     scene = Scene(
@@ -149,6 +162,7 @@ def assemble(
         materials=materials,
         solver_choice=np.zeros((1, 1), dtype=np.int64),
         connections=connections,
+        spring_hinges=np.zeros(0, dtype=SPRING_HINGE),  # the world puts its own here
         ports=ports,
         rows=new_rows(rows, 24 * rows),
         direct=new_direct_system(rows, len(ports.velocity), 0, bodies, 0, 0),

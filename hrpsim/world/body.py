@@ -1,12 +1,14 @@
-"""A loose rigid body of one shape."""
+"""A loose rigid body: one shape, or several that move as one."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from hrpsim.model.compound import Compound
 from hrpsim.model.geometry import Geometry
 from hrpsim.model.model import CollisionShape
-from hrpsim.model.solid import solid_inertia, solid_system
+from hrpsim.model.placement import rotation_matrix
+from hrpsim.model.solid import solid_inertia, solid_parts, solid_system
 from hrpsim.world.entity import Entity, finite_vector
 
 
@@ -17,7 +19,7 @@ class Body(Entity):
         self,
         world,
         name: str,
-        geometry: Geometry,
+        geometry: Geometry | Compound,
         mass: float,
         position,
         orientation,
@@ -28,17 +30,12 @@ class Body(Entity):
     ):
         if inertia is None:
             inertia = solid_inertia(geometry, mass)
-        shape = CollisionShape(
-            name=name,
-            link=name,
-            body=0,
-            R=np.eye(3),
-            p=np.zeros(3),
-            geometry=geometry,
-            material=material,
+        shapes = tuple(
+            CollisionShape(name, name, 0, place.R, place.p, part, material)
+            for part, place in solid_parts(geometry)
         )
         system = solid_system(mass, inertia)
-        super().__init__(world, name, system, (shape,), np.zeros(7), np.zeros(6))
+        super().__init__(world, name, system, shapes, np.zeros(7), np.zeros(6))
         self.initial_q = self._checked_q(
             np.concatenate(
                 [
@@ -91,15 +88,3 @@ class Body(Entity):
             away = finite_vector("point", point, 3) - self.position
             local = rotation_matrix(self.orientation).T @ away
         self._apply(0, local, force, torque)
-
-
-def rotation_matrix(quaternion) -> np.ndarray:
-    """Return R (3, 3) of a unit quaternion x y z w."""
-    x, y, z, w = quaternion
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
-    )

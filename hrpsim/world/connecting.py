@@ -167,15 +167,6 @@ class Connecting:
             name, k = f"{kind}_{k}", k + 1
         return name
 
-    def refresh_exclusions(self) -> None:
-        """Tell the collision detection which shapes connections keep from colliding."""
-        if self._scene is None:
-            return
-        collision = self._scene.collision
-        excluded = excluded_pairs(self._connections.values(), collision.shapes, self._owners)
-        self._scene = self._scene._replace(collision=collision._replace(excluded=excluded))
-        self._scene.tally["candidate_count"] = -1
-
 
 def _joined(ends: tuple[End, End], frames, held: tuple[str, ...]) -> np.void:
     """Return the record of a connection that holds `held` of frames in the ends' links."""
@@ -187,23 +178,3 @@ def _joined(ends: tuple[End, End], frames, held: tuple[str, ...]) -> np.void:
         record["axes"][k] = HELD if axis in held else 0
     record["enabled"] = True
     return record
-
-
-def excluded_pairs(
-    connections: Iterable[Connection], shapes: np.ndarray, owners: list[tuple[str, str]]
-) -> np.ndarray:
-    """Return pairs of shapes (k, 2), smaller first, ascending, that must not collide."""
-    of_end: dict[tuple[str, int], list[int]] = {}
-    for number, (owner, _) in enumerate(owners):
-        of_end.setdefault((owner, int(shapes["body"][number])), []).append(number)
-    pairs = set()
-    for connection in connections:
-        if connection.collide or not connection.enabled:
-            continue
-        first, second = (of_end.get(_key(end), ()) for end in connection.ends)
-        pairs.update((min(s, t), max(s, t)) for s in first for t in second)
-    return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
-
-
-def _key(end: End) -> tuple[str, int]:
-    return ("", -1) if end.entity is None else (end.entity.name, end.body_of_scene)

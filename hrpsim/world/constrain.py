@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from hrpsim.collision.contacts import copy_friction_state
 from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.connection_rows import (
     connection_response_space,
@@ -28,25 +31,43 @@ from hrpsim.constraints.joint_rows import (
     remember_joint_impulses,
     write_joint_rows,
 )
-from hrpsim.constraints.rows import DIRECT, SPLIT
+from hrpsim.constraints.penalty_rows import STABLE_BELOW, write_penalty_rows
+from hrpsim.constraints.rows import DESCENT, DIRECT, ITERATIVE, SPLIT
+from hrpsim.constraints.spring_rows import (
+    ROWS,
+    mark_spring_ports,
+    remember_spring_impulses,
+    write_spring_rows,
+)
 from hrpsim.dynamics.articulated import respond
 from hrpsim.dynamics.response import number_ports, port_responses, port_velocities
 from hrpsim.solvers.coupled import largest_error, solve_coupled
 from hrpsim.solvers.direct_system import assemble_direct_system
 from hrpsim.solvers.projected_gauss_seidel import solve, solve_bounded, warm_start
+from hrpsim.solvers.steepest_descent import PENALTY_WEIGHT, descend
 from hrpsim.world.scene import RK4, SEMI_IMPLICIT
-from hrpsim.world.status import DONE, MORE_BLOCKS, MORE_DIRECT, MORE_RESPONSES, MORE_ROWS
+from hrpsim.world.status import (
+    DONE,
+    MORE_BLOCKS,
+    MORE_DIRECT,
+    MORE_RESPONSES,
+    MORE_ROWS,
+    TOO_STIFF,
+)
 
 # Contacts that begin have no impulses to start from and need more sweeps: up to this many times the
 # limit, as long as that is not more than so many updates of rows (about a millisecond).
 _COLD_SWEEPS = 10
 _COLD_UPDATES = 50_000
 
+# Steps that the steepest descent may take in one step of the world.
+_DESCENT_STEPS = np.int64(2000)
+
 # Residual of a step after which the direct rows are taken to contradict each other [m/s].
 _HOPELESS = 1e-3
 
 
-@inner_kernel
+@inlined_kernel
 def constrain(s):
     """Find the impulses of contacts and joint constraints, and the motion they add."""
     status = prepare_rows(s)
@@ -59,7 +80,7 @@ def constrain(s):
     return DONE
 
 
-@inner_kernel
+@inlined_kernel
 def prepare_rows(s):
     """Write every row, or say which array must grow first."""
     tally, settings = s.tally[0], s.settings[0]
@@ -71,7 +92,9 @@ def prepare_rows(s):
         s.forest, s.q, s.velocity, time_step, s.joint_holds, s.joint_impulses, s.ports
     )
     connection_row_count = mark_connection_ports(s.connections, s.ports)
+    spring_row_count = mark_spring_ports(s.spring_hinges, s.ports)
     tally.row_count = 3 * contact_count + connection_row_count + joint_row_count
+    tally.row_count += spring_row_count
     if tally.row_count == 0:
         return DONE
     tally.needed = tally.row_count
@@ -83,6 +106,7 @@ def prepare_rows(s):
     tally.needed = contact_response_space(s.forest, contacts, contact_count, s.ports)
     tally.needed += 2 * joint_row_count * s.ports.velocity.shape[0]
     tally.needed += connection_response_space(s.forest, s.connections, s.ports)
+    tally.needed += 12 * spring_row_count
     if tally.needed > s.rows.response.shape[0]:
         return MORE_RESPONSES
     port_responses(s.forest, s.kinematics, s.articulated, tally.port_count, s.ports)
@@ -100,6 +124,23 @@ def prepare_rows(s):
         s.ports,
         s.rows,
     )
+    tally.stiffness, stiffest = write_penalty_rows(
+        s.forest,
+        s.kinematics,
+        contacts,
+        contact_count,
+        s.collision.shapes,
+        s.materials,
+        s.solver_choice,
+        settings,
+        time_step,
+        s.work.directions,
+        s.ports,
+        s.rows,
+    )
+    if tally.stiffness >= STABLE_BELOW:
+        tally.needed = stiffest
+        return TOO_STIFF
     number, used = write_connection_rows(
         s.forest,
         s.kinematics,
@@ -113,7 +154,7 @@ def prepare_rows(s):
         used,
         s.rows,
     )
-    write_joint_rows(
+    number, used = write_joint_rows(
         s.forest,
         s.q,
         s.velocity,
@@ -127,10 +168,22 @@ def prepare_rows(s):
         used,
         s.rows,
     )
+    write_spring_rows(
+        s.forest,
+        s.kinematics,
+        s.spring_hinges,
+        settings,
+        time_step,
+        s.work.placed_hinge[0],
+        s.ports,
+        number,
+        used,
+        s.rows,
+    )
     return assemble_direct(s)
 
 
-@inner_kernel
+@inlined_kernel
 def assemble_direct(s):
     """Write the direct solver's system, if any row is for it."""
     tally = s.tally[0]
@@ -145,7 +198,7 @@ def assemble_direct(s):
     return MORE_DIRECT
 
 
-@inner_kernel
+@inlined_kernel
 def solve_rows(s, sweep_limit):
     """Solve all rows with the solvers chosen for them, from and to s.ports.velocity."""
     tally, rows, response = s.tally[0], s.rows.rows, s.rows.response
@@ -188,7 +241,7 @@ def solve_rows(s, sweep_limit):
         solve_bounded(rows, tally.row_count, response, tolerance, sweep_limit, velocity)
 
 
-@inner_kernel
+@inlined_kernel
 def solve_motion(s):
     """Solve for the impulses; write the joint and body accelerations they add.
 
@@ -204,6 +257,7 @@ def solve_motion(s):
     if tally.residual > _HOPELESS:
         forget_direct_impulses(rows, tally.row_count)
     warm_start(rows, tally.contact_count, tally.row_count, response, ports.velocity)
+    descend_springs(s)
     solve_rows(s, allowed_sweeps(tally, settings))
     clear_loads(s)
     rate = 1.0 / time_step
@@ -215,6 +269,35 @@ def solve_motion(s):
         if is_solved_at_stages(s, rows[number]):
             add_load(s, rows[number], rate * rows[number].impulse)
     respond(s.forest, s.kinematics, s.articulated, work.joint_load, work.change)
+
+
+@inner_kernel
+def descend_springs(s):
+    """Find the constraint forces of springs for the steepest descent; hold them from there on."""
+    tally, rows = s.tally[0], s.rows.rows
+    tally.descents, tally.short = 0, 0.0
+    first = tally.row_count - ROWS * s.spring_hinges.shape[0]
+    wanted = False
+    for number in range(first, tally.row_count):
+        wanted = wanted or rows[number].solver == DESCENT
+    if not wanted:
+        return
+    tally.descents, tally.short, _ = descend(
+        rows,
+        first,
+        tally.row_count,
+        s.rows.response,
+        PENALTY_WEIGHT,
+        _DESCENT_STEPS,
+        s.ports.velocity,
+        s.rows.descent[0],
+        s.rows.descent[1],
+    )
+    for number in range(first, tally.row_count):
+        row = rows[number]
+        if row.solver == DESCENT:
+            row.lower = row.upper = row.impulse
+            row.solver = ITERATIVE
 
 
 @inlined_kernel
@@ -245,7 +328,7 @@ def allowed_sweeps(tally, settings):
     return max(settings.sweep_limit, more)
 
 
-@inner_kernel
+@inlined_kernel
 def plan_push(s):
     """Find the displacement rate that takes back penetration and limit violation: work.push."""
     tally = s.tally[0]
@@ -272,7 +355,7 @@ def solve_displacement(s):
     respond(s.forest, s.kinematics, s.articulated, s.work.joint_load, s.work.push)
 
 
-@inner_kernel
+@inlined_kernel
 def add_load(s, row, force):
     """Add what a row does with `force` to the bodies' loads and the joints' efforts."""
     if force == 0.0:
@@ -294,7 +377,7 @@ def _add_to_port(s, number, J, force):
             load[r] += J[r] * force
 
 
-@inner_kernel
+@inlined_kernel
 def clear_loads(s):
     """Empty the bodies' loads and the joints' constraint efforts."""
     clear_body_loads(s)
@@ -302,7 +385,7 @@ def clear_loads(s):
         s.work.joint_load[k] = 0.0
 
 
-@inner_kernel
+@inlined_kernel
 def clear_body_loads(s):
     """Empty the bodies' loads."""
     for i in range(s.articulated.shape[0]):
@@ -311,7 +394,7 @@ def clear_body_loads(s):
             load[r] = 0.0
 
 
-@inner_kernel
+@inlined_kernel
 def hold_loads(s):
     """Keep the constraint forces on bodies for RK4's later stages."""
     if s.settings[0].integrator != RK4:
@@ -341,7 +424,7 @@ def clear_constraint_motion(s):
     s.tally[0].worst_row = -1
 
 
-@inner_kernel
+@inlined_kernel
 def remember_impulses(s):
     """Keep the impulses of this step for the next one's start."""
     tally, rows = s.tally[0], s.rows.rows
@@ -351,6 +434,7 @@ def remember_impulses(s):
     tally.born_count += tally.new_count
     for c in range(tally.contact_count):
         contact, kept = contacts[c], previous[c]
+        copy_friction_state(contact, kept)
         tally.penetration = max(tally.penetration, -contact.gap)
         kept.shape_a, kept.shape_b = contact.shape_a, contact.shape_b
         kept.feature = contact.feature
@@ -361,4 +445,5 @@ def remember_impulses(s):
         for r in range(3):
             contact.impulse[r] = kept.impulse[r] + contact.struck[r]
     remember_connection_impulses(rows, s.connections)
+    remember_spring_impulses(rows, s.spring_hinges)
     remember_joint_impulses(rows, 3 * tally.contact_count, tally.row_count, s.joint_impulses)

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hrpsim.collision.bounds import bounding_radius, thickness
+from hrpsim.collision.twins import mesh_thickness
 from hrpsim.errors import StateError, WorldError
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.kinematics.layout import velocity_from_kernel, velocity_to_kernel
+from hrpsim.model.geometry import Mesh
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.system import FREE, System
 
@@ -34,6 +36,7 @@ def finite_vector(name: str, values, length: int) -> np.ndarray:
 class Entity:
     """One articulation of the world. Its state lives in the world's arrays.
 
+    `self_collision` says whether its bodies collide with each other.
     `first_body`, `first_q`, `first_v` place it there. Arrays that properties return are copies
     and cannot be written to; assign to the property to set the state.
     """
@@ -55,6 +58,7 @@ class Entity:
         self.shapes = shapes
         self.initial_q = q
         self.initial_v = v
+        self.self_collision = False
         self.first_body = self.first_q = self.first_v = 0
 
     @property
@@ -152,9 +156,13 @@ def _frozen(array: np.ndarray) -> np.ndarray:
 
 def shape_radius(shape: CollisionShape) -> float:
     """Return the radius of the sphere about the shape's origin that holds it [m]."""
+    if isinstance(shape.geometry, Mesh):
+        return shape.geometry.radius
     return float(bounding_radius(shape.geometry.kind, np.array(shape.geometry.size)))
 
 
 def shape_thickness(shape: CollisionShape) -> float:
-    """Return the least width of the shape [m]."""
+    """Return the least width of the shape [m]; a mesh's is that of all but its thinnest tenth."""
+    if isinstance(shape.geometry, Mesh):
+        return mesh_thickness(shape.geometry)
     return float(thickness(shape.geometry.kind, np.array(shape.geometry.size)))

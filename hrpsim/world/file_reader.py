@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from hrpsim.errors import HrpsimError, WorldError, unknown_name
-from hrpsim.model.geometry import Box, Capsule, Cylinder, Geometry, Sphere
 
 
 class FileReader:
@@ -40,24 +39,6 @@ class FileReader:
         if not isinstance(value, list):
             raise self.fail(place, f"a list is needed, got {value!r}")
         return [(f"{place}[{k}]", entry) for k, entry in enumerate(value)]
-
-    def shape(self, value: Any, where: str) -> Geometry:
-        """Return the geometry of {kind: size}."""
-        if not isinstance(value, Mapping) or len(value) != 1:
-            raise self.fail(
-                where, f"shape must be one of box, sphere, cylinder, capsule: {value!r}"
-            )
-        kind, size = next(iter(value.items()))
-        with self.at(f"{where}.shape"):
-            if kind == "box":
-                return Box(size)
-            if kind == "sphere":
-                return Sphere(float(size))
-            if kind in ("cylinder", "capsule"):
-                size = self.mapping(size, f"{where}.shape", ("radius", "length"))
-                return (Cylinder if kind == "cylinder" else Capsule)(**size)
-        shapes = ("box", "sphere", "cylinder", "capsule")
-        raise self.fail(where, unknown_name("shape", str(kind), shapes))
 
 
 class _Place:

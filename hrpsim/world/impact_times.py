@@ -10,20 +10,24 @@ import math
 
 from hrpsim.collision.contacts import FAST, list_candidates, place_shape
 from hrpsim.collision.time_of_impact import find_turn, time_of_impact
-from hrpsim.compiled import inner_kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.kinematics.forward import update_poses
-from hrpsim.model.geometry import PLANE
+from hrpsim.model.geometry import MESH, PLANE
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.world.status import DONE, MORE_CANDIDATES
 
 _PASSES = 4  # over the pairs: a tree that stops may come to lie in the way of another
 
 
-@inner_kernel
+@inlined_kernel
 def stop_at_impacts(s):
     """Take back the part of the step's motion that would lead through something."""
-    if not _anything_fast(s):
-        return DONE
+    return _stop_all(s) if _anything_fast(s) else DONE
+
+
+@inner_kernel
+def _stop_all(s):
+    """Stop what passes through something, if anything does."""
     status = _look_further(s)
     if status != DONE:
         return status
@@ -37,7 +41,7 @@ def stop_at_impacts(s):
     return DONE
 
 
-@inner_kernel
+@inlined_kernel
 def _anything_fast(s):
     """Return whether a shape is fast, the step's impacts on free bodies included."""
     shapes, velocity, dt = s.collision.shapes, s.velocity, s.settings[0].time_step
@@ -106,13 +110,13 @@ def _look_further(s):
 @inner_kernel
 def _stop_pairs(s):
     """Stop fast trees at their earliest impact; return whether any stops earlier than before."""
-    shapes, motions, held = s.collision.shapes, s.collision.motions, s.work.held
+    shapes, held = s.collision.shapes, s.work.held
     stopped = False
     for c in range(s.tally[0].candidate_count):
         number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
         a, b = shapes[number_a], shapes[number_b]
         fast_a, fast_b = is_fast(a), is_fast(b)
-        if a.kind == PLANE or b.kind == PLANE or not (fast_a or fast_b):
+        if min(a.kind, b.kind) == PLANE or max(a.kind, b.kind) == MESH or not (fast_a or fast_b):
             continue
         root_a = s.forest.bodies[a.body].root if a.body >= 0 else -1
         root_b = s.forest.bodies[b.body].root if b.body >= 0 else -1
@@ -120,9 +124,7 @@ def _stop_pairs(s):
             continue
         until_a = held[root_a].until if root_a >= 0 else 1.0
         until_b = held[root_b].until if root_b >= 0 else 1.0
-        fraction = time_of_impact(
-            a, b, motions[number_a], motions[number_b], until_a, until_b, s.collision.manifold[0]
-        )
+        fraction = time_of_impact(s.collision.pairs[c], until_a, until_b, s.collision)
         if fast_a and fraction < until_a:
             held[root_a].until = fraction
             stopped = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import inner_kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.dynamics.joint_forces import delivered_effort, joint_forces
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FIXED, FREE
@@ -16,7 +16,7 @@ from hrpsim.world.stages import begin_stages, end_stages, solve_stage
 from hrpsim.world.status import DIVERGED, DONE
 
 
-@inner_kernel
+@inlined_kernel
 def integrate_euler(s):
     """Euler's method: new velocity first, then positions with the new one or the old one."""
     work, dt = s.work, s.settings[0].time_step
@@ -96,7 +96,7 @@ def stage_acceleration(s):
     return accelerate(s, 0.0)
 
 
-@inner_kernel
+@inlined_kernel
 def correct_positions(s):
     """Move along the displacement rate that takes back penetration; velocities do not change."""
     if s.tally[0].pushed:

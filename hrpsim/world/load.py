@@ -9,6 +9,8 @@
       - {between: [sole, floor], static: 0.8, kinetic: 0.7, restitution: 0}
     contacts:              # how they yield; rigid by default
       - {between: [sole, floor], compliance: 1.0e-6, damping_time: 0.002, force_limit: 1000}
+    penalties:             # springs of contacts whose solver is penalty; see World.set_penalty
+      - {between: [sole, floor], stiffness: 1.0e+5, damping_ratio: 0.2, max_extension: 1.0e-3}
     solvers:               # the first that matches; see World.add_solver_rule
       - {solver: direct, kind: contact, bodies: ["hrp2/*", crate], materials: [sole, rubber]}
     robots:
@@ -24,6 +26,9 @@
         motors: {LARM_JOINT0: {velocity: 0.5, force_limit: 20}}
         constraints:                                       # see Robot.set_constraint
           - {kind: limit, joints: [RLEG_JOINT2], compliance: 1.0e-5, solver: direct}
+        meshes: hull                                       # or exact, none; see load_model
+        self_collision: true                               # false by default
+        srdf: hrp2.srdf                                    # whose disable_collisions then hold
     bodies:
       - {name: crate, shape: {box: [0.3, 0.3, 0.3]}, mass: 2, position: [1, 0, 0.15]}
     static:
@@ -36,9 +41,14 @@
         frame_b: {position: [0, 0, 0], orientation: [0, 0, 0, 1]}   # in place of point and axis
         drive: {rz: {velocity: 0.5, force_limit: 2}}       # motors on free axes
         enabled: false
+    no_collisions:         # pairs of entity or entity/link, with * and ?
+      - [hrp2/LARM_*, crate]
     settle: true           # start from rest under gravity
 
-Shapes: box: [x, y, z]; sphere: radius; cylinder and capsule: {radius: , length: }. SI units.
+Shapes: box: [x, y, z]; sphere: radius; cylinder and capsule: {radius: , length: };
+mesh: {file: path or package://, scale: 1 or [x, y, z], hull: false};
+height_field: {heights: rows of numbers, or file: .npy or .csv, spacing: or size: , origin: };
+compound: a list of {shape: , position: , orientation: }. SI units.
 """
 
 from __future__ import annotations
@@ -55,11 +65,12 @@ from hrpsim.model.system import FREE
 from hrpsim.resources import share_path
 from hrpsim.world.file_reader import FileReader
 from hrpsim.world.load_constraints import add_connection, constrain_joints
+from hrpsim.world.load_shapes import locate, read_shape
 from hrpsim.world.world import World
 
 _SECTIONS = (
-    *("world", "ground", "friction", "contacts", "solvers", "static", "robots", "bodies"),
-    *("connections", "settle"),
+    *("world", "ground", "friction", "contacts", "penalties", "solvers", "static", "robots"),
+    *("bodies", "connections", "no_collisions", "settle"),
 )
 _WORLD_KEYS = (
     "time_step",
@@ -92,6 +103,9 @@ _ROBOT_KEYS = (
     "motors",
     "constraints",
     "accept_nonphysical_inertia",
+    "meshes",
+    "srdf",
+    "self_collision",
 )
 _BODY_KEYS = (
     "name",
@@ -148,6 +162,9 @@ def load_world(
     for where, entry in reader.entries(file, "contacts"):
         keys = ("compliance", "damping_time", "force_limit")
         _set_pair(reader, world.set_contact, where, entry, keys)
+    for where, entry in reader.entries(file, "penalties"):
+        keys = ("stiffness", "damping_ratio", "max_extension")
+        _set_pair(reader, world.set_penalty, where, entry, keys)
     for where, entry in reader.entries(file, "solvers"):
         entry = reader.mapping(entry, where, ("solver", "kind", "bodies", "materials"))
         with reader.at(where):
@@ -155,18 +172,23 @@ def load_world(
     for where, entry in reader.entries(file, "static"):
         entry = reader.mapping(entry, where, _STATIC_KEYS)
         with reader.at(where):
-            world.add_static(reader.shape(entry.pop("shape", None), where), **entry)
+            world.add_static(read_shape(reader, entry.pop("shape", None), where), **entry)
     for where, entry in reader.entries(file, "robots"):
         _add_robot(reader, world, where, entry, xacro_arguments or {})
     for where, entry in reader.entries(file, "bodies"):
         entry = reader.mapping(entry, where, _BODY_KEYS)
         with reader.at(where):
-            shape = reader.shape(entry.pop("shape", None), where)
+            shape = read_shape(reader, entry.pop("shape", None), where)
             if "mass" not in entry:
                 raise WorldError("a body needs a mass [kg]")
             world.add_body(shape, **entry)
     for where, entry in reader.entries(file, "connections"):
         add_connection(reader, world, where, entry)
+    for where, pair in reader.entries(file, "no_collisions"):
+        if not (isinstance(pair, list) and len(pair) == 2):
+            raise reader.fail(where, f'two of "entity" or "entity/link" are needed, got {pair!r}')
+        with reader.at(where):
+            world.disable_collisions(*pair)
     if file.get("settle", False):
         with reader.at("settle"):
             world.settle()
@@ -198,6 +220,8 @@ def _add_robot(
             base=entry.get("base", "free"),
             xacro_arguments=texts,
             accept_nonphysical_inertia=entry.get("accept_nonphysical_inertia", False),
+            meshes=entry.get("meshes", "hull"),
+            srdf=None if "srdf" not in entry else locate(reader, str(entry["srdf"])),
         )
         q = model.neutral()
         if model.base == "free":
@@ -210,7 +234,10 @@ def _add_robot(
             if joint.joint_type == FREE:
                 raise WorldError(f"joint {name!r} is a free base: give position, orientation")
             q[joint.q_index] = position
-        robot = world.add_robot(model, q=q, name=entry.get("name"))
+        self_collision = entry.get("self_collision", False)
+        if not isinstance(self_collision, bool):
+            raise WorldError(f"self_collision must be true or false, got {self_collision!r}")
+        robot = world.add_robot(model, q=q, name=entry.get("name"), self_collision=self_collision)
         for name, gains in (entry.get("gains") or {}).items():
             robot.set_gains(*gains, names=[name])
         robot.command(positions=robot.joint_positions)

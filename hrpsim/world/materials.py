@@ -12,7 +12,7 @@ class MaterialTable:
     """Materials by name; a pair that nobody set has the default properties."""
 
     def __init__(self, static: float = 0.8, kinetic: float = 0.8, restitution: float = 0.0):
-        self.default = (static, kinetic, restitution, 0.0, -1.0, np.inf)
+        self.default = (static, kinetic, restitution, 0.0, -1.0, np.inf, 0.0, 0.2, -1.0)
         self.index: dict[str, int] = {"default": 0}
         self._pairs: dict[frozenset[str], dict[str, float]] = {}
 
@@ -41,6 +41,14 @@ class MaterialTable:
         """Set how contacts between two materials yield; damping_time -1: not at all."""
         self._change(
             a, b, compliance=compliance, damping_time=damping_time, force_limit=force_limit
+        )
+
+    def set_penalty(
+        self, a: str, b: str, stiffness: float, damping_ratio: float, max_extension: float
+    ) -> None:
+        """Set the springs of penalty contacts; stiffness 0 and max_extension -1: by their mass."""
+        self._change(
+            a, b, stiffness=stiffness, damping_ratio=damping_ratio, max_extension=max_extension
         )
 
     def _change(self, a: str, b: str, **values: float) -> None:

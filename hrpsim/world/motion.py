@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from hrpsim.compiled import inner_kernel
-from hrpsim.dynamics.articulated import accelerations, bias_forces, factorise, place_inertias
+from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.dynamics.articulated import accelerations, factorise, start_bodies
 from hrpsim.dynamics.joint_forces import clear_saturated, joint_forces, mark_saturated
+from hrpsim.dynamics.spin import spin_change
+from hrpsim.model.system import FREE
 from hrpsim.world.status import DONE, SINGULAR
 from hrpsim.world.tension import add_tension
 
@@ -12,7 +14,7 @@ from hrpsim.world.tension import add_tension
 _SATURATION_PASSES = 4
 
 
-@inner_kernel
+@inlined_kernel
 def find_acceleration(s, horizon):
     """Write work.dv for the current poses and velocities; SINGULAR if a joint sees no inertia.
 
@@ -20,36 +22,56 @@ def find_acceleration(s, horizon):
     """
     work = s.work
     clear_saturated(s.control)
-    joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work.effort, work.joint_inertia)
     external_forces(s.kinematics, s.wrenches, s.tally[0].wrench_count, s.articulated)
-    status = accelerate(s, horizon)
+    status, passes = DONE, 0
+    while True:
+        joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work.effort, work.joint_inertia)
+        status = accelerate(s, horizon)
+        if status != DONE or horizon == 0.0 or passes == _SATURATION_PASSES:
+            break
+        if not mark_saturated(s.forest, s.control, s.q, s.velocity, work.dv, horizon):
+            break
+        passes += 1
     if horizon > 0.0:
-        for _ in range(_SATURATION_PASSES):
-            if status != DONE or not mark_saturated(
-                s.forest, s.control, s.q, s.velocity, work.dv, horizon
-            ):
-                break
-            joint_forces(
-                s.forest, s.control, s.q, s.velocity, horizon, work.effort, work.joint_inertia
-            )
-            status = accelerate(s, horizon)
+        turn_freely(s, horizon)
     return status
 
 
 @inner_kernel
+def turn_freely(s, time_step):
+    """Let bodies that are alone in their tree turn without gain of energy (hrpsim.dynamics.spin).
+
+    In work.dv; about the centre of mass, so only for those with their origin there.
+    """
+    bodies, dv = s.forest.bodies, s.work.dv
+    for i in range(bodies.shape[0]):
+        body = bodies[i]
+        alone = i + 1 == bodies.shape[0] or bodies[i + 1].root != i
+        c = body.com
+        if body.joint_type != FREE or not alone or c[0] != 0.0 or c[1] != 0.0 or c[2] != 0.0:
+            continue
+        R, k = s.kinematics[i].R, body.v_index
+        w0, w1, w2 = s.velocity[k], s.velocity[k + 1], s.velocity[k + 2]
+        x = R[0, 0] * w0 + R[1, 0] * w1 + R[2, 0] * w2
+        y = R[0, 1] * w0 + R[1, 1] * w1 + R[2, 1] * w2
+        z = R[0, 2] * w0 + R[1, 2] * w1 + R[2, 2] * w2
+        x, y, z = spin_change(body.inertia, x, y, z, time_step)
+        for r in range(3):
+            dv[k + r] += (R[r, 0] * x + R[r, 1] * y + R[r, 2] * z) / time_step
+
+
+@inlined_kernel
 def accelerate(s, horizon):
     """Write work.dv for work.effort, work.joint_inertia and the external forces."""
     work = s.work
-    place_inertias(s.forest, s.kinematics, s.articulated)
-    bias_forces(s.forest, s.kinematics, s.articulated)
+    start_bodies(s.forest, s.kinematics, s.articulated)
     if horizon > 0.0 and s.connections.shape[0] > 0:
         add_tension(s, horizon)
-    singular = factorise(s.forest, s.kinematics, work.joint_inertia, s.articulated)
+    singular = factorise(s.forest, s.kinematics, work.joint_inertia, work.effort, s.articulated)
     if singular >= 0:
         s.tally[0].needed = singular
         return SINGULAR
-    gravity = s.settings[0].gravity
-    accelerations(s.forest, s.kinematics, work.effort, gravity, s.articulated, work.dv)
+    accelerations(s.forest, s.kinematics, s.settings[0].gravity, s.articulated, work.dv)
     return DONE
 
 

@@ -26,6 +26,8 @@ class Removing:
         old = self.scene
         for connection in [c for c in self._connections.values() if _holds(c, entity)]:
             self.disconnect(connection)
+        for hinge in [h for h in self._spring_hinges.values() if _holds(h, entity)]:
+            self.remove_spring_hinge(hinge)
         place = self._entities.index(entity)
         first_shape = len(self._fixed) + sum(len(e.shapes) for e in self._entities[:place])
         gone = Gone(entity, first_shape, len(self._owners), self.first_sensor(entity))
@@ -35,6 +37,7 @@ class Removing:
             other.stand_after(before)
             before = other
         self.joins = gone.shifted(self.joins)
+        self.spring_hinge_records = gone.shifted(self.spring_hinge_records)
         self._scene, self._owners = assemble(
             self._settings,
             self._entities,
@@ -44,7 +47,9 @@ class Removing:
             self.joins,
         )
         self._scene = carry_without(old, self._scene, gone)
+        self._use_spring_hinges(self.spring_hinge_records)
         self._built = len(self._entities), len(self._fixed)
+        self._exclude_standing()
         self.refresh_exclusions()
         self._choose_solvers()
         entity.leave()

@@ -16,6 +16,7 @@ from hrpsim.constraints.rows import (
     LOWER_LIMIT,
     MIMIC,
     MOTOR,
+    SPRING,
     UPPER_LIMIT,
 )
 from hrpsim.world.scene import Scene
@@ -56,7 +57,9 @@ class StepStats:
     direct system was factorised, `direct_finished` whether it came to an end: if not, its rows
     were solved iteratively. Where it did not converge, `worst` names the constraint that is
     furthest from what it asks for, as "connection 'hinge'", "lock of robot/knee" or "contact of
-    box/box and world/ground"; otherwise it is empty.
+    box/box and world/ground"; otherwise it is empty. Where spring hinges use the steepest descent,
+    `descent_steps` is how many steps it took and `descent_short` the furthest that it left a spring
+    beyond its maximum extension, as a velocity [m/s].
     """
 
     iterations: int
@@ -70,6 +73,8 @@ class StepStats:
     factorisations: int
     direct_finished: bool
     worst: str
+    descent_steps: int
+    descent_short: float
 
 
 def contact_of(scene: Scene, owners: list[tuple[str, str]], record: np.void) -> Contact:
@@ -99,6 +104,8 @@ def name_of_row(scene: Scene, owners, connections, robots, number: int) -> str:
         contact = scene.collision.contacts[source]
         a, b = ("/".join(owners[contact[shape]]) for shape in ("shape_a", "shape_b"))
         return f"contact of {a} and {b}"
+    if kind == SPRING:
+        return f"spring hinge {source}"
     if kind in (CONNECTION, DRIVE):
         name = next(c.name for c in connections if c.index == source)
         return f"{'drive of ' if kind == DRIVE else ''}connection {name!r}"
@@ -125,4 +132,6 @@ def stats_of(scene: Scene, owners, connections, robots) -> StepStats:
         factorisations=int(tally["factorisations"]),
         direct_finished=not tally["unfinished"],
         worst=worst,
+        descent_steps=int(tally["descents"]),
+        descent_short=float(tally["short"]),
     )

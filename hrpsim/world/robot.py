@@ -84,12 +84,15 @@ class Robot(JointConstraints, Entity):
     passive until they are commanded by effort or given gains.
     """
 
-    def __init__(self, world, name: str, model: Model, q=None, v=None):
+    def __init__(
+        self, world, name: str, model: Model, q=None, v=None, self_collision: bool = False
+    ):
         q = model.neutral() if q is None else q
         Entity.__init__(
             self, world, name, model.system, model.shapes, np.zeros(model.nq), np.zeros(model.nv)
         )
         JointConstraints.__init__(self)
+        self.self_collision = bool(self_collision)
         self.model = model
         self.initial_q = self._checked_q(q)
         if v is not None:

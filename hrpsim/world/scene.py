@@ -10,6 +10,7 @@ from hrpsim.collision.contacts import Collision
 from hrpsim.constraints.contact_rows import CONTACT_LAW
 from hrpsim.constraints.joined_frames import JOINED
 from hrpsim.constraints.rows import Rows
+from hrpsim.constraints.spring_rows import PLACED_HINGE
 from hrpsim.dynamics.response import Ports
 from hrpsim.kinematics.forest import Forest
 from hrpsim.solvers.direct_system import DirectSystem
@@ -55,6 +56,9 @@ TALLY = np.dtype(
         ("worst_row", "i8"),  # the row furthest from its law, if they were looked at
         ("converged", "i8"),  # whether the sweeps came to their end
         ("penetration", "f8"),  # deepest [m]
+        ("stiffness", "f8"),  # largest (k dt^2 + 2 c dt) / m of penalty contacts that began
+        ("descents", "i8"),  # steps of the steepest descent
+        ("short", "f8"),  # furthest that it left a row short of its velocity [m/s]
         ("needed", "i8"),  # capacity asked for, or the body at fault, when a step cannot be done
     ]
 )
@@ -102,6 +106,7 @@ class Work(NamedTuple):
     held: np.ndarray  # (n,) HELD
     directions: np.ndarray  # (3, 3)
     joined: np.ndarray  # (1,) JOINED
+    placed_hinge: np.ndarray  # (1,) PLACED_HINGE
 
 
 class Scene(NamedTuple):
@@ -122,6 +127,7 @@ class Scene(NamedTuple):
     materials: np.ndarray  # (k, k) MATERIAL_PAIR
     solver_choice: np.ndarray  # (c, c) solver of contacts, by the solver classes of their shapes
     connections: np.ndarray  # (connections,) JOIN
+    spring_hinges: np.ndarray  # (spring hinges,) SPRING_HINGE
     ports: Ports
     rows: Rows
     direct: DirectSystem
@@ -141,5 +147,6 @@ def new_work(body_count: int, nq: int, nv: int) -> Work:
     }
     arrays = {name: np.zeros(shapes.get(name, nv)) for name in Work._fields}
     arrays["joined"] = np.zeros(1, dtype=JOINED)
+    arrays["placed_hinge"] = np.zeros(1, dtype=PLACED_HINGE)
     arrays["held"] = np.zeros(body_count, dtype=HELD)
     return Work(**arrays)

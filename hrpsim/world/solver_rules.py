@@ -8,11 +8,12 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from hrpsim.constraints.rows import DIRECT, ITERATIVE, SPLIT
+from hrpsim.constraints.rows import DIRECT, ITERATIVE, PENALTY, SPLIT
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.model.connection import CONNECTION_SOLVERS
 
-SOLVERS = {"iterative": ITERATIVE, "direct": DIRECT, "split": SPLIT}
+SOLVERS = {"iterative": ITERATIVE, "direct": DIRECT, "split": SPLIT, "penalty": PENALTY}
+FOR_CONTACTS = ("split", "penalty")
 JOINT_KINDS = ("limit", "friction", "mimic", "lock", "motor")  # in the order of the joints' laws
 KINDS = ("contact", "connection", *JOINT_KINDS)
 USUAL = dict.fromkeys(KINDS, ITERATIVE) | dict.fromkeys(("connection", "lock", "motor"), DIRECT)
@@ -24,9 +25,9 @@ def solver_code(name, kind: str | None = None) -> int:
     """Return the code of a solver; WorldError if there is none, or none for that kind."""
     if not isinstance(name, str) or name not in SOLVERS:
         raise WorldError(unknown_name("solver", str(name), SOLVERS))
-    if name == "split" and kind not in (None, "contact"):
+    if name in FOR_CONTACTS and kind not in (None, "contact"):
         raise WorldError(
-            f"solver 'split' is for contacts only; for a {kind} there are "
+            f"solver {name!r} is for contacts only; for a {kind} there are "
             f"{', '.join(CONNECTION_SOLVERS)}"
         )
     return SOLVERS[name]
@@ -59,7 +60,7 @@ class SolverRules:
         self.usual = dict(USUAL)
         if isinstance(given, str):
             code = solver_code(given)
-            kinds = ("contact",) if given == "split" else KINDS
+            kinds = ("contact",) if given in FOR_CONTACTS else KINDS
             self.usual.update(dict.fromkeys(kinds, code))
             return
         if not (given is None or isinstance(given, Sequence)):
@@ -82,15 +83,19 @@ class SolverRules:
         materials = _one_or_two("materials", materials)
         if materials and kind not in (None, "contact"):
             raise WorldError(f"a rule with materials is about contacts, not about a {kind}")
-        only_contacts = solver == "split" or materials
+        only_contacts = solver in FOR_CONTACTS or materials
         kinds = (kind,) if kind else ("contact",) if only_contacts else KINDS
         bodies = _one_or_two("bodies", bodies)
         self.rules.append(SolverRule(code, frozenset(kinds), bodies, materials))
 
+    def uses(self, solver: int) -> bool:
+        """Return whether anything may be for this solver."""
+        return solver in self.usual.values() or any(r.solver == solver for r in self.rules)
+
     def of_connection(self, a: tuple[str, str], b: tuple[str, str]) -> int:
         """Return the solver of a connection of two (entity, link)."""
         for rule in self.rules:
-            if "connection" in rule.kinds and _fits(*_matches(rule.bodies, (a, b), _is_named)):
+            if "connection" in rule.kinds and _fits(*_matches(rule.bodies, (a, b), is_named)):
                 return rule.solver
         return self.usual["connection"]
 
@@ -99,7 +104,7 @@ class SolverRules:
         for rule in self.rules:
             if kind not in rule.kinds or len(rule.bodies) == 2:
                 continue
-            if all(_is_named((robot, joint), pattern) for pattern in rule.bodies):
+            if all(is_named((robot, joint), pattern) for pattern in rule.bodies):
                 return rule.solver
         return self.usual[kind]
 
@@ -116,7 +121,7 @@ class SolverRules:
         for k, (owner, material) in enumerate(zip(owners, materials, strict=True)):
             signature = tuple(
                 (
-                    tuple(_is_named(owner, pattern) for pattern in rule.bodies),
+                    tuple(is_named(owner, pattern) for pattern in rule.bodies),
                     tuple(material == name for name in rule.materials),
                 )
                 for rule in rules
@@ -146,7 +151,7 @@ def _one_or_two(what: str, given) -> tuple[str, ...]:
     return names
 
 
-def _is_named(owner: tuple[str, str], pattern: str) -> bool:
+def is_named(owner: tuple[str, str], pattern: str) -> bool:
     """Return whether (entity, link) fits "entity/link", or the entity a pattern without "/"."""
     return fnmatchcase("/".join(owner) if "/" in pattern else owner[0], pattern)
 

@@ -9,3 +9,4 @@ MORE_RESPONSES = 5
 MORE_DIRECT = 6
 SINGULAR = 7  # a joint sees no positive inertia
 DIVERGED = 8  # the new state would not be finite
+TOO_STIFF = 9  # a penalty contact began that would explode

@@ -7,7 +7,7 @@ first, under the same constraints, and the step's forces are found for the motio
 
 from __future__ import annotations
 
-from hrpsim.compiled import inner_kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.contact_rows import friction_impulses
 from hrpsim.dynamics.articulated import respond
 from hrpsim.kinematics.forward import update_velocities
@@ -18,12 +18,18 @@ from hrpsim.world.scene import RK4
 from hrpsim.world.status import DONE
 
 
-@inner_kernel
+@inlined_kernel
 def strike(s):
     """In an rk4 step, let what meets meet now: jump s.velocity, find the free motion anew."""
     s.tally[0].struck = 0
     if s.settings[0].integrator != RK4 or not anything_meets(s):
         return DONE
+    return meet(s)
+
+
+@inner_kernel
+def meet(s):
+    """Jump s.velocity, and find the free motion after the jump."""
     s.tally[0].struck = 1
     status = prepare_rows(s)
     if status != DONE:
@@ -95,7 +101,7 @@ def jump(s):
         copy_vector(s.articulated[i].da, work.held[i].struck_motion)
 
 
-@inner_kernel
+@inlined_kernel
 def count_strike(s):
     """Add the mean force and acceleration of the impact to what the sensors will read."""
     if not s.tally[0].struck:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.errors import StateError, WorldError
+from hrpsim.model.compound import Compound, centered_shape
 from hrpsim.model.geometry import Geometry, Plane
 from hrpsim.model.model import CollisionShape
+from hrpsim.model.placement import IDENTITY, Placement
 from hrpsim.world.body import rotation_matrix
 from hrpsim.world.entity import finite_vector
 from hrpsim.world.materials import MaterialTable
@@ -39,13 +41,17 @@ class Surroundings:
 
     def add_static(
         self,
-        geometry: Geometry,
+        geometry: Geometry | Compound,
         position=(0.0, 0.0, 0.0),
         orientation=(0.0, 0.0, 0.0, 1.0),
         material: str = "default",
         name: str | None = None,
     ) -> None:
-        """Add a shape that never moves; position [m] and quaternion x y z w in the world."""
+        """Add a shape that never moves; position [m] and quaternion x y z w in the world.
+
+        It is solid on the inner side of its surface, so that also an open mesh, such as a
+        HeightField, may stand here. The parts of a Compound bear one name.
+        """
         orientation = finite_vector("orientation", orientation, 4)
         length = np.linalg.norm(orientation)
         if length < 1e-6:
@@ -60,11 +66,13 @@ class Surroundings:
 
     def _add_fixed(self, geometry, position, R, material, name) -> None:
         self._materials.add(material)
-        self._fixed.append(
-            CollisionShape(
-                name=name, link=name, body=-1, R=R, p=position, geometry=geometry, material=material
-            )
-        )
+        place = Placement(R, position)
+        parts = [(geometry, IDENTITY)]
+        if isinstance(geometry, Compound):
+            parts = geometry.parts
+        for part, at in parts:
+            shape, (R, p) = centered_shape(part, place.then(at))
+            self._fixed.append(CollisionShape(name, name, -1, R, p, shape, material))
         self._rebuild()
 
     def set_friction(self, a, b, static, kinetic=None, restitution=0.0) -> None:
@@ -89,4 +97,25 @@ class Surroundings:
         refuse_undamped(compliance, damping_time, self.time_step)
         force_limit = not_negative("force_limit", force_limit, 1, finite=False)
         self._materials.set_yield(a, b, compliance[0], damping_time[0], force_limit[0])
+        self._rebuild()
+
+    def set_penalty(self, a, b, stiffness=None, damping_ratio=0.2, max_extension=None) -> None:
+        """Set the springs of a pair of materials where the solver of contacts is "penalty".
+
+        stiffness [N/m] of each contact point, normal and, while it sticks, tangential; damping
+        ratio of one point alone (n points that move together have sqrt(n) times as much), and
+        max_extension [m], beyond which penetration is a constraint; infinite for none. With m the
+        smallest mass that a point feels along its axes, the defaults are k = 0.5 m / dt^2, less
+        where two shapes touch in more than four points, and four times what such a spring gives
+        under the weight of m, 4 * 9.80665 m / k. A point that bears m g sinks by m g / k.
+        `set_friction` says how it slides; restitution has no part.
+        """
+        given = 0.0 if stiffness is None else not_negative("stiffness", stiffness, 1)[0]
+        if stiffness is not None and given == 0.0:
+            raise WorldError(f"stiffness must be positive, got {stiffness!r}")
+        ratio = not_negative("damping_ratio", damping_ratio, 1)[0]
+        furthest = -1.0
+        if max_extension is not None:
+            furthest = not_negative("max_extension", max_extension, 1, finite=False)[0]
+        self._materials.set_penalty(a, b, given, ratio, furthest)
         self._rebuild()

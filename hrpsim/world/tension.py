@@ -15,6 +15,7 @@ import math
 from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.connection_rows import HELD, find_direction
 from hrpsim.constraints.joined_frames import place_frames
+from hrpsim.dynamics.articulated import spread_inertia
 from hrpsim.model.system import FREE
 
 
@@ -39,6 +40,7 @@ def add_tension(s, horizon):
             share = 1.0 - least / size
             for k in range(6):
                 inertia[4 + k] += share * tension[k]
+            spread_inertia(inertia, s.articulated[i].I_A)
 
 
 @inlined_kernel

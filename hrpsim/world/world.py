@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.compiled import is_compiled
-from hrpsim.constraints.rows import CONE, PYRAMID, SLIP_DIRECTION
+from hrpsim.compiled import is_compiled, machine_code
+from hrpsim.constraints.rows import CONE, PENALTY, PYRAMID, SLIP_DIRECTION
 from hrpsim.errors import WorldError, unknown_name
+from hrpsim.model.compound import Compound
 from hrpsim.model.geometry import Geometry
 from hrpsim.model.model import Model
 from hrpsim.world import status as ended
@@ -21,6 +22,7 @@ from hrpsim.world.body import Body
 from hrpsim.world.capacity import carry_over, enlarged, grow
 from hrpsim.world.connecting import Connecting
 from hrpsim.world.entity import Entity, finite_vector
+from hrpsim.world.exclusions import Excluding
 from hrpsim.world.failure import why_step_failed
 from hrpsim.world.removal import Removing
 from hrpsim.world.results import Contact, StepStats, contact_of, stats_of
@@ -28,6 +30,7 @@ from hrpsim.world.robot import Robot
 from hrpsim.world.scene import EULER, RK4, SEMI_IMPLICIT, SETTINGS, Scene
 from hrpsim.world.settle import relax
 from hrpsim.world.solver_rules import SolverRules
+from hrpsim.world.spring_hinge import Springing
 from hrpsim.world.step import advance
 from hrpsim.world.surroundings import Surroundings
 
@@ -38,7 +41,7 @@ STANDARD_GRAVITY = 9.80665
 _SKIN = 0.05
 
 
-class World(Surroundings, Connecting, Removing):
+class World(Surroundings, Connecting, Springing, Excluding, Removing):
     """Robots and bodies that move and touch.
 
     time_step [s]; gravity (3,) [m/s^2]; integrator "semi_implicit" (symplectic Euler, joint
@@ -108,12 +111,17 @@ class World(Surroundings, Connecting, Removing):
             slop,
         )
         self.solver_rules = SolverRules(solver)
+        self._refuse_unstable_penalty(self.solver_rules.uses(PENALTY))
         Surroundings.__init__(self)
         Connecting.__init__(self)
+        Springing.__init__(self)
+        Excluding.__init__(self)
         self._entities: list[Entity] = []
         self._added = 0  # entities ever
         self._owners: list[tuple[str, str]] = []
         self._scene: Scene | None = None
+        self._entered: Scene | None = None  # that the compiled step was given before
+        self._run = advance  # the same, for this scene only
         self._kept: Scene | None = None  # the scene to go on from
         self._built = 0, 0  # entities and fixed shapes that it has
         self._steps_done = 0
@@ -154,19 +162,30 @@ class World(Surroundings, Connecting, Removing):
         """Loose bodies by name."""
         return MappingProxyType({e.name: e for e in self._entities if isinstance(e, Body)})
 
-    def add_robot(self, model: Model, q=None, name: str | None = None, v=None) -> Robot:
+    def add_robot(
+        self,
+        model: Model,
+        q=None,
+        name: str | None = None,
+        v=None,
+        self_collision: bool = False,
+    ) -> Robot:
         """Add a robot at configuration q (neutral by default) and velocity v; return it.
 
         Connections of its description become the world's, called "robot name/connection name".
+        With `self_collision` its links collide with each other, but for links that are fixed to
+        each other, those that a joint (or joints, where what is between them has no shape)
+        connects, and pairs that the model's SRDF or `disable_collisions` keep apart.
         """
-        robot = Robot(self, self._free_name(name or model.name, name is not None), model, q, v)
+        name = self._free_name(name or model.name, name is not None)
+        robot = Robot(self, name, model, q, v, self_collision)
         self._add(robot)
         self._connect_described(robot)
         return robot
 
     def add_body(
         self,
-        geometry: Geometry,
+        geometry: Geometry | Compound,
         mass: float,
         position=(0.0, 0.0, 0.0),
         orientation=(0.0, 0.0, 0.0, 1.0),
@@ -178,7 +197,10 @@ class World(Surroundings, Connecting, Removing):
     ) -> Body:
         """Add a uniform rigid body; SI units, world axes, quaternion x y z w; return it.
 
+        Its frame, which `position` places, has its origin at the centre of mass: a Mesh or
+        Compound is moved there, its axes kept. The parts of a Compound have one density.
         `inertia` (3, 3) about the centre, in the body frame, replaces that of the uniform solid.
+        ModelError for a mesh that is open, flat or inside out: no solid has that surface.
         """
         name = self._free_name(name or type(geometry).__name__.lower(), name is not None)
         body = Body(
@@ -219,16 +241,31 @@ class World(Surroundings, Connecting, Removing):
     def add_solver_rule(self, solver: str, kind=None, bodies=None, materials=None) -> None:
         """Choose the solver of constraints; the first rule that matches decides.
 
-        solver: "iterative", "direct", or "split" (contacts only). kind: "contact", "connection",
-        "limit", "friction", "mimic", "lock" or "motor"; any by default. bodies: one or two patterns
-        over "entity/link" (shapes of add_static and the ground are "world/name") with * and ?, for
-        joints over "entity/joint"; a pattern without "/" is about entities. One pattern: either
-        body fits it; two: in either order, and never a joint. materials: one or two names, for
-        contacts, likewise. Where no rule matches, connections, locks and motors are direct and all
-        else iterative. What a connection or `set_constraint` names itself goes before all rules.
+        solver: "iterative", "direct", or for contacts only "split" and "penalty". kind: "contact",
+        "connection", "limit", "friction", "mimic", "lock" or "motor"; any by default. bodies: one
+        or two patterns over "entity/link" (shapes of add_static and the ground are "world/name")
+        with * and ?, for joints over "entity/joint"; a pattern without "/" is about entities. One
+        pattern: either body fits it; two: in either order, and never a joint. materials: one or
+        two names, for contacts, likewise. Where no rule matches, connections, locks and motors are
+        direct and all else iterative. What a connection or `set_constraint` names itself goes
+        before all rules.
+
+        A "penalty" contact is a spring and damper whose points stick to anchors and slip (see
+        `set_penalty`), known at the start of a step, before all other constraints are solved; only
+        what sinks beyond the spring's maximum extension is a constraint, solved iteratively. It
+        needs the integrator "semi_implicit". A step that begins with a contact that is too stiff
+        for the time step raises WorldError.
         """
+        self._refuse_unstable_penalty(solver == "penalty")
         self.solver_rules.add(solver, kind, bodies, materials)
         self._choose_solvers()
+
+    def _refuse_unstable_penalty(self, wanted: bool) -> None:
+        if wanted and self.integrator != "semi_implicit":
+            raise WorldError(
+                "penalty contacts need the integrator 'semi_implicit': their explicit springs gain "
+                f"energy with {self.integrator!r}"
+            )
 
     def _choose_solvers(self) -> None:
         """Let the rules choose the solver of everything that is there."""
@@ -269,11 +306,13 @@ class World(Surroundings, Connecting, Removing):
             self._materials.index,
             self.joins,
         )
+        self._use_spring_hinges(self.spring_hinge_records)
         entities, fixed = self._built
         if self._kept is not None:
             added = len(self._fixed) - fixed
             self._scene = carry_over(self._kept, self._scene, fixed, added)
         self._kept, self._built = None, (len(self._entities), len(self._fixed))
+        self._exclude_standing()
         self.refresh_exclusions()
         self._choose_solvers()
         for entity in self._entities[entities:]:
@@ -303,6 +342,7 @@ class World(Surroundings, Connecting, Removing):
         scene.tally["candidate_count"] = -1
         scene.joint_impulses[:] = 0
         scene.connections["impulse"] = 0.0
+        scene.spring_hinges["impulse"] = 0.0
 
     def push(self, body: int, point, force, torque) -> None:
         """Apply a wrench to a body of the scene during the next call of `step`."""
@@ -323,11 +363,17 @@ class World(Surroundings, Connecting, Removing):
         left = int(n)
         try:
             while left > 0:
-                done, status = advance(scene, left)
+                if scene is self._entered:  # its arrays have the right types
+                    done, status = self._run(scene, left)
+                else:
+                    done, status = advance(scene, left)
+                    self._entered, self._run = scene, machine_code(advance)
                 self._steps_done += done
                 left -= done
-                if status in (ended.SINGULAR, ended.DIVERGED):
-                    raise WorldError(why_step_failed(scene, self._entities, status, self.time))
+                if status in (ended.SINGULAR, ended.DIVERGED, ended.TOO_STIFF):
+                    raise WorldError(
+                        why_step_failed(scene, self._entities, self._owners, status, self.time)
+                    )
                 if status != ended.DONE:
                     scene = self._scene = grow(scene, status)
         finally:
@@ -348,13 +394,13 @@ class World(Surroundings, Connecting, Removing):
             self.restore(start)
             raise WorldError(f"the world did not come to rest within {duration:g} s of motion")
         self._steps_done = start["steps"]
-        for part in (*self._entities, *self._connections.values()):
+        for part in self._with_state():
             part.keep_as_initial()
 
     def reset(self) -> None:
         """Return everything to the state it was added with or settled to, and time to zero."""
         self.scene  # noqa: B018  builds the arrays that initialise writes to
-        for part in (*self._entities, *self._connections.values()):
+        for part in self._with_state():
             part.initialise()
         self.refresh_exclusions()
         self.forget_contacts()
@@ -363,6 +409,11 @@ class World(Surroundings, Connecting, Removing):
         self.scene.tally["born_count"] = 0
         self.scene.sensors["reading"] = 0.0
         self._steps_done = 0
+
+    def _with_state(self) -> tuple:
+        """Return everything that keeps an initial state."""
+        joined = (*self._connections.values(), *self._spring_hinges.values())
+        return (*self._entities, *joined)
 
     def snapshot(self) -> dict[str, Any]:
         """Return all that the future depends on; `restore` continues from it bit for bit."""
@@ -391,6 +442,7 @@ class World(Surroundings, Connecting, Removing):
         return (
             tuple(entity.number for entity in self._entities),
             tuple(connection.number for connection in self._connections.values()),
+            tuple(hinge.number for hinge in self._spring_hinges.values()),
         )
 
     def _lasting(self) -> tuple[np.ndarray, ...]:
@@ -403,6 +455,7 @@ class World(Surroundings, Connecting, Removing):
             scene.joint_holds,
             scene.joint_impulses,
             scene.connections,
+            scene.spring_hinges,
             scene.kinematics,
             scene.collision.contacts,
             scene.collision.previous,

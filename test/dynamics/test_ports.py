@@ -1,5 +1,7 @@
 """Port responses are J M^-1 J^T, and `respond` is M^-1 J^T f, by dense algebra on public names."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from dynamics.oracle import random_q
@@ -7,11 +9,12 @@ from dynamics.trees import random_tree
 
 import hrpsim
 from hrpsim.compiled import kernel
-from hrpsim.dynamics.articulated import factorise, new_articulated, place_inertias, respond
+from hrpsim.dynamics.articulated import factorise, new_articulated, respond, start_bodies
 from hrpsim.dynamics.response import new_ports, number_ports, port_responses, port_velocities
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.system import FREE, JOINT_NV
+from hrpsim.spatial.lanes import LANES
 from robots import HRP2_LIKE
 
 
@@ -39,9 +42,9 @@ class Factorised:
         self.kinematics = new_kinematics(model.body_count)
         self.articulated = new_articulated(model.body_count)
         update_poses(self.forest, q, self.kinematics)
-        place_inertias(self.forest, self.kinematics, self.articulated)
-        rotors = model.system.rotor_inertia
-        assert factorise(self.forest, self.kinematics, rotors, self.articulated) == -1
+        start_bodies(self.forest, self.kinematics, self.articulated)
+        rotors, effort = model.system.rotor_inertia, np.zeros(model.nv)
+        assert factorise(self.forest, self.kinematics, rotors, effort, self.articulated) == -1
         self.to_public = np.eye(model.nv)
         for joint in model.joints:
             if joint.joint_type == FREE:
@@ -123,7 +126,7 @@ def test_blocks_are_the_link_space_inverse_inertia(factorised, seed):
     f, rng = factorised, np.random.default_rng(seed)
     n, nv = f.model.body_count, f.model.nv
     share = (0.1, 0.5, 1.0)[seed % 3]
-    ports = new_ports(n, nv, (6 * n + nv) ** 2)
+    ports = new_ports(n, nv, (6 * n + nv + LANES) ** 2)
     ports.block[:] = np.nan
     bodies = np.flatnonzero(rng.random(n) < share)
     one_dof = np.isin(np.arange(nv), [j.v_index for j in f.model.joints if j.joint_type != FREE])
@@ -140,27 +143,31 @@ def test_blocks_are_the_link_space_inverse_inertia(factorised, seed):
     assert count == len(bodies) + len(dofs)
     J, roots = port_jacobian(f, ports, count)
     dense = J @ np.linalg.solve(f.M, J.T)
-    assert needed == sum(int((roots == root).sum()) ** 2 for root in set(roots))
+    assert needed == sum(columns * padded(columns) for columns in Counter(roots).values())
     for root in set(roots):
-        tree = ports.supports[root]
-        start, width, at = tree["tree_start"], tree["tree_width"], tree["tree_block"]
-        assert (roots[start : start + width] == root).all()
-        block = ports.block[at : at + width * width].reshape(width, width)
-        assert close(block, dense[start : start + width, start : start + width])
-    if count:
-        assert close(ports.velocity[: len(J)], J @ velocity)
+        tree, own = ports.supports[root], roots == root
+        start, width, at, columns = *tree[["tree_start", "tree_width", "tree_block"]], own.sum()
+        assert width == padded(columns)
+        block = ports.block[at : at + columns * width].reshape(columns, width)
+        assert close(block[:, :columns], dense[np.ix_(own, own)])
+        assert close(ports.velocity[start : start + columns], J[own] @ velocity)
+
+
+def padded(columns):
+    return -(-columns // LANES) * LANES
 
 
 def port_jacobian(f, ports, count):
     """Return J of all port columns (columns, nv), and the root of the tree of each column."""
     rows, roots = [], []
     for port in ports.ports[:count]:
-        assert port["offset"] == len(roots)
+        root = int(f.model.system.root[port["body"]])
+        assert port["offset"] == ports.supports[root]["tree_start"] + roots.count(root)
         if port["dof"] >= 0:
             rows.append(np.eye(f.model.nv)[[port["dof"]]])
         else:
             rows.append(f.body_jacobians[port["body"]])
-        roots += [int(f.model.system.root[port["body"]])] * len(rows[-1])
+        roots += [root] * len(rows[-1])
     return np.vstack(rows or [np.zeros((0, f.model.nv))]), np.array(roots, dtype=int)
 
 

@@ -11,6 +11,18 @@ INERTIAL = """<inertial><mass value="1"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""
 
 
+TETRAHEDRON = (
+    "solid t\n"
+    + "".join(
+        "facet normal 0 0 0\nouter loop\n"
+        + "".join(f"vertex {' '.join('1' if i == k else '0' for i in range(3))}\n" for k in corners)
+        + "endloop\nendfacet\n"
+        for corners in [(3, 1, 0), (3, 2, 1), (3, 0, 2), (0, 1, 2)]
+    )
+    + "endsolid t\n"
+)
+
+
 def body_with_mesh(uri: str) -> str:
     return (
         f'<robot name="r"><link name="body">{INERTIAL}<collision name="shell"><geometry>'
@@ -25,7 +37,7 @@ def package(tmp_path, monkeypatch):
         monkeypatch.delenv(variable, raising=False)
     folder = tmp_path / "sources" / "toy"
     (folder / "meshes").mkdir(parents=True)
-    (folder / "meshes" / "shell.stl").write_bytes(b"solid")
+    (folder / "meshes" / "shell.stl").write_text(TETRAHEDRON)
     (folder / "package.xml").write_text("<package><name>toy</name></package>")
     return folder
 
@@ -44,10 +56,13 @@ def urdf(tmp_path):
 TOY_MESH = "package://toy/meshes/shell.stl"
 
 
-def test_a_mesh_is_set_aside_and_named(package, urdf):
+def test_a_mesh_is_found_and_named(package, urdf):
     model = load_model(urdf(body_with_mesh(TOY_MESH)), package_paths={"toy": package})
-    assert model.skipped_meshes == (("body", TOY_MESH),)
-    assert model.shapes == ()
+    (use,) = model.meshes
+    assert (use.link, use.uri, use.use) == ("body", TOY_MESH, "hull")
+    assert use.file == str(package / "meshes" / "shell.stl")
+    (shape,) = model.shapes
+    assert (shape.name, shape.geometry.is_convex) == ("shell", True)
 
 
 @pytest.mark.parametrize("levels", [0, 1])
@@ -55,7 +70,7 @@ def test_package_paths_may_be_the_package_or_hold_it(package, urdf, levels):
     folder = [package, package.parent][levels]
     path = urdf(body_with_mesh(TOY_MESH))
     for given in (folder, str(folder), [folder], (str(folder),)):
-        assert load_model(path, package_paths=given).skipped_meshes
+        assert load_model(path, package_paths=given).meshes
 
 
 def test_a_package_is_found_through_ament(package, urdf, tmp_path, monkeypatch):
@@ -65,35 +80,35 @@ def test_a_package_is_found_through_ament(package, urdf, tmp_path, monkeypatch):
     monkeypatch.setenv(
         "AMENT_PREFIX_PATH", f"{tmp_path / 'none'}{os.pathsep}{tmp_path / 'install'}"
     )
-    assert load_model(path).skipped_meshes
+    assert load_model(path).meshes
 
 
 def test_a_package_is_found_through_ros_package_path(package, urdf, monkeypatch):
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(package.parent))
-    assert load_model(urdf(body_with_mesh(TOY_MESH))).skipped_meshes
+    assert load_model(urdf(body_with_mesh(TOY_MESH))).meshes
 
 
 def test_a_package_is_found_above_the_file_by_its_package_xml(package, urdf):
     package.rename(package.with_name("toy-main"))
     path = urdf(body_with_mesh(TOY_MESH), "sources", "toy-main", "urdf", "v1")
-    assert load_model(path).skipped_meshes
+    assert load_model(path).meshes
 
 
 def test_a_package_is_found_beside_the_folders_above_the_file(package, urdf):
-    assert load_model(urdf(body_with_mesh(TOY_MESH), "sources", "other", "urdf")).skipped_meshes
+    assert load_model(urdf(body_with_mesh(TOY_MESH), "sources", "other", "urdf")).meshes
 
 
 def test_a_relative_mesh_lies_beside_the_file(package, urdf, monkeypatch, tmp_path):
     path = urdf(body_with_mesh("../meshes/shell.stl"), "sources", "toy", "urdf")
     monkeypatch.chdir(tmp_path)
-    assert load_model(path).skipped_meshes
-    assert load_model(os.path.relpath(path)).skipped_meshes
+    assert load_model(path).meshes
+    assert load_model(os.path.relpath(path)).meshes
 
 
 @pytest.mark.parametrize("prefix", ["", "file://"])
 def test_an_absolute_mesh_is_itself(package, urdf, prefix):
     path = urdf(body_with_mesh(f"{prefix}{package / 'meshes' / 'shell.stl'}"))
-    assert load_model(path).skipped_meshes
+    assert load_model(path).meshes
 
 
 @pytest.mark.parametrize(

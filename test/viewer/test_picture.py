@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from meshes import angle_bracket, write_dae, write_obj
 
 from hrpsim import Box, Cylinder, Sphere, World, load_model, load_world
 from hrpsim.resources import share_path
 from hrpsim.viewer.arrows import contact_arrows, sensor_pose, wrench_arrows
 from hrpsim.viewer.drawing import capsule_mesh
 from hrpsim.viewer.signals import History, signals_of
-from hrpsim.viewer.visuals import MeshFile, visuals_of_model
+from hrpsim.viewer.visuals import MeshFile, load_mesh, visuals_of_model
 
 URDF = """<robot name="r">
   <material name="red"><color rgba="1 0 0.2 1"/></material>
@@ -39,6 +40,27 @@ def test_visuals_have_place_geometry_and_colour():
 def test_a_mesh_is_named_with_its_scale():
     (mesh,) = drawn('<visual><geometry><mesh filename="a.stl" scale="2 2 2"/></geometry></visual>')
     assert mesh.geometry == MeshFile("a.stl", (2.0, 2.0, 2.0))
+
+
+def test_a_mesh_is_drawn_in_metres_and_scaled(tmp_path):
+    path = write_dae(tmp_path / "l.dae", *angle_bracket(), unit="0.001")
+    model = load_model(URDF.format(""))
+    scene = load_mesh(model, MeshFile(str(path), (2.0, 1.0, -1.0)))
+    np.testing.assert_allclose(scene.bounds, [[0, 0, -1e-3], [2e-3, 2e-4, 0]], atol=1e-9)
+
+
+def test_collision_meshes_are_drawn_where_they_collide(tmp_path):
+    write_obj(tmp_path / "l.obj", *angle_bracket())
+    (tmp_path / "r.urdf").write_text(
+        URDF.format(
+            '<collision><origin xyz="0 0 1"/><geometry><mesh filename="l.obj"/></geometry>'
+            "</collision>"
+        )
+    )
+    (hull,) = visuals_of_model(load_model(tmp_path / "r.urdf"))
+    corners = hull.geometry.vertices @ hull.placement.R.T + hull.placement.p
+    np.testing.assert_allclose(corners.min(axis=0), [0, 0, 1], atol=1e-12)
+    np.testing.assert_allclose(corners.max(axis=0), [1, 0.2, 2], atol=1e-12)
 
 
 def test_without_visuals_the_collision_shapes_are_drawn():

@@ -3,9 +3,21 @@
 import time
 import urllib.request
 
+import numpy as np
 import pytest
+from meshes import angle_bracket
 
-from hrpsim import Box, Capsule, HrpsimError, Sphere, World, load_model
+from hrpsim import (
+    Box,
+    Capsule,
+    Compound,
+    HeightField,
+    HrpsimError,
+    Mesh,
+    Sphere,
+    World,
+    load_model,
+)
 from hrpsim.viewer.viewer import Viewer
 from robots import HRP2_LIKE
 
@@ -26,6 +38,10 @@ def world_of_all_kinds():
     world.add_static(Box((0.5, 0.5, 0.1)), position=(2.0, 0.0, 0.05), name="plate")
     world.add_body(Capsule(0.1, 0.3), 1.0, (1.0, 0.0, 1.0))
     world.add_body(Sphere(0.1), 1.0, (1.0, 1.0, 0.1))
+    world.add_static(HeightField(np.zeros((3, 3)), size=1.0), (90.0, 0.0, 3.0), name="field")
+    world.add_body(Mesh(*angle_bracket()), 1.0, (50.0, 0.0, 5.0))
+    hammer = Compound([Box((0.1, 0.1, 0.2)), (Box((0.02, 0.02, 0.4)), (0.0, 0.0, -0.3))])
+    world.add_body(hammer, 1.0, (0.0, 50.0, 5.0), name="hammer")
     world.add_robot(load_model(HRP2_LIKE, base="fixed", xacro_arguments={"bush": False}))
     return world
 
@@ -88,6 +104,9 @@ def test_the_page_is_served_on_loopback_and_the_scene_is_there(viewer):
         assert page.status == 200 and b"<html" in page.read().lower()
     nodes = viewer.server.scene._handle_from_node_name
     assert {"/world/ground_0", "/world/plate_1", "/capsule/capsule/shape"} <= nodes.keys()
+    assert {"/hammer/hammer/shape", "/hammer/hammer/shape1"} <= nodes.keys()
+    assert len(nodes["/mesh/mesh/shape"].vertices) == 12
+    assert len(nodes["/world/field_2"].faces) == 8
     model = next(iter(viewer.session.world.robots.values())).model
     assert any(name.startswith(f"/{model.name}/RARM_LINK6/") for name in nodes)
 

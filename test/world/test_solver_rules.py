@@ -135,7 +135,7 @@ def test_rules_reach_the_rows_of_a_step():
 @pytest.mark.parametrize(
     "given, named",
     [
-        ("penalty", ["penalty", "split"]),
+        ("springs", ["springs", "penalty"]),
         (3, ["solver", "3"]),
         ([{"kind": "contact"}], ["rule 0", "solver"]),
         (["direct"], ["rule 0", "mapping"]),

@@ -158,7 +158,7 @@ def test_connections_locks_and_motors_of_a_file(tmp_path):
 @pytest.mark.parametrize(
     "text, named",
     [
-        ("solvers: [{solver: penalty}]", ["solvers[0]", "penalty", "direct"]),
+        ("solvers: [{solver: springs}]", ["solvers[0]", "penalty", "direct"]),
         ("solvers: [{kind: contact}]", ["solvers[0]", "solver"]),
         ("world: {solver: 3}", ["world", "solver"]),
         ("contacts: [{between: [a, b], compliance: -1}]", ["contacts[0]", "compliance"]),

@@ -1,0 +1,224 @@
+"""The least distance of two placed shapes, for what must know when they can meet first.
+
+The surfaces of two solids are nearest to each other at a vertex and a face, or at two convex edges
+or their ends: only features are looked at (hrpsim.collision.features).
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.collision.manifold import collide
+from hrpsim.collision.meeting import SIDE_A, SIDE_B, is_inside, place_meeting, to_other
+from hrpsim.collision.tree_walk import boxes_apart, split_first
+from hrpsim.compiled import inner_kernel, kernel
+from hrpsim.model.geometry import MESH
+
+# What misses a triangle by less is rounding [m].
+_ON_THE_EDGE = 1e-9
+
+# A direction along which no edge of a mesh is likely to lie.
+_RAY = (0.5381966011250105, 0.6427876096865393, 0.5450848021312847)
+
+
+@inner_kernel
+def _segments_apart(wx, wy, wz, ux, uy, uz, length_a, vx, vy, vz, length_b):
+    """Return the squared distance of the segments w + s u and t v, 0 <= s, t <= length [m^2]."""
+    cosine = ux * vx + uy * vy + uz * vz
+    wu, wv = wx * ux + wy * uy + wz * uz, wx * vx + wy * vy + wz * vz
+    sine_squared = 1.0 - cosine * cosine
+    s = 0.0
+    if sine_squared > 1e-14:
+        s = min(max((cosine * wv - wu) / sine_squared, 0.0), length_a)
+    t = cosine * s + wv
+    if t < 0.0 or t > length_b:
+        t = min(max(t, 0.0), length_b)
+        s = min(max(cosine * t - wu, 0.0), length_a)
+    x, y, z = wx + s * ux - t * vx, wy + s * uy - t * vy, wz + s * uz - t * vz
+    return x * x + y * y + z * z
+
+
+@inner_kernel
+def _height_inside(vertices, face, x, y, z):
+    """Return the distance of a point from a triangle that it lies over, otherwise infinity [m]."""
+    for k in range(3):
+        corner, out = vertices[face.vertices[k]].position, face.outward[k]
+        dx, dy, dz = x - corner[0], y - corner[1], z - corner[2]
+        if dx * out[0] + dy * out[1] + dz * out[2] > _ON_THE_EDGE:
+            return math.inf
+    n = face.normal
+    return abs(dx * n[0] + dy * n[1] + dz * n[2])
+
+
+@inner_kernel
+def _corners_from_face(vertices, m, side, own, face):
+    """Return the least distance of a triangle's corners from another's face; 0 if it is pierced."""
+    corner, n, t = vertices[face.vertices[0]].position, face.normal, m.t[side]
+    least = math.inf
+    p = vertices[own.vertices[2]].position
+    x, y, z = to_other(m, side, p[0], p[1], p[2])
+    x, y, z = x + t[0], y + t[1], z + t[2]
+    height = (x - corner[0]) * n[0] + (y - corner[1]) * n[1] + (z - corner[2]) * n[2]
+    for k in range(3):
+        before, bx, by, bz = height, x, y, z
+        p = vertices[own.vertices[k]].position
+        x, y, z = to_other(m, side, p[0], p[1], p[2])
+        x, y, z = x + t[0], y + t[1], z + t[2]
+        height = (x - corner[0]) * n[0] + (y - corner[1]) * n[1] + (z - corner[2]) * n[2]
+        if height * before < 0.0:
+            share = before / (before - height)
+            bx, by, bz = bx + share * (x - bx), by + share * (y - by), bz + share * (z - bz)
+            if _height_inside(vertices, face, bx, by, bz) < math.inf:
+                return 0.0
+        least = min(least, _height_inside(vertices, face, x, y, z))
+    return least
+
+
+@inner_kernel
+def _edges_apart(m, edge_a, edge_b):
+    """Return the squared distance of an edge of a and one of b [m^2]."""
+    p, d, s, v = edge_a.start, edge_a.direction, edge_b.start, edge_b.direction
+    x, y, z = to_other(m, SIDE_A, p[0], p[1], p[2])
+    ux, uy, uz = to_other(m, SIDE_A, d[0], d[1], d[2])
+    return _segments_apart(
+        x + m.t[0, 0] - s[0], y + m.t[0, 1] - s[1], z + m.t[0, 2] - s[2],
+        ux, uy, uz, edge_a.length, v[0], v[1], v[2], edge_b.length,
+    )  # fmt: skip
+
+
+@inner_kernel
+def _triangles_apart(polyhedra, m, number_a, number_b, best):
+    """Return the distance of the features of two triangles [m], at most `best`."""
+    a, b = polyhedra.triangles[number_a], polyhedra.triangles[number_b]
+    if b.is_face:
+        best = min(best, _corners_from_face(polyhedra.vertices, m, SIDE_A, a, b))
+    if a.is_face:
+        best = min(best, _corners_from_face(polyhedra.vertices, m, SIDE_B, b, a))
+    squared = best * best
+    for i in range(3):
+        if (a.is_face == 0 and i > 0) or (a.is_face and not a.owned & (8 << i)):
+            continue
+        for j in range(3):
+            if (b.is_face == 0 and j > 0) or (b.is_face and not b.owned & (8 << j)):
+                continue
+            apart = _edges_apart(m, polyhedra.edges[a.edges[i]], polyhedra.edges[b.edges[j]])
+            squared = min(squared, apart)
+    return min(best, math.sqrt(squared))
+
+
+@inner_kernel
+def _surfaces_apart(polyhedra, m, best):
+    """Return the distance of the surfaces of two solids, if it is less than `best` [m]."""
+    stack = m.pairs
+    stack[0, 0] = polyhedra.solids[m.solid[0]].root
+    stack[0, 1] = polyhedra.solids[m.solid[1]].root
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        node_a, node_b = stack[waiting, 0], stack[waiting, 1]
+        a, b = polyhedra.nodes[node_a], polyhedra.nodes[node_b]
+        if boxes_apart(m, a, b) >= best:
+            continue
+        if a.child < 0 and b.child < 0:
+            best = _triangles_apart(polyhedra, m, a.triangle, b.triangle, best)
+            continue
+        if split_first(a, b):
+            first_a, second_a, first_b, second_b = a.child, a.child + 1, node_b, node_b
+        else:
+            first_a, second_a, first_b, second_b = node_a, node_a, b.child, b.child + 1
+        nodes = polyhedra.nodes
+        first = boxes_apart(m, nodes[first_a], nodes[first_b])
+        if first < boxes_apart(m, nodes[second_a], nodes[second_b]):
+            first_a, second_a, first_b, second_b = second_a, first_a, second_b, first_b
+        stack[waiting, 0], stack[waiting, 1] = first_a, first_b
+        stack[waiting + 1, 0], stack[waiting + 1, 1] = second_a, second_b
+        waiting += 2
+    return best
+
+
+@inner_kernel
+def _has_inside(polyhedra, m, side):
+    """Return whether the first vertex of the own solid is inside the other one."""
+    other = polyhedra.solids[m.solid[1 - side]]
+    p = polyhedra.vertices[polyhedra.solids[m.solid[side]].first_vertex].position
+    x, y, z = to_other(m, side, p[0], p[1], p[2])
+    x, y, z = x + m.t[side, 0], y + m.t[side, 1], z + m.t[side, 2]
+    low, high = other.lower, other.upper
+    if other.is_closed == 0 or x < low[0] or y < low[1] or z < low[2]:
+        return False
+    if x > high[0] or y > high[1] or z > high[2]:
+        return False
+    return is_inside(polyhedra, m, side, x, y, z, _RAY[0], _RAY[1], _RAY[2], 0.0)
+
+
+@inner_kernel
+def _height_over_plane(polyhedra, m, side, best):
+    """Return the height of the lowest vertex over z = 0 of the other frame, at most `best` [m]."""
+    R, height, stack = m.R[side], m.t[side, 2], m.stack
+    stack[0] = polyhedra.solids[m.solid[side]].root
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        node = polyhedra.nodes[stack[waiting]]
+        low = height
+        for j in range(3):
+            low += R[2, j] * node.center[j] - abs(R[2, j]) * node.half[j]
+        if low >= best:
+            continue
+        if node.child >= 0:
+            stack[waiting], stack[waiting + 1] = node.child, node.child + 1
+            waiting += 2
+            continue
+        for k in range(3):
+            corner = polyhedra.triangles[node.triangle].vertices[k]
+            p = polyhedra.vertices[corner].position
+            best = min(best, height + R[2, 0] * p[0] + R[2, 1] * p[1] + R[2, 2] * p[2])
+    return best
+
+
+@inner_kernel
+def shape_distance(
+    polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,
+    work, m,
+):  # fmt: skip
+    """Return the distance of two shapes, 0 if they overlap, or `at_most` if it is more [m].
+
+    Shapes are given by kind, size (3,), number of their solid (-1 for half-spaces, and without any
+    mesh among the two for all), rotation R (3, 3) and position p (3,) [m]. Where neither is a mesh,
+    it is the distance that hrpsim.collision.manifold.collide finds. `work` and `m` are a
+    MANIFOLD record and a MEETING record.
+    """
+    best = at_most
+    if kind_a != MESH and kind_b != MESH:
+        count = collide(
+            kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, at_most,
+            work.point, work.normal, work.gap, work.feature,
+        )  # fmt: skip
+        for k in range(count):
+            best = min(best, work.gap[k])
+        return max(best, 0.0)
+    place_meeting(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m)
+    rounding = m.rounding[0] + m.rounding[1]
+    if solid_a < 0:
+        best = _height_over_plane(polyhedra, m, SIDE_B, best + rounding)
+    elif solid_b < 0:
+        best = _height_over_plane(polyhedra, m, SIDE_A, best + rounding)
+    else:
+        best = _surfaces_apart(polyhedra, m, best + rounding)
+        if best > rounding and (
+            _has_inside(polyhedra, m, SIDE_A) or _has_inside(polyhedra, m, SIDE_B)
+        ):
+            return 0.0
+    return max(best - rounding, 0.0) if best < at_most + rounding else at_most
+
+
+@kernel
+def distance(
+    polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,
+    manifold, meeting,
+):  # fmt: skip
+    """Return `shape_distance` with records (1,) for work: for calls from Python."""
+    return shape_distance(
+        polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,
+        manifold[0], meeting[0],
+    )  # fmt: skip

@@ -1,0 +1,176 @@
+"""Contacts of two convex edges."""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.collision.meeting import (
+    AN_EDGE,
+    EDGE_EDGE,
+    NO_TRIANGLE,
+    SIDE_A,
+    SIDE_B,
+    add_candidate,
+    closes,
+    feature_code,
+    is_inside,
+    to_other,
+    velocity_at,
+)
+from hrpsim.collision.vertex_contacts import CONE_TOLERANCE, passes_wedge
+from hrpsim.compiled import inner_kernel
+
+# Edges whose directions differ by less than this sine touch along their length: their ends do.
+_PARALLEL = 1e-6
+# Faces that lie on each other to this angle: the contact takes the face's normal [rad].
+_FACE_TO_FACE = 0.02
+_FACING = 1.0 - 0.5 * _FACE_TO_FACE * _FACE_TO_FACE
+
+
+@inner_kernel
+def _to_own(m, x, y, z):
+    """Return the direction x, y, z of b's frame in that of a."""
+    R = m.R[0]
+    return (
+        R[0, 0] * x + R[1, 0] * y + R[2, 0] * z,
+        R[0, 1] * x + R[1, 1] * y + R[2, 1] * z,
+        R[0, 2] * x + R[1, 2] * y + R[2, 2] * z,
+    )
+
+
+@inner_kernel
+def _outside_cones(m, edge_a, edge_b, nx, ny, nz):
+    """Return by how much n leaves the normal cone of b's edge, or -n that of a's (a sine)."""
+    R = m.R[0]
+    x = R[0, 0] * nx + R[1, 0] * ny + R[2, 0] * nz
+    y = R[0, 1] * nx + R[1, 1] * ny + R[2, 1] * nz
+    z = R[0, 2] * nx + R[1, 2] * ny + R[2, 2] * nz
+    worst = 0.0
+    for k in range(2):
+        a, b = edge_a.inward[k], edge_b.inward[k]
+        worst = max(worst, nx * b[0] + ny * b[1] + nz * b[2])
+        worst = max(worst, -(x * a[0] + y * a[1] + z * a[2]))
+    return worst
+
+
+@inner_kernel
+def _shallower_elsewhere(edge, face, x, y, z, dx, dy, dz, depth, rim):
+    """Return whether an end of the edge x, x + d is behind both faces of another edge, less deep.
+
+    A vertex is then in contact with a face, and the edges have nothing to do with it. The face
+    numbered `face`, if any, is the one that lies on a face of x's edge.
+    """
+    tolerance = min(rim, depth)
+    n, w, s = edge.normals[0], edge.normals[1], edge.start
+    for end in range(2):
+        ex, ey, ez = x + end * dx - s[0], y + end * dy - s[1], z + end * dz - s[2]
+        first = -(ex * n[0] + ey * n[1] + ez * n[2])
+        second = -(ex * w[0] + ey * w[1] + ez * w[2])
+        if first > -tolerance and second > -tolerance:
+            least = second if face == 0 else (first if face == 1 else min(first, second))
+            if least < 0.5 * depth:
+                return True
+    return False
+
+
+@inner_kernel
+def _both_inside(polyhedra, m, edge_a, edge_b, x, y, z):
+    """Return whether the point x, in b's frame, is inside both solids."""
+    n = edge_b.normals[0]
+    if polyhedra.solids[m.solid[1]].rounding == 0.0:
+        if not is_inside(polyhedra, m, SIDE_A, x, y, z, n[0], n[1], n[2], 0.0):
+            return False
+    if polyhedra.solids[m.solid[0]].rounding > 0.0:
+        return True
+    x, y, z = _to_own(m, x - m.t[0, 0], y - m.t[0, 1], z - m.t[0, 2])
+    n = edge_a.normals[0]
+    return is_inside(polyhedra, m, SIDE_B, x, y, z, n[0], n[1], n[2], 0.0)
+
+
+@inner_kernel
+def meet_edges(polyhedra, m, candidates, number_a, number_b):
+    """Add the contact of an edge of a with one of b, if they are nearest to each other there.
+
+    Where the faces beside the edges lie on each other, the crossing is a corner of their common
+    patch, and the face of b gives the normal.
+    """
+    edge_a, edge_b = polyhedra.edges[number_a], polyhedra.edges[number_b]
+    ux, uy, uz = to_other(m, SIDE_A, edge_a.direction[0], edge_a.direction[1], edge_a.direction[2])
+    v = edge_b.direction
+    nx, ny, nz = uy * v[2] - uz * v[1], uz * v[0] - ux * v[2], ux * v[1] - uy * v[0]
+    sine = math.sqrt(nx * nx + ny * ny + nz * nz)
+    if sine < _PARALLEL:
+        return
+    nx, ny, nz = nx / sine, ny / sine, nz / sine
+    ax, ay, az = to_other(m, SIDE_A, edge_a.start[0], edge_a.start[1], edge_a.start[2])
+    ax, ay, az = ax + m.t[0, 0], ay + m.t[0, 1], az + m.t[0, 2]
+    s = edge_b.start
+    wx, wy, wz = ax - s[0], ay - s[1], az - s[2]
+    distance = wx * nx + wy * ny + wz * nz
+    deepest = min(edge_a.depth, edge_b.depth, m.near + m.calm)
+    if abs(distance) > max(m.near + m.rounding[0] + m.rounding[1], deepest):
+        return
+    # Where the lines are nearest: w + along_a u - along_b v is along n.
+    cosine = ux * v[0] + uy * v[1] + uz * v[2]
+    wu, wv = wx * ux + wy * uy + wz * uz, wx * v[0] + wy * v[1] + wz * v[2]
+    along_a = (cosine * wv - wu) / (sine * sine)
+    if along_a < -m.rim or along_a > edge_a.length + m.rim:
+        return
+    along_b = (wv - cosine * wu) / (sine * sine)
+    if along_b < -m.rim or along_b > edge_b.length + m.rim:
+        return
+
+    beside = _outside_cones(m, edge_a, edge_b, nx, ny, nz)
+    opposite = _outside_cones(m, edge_a, edge_b, -nx, -ny, -nz)
+    if opposite < beside or (opposite == beside and distance < 0.0):
+        nx, ny, nz, distance, beside = -nx, -ny, -nz, -distance, opposite
+    on_a, on_b, closest = -1, -1, _FACING
+    for i in range(2):
+        g = edge_a.normals[i]
+        gx, gy, gz = to_other(m, SIDE_A, g[0], g[1], g[2])
+        for j in range(2):
+            h = edge_b.normals[j]
+            facing = -(gx * h[0] + gy * h[1] + gz * h[2])
+            if facing > closest:
+                on_a, on_b, closest = i, j, facing
+    px, py, pz = ax + along_a * ux, ay + along_a * uy, az + along_a * uz
+    if on_b >= 0:
+        h = edge_b.normals[on_b]
+        leaning = nx * h[0] + ny * h[1] + nz * h[2]
+        if abs(leaning) < 0.5:
+            return
+        distance = distance if leaning > 0.0 else -distance
+        nx, ny, nz = h[0], h[1], h[2]
+    elif beside > CONE_TOLERANCE:
+        return
+    gap = distance - m.rounding[0] - m.rounding[1]
+    if gap > m.near or distance < -deepest:
+        return
+    if distance < 0.0:
+        la, lb = edge_a.length, edge_b.length
+        if _shallower_elsewhere(
+            edge_b, on_b, ax, ay, az, la * ux, la * uy, la * uz, -distance, m.rim
+        ):
+            return
+        bx, by, bz = _to_own(m, s[0] - m.t[0, 0], s[1] - m.t[0, 1], s[2] - m.t[0, 2])
+        vx, vy, vz = _to_own(m, lb * v[0], lb * v[1], lb * v[2])
+        if _shallower_elsewhere(edge_a, on_a, bx, by, bz, vx, vy, vz, -distance, m.rim):
+            return
+    if distance < -m.rim and not _both_inside(
+        polyhedra, m, edge_a, edge_b,
+        px - 0.5 * distance * nx, py - 0.5 * distance * ny, pz - 0.5 * distance * nz,
+    ):  # fmt: skip
+        return
+    if gap > m.calm:
+        dx, dy, dz = velocity_at(m, SIDE_A, px, py, pz)
+        if not closes(m, gap, -(dx * nx + dy * ny + dz * nz)):
+            return
+        time, rounding = m.time_step, m.rounding[0] + m.rounding[1]
+        if not passes_wedge(edge_b, px, py, pz, time * dx, time * dy, time * dz, rounding + m.calm):
+            return
+    first_a = polyhedra.solids[m.solid[0]].first_edge
+    first_b = polyhedra.solids[m.solid[1]].first_edge
+    add_candidate(
+        m, candidates, SIDE_A, EDGE_EDGE, feature_code(AN_EDGE, number_a - first_a),
+        feature_code(AN_EDGE, number_b - first_b), NO_TRIANGLE, px, py, pz, nx, ny, nz, distance,
+    )  # fmt: skip

@@ -1,0 +1,119 @@
+"""Polyhedral solids as flat pools for the kernels: vertices, edges, triangles, bounding boxes.
+
+Sphere, capsule, box and cylinder have twins here, for their contacts with meshes: a point and a
+segment with a rounding radius, the box itself, and a prism.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+CONVEX, FLAT, CONCAVE = (np.int64(k) for k in range(3))
+
+VERTEX = np.dtype(
+    [
+        ("position", "f8", (3,)),  # in the solid's frame, as all here [m]
+        ("first_spoke", "i8"),
+        ("last_spoke", "i8"),  # one past
+    ]
+)
+
+# A direction in which the surface leaves a vertex, and the normal of a face there.
+SPOKE = np.dtype([("direction", "f8", (3,)), ("normal", "f8", (3,))])
+
+EDGE = np.dtype(
+    [
+        ("start", "f8", (3,)),
+        ("direction", "f8", (3,)),  # unit vector
+        ("length", "f8"),
+        ("normals", "f8", (2, 3)),  # of the two faces; 0 for the core of a capsule
+        ("inward", "f8", (2, 3)),  # unit vectors in the faces, across the edge; or 0
+        ("depth", "f8"),  # how deep another edge may be inside [m]
+    ]
+)
+
+TRIANGLE = np.dtype(
+    [
+        ("vertices", "i8", (3,)),
+        ("edges", "i8", (3,)),  # edge k goes from vertex k to the next
+        ("normal", "f8", (3,)),
+        ("outward", "f8", (3, 3)),  # unit vectors in the plane, across each edge
+        ("bend", "i8", (3,)),  # CONVEX, FLAT or CONCAVE, at each edge
+        ("beyond", "f8", (3, 3)),  # normals of the triangles beyond the edges
+        ("facet", "i8"),  # the same for triangles that continue each other flatly
+        ("depth", "f8"),  # how deep a vertex may be inside, half the thickness [m]
+        ("is_face", "i8"),  # 0: only carries a point or a segment
+        ("owned", "i8"),  # bits 0..2: vertices, 3..5: edges that are features and met here
+    ]
+)
+
+# The box of an inner node holds those of its two children; a leaf's holds the triangle and what
+# lies inward of it down to its depth.
+NODE = np.dtype(
+    [
+        ("center", "f8", (3,)),
+        ("half", "f8", (3,)),
+        ("child", "i8"),  # the first of two children, the other one follows it; -1: a leaf
+        ("triangle", "i8"),
+    ]
+)
+
+SOLID = np.dtype(
+    [
+        ("root", "i8"),
+        ("first_vertex", "i8"),
+        ("first_edge", "i8"),
+        ("first_triangle", "i8"),
+        ("is_closed", "i8"),  # 0: a surface with a boundary, or the core of a round shape
+        ("rounding", "f8"),  # radius about all of it [m]
+        ("rim", "f8"),  # by how little features must miss each other to count as missing [m]
+        ("ball", "f8"),  # radius of the ball about the frame's origin that holds it [m]
+        ("lower", "f8", (3,)),  # corners of its box, in its frame [m]
+        ("upper", "f8", (3,)),
+    ]
+)
+
+POOLS = {
+    "vertices": VERTEX,
+    "spokes": SPOKE,
+    "edges": EDGE,
+    "triangles": TRIANGLE,
+    "nodes": NODE,
+    "solids": SOLID,
+}
+
+
+class Polyhedra(NamedTuple):
+    """Any number of solids, or one; indices count from the start of each array."""
+
+    vertices: np.ndarray  # VERTEX
+    spokes: np.ndarray  # SPOKE
+    edges: np.ndarray  # EDGE
+    triangles: np.ndarray  # TRIANGLE
+    nodes: np.ndarray  # NODE
+    solids: np.ndarray  # SOLID
+
+
+def joined_polyhedra(parts: list[Polyhedra]) -> Polyhedra:
+    """Return one pool for all parts, indices shifted."""
+    pools = {name: [np.zeros(0, dtype=kind)] for name, kind in POOLS.items()}
+    first = dict.fromkeys(POOLS, 0)
+    for part in parts:
+        moved = {name: array.copy() for name, array in part._asdict().items()}
+        moved["vertices"]["first_spoke"] += first["spokes"]
+        moved["vertices"]["last_spoke"] += first["spokes"]
+        moved["triangles"]["vertices"] += first["vertices"]
+        moved["triangles"]["edges"] += first["edges"]
+        nodes, solids = moved["nodes"], moved["solids"]
+        nodes["child"] += np.where(nodes["child"] >= 0, first["nodes"], 0)
+        nodes["triangle"] += np.where(nodes["triangle"] >= 0, first["triangles"], 0)
+        solids["root"] += first["nodes"]
+        solids["first_vertex"] += first["vertices"]
+        solids["first_edge"] += first["edges"]
+        solids["first_triangle"] += first["triangles"]
+        for name, array in moved.items():
+            pools[name].append(array)
+            first[name] += len(array)
+    return Polyhedra(**{name: np.concatenate(arrays) for name, arrays in pools.items()})

@@ -1,0 +1,120 @@
+"""`hrpsim check-urdf`: loads a description, says what it holds and how it touches itself."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from dataclasses import asdict
+from pathlib import Path
+
+from hrpsim.commands.output import print_report, xacro_arguments
+from hrpsim.errors import HrpsimError, ModelWarning
+
+SAMPLES = 10_000  # a pair that overlaps in one of 2170 postures is seen with 99 % probability
+
+
+def add_parser(commands) -> None:
+    """Add the command to the parsers of `hrpsim`."""
+    parser = commands.add_parser("check-urdf", help="load a description and say what it holds")
+    parser.add_argument("urdf", type=Path, help="URDF or xacro file")
+    parser.add_argument("--base", choices=("free", "fixed"), default="free")
+    parser.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
+    parser.add_argument(
+        "--meshes", default="hull", help="how collision meshes collide: hull, exact or none"
+    )
+    parser.add_argument("--srdf", type=Path, help="SRDF with disable_collisions")
+    parser.add_argument(
+        "--accept-nonphysical-inertia", action="store_true", help="take all inertias as they are"
+    )
+    parser.add_argument(
+        "--self-collisions",
+        action="store_true",
+        help="list the pairs of links that overlap in the neutral posture (adjacent ones left out)",
+    )
+    parser.add_argument(
+        "--write-srdf",
+        type=Path,
+        metavar="FILE",
+        help="write the pairs that are adjacent, or overlap always or never, as an SRDF",
+    )
+    parser.add_argument(
+        "--samples", type=int, default=SAMPLES, help=f"random postures for that ({SAMPLES})"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the random postures (0)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=check_urdf)
+
+
+def check_urdf(options: argparse.Namespace) -> int:
+    """Load a description; print its joints, links, mass, sensors, meshes and self-collisions."""
+    from hrpsim.model.load import load_model
+
+    if options.samples < 1:
+        raise HrpsimError(f"--samples must be at least 1, got {options.samples}")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ModelWarning)
+        model = load_model(
+            options.urdf,
+            base=options.base,
+            xacro_arguments=xacro_arguments(options.xacro),
+            accept_nonphysical_inertia=options.accept_nonphysical_inertia,
+            meshes=options.meshes,
+            srdf=options.srdf,
+        )
+    report = {
+        "name": model.name,
+        "base": model.base,
+        "nq": model.nq,
+        "nv": model.nv,
+        "mass": round(model.mass, 6),
+        "links": len(model.link_names),
+        "bodies": model.body_count,
+        "joints": list(model.joint_names),
+        "sensors": {s.name: f"{s.kind} on {s.link}" for s in model.sensors},
+        "collision_shapes": len(model.shapes),
+        "collision_meshes": [asdict(use) for use in model.meshes],
+        "warnings": [str(warning.message) for warning in caught],
+    }
+    if options.self_collisions or options.write_srdf:
+        report.update(_self_collisions(options, model))
+    if not options.json:
+        for line in report.pop("warnings"):
+            print(f"hrpsim: warning: {line}", file=sys.stderr)
+        report["collision_meshes"] = _lines(model)
+    print_report(report, options.json)
+    return 0
+
+
+def _lines(model) -> dict[str, str]:
+    """Return by link what became of its meshes."""
+    lines: dict[str, list[str]] = {}
+    for use in model.meshes:
+        kind = {"hull": "hull of", "exact": "exact,", "none": "does not collide"}[use.use]
+        size = "" if use.use == "none" else f" {use.vertices} vertices, {use.triangles} triangles"
+        lines.setdefault(use.link, []).append(f"{use.uri}: {kind}{size}")
+    return {link: "; ".join(texts) for link, texts in lines.items()}
+
+
+def _self_collisions(options: argparse.Namespace, model) -> dict:
+    from hrpsim.model.srdf import write_disabled_collisions
+    from hrpsim.world.self_collisions import SelfContacts, survey_pairs
+
+    touching = SelfContacts(model).touching(model.neutral())
+    report: dict = {
+        "overlaps_in_neutral_posture": {
+            f"{a} - {b}": f"{1e3 * depth:.3g} mm" for (a, b), depth in sorted(touching.items())
+        }
+    }
+    if options.write_srdf:
+        survey = survey_pairs(model, options.samples, options.seed)
+        write_disabled_collisions(options.write_srdf, model.name, survey.reasons)
+        kinds = list(survey.reasons.values())
+        report["postures"] = survey.samples
+        report["pairs_disabled"] = {kind: kinds.count(kind) for kind in sorted(set(kinds))}
+        report["pairs_left"] = {
+            f"{a} - {b}": f"{100 * share:.3g} % of the postures"
+            for (a, b), share in survey.shares.items()
+        }
+        report["srdf"] = str(options.write_srdf)
+    return report

@@ -1,0 +1,34 @@
+"""What commands share: arguments for xacro, and printing a report."""
+
+from __future__ import annotations
+
+import json
+
+from hrpsim.errors import HrpsimError
+
+
+def xacro_arguments(texts: list[str]) -> dict[str, str]:
+    """Return the arguments of --xacro NAME:=VALUE."""
+    arguments = {}
+    for text in texts:
+        name, separator, value = text.partition(":=")
+        if not separator:
+            raise HrpsimError(f"--xacro takes NAME:=VALUE, got {text!r}")
+        arguments[name] = value
+    return arguments
+
+
+def print_report(report: dict, as_json: bool) -> None:
+    """Print a report as JSON, or as lines to read."""
+    if as_json:
+        print(json.dumps(report, indent=2))
+        return
+    for key, value in report.items():
+        if isinstance(value, dict) and value:
+            print(f"{key}:")
+            for name, item in value.items():
+                print(f"  {name}: {item}")
+        elif isinstance(value, float):
+            print(f"{key}: {value:.6g}")
+        else:
+            print(f"{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}")

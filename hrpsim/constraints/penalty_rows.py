@@ -1,0 +1,256 @@
+"""Penalty contacts: constrained springs with friction that sticks and slips (Kuroda, ch. 5).
+
+A point that has sunk in is pushed by a spring and a damper with a force known at the start of the
+step, so its rows hold given impulses; only beyond the spring's maximum extension does the normal
+row press harder, as a constraint. A sticking point hangs on a spring anchored where it began to
+stick; a sliding one feels mu times the spring's force. One that slips slowly beside what its spring
+gives creeps: it drags its anchor along and keeps the spring stretched by the kinetic friction.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.constraints.contact_rows import tangents
+from hrpsim.constraints.point_rows import point_velocity
+from hrpsim.constraints.rows import ITERATIVE, PENALTY, coupling
+
+OPEN, SLIDING, STUCK, CREEPING = range(4)  # phases of a penalty contact
+
+# The spring that a contact has by default, in units of its mass over the time step squared; of more
+# points between two shapes than so many, each has less.
+STIFFNESS_SHARE = 0.5
+_FULL_POINTS = 4.0
+# Its maximum extension by default: so often what it gives under the weight of its own mass.
+_EXTENSION_SHARE = 4.0
+_STANDARD_GRAVITY = 9.80665
+
+# A point creeps that slips in a step by less than this share of what its spring gives under the
+# kinetic friction.
+_CREEP = 0.1
+
+# Symplectic Euler is stable while (k dt^2 + 2 c dt) / m is below this.
+STABLE_BELOW = 4.0
+_POWER_STEPS = 6
+
+_UNBOUNDED = 1e30  # a cone that holds any given friction
+_LEAST_SPEED = 1e-100  # [m/s]
+
+
+@inner_kernel
+def write_penalty_rows(
+    forest,
+    kinematics,
+    contacts,
+    contact_count,
+    shapes,
+    materials,
+    solvers,
+    law,
+    time_step,
+    directions,
+    ports,
+    rows_out,
+):
+    """Give the rows of penalty contacts their impulses; move their friction's state on.
+
+    The rows are those of `write_contact_rows`; ports.velocity the velocity at the start of the
+    step. Returns (the largest (k dt^2 + 2 c dt) / m of the modes of any pair of shapes that a point
+    began to press in, 0 for none; a contact of that pair).
+    """
+    rows, response = rows_out.rows, rows_out.response
+    stiffest = 0.0
+    c = stiffest_contact = np.int64(0)
+    while c < contact_count:
+        first = c
+        while (
+            c < contact_count
+            and contacts[c].shape_a == contacts[first].shape_a
+            and contacts[c].shape_b == contacts[first].shape_b
+        ):
+            c += 1
+        a, b = shapes[contacts[first].shape_a], shapes[contacts[first].shape_b]
+        if solvers[a.solver_class, b.solver_class] != PENALTY:
+            continue
+        pair = materials[a.material, b.material]
+        share = STIFFNESS_SHARE * min(1.0, _FULL_POINTS / (c - first))
+        begins = False
+        for number in range(first, c):
+            contact = contacts[number]
+            was_open = contact.phase == OPEN
+            _press(
+                forest,
+                kinematics,
+                contact,
+                pair,
+                share,
+                law,
+                time_step,
+                directions,
+                ports.velocity,
+                rows[3 * number],
+                rows[3 * number + 1],
+                rows[3 * number + 2],
+            )
+            begins = begins or (was_open and contact.phase != OPEN)
+        if begins:
+            found = _stiffness_of_modes(contacts, first, c, time_step, rows, response)
+            if found > stiffest:
+                stiffest, stiffest_contact = found, first
+    return stiffest, stiffest_contact
+
+
+@inner_kernel
+def _press(
+    forest, kinematics, contact, pair, share, law, time_step, directions, velocity, normal, x, y
+):
+    """Write the rows of one penalty contact."""
+    contact.stiffness = contact.damping = 0.0
+    normal.solver = x.solver = y.solver = ITERATIVE
+    if normal.inverse_mass <= 0.0:
+        contact.phase = OPEN
+        normal.lower = normal.upper = normal.impulse = 0.0
+        return
+    mass = 1.0 / max(normal.inverse_mass, x.inverse_mass)
+    k = pair.stiffness
+    if k == 0.0:
+        k = share * mass / (time_step * time_step)
+    c = 2.0 * pair.damping_ratio * math.sqrt(k * mass)
+    w = pair.max_extension
+    if w < 0.0:
+        w = _EXTENSION_SHARE * _STANDARD_GRAVITY * mass / k
+    contact.stiffness, contact.damping = k, c
+    approach, slip_x, slip_y = point_velocity(normal, x, y, velocity)
+    force = max(0.0, -k * contact.gap - c * approach) if contact.gap < 0.0 else 0.0
+    normal.upper = pair.force_limit * time_step
+    normal.lower = min(force * time_step, normal.upper)
+    normal.impulse = max(normal.impulse, normal.lower)
+    left = contact.gap + w
+    if left >= 0.0:
+        normal.target = normal.push = -left / time_step
+    else:
+        normal.target = 0.0
+        normal.push = min(-law.correction_rate * left / time_step, law.correction_speed)
+    for r in range(3):
+        directions[0, r] = contact.normal[r]
+    tangents(directions[0], directions[1], directions[2])
+    before = 0.0
+    for r in range(3):
+        slip = slip_x * directions[1, r] + slip_y * directions[2, r]
+        before += slip * contact.slip[r]
+        contact.slip[r] = slip
+    speed = max(math.sqrt(slip_x * slip_x + slip_y * slip_y), _LEAST_SPEED)
+    if left + time_step * approach <= 0.0:
+        contact.phase = SLIDING  # deep: friction is the constraint's
+        return
+    along_x = along_y = 0.0
+    if force == 0.0:
+        contact.phase = OPEN
+    elif contact.phase < STUCK and (
+        speed < law.slip_threshold or (contact.phase == SLIDING and before < 0.0)
+    ):
+        contact.phase = STUCK
+        _anchor(kinematics, contact, directions, 0.0, 0.0)
+    elif contact.phase == OPEN:
+        contact.phase = SLIDING
+    if contact.phase >= STUCK:
+        stretch_x, stretch_y = _stretch(forest, kinematics, contact, directions)
+        along_x, along_y = -k * stretch_x - c * slip_x, -k * stretch_y - c * slip_y
+        load = math.sqrt(along_x * along_x + along_y * along_y)
+        kinetic = pair.kinetic * force
+        bound = kinetic if contact.phase == CREEPING else pair.static * force
+        contact.phase = STUCK if load <= bound else SLIDING
+        if load > bound and k * speed * time_step < _CREEP * kinetic:
+            contact.phase = CREEPING
+            along_x, along_y = kinetic / load * along_x, kinetic / load * along_y
+            stretch_x, stretch_y = -(along_x + c * slip_x) / k, -(along_y + c * slip_y) / k
+        _anchor(kinematics, contact, directions, stretch_x, stretch_y)
+    if contact.phase == SLIDING:
+        along_x = -pair.kinetic * force * slip_x / speed
+        along_y = -pair.kinetic * force * slip_y / speed
+    x.impulse, y.impulse = along_x * time_step, along_y * time_step
+    for row in (x, y):
+        row.mass = row.inverse_mass = 0.0
+    normal.friction = _UNBOUNDED
+
+
+@inlined_kernel
+def _to_body(kinematics, body, point, held_out):
+    """Write a point given from the tree's origin in the frame of its body."""
+    for r in range(3):
+        held_out[r] = point[r]
+    if body >= 0:
+        R, p = kinematics[body].R, kinematics[body].p
+        x, y, z = point[0] - p[0], point[1] - p[1], point[2] - p[2]
+        for r in range(3):
+            held_out[r] = R[0, r] * x + R[1, r] * y + R[2, r] * z
+
+
+@inlined_kernel
+def _stretch(forest, kinematics, contact, directions):
+    """Return how far the anchors are apart along both tangents, that of a from that of b [m]."""
+    along_x = along_y = 0.0
+    for end in range(2):
+        body = contact.body_a if end == 0 else contact.body_b
+        held = contact.held_a if end == 0 else contact.held_b
+        sign = 1.0 if end == 0 else -1.0
+        for r in range(3):
+            at = held[r]
+            if body >= 0:
+                R = kinematics[body].R
+                origin = kinematics[forest.bodies[body].root].origin[r]
+                turned = R[r, 0] * held[0] + R[r, 1] * held[1] + R[r, 2] * held[2]
+                at = origin + (kinematics[body].p[r] + turned)
+            along_x += sign * at * directions[1, r]
+            along_y += sign * at * directions[2, r]
+    return along_x, along_y
+
+
+@inlined_kernel
+def _anchor(kinematics, contact, directions, stretch_x, stretch_y):
+    """Hang the spring on the contact point as it is, stretched by so much along the tangents.
+
+    So the anchors follow a point that rolls, while what it slipped by is kept.
+    """
+    point = contact.held_b
+    for r in range(3):
+        stretch = stretch_x * directions[1, r] + stretch_y * directions[2, r]
+        point[r] = contact.point_b[r] - stretch
+    _to_body(kinematics, contact.body_b, point, contact.held_b)
+    _to_body(kinematics, contact.body_a, contact.point_a, contact.held_a)
+
+
+@inner_kernel
+def _stiffness_of_modes(contacts, first, end, time_step, rows, response):
+    """Return the largest (k dt^2 + 2 c dt) / m of the modes of contacts first to end - 1.
+
+    The largest eigenvalue of J M^-1 J^T K by the power method: never more than it is.
+    """
+    largest = 0.0
+    for number in range(3 * first, 3 * end):
+        rows[number].kept_impulse = 1.0 + 0.3 * (number % 3) - 0.1 * ((number - 3 * first) % 7)
+    for _ in range(_POWER_STEPS):
+        size, product = 0.0, 0.0
+        for number in range(3 * first, 3 * end):
+            total = 0.0
+            for other in range(3 * first, 3 * end):
+                spring = contacts[other // 3]
+                if spring.phase != OPEN:
+                    k = time_step * (spring.stiffness * time_step + 2.0 * spring.damping)
+                    pull = k * rows[other].kept_impulse
+                    total += coupling(rows[number], rows[other], response) * pull
+            rows[number].feedback = total
+            spring = contacts[number // 3]
+            k = time_step * (spring.stiffness * time_step + 2.0 * spring.damping)
+            if spring.phase != OPEN:
+                size += k * rows[number].kept_impulse * rows[number].kept_impulse
+                product += k * rows[number].kept_impulse * total
+        if size <= 0.0 or product <= 0.0:
+            break
+        largest = product / size
+        for number in range(3 * first, 3 * end):
+            rows[number].kept_impulse = rows[number].feedback / largest
+    return largest

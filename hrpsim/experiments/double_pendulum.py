@@ -1,0 +1,261 @@
+"""The two-link pendulum of E9: Lagrange's equations with dry friction, and our three models of it.
+
+Kuroda, 8.2: boxes of 2 x 2 x 6 m and 5 kg, each hung on an axis along x that lies 1 m inside its
+upper face; the second axis is 4 m below the first. With I the moment of a box about its axis, s
+from axis to centre and l from axis to axis, theta_1 relative to link 1, and tau the friction:
+
+    [2 I + m l^2 + 2 m l s c, I + m l s c] [theta_0'']   [-m l s sin(theta_1) w (2 u + w)]
+    [I + m l s c,             I          ] [theta_1''] + [m l s sin(theta_1) u^2         ]
+
+        + [m g (s + l) sin(theta_0) + m g s sin(theta_0 + theta_1)]
+          [m g s sin(theta_0 + theta_1)                           ] = tau
+
+with c = cos(theta_1), u = theta_0', w = theta_1'. Printed (8.5) differs in the places of its
+brackets. Friction is -f sign(rate); a joint that stands is held by up to f.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from hrpsim import Box, World, load_model
+
+MASS, GRAVITY = 5.0, 9.8
+LENGTHS = (2.0, 2.0, 6.0)
+CENTRE, NEXT = 2.0, 4.0  # from an axis to the centre of its box, and to the next axis [m]
+SPIN = MASS * (LENGTHS[1] ** 2 + LENGTHS[2] ** 2) / 12.0
+INERTIA = SPIN + MASS * CENTRE**2  # about the axis: 110/3
+PRINTED_INERTIA = 100.0 / 3.0
+START = np.array([math.pi / 4, 0.0])
+FRICTION = 0.3  # [Nm]
+HALF_WIDTH = RADIUS = 1.0  # of the spring hinges [m]; the thesis does not say
+
+
+class Lagrange:
+    """The exact motion of one or two links from rest."""
+
+    def __init__(self, start=START, friction: float = FRICTION, inertia: float = INERTIA):
+        self.start, self.friction, self.inertia = np.array(start), friction, inertia
+        self.count = len(self.start)
+
+    def _equations(self, angles, rates):
+        """Return the mass matrix and the torques that the rest asks of the joints."""
+        weight = MASS * GRAVITY
+        if self.count == 1:
+            return np.array([[self.inertia]]), weight * CENTRE * np.sin(angles)
+        c, s = math.cos(angles[1]), math.sin(angles[1])
+        b = MASS * NEXT * CENTRE
+        across = self.inertia + b * c
+        M = np.array(
+            [
+                [2.0 * self.inertia + MASS * NEXT**2 + 2.0 * b * c, across],
+                [across, self.inertia],
+            ]
+        )
+        lower = weight * CENTRE * math.sin(angles.sum())
+        u, w = rates
+        h = [
+            weight * (CENTRE + NEXT) * math.sin(angles[0]) + lower - b * s * w * (2.0 * u + w),
+            lower + b * s * u * u,
+        ]
+        return M, np.array(h)
+
+    def _forces(self, state, signs):
+        """Return accelerations and friction torques while `signs` say how joints move; 0: held."""
+        n = self.count
+        M, h = self._equations(state[:n], state[n:])
+        torque = -self.friction * np.array(signs, dtype=float)
+        moving = np.flatnonzero(signs)
+        acceleration = np.zeros(n)
+        if moving.size:
+            acceleration[moving] = np.linalg.solve(M[np.ix_(moving, moving)], (torque - h)[moving])
+        held = np.flatnonzero(np.equal(signs, 0))
+        torque[held] = (M @ acceleration + h)[held]
+        return acceleration, torque
+
+    def _signs(self, state, standing):
+        """Return how joints move next, those `standing` being at rest now."""
+        n = self.count
+        known = np.sign(state[n:])
+        choices = [(0, 1, -1) if k in standing else (int(known[k]),) for k in range(n)]
+        for signs in itertools.product(*choices):
+            acceleration, torque = self._forces(state, signs)
+            fits = all(
+                abs(torque[k]) <= self.friction if signs[k] == 0 else acceleration[k] * signs[k] > 0
+                for k in standing
+            )
+            if fits:
+                return signs
+        raise ArithmeticError(f"no consistent friction at {state}")
+
+    def angles(self, times: np.ndarray) -> np.ndarray:
+        """Return the angles (len(times), n) [rad] by DOP853 at 1e-12, stop by stop."""
+        n, now, end = self.count, 0.0, float(times[-1])
+        state = np.concatenate([self.start, np.zeros(n)])
+        found = np.zeros((len(times), n))
+        standing = set(range(n))
+        while True:
+            signs = self._signs(state, standing)
+            if not any(signs):
+                found[times >= now] = state[:n]
+                return found
+            part = self._part(state, signs, now, end)
+            inside = (times >= now) & (times <= part.t[-1])
+            found[inside] = part.sol(times[inside])[:n].T
+            now, state = float(part.t[-1]), part.y[:, -1].copy()
+            if part.status == 0:
+                return found
+            standing = {k for k in range(n) if signs[k] == 0}
+            for k in range(n):
+                if signs[k] and len(part.t_events[k]):
+                    state[n + k] = 0.0
+                    standing.add(k)
+
+    def _part(self, state, signs, now: float, end: float):
+        """Integrate until a moving joint stops or a held one is torn loose."""
+        n = self.count
+
+        def flow(_, y):
+            return np.concatenate([y[n:], self._forces(y, signs)[0]])
+
+        events = []
+        for k in range(n):
+            if signs[k]:
+                event = _stops(n + k, signs[k])
+            else:
+                event = _tears(self, k, signs)
+            event.terminal = True
+            event.direction = -1.0
+            events.append(event)
+        return solve_ivp(
+            flow, (now, end), state, "DOP853", rtol=1e-12, atol=1e-13,
+            events=events, dense_output=True,
+        )  # fmt: skip
+
+
+def _stops(index: int, sign: int):
+    return lambda _, y: sign * y[index]
+
+
+def _tears(lagrange: Lagrange, joint: int, signs):
+    return lambda _, y: lagrange.friction - abs(lagrange._forces(y, signs)[1][joint])
+
+
+def urdf(friction: float = FRICTION, count: int = 2) -> str:
+    """Return the links as a robot whose base is the ceiling; all angles 0 hang straight down."""
+    across = MASS * (LENGTHS[0] ** 2 + LENGTHS[2] ** 2) / 12.0
+    along = MASS * (LENGTHS[0] ** 2 + LENGTHS[1] ** 2) / 12.0
+    parts, parent, z = ['<link name="ceiling"/>'], "ceiling", 0.0
+    for k in range(count):
+        parts.append(
+            f'<link name="link{k}"><inertial><origin xyz="0 0 {-CENTRE}"/><mass value="{MASS}"/>'
+            f'<inertia ixx="{SPIN}" iyy="{across}" izz="{along}" ixy="0" ixz="0" iyz="0"/>'
+            f'</inertial></link><joint name="joint{k}" type="continuous">'
+            f'<parent link="{parent}"/><child link="link{k}"/><origin xyz="0 0 {z}"/>'
+            f'<axis xyz="1 0 0"/><dynamics friction="{friction}"/></joint>'
+        )
+        parent, z = f"link{k}", -NEXT
+    return f'<robot name="pendulum">{"".join(parts)}</robot>'
+
+
+class Tree:
+    """The pendulum as a robot: joint angles, articulated-body algorithm."""
+
+    def __init__(self, time_step, integrator="semi_implicit", start=START, friction=FRICTION):
+        self.world = World(time_step, gravity=(0.0, 0.0, -GRAVITY), integrator=integrator)
+        model = load_model(urdf(friction, len(start)), base="fixed")
+        self.robot = self.world.add_robot(model, q=np.array(start))
+
+    def look(self) -> np.ndarray:
+        """Return the angles [rad]."""
+        return np.array(self.robot.joint_positions)
+
+
+class Boxes:
+    """The pendulum as free boxes; `_join` hangs one on another."""
+
+    def __init__(self, time_step, integrator="semi_implicit", start=START, friction=FRICTION):
+        self.world = World(time_step, gravity=(0.0, 0.0, -GRAVITY), integrator=integrator)
+        self.friction, self.boxes = friction, []
+        axis, above = np.zeros(3), None
+        for angle, relative in zip(np.cumsum(start), start, strict=True):
+            down = np.array([0.0, math.sin(angle), -math.cos(angle)])
+            box = self.world.add_body(
+                Box(LENGTHS),
+                MASS,
+                position=axis + CENTRE * down,
+                orientation=(math.sin(angle / 2), 0.0, 0.0, math.cos(angle / 2)),
+            )
+            self._join(above, box, axis, float(relative))
+            self.boxes.append(box)
+            above, axis = box, axis + NEXT * down
+
+    def look(self) -> np.ndarray:
+        """Return the angles [rad], each below half a turn."""
+        total = np.array([2.0 * math.atan2(b.orientation[0], b.orientation[3]) for b in self.boxes])
+        relative = np.diff(total, prepend=0.0)
+        return (relative + math.pi) % (2.0 * math.pi) - math.pi
+
+
+class Hinged(Boxes):
+    """Free boxes on the constraint solver's hinges; friction is a motor at rest, up to its torque.
+
+    Rows are solved directly.
+    """
+
+    def _join(self, above, box, point, angle):
+        hinge = self.world.connect(above, box, kind="hinge", point=point, axis=(1.0, 0.0, 0.0))
+        if self.friction > 0.0:
+            hinge.drive("rz", 0.0, self.friction)
+
+
+class Sprung(Boxes):
+    """Free boxes on hinges of four constrained springs (Kuroda, ch. 6)."""
+
+    def __init__(self, time_step, max_extension: float, solver="direct", stiffness=None, **options):
+        self.max_extension, self.solver, self.stiffness = max_extension, solver, stiffness
+        self.hinges, self.steps, self.short, self.longest = [], [], 0.0, 0.0
+        super().__init__(time_step, **options)
+
+    def _join(self, above, box, point, angle):
+        self.hinges.append(
+            self.world.add_spring_hinge(
+                above,
+                box,
+                point=point,
+                axis=(1.0, 0.0, 0.0),
+                half_width=HALF_WIDTH,
+                radius=RADIUS,
+                max_extension=self.max_extension,
+                stiffness=self.stiffness,
+                angle=angle,
+                friction=self.friction,
+                solver=self.solver,
+            )
+        )
+
+    def look(self) -> np.ndarray:
+        """Return the angles [rad]; note extensions and what the descent did."""
+        stats = self.world.stats
+        self.steps.append(stats.descent_steps)
+        self.short = max(self.short, stats.descent_short)
+        self.longest = max(self.longest, *(h.extension.max() for h in self.hinges))
+        return super().look()
+
+
+def swing(model, duration: float) -> np.ndarray:
+    """Step a model for `duration` [s]; return its angles after each step, the start first."""
+    seen = [model.look()]
+    for _ in range(round(duration / model.world.time_step)):
+        model.world.step()
+        seen.append(model.look())
+    return np.array(seen)
+
+
+def times(time_step: float, duration: float) -> np.ndarray:
+    """Return when `swing` looks [s]."""
+    return np.arange(round(duration / time_step) + 1) * time_step

@@ -1,0 +1,89 @@
+"""How the triangles of a mesh hang together: edges, parts, closedness, convexity."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def directed_edges(triangles: np.ndarray) -> np.ndarray:
+    """Return the edges (3 m, 2) of triangles (m, 3); those of triangle k are 3 k to 3 k + 2."""
+    return triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+
+
+def shared_edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return of each directed edge (3 m,) the number of its undirected edge, and their uses."""
+    edges = directed_edges(triangles)
+    low, high = edges.min(axis=1), edges.max(axis=1)
+    keys = low * (int(triangles.max(initial=0)) + 1) + high
+    _, number, uses = np.unique(keys, return_inverse=True, return_counts=True)
+    return number.reshape(-1), uses
+
+
+def why_open(triangles: np.ndarray) -> str | None:
+    """Return what keeps triangles (m, 3) from bounding a solid, or None for a closed surface.
+
+    Closed: every edge belongs to two triangles that run along it in opposite directions.
+    """
+    number, uses = shared_edges(triangles)
+    lone, crowded = int((uses == 1).sum()), int((uses > 2).sum())
+    if lone:
+        return f"it is open: {lone} of its {len(uses)} edges belong to one triangle only"
+    if crowded:
+        return f"{crowded} of its {len(uses)} edges are shared by more than two triangles"
+    edges = directed_edges(triangles)
+    forward = np.bincount(number, weights=np.where(edges[:, 0] < edges[:, 1], 1.0, -1.0))
+    clashing = int((forward != 0.0).sum())
+    if clashing:
+        return f"its triangles are wound in different directions at {clashing} edges"
+    return None
+
+
+def edge_neighbours(triangles: np.ndarray) -> np.ndarray:
+    """Return pairs (k, 2) of directed edges that lie on each other, of edges with two triangles."""
+    number, uses = shared_edges(triangles)
+    order = np.argsort(number, kind="stable")
+    start = np.cumsum(uses) - uses
+    first = start[uses == 2]
+    return np.stack([order[first], order[first + 1]], axis=1)
+
+
+def parts_of(triangles: np.ndarray) -> tuple[int, np.ndarray]:
+    """Return how many edge-connected parts there are and the part of each triangle (m,)."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    number, _ = shared_edges(triangles)
+    count = len(triangles)
+    owner = np.repeat(np.arange(count), 3)
+    order = np.argsort(number, kind="stable")
+    same = number[order][1:] == number[order][:-1]
+    a, b = owner[order][:-1][same], owner[order][1:][same]
+    graph = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(count, count))
+    return connected_components(graph, directed=False)
+
+
+def is_convex(vertices: np.ndarray, triangles: np.ndarray, tolerance: float = 1e-7) -> bool:
+    """Return whether a closed surface bounds one convex solid.
+
+    Locally: at no edge does the smaller triangle rise above the plane of the larger one, whose
+    plane is the better known, by more than `tolerance` times the mesh's extent. A closed surface
+    of one part that is so everywhere, and has the Euler characteristic 2, bounds a convex solid.
+    """
+    used = np.unique(triangles)
+    corners = vertices[triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    lengths = np.linalg.norm(normals, axis=1)
+    extent = float(np.ptp(vertices[used], axis=0).max())
+    if not (lengths > 0.0).all():
+        return False
+    normals = normals / lengths[:, None]
+    pairs = edge_neighbours(triangles)
+    swapped = lengths[pairs[:, 0] // 3] < lengths[pairs[:, 1] // 3]
+    here, there = np.where(swapped[:, None], pairs[:, ::-1], pairs).T
+    opposite = triangles[there // 3, (there % 3 + 2) % 3]
+    rise = vertices[opposite] - vertices[triangles[here // 3, 0]]
+    if (np.einsum("ij,ij->i", rise, normals[here // 3]) > tolerance * extent).any():
+        return False
+    if len(used) - len(pairs) + len(triangles) != 2:
+        return False
+    return parts_of(triangles)[0] == 1

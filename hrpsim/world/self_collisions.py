@@ -1,0 +1,114 @@
+"""Which links of a robot touch each other, in one posture and over many."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from hrpsim.model.adjacent import adjacent_bodies
+from hrpsim.model.model import Model
+from hrpsim.model.srdf import Pair, pair_of
+from hrpsim.model.system import FREE, PRISMATIC
+from hrpsim.world.capacity import grow
+from hrpsim.world.status import MORE_CANDIDATES, MORE_CONTACTS
+from hrpsim.world.step import advance
+from hrpsim.world.world import World
+
+_FAR = {PRISMATIC: 1.0}  # how far joints without limits are moved [m]; others half a turn
+
+
+class SelfContacts:
+    """Looks for contacts of a robot with itself, its adjacent and disabled links left out.
+
+    It begins a step in each posture, from rest and without gravity: contacts are found first, so
+    that it does not matter what becomes of the step.
+    """
+
+    def __init__(self, model: Model):
+        world = World(gravity=(0.0, 0.0, 0.0), sweep_limit=1, continuous=False)
+        self._robot = world.add_robot(model, self_collision=True)
+        self._scene = world.scene
+        self._links = [shape.link for shape in model.shapes]
+
+    def touching(self, q) -> dict[Pair, float]:
+        """Return the pairs of links that overlap at the configuration q, and how deep [m]."""
+        self._robot.q = q
+        self._robot.v = np.zeros(self._robot.nv)
+        scene = self._scene
+        while (status := advance(scene, 1)[1]) in (MORE_CANDIDATES, MORE_CONTACTS):
+            scene = self._scene = grow(scene, status)
+        found: dict[Pair, float] = {}
+        records = scene.collision.contacts[: int(scene.tally["contact_count"][0])]
+        for a, b, gap in records[["shape_a", "shape_b", "gap"]].tolist():
+            if gap < 0.0:
+                pair = pair_of(self._links[a], self._links[b])
+                found[pair] = max(found.get(pair, 0.0), -gap)
+        return found
+
+
+@dataclass(frozen=True)
+class PairSurvey:
+    """What is known of every pair of links with shapes, from many postures.
+
+    reasons: why a pair need not be tested, in the words of SRDF: "Adjacent", "Default" (they
+    overlap in the neutral posture), "Always" or "Never" (in all, in none of the postures).
+    shares: of all other pairs, in which share of the postures they overlap.
+    """
+
+    samples: int
+    reasons: dict[Pair, str]
+    shares: dict[Pair, float]
+
+
+def survey_pairs(model: Model, samples: int, seed: int = 0) -> PairSurvey:
+    """Return how often each pair of links overlaps in `samples` random postures.
+
+    Joints are drawn alike over their range, those without limits over one turn or 2 m. A pair that
+    overlaps in a share s of all postures is missed with the probability (1 - s)^samples.
+    """
+    contacts, random = SelfContacts(model), np.random.default_rng(seed)
+    counts: dict[Pair, int] = {}
+    for _ in range(samples):
+        for pair in contacts.touching(random_posture(model, random)):
+            counts[pair] = counts.get(pair, 0) + 1
+    neutral = contacts.touching(model.neutral())
+    adjacent = adjacent_bodies(model)
+    body_of = {shape.link: shape.body for shape in model.shapes}
+    reasons, shares = {}, {}
+    for pair in combinations(sorted(body_of), 2):
+        bodies = tuple(sorted(body_of[link] for link in pair))
+        if bodies[0] == bodies[1] or bodies in adjacent:
+            reasons[pair] = "Adjacent"
+        elif pair in model.disabled_collisions:
+            reasons[pair] = "User"
+        elif counts.get(pair, 0) == samples:
+            reasons[pair] = "Always"
+        elif pair in neutral:
+            reasons[pair] = "Default"
+        elif pair not in counts:
+            reasons[pair] = "Never"
+        else:
+            shares[pair] = counts[pair] / samples
+    return PairSurvey(samples, reasons, shares)
+
+
+def random_posture(model: Model, random: np.random.Generator) -> np.ndarray:
+    """Return a configuration with every joint somewhere in its range, a free base at rest."""
+    q, system = model.neutral(), model.system
+    q_of_dof = {}
+    for joint in model.joints:
+        if joint.joint_type == FREE:
+            continue
+        q_of_dof[joint.v_index] = joint.q_index
+        far = _FAR.get(joint.joint_type, math.pi)
+        low, high = system.lower[joint.v_index], system.upper[joint.v_index]
+        low, high = (low if math.isfinite(low) else -far), (high if math.isfinite(high) else far)
+        q[joint.q_index] = random.uniform(min(low, high), max(low, high))
+    for dof, leader in enumerate(system.mimic_dof):
+        if leader >= 0:
+            position = q[q_of_dof[int(leader)]]
+            q[q_of_dof[dof]] = system.mimic_ratio[dof] * position + system.mimic_offset[dof]
+    return q

@@ -1,0 +1,149 @@
+"""What the tests of meshes share: two posed shapes as solids, their contacts, and meshes to try."""
+
+import itertools
+
+import numpy as np
+from collision.meeting import Manifold, Posed
+
+from hrpsim.collision.contact_row import MAX_MESH_POINTS
+from hrpsim.collision.meeting import move_meeting, new_meeting, place_meeting
+from hrpsim.collision.mesh_contacts import mesh_contacts
+from hrpsim.collision.twins import solids_of
+from hrpsim.compiled import kernel
+from hrpsim.model.geometry import Box, Mesh
+
+
+@kernel
+def collide_solids(
+    polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, margin, spin, drift, time_step, meeting,
+    candidates, point_out, normal_out, gap_out, feature_out,
+):  # fmt: skip
+    m = meeting[0]
+    place_meeting(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m)
+    move_meeting(spin, drift, m)
+    speed = np.sqrt(drift[0] ** 2 + drift[1] ** 2 + drift[2] ** 2)
+    m.calm, m.near, m.time_step = margin, margin + time_step * speed, time_step
+    return mesh_contacts(polyhedra, m, candidates, point_out, normal_out, gap_out, feature_out)
+
+
+def meet_solids(a: Posed, b: Posed, margin=0.01, drift=(0, 0, 0), time_step=1e-3) -> Manifold:
+    """Return the contacts; `drift` is the velocity of a against b."""
+    pool, numbers = solids_of([a.shape, b.shape, CUBE_MESH])
+    point, normal = np.full((MAX_MESH_POINTS, 3), np.nan), np.full((MAX_MESH_POINTS, 3), np.nan)
+    gap, feature = np.full(MAX_MESH_POINTS, np.nan), np.zeros(MAX_MESH_POINTS, np.int64)
+    n = collide_solids(
+        pool, numbers[0], np.array(a.R, float), np.array(a.p, float),
+        numbers[1], np.array(b.R, float), np.array(b.p, float), float(margin), np.zeros(3),
+        np.array(drift, float), float(time_step), *new_meeting(),
+        point, normal, gap, feature,
+    )  # fmt: skip
+    return Manifold(point[:n], normal[:n], gap[:n], feature[:n])
+
+
+def box_mesh(lengths) -> Mesh:
+    """Return a box as a mesh of 12 triangles."""
+    vertices = np.array(list(itertools.product((-0.5, 0.5), repeat=3))) * lengths
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    triangles = [(q[0], q[k], q[k + 1]) for q in quads for k in (1, 2)]
+    return Mesh(vertices, np.array(triangles))
+
+
+CUBE_MESH = box_mesh((1.0, 1.0, 1.0))
+
+
+def prism_mesh(outline, half) -> Mesh:
+    """Return the mesh of a simple outline (n, 2), counter-clockwise, from z -half to half."""
+    outline = np.asarray(outline, float)
+    n = len(outline)
+    k = np.arange(n)
+    following = (k + 1) % n
+    vertices = np.concatenate([np.column_stack([outline, np.full(n, z)]) for z in (-half, half)])
+    caps = np.array(ears(outline))
+    triangles = np.concatenate(
+        [
+            np.column_stack([k, following, n + following]),
+            np.column_stack([k, n + following, n + k]),
+            caps[:, ::-1],
+            n + caps,
+        ]
+    )
+    return Mesh(vertices, triangles)
+
+
+def ears(outline):
+    """Return the triangles of a simple polygon, counter-clockwise, by cutting off ears."""
+
+    def area(i, j, k):
+        (ax, ay), (bx, by), (cx, cy) = outline[i], outline[j], outline[k]
+        return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+
+    left, triangles = list(range(len(outline))), []
+    while len(left) > 3:
+        for c in range(len(left)):
+            i, j, k = left[c - 1], left[c], left[(c + 1) % len(left)]
+            if area(i, j, k) > 0 and not any(
+                area(i, j, p) >= 0 and area(j, k, p) >= 0 and area(k, i, p) >= 0
+                for p in left
+                if p not in (i, j, k)
+            ):
+                triangles.append((i, j, k))
+                left.remove(j)
+                break
+    return [*triangles, tuple(left)]
+
+
+L_OUTLINE = [(-0.1, -0.1), (0.1, -0.1), (0.1, 0.0), (0.0, 0.0), (0.0, 0.1), (-0.1, 0.1)]
+U_OUTLINE = [
+    *[(-0.15, -0.1), (0.15, -0.1), (0.15, 0.1), (0.05, 0.1)],
+    *[(0.05, 0.0), (-0.05, 0.0), (-0.05, 0.1), (-0.15, 0.1)],
+]
+
+
+def grid_mesh(cells, size) -> Mesh:
+    """Return a level square floor of 2 cells^2 triangles, its middle at the origin."""
+    x = np.linspace(-0.5 * size, 0.5 * size, cells + 1)
+    X, Y = np.meshgrid(x, x)
+    vertices = np.column_stack([X.ravel(), Y.ravel(), np.zeros(X.size)])
+    n = cells + 1
+    corner = (np.arange(cells)[:, None] * n + np.arange(cells)).ravel()
+    return Mesh(
+        vertices,
+        np.concatenate(
+            [
+                np.column_stack([corner, corner + 1, corner + n + 1]),
+                np.column_stack([corner, corner + n + 1, corner + n]),
+            ]
+        ),
+    )
+
+
+def ball_mesh(radius, rounds=2) -> Mesh:
+    """Return an octahedron whose triangles are split `rounds` times in four, on a sphere."""
+    vertices = [tuple(map(float, v)) for v in np.concatenate([np.eye(3), -np.eye(3)])]
+    triangles = [
+        (i, j, k) if np.linalg.det([vertices[i], vertices[j], vertices[k]]) > 0 else (i, k, j)
+        for i in (0, 3)
+        for j in (1, 4)
+        for k in (2, 5)
+    ]
+    for _ in range(rounds):
+        middle, finer = {}, []
+
+        def between(a, b, middle=middle):
+            key = (min(a, b), max(a, b))
+            if key not in middle:
+                m = np.add(vertices[a], vertices[b])
+                vertices.append(tuple(m / np.linalg.norm(m)))
+                middle[key] = len(vertices) - 1
+            return middle[key]
+
+        for i, j, k in triangles:
+            ij, jk, ki = between(i, j), between(j, k), between(k, i)
+            finer += [(i, ij, ki), (ij, j, jk), (ki, jk, k), (ij, jk, ki)]
+        triangles = finer
+    return Mesh(radius * np.array(vertices), np.array(triangles))
+
+
+def as_mesh(shape):
+    """Return a box as a mesh."""
+    return box_mesh(shape.lengths) if isinstance(shape, Box) else shape
