@@ -61,7 +61,7 @@ def _need_encoder() -> None:
     try:
         import imageio_ffmpeg  # noqa: F401
     except ImportError as cause:
-        why = f"a film needs imageio-ffmpeg ({cause}): pip install imageio-ffmpeg"
+        why = f"a film needs imageio-ffmpeg ({cause}): pip install 'hrpsim[viewer]'"
         raise HrpsimError(why) from cause
 
 
