@@ -12,7 +12,7 @@ from hrpsim.collision.contacts import FAST, list_candidates, place_shape
 from hrpsim.collision.time_of_impact import find_turn, time_of_impact
 from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.kinematics.forward import update_poses
-from hrpsim.model.geometry import MESH, PLANE
+from hrpsim.model.geometry import PLANE
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.world.status import DONE, MORE_CANDIDATES
 
@@ -116,7 +116,7 @@ def _stop_pairs(s):
         number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
         a, b = shapes[number_a], shapes[number_b]
         fast_a, fast_b = is_fast(a), is_fast(b)
-        if min(a.kind, b.kind) == PLANE or max(a.kind, b.kind) == MESH or not (fast_a or fast_b):
+        if min(a.kind, b.kind) == PLANE or not (fast_a or fast_b):
             continue
         root_a = s.forest.bodies[a.body].root if a.body >= 0 else -1
         root_b = s.forest.bodies[b.body].root if b.body >= 0 else -1
