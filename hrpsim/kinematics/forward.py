@@ -37,8 +37,7 @@ def new_kinematics(body_count: int) -> np.ndarray:
 @kernel
 def update_poses(forest, q, kinematics_out):
     """Write origin, R, p and S of every body for the configuration q."""
-    for number in range(forest.bodies.shape[0]):
-        i = forest.order[number]
+    for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
         here = kinematics_out[i]
         R, p, S = here.R, here.p, here.S
@@ -87,8 +86,7 @@ def update_poses(forest, q, kinematics_out):
 @kernel
 def update_velocities(forest, velocity, kinematics_out):
     """Write v and c of every body for the kernels' generalised velocity; poses must be current."""
-    for number in range(forest.bodies.shape[0]):
-        i = forest.order[number]
+    for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
         here = kinematics_out[i]
         S, v, c = here.S, here.v, here.c
