@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from hrpsim.compiled import kernel
 from hrpsim.model.placement import quaternion_of
-from hrpsim.spatial.inertia import apply_inertia, cross_force, place_inertia
+from hrpsim.spatial.inertia import apply_inertia, bias_force, place_inertia
 from hrpsim.spatial.rotation import (
     quaternion_from_rotation,
     rotate_quaternion,
@@ -43,8 +43,8 @@ def momentum(placed, motion, force_out):
 
 
 @kernel
-def cross(v, f, force_out):
-    cross_force(v, f, force_out)
+def needed_force(placed, v, a, external, force_out):
+    bias_force(placed, v, a, external, force_out)
 
 
 quick = settings(max_examples=100, deadline=None, derandomize=True)
@@ -159,15 +159,16 @@ def test_a_placed_inertia_gives_the_spatial_momentum(seed, motion):
 
 
 @quick
-@given(motions, motions)
-def test_the_cross_product_of_forces_is_that_of_the_book(v, f):
-    """RBDA eq. 2.32; it does no work on the motion that carries it."""
-    out = np.empty(6)
-    cross(v, f, out)
-    zero = np.zeros((3, 3))
-    expected = np.block([[skew(v[:3]), skew(v[3:])], [zero, skew(v[:3])]]) @ f
-    assert out == pytest.approx(expected, abs=1e-13)
-    assert out @ v == pytest.approx(0.0, abs=1e-12)
-    aliased = f.copy()
-    cross(v, aliased, aliased)
-    assert (aliased == out).all()
+@given(seeds, motions, motions, motions)
+def test_the_force_of_a_motion_is_that_of_the_book(seed, v, a, external):
+    """RBDA eq. 2.32 and section 2.14; what velocity alone asks for does no work on it."""
+    mass, com, inertia, p = random_body(seed)
+    R, placed, force = rotation(random_quaternion(seed)), np.empty(10), np.empty(6)
+    place(mass, com, inertia, R, p, placed)
+    matrix = spatial_matrix(mass, com, inertia, R, p)
+    cross = np.block([[skew(v[:3]), skew(v[3:])], [np.zeros((3, 3)), skew(v[:3])]])
+    needed_force(placed, v, a, external, force)
+    scale = 1.0 + np.abs(matrix).max()
+    assert force == pytest.approx(matrix @ a + cross @ matrix @ v - external, abs=1e-12 * scale)
+    needed_force(placed, v, np.zeros(6), np.zeros(6), force)
+    assert force @ v == pytest.approx(0.0, abs=1e-11 * scale)
