@@ -55,7 +55,8 @@ CONTACT = np.dtype(
         ("held_b", "f8", (3,)),  # contact point; of a penalty contact, where it began to stick
         ("phase", "i8"),  # of a penalty contact: 0 open, or how its friction acts
         ("slip", "f8", (3,)),  # slip velocity of a penalty contact in its last step [m/s]
-        ("stiffness", "f8"),  # of a penalty contact [N/m]
+        ("softening", "f8"),  # of a penalty contact: share of the usual stiffness, for stability
+        ("stiffness", "f8"),  # [N/m]
         ("damping", "f8"),  # [Ns/m]
     ]
 )
@@ -342,7 +343,7 @@ def recall_impulses(previous_count, previous, count, contacts, born):
             j += 1
         if is_new:
             contact.axis_angle = 0.5 * math.pi * _uniform(born + new)
-            contact.phase = 0
+            contact.phase, contact.softening = 0, 1.0
             new += 1
     return new
 
@@ -350,7 +351,7 @@ def recall_impulses(previous_count, previous, count, contacts, born):
 @inlined_kernel
 def copy_friction_state(kept, contact_out):
     """Write whether and where a penalty contact sticks."""
-    contact_out.phase = kept.phase
+    contact_out.phase, contact_out.softening = kept.phase, kept.softening
     for r in range(3):
         contact_out.held_a[r], contact_out.held_b[r] = kept.held_a[r], kept.held_b[r]
         contact_out.slip[r] = kept.slip[r]

@@ -34,6 +34,7 @@ _CREEP = 0.1
 
 # Symplectic Euler is stable while (k dt^2 + 2 c dt) / m is below this.
 STABLE_BELOW = 4.0
+_SAFE = 3.0  # what springs of the usual stiffness are softened to, from the next step on
 _POWER_STEPS = 6
 
 _UNBOUNDED = 1e30  # a cone that holds any given friction
@@ -58,8 +59,8 @@ def write_penalty_rows(
     """Give the rows of penalty contacts their impulses; move their friction's state on.
 
     The rows are those of `write_contact_rows`; ports.velocity the velocity at the start of the
-    step. Returns (the largest (k dt^2 + 2 c dt) / m of the modes of any pair of shapes that a point
-    began to press in, 0 for none; a contact of that pair).
+    step. Returns (the largest (k dt^2 + 2 c dt) / m of the modes of any pair of shapes with a
+    stiffness of its own that a point began to press in, 0 for none; a contact of that pair).
     """
     rows, response = rows_out.rows, rows_out.response
     stiffest = 0.0
@@ -77,6 +78,8 @@ def write_penalty_rows(
             continue
         pair = materials[a.material, b.material]
         share = STIFFNESS_SHARE * min(1.0, _FULL_POINTS / (c - first))
+        for number in range(first, c):
+            share = min(share, STIFFNESS_SHARE * contacts[number].softening)
         begins = False
         for number in range(first, c):
             contact = contacts[number]
@@ -98,8 +101,12 @@ def write_penalty_rows(
             begins = begins or (was_open and contact.phase != OPEN)
         if begins:
             found = _stiffness_of_modes(contacts, first, c, time_step, rows, response)
-            if found > stiffest:
+            if pair.stiffness > 0.0 and found > stiffest:
                 stiffest, stiffest_contact = found, first
+            elif pair.stiffness == 0.0 and found > _SAFE:
+                for number in range(first, c):
+                    softer = share / STIFFNESS_SHARE * (_SAFE / found) ** 2
+                    contacts[number].softening = softer
     return stiffest, stiffest_contact
 
 

@@ -106,9 +106,9 @@ class Surroundings:
         ratio of one point alone (n points that move together have sqrt(n) times as much), and
         max_extension [m], beyond which penetration is a constraint; infinite for none. With m the
         smallest mass that a point feels along its axes, the defaults are k = 0.5 m / dt^2, less
-        where two shapes touch in more than four points, and four times what such a spring gives
-        under the weight of m, 4 * 9.80665 m / k. A point that bears m g sinks by m g / k.
-        `set_friction` says how it slides; restitution has no part.
+        where the points of two shapes together would be too stiff for the step, and four times
+        what such a spring gives under the weight of m, 4 * 9.80665 m / k. A point that bears m g
+        sinks by m g / k. `set_friction` says how it slides; restitution has no part.
         """
         given = 0.0 if stiffness is None else not_negative("stiffness", stiffness, 1)[0]
         if stiffness is not None and given == 0.0:
