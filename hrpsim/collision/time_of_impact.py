@@ -163,7 +163,7 @@ def time_of_impact(pair, until_a, until_b, collision):
     speed = _speed_bound(a, b, motion_a, motion_b, until_a, until_b)
     gap = _separation(pair, until_a, until_b, 0.0, collision)
     free = gap > touch
-    passage = min(gap, 0.0) - stride
+    passage = min(gap - touch, -stride)  # so that nothing creeps through, step by step
     fraction = 0.0
     while True:
         ahead = stride
