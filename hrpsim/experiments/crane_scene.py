@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from hrpsim import Box, World, load_model
 from hrpsim.control.control_loop import ControlLoop
 from hrpsim.control.crane_script import Go, Grip, ScriptedCrane
+from hrpsim.model.geometry import Geometry
 from hrpsim.resources import share_path
 from hrpsim.world.body import rotation_matrix
 
@@ -24,10 +26,23 @@ GOAL_SIZE = (0.16, 0.16, 0.01)  # [m]
 START = 0.15  # height of the pads at first [m]
 HEIGHT = 0.12  # of the pads when the object was lifted [m]
 CLAWS = ("left_claw", "right_claw")
+LARGEST_SLIP = 1e-4  # of what is held [m]
 SWEEPS = 2000  # so many may be needed where the friction of all points is nearly used up
 SOLVER = [{"solver": "direct", "bodies": "crane"}, {"solver": "iterative"}]
 
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+
+
+class Load(NamedTuple):
+    """What stands on the table at first: name, shape, mass [kg], position of its middle [m]."""
+
+    name: str
+    shape: Geometry
+    mass: float
+    position: tuple[float, float, float]
+
+
+BOX = Load("box", Box((EDGE,) * 3), MASS, (0.0, 0.0, EDGE / 2))
 
 
 def critical_lift() -> float:
@@ -56,13 +71,23 @@ def lifting() -> list:
 class CraneScene:
     """A world of one step length in which a crane carries out a script."""
 
-    def __init__(self, time_step: float, script: list):
-        """Make the world; the controller's period is the time step."""
+    def __init__(
+        self,
+        time_step: float,
+        script: list,
+        load: Load = BOX,
+        grip: float = GRIP,
+        friction: float = FRICTION,
+    ):
+        """Make the world; the controller's period is the time step.
+
+        grip: force of each pad [N]; friction: between pads and load.
+        """
         self.world = world = World(
             time_step, (0.0, 0.0, -GRAVITY), solver=SOLVER, sweep_limit=SWEEPS
         )
-        for pair in (("pad", "object"), ("table", "object")):
-            world.set_friction(*pair, static=FRICTION)
+        world.set_friction("pad", "object", static=friction)
+        world.set_friction("table", "object", static=FRICTION)
         world.set_contact("pad", "object", compliance=PAD_COMPLIANCE)
         world.add_ground(material="table")
         world.add_static(Box(GOAL_SIZE), (*GOAL, GOAL_SIZE[2] / 2), material="table", name="goal")
@@ -71,10 +96,11 @@ class CraneScene:
         q[model.joint("crane_z").q_index] = START
         self.robot = world.add_robot(model, q=q, name="crane")
         self.box = world.add_body(
-            Box((EDGE,) * 3), MASS, (0.0, 0.0, EDGE / 2), material="object", name="box"
+            load.shape, load.mass, load.position, material="object", name=load.name
         )
+        self._points = _corners_of(load.shape)
         self.crane = ScriptedCrane(script)
-        self.loop = ControlLoop(self.robot, self.crane, {"period": time_step, "grip": GRIP})
+        self.loop = ControlLoop(self.robot, self.crane, {"period": time_step, "grip": grip})
 
     def play_until(self, move: int) -> None:
         """Go on until the script's move of that number has begun, or the script has ended."""
@@ -82,9 +108,9 @@ class CraneScene:
             self.loop.tick()
 
     def corners(self) -> np.ndarray:
-        """Return the corners of the box seen from each claw (2, 8, 3) [m]."""
+        """Return the corners of the load seen from each claw (2, n, 3) [m]."""
         R = rotation_matrix(self.box.orientation)
-        corners = self.box.position + 0.5 * EDGE * _CORNERS @ R.T
+        corners = self.box.position + self._points @ R.T
         seen = []
         for claw in CLAWS:
             origin, orientation = self.robot.link_pose(claw)
@@ -103,6 +129,10 @@ class CraneScene:
     def posture(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the configurations of crane and box, to be drawn."""
         return self.robot.q.copy(), self.box.q.copy()
+
+
+def _corners_of(shape: Geometry) -> np.ndarray:
+    return 0.5 * _CORNERS * shape.lengths if isinstance(shape, Box) else shape.vertices
 
 
 def slip_between(before: np.ndarray, after: np.ndarray) -> float:

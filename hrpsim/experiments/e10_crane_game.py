@@ -8,8 +8,9 @@ import numpy as np
 
 from hrpsim.control.crane_score import in_goal
 from hrpsim.control.crane_script import Go, Grip, Jerk, Wait
+from hrpsim.experiments import crane_hooks as hooks
 from hrpsim.experiments import crane_scene as scene
-from hrpsim.experiments.crane_scene import CraneScene, lifting, slip_between
+from hrpsim.experiments.crane_scene import LARGEST_SLIP, CraneScene, lifting, slip_between
 from hrpsim.experiments.experiment import (
     Experiment,
     Options,
@@ -23,7 +24,6 @@ from hrpsim.experiments.film_strip import Parts, draw_solids
 
 RATES = (50, 100, 1000)  # steps a second
 HELD = 60.0  # [s]
-LARGEST_SLIP = 1e-4  # [m]
 BRAKE = 6.0  # how fast the hand slows down after a jerk: less than gravity [m/s^2]
 JERK = 0.1  # duration of jerks [s]
 SLIDE = 1.5  # times the critical acceleration: the box slides, and is held again
@@ -133,6 +133,7 @@ def run(options: Options) -> Result:
         falling = jerked(step, 2, ABRUPT, ABRUPT_FOR)
         result.rows += [*_held_rows(rate, held), *_carried_rows(rate, carried)]
         result.rows += [*_jerk_rows(rate, options.quick), *_fall_rows(rate, falling)]
+        result.rows += hooks.rows(rate)
         result.data["slips"][rate] = held["times"], held["slips"]
         result.data["postures"] = [*held["postures"], *carried["postures"], falling.posture()]
     result.data["model"] = falling.robot.model
@@ -144,6 +145,13 @@ def run(options: Options) -> Result:
         f"abrupt: {ABRUPT:.4g} m/s^2 upwards for {ABRUPT_FOR:g} s",
         f"a box slips where a corner is more than {1e3 * LARGEST_SLIP:g} mm from where the claws "
         "had it",
+        f"girder and heart {hooks.MASS:g} kg; the girder's slots are {1e3 * hooks.SLOT:g} mm high, "
+        f"the pads {1e3 * hooks.PAD_HEIGHT:g} mm: its flange comes to lie on them; "
+        f"{hooks.GIRDER_GRIP:g} N with friction {hooks.SLIPPERY:g} carry "
+        f"{2 * hooks.SLIPPERY * hooks.GIRDER_GRIP:.2g} of its "
+        f"{hooks.MASS * scene.GRAVITY:.3g} N",
+        f"heart: flat, pads with {hooks.HEART_GRIP:.4g} N in its notch and at its tip: friction "
+        "carries its weight",
     ]
     return result
 

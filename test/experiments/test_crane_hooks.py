@@ -1,0 +1,37 @@
+"""What the crane does with concave solids."""
+
+import numpy as np
+import pytest
+
+from hrpsim import Box
+from hrpsim.experiments import crane_hooks as hooks
+from hrpsim.experiments import crane_scene as scene
+from hrpsim.experiments.girder import FLANGE, HEIGHT, SLOT, WEB, girder
+
+
+def test_the_girder_is_a_closed_h():
+    mesh = girder(0.04)
+    assert mesh.is_closed and not mesh.is_convex
+    volume = 0.04 * (FLANGE * HEIGHT - (FLANGE - WEB) * SLOT)
+    assert mesh.volume == pytest.approx(volume)
+    np.testing.assert_allclose(mesh.vertices.mean(axis=0), 0.0, atol=1e-15)
+
+
+def test_the_girder_hangs_by_its_flange_where_a_box_slips_away(monkeypatch):
+    monkeypatch.setattr(hooks, "HELD", 1.0)
+    # All that friction carries is a fifth of the weight.
+    assert 2.0 * hooks.SLIPPERY * hooks.GIRDER_GRIP < 0.25 * hooks.MASS * scene.GRAVITY
+    hung = hooks.play(0.02, hooks.girder_load(), hooks.GIRDER_GRIP, hooks.SLIPPERY)
+    assert hung.below == pytest.approx(hooks.PLAY, abs=1e-4) and hung.hold_slip < 1e-6
+    lengths = (hooks.GIRDER_LENGTH, FLANGE, HEIGHT)
+    block = hooks.Load("box", Box(lengths), hooks.MASS, (0.0, 0.0, HEIGHT / 2))
+    left = hooks.play(0.02, block, hooks.GIRDER_GRIP, hooks.SLIPPERY)
+    assert left.lifted == pytest.approx(0.0, abs=1e-5)
+
+
+@pytest.mark.parametrize("rate", [50, 100])
+def test_the_heart_is_lifted_by_notch_and_tip(monkeypatch, rate):
+    monkeypatch.setattr(hooks, "HELD", 1.0)
+    held = hooks.play(1.0 / rate, hooks.heart_load(), hooks.HEART_GRIP, scene.FRICTION)
+    assert held.lifted == pytest.approx(0.09, abs=2e-4)
+    assert held.lift_slip < scene.LARGEST_SLIP and held.hold_slip < scene.LARGEST_SLIP
