@@ -82,7 +82,7 @@ def centred(mesh: Mesh, density: float = 1000.0) -> tuple[Mesh, float, np.ndarra
 
 def bin_world(count: int, time_step: float):
     """Return (world, bodies): a bin of five mesh boxes and `count` bodies over it."""
-    world = World(time_step)
+    world = World(time_step, sleeping=False)
     world.add_static(prism(SQUARE, SQUARE_CAP, 0.5, 0.05), (0.0, 0.0, -0.05))
     for sign in (-1.0, 1.0):
         away = sign * (HALF_WIDTH + 0.05)

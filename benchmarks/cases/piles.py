@@ -50,7 +50,7 @@ def scattered(count: int):
 
 def our_cubes(positions, quaternions, time_step: float = 1e-3) -> World:
     """Return our world with the cubes at rest."""
-    world = World(time_step)
+    world = World(time_step, sleeping=False)
     world.set_friction("default", "default", static=FRICTION)
     world.add_ground()
     for p, o in zip(positions, quaternions):

@@ -26,6 +26,7 @@ SHAPE = np.dtype(
         ("radius", "f8"),  # of the sphere about the shape's origin that holds it [m]
         ("solid", "i8"),  # among the polyhedra; -1: not there
         ("material", "i8"),
+        ("asleep", "i8"),  # whether it belongs to the world only while its body sleeps
         ("solver_class", "i8"),  # shapes of one class have the same solvers against all others
         ("center", "f8", (3,)),  # shape origin in the world [m]
         ("thickness", "f8"),  # its least width [m]
@@ -47,6 +48,7 @@ CONTACT = np.dtype(
         ("point_b", "f8", (3,)),  # the same point relative to the origin of b's tree [m]
         ("normal", "f8", (3,)),  # from b to a: a force f >= 0 pushes a along +normal
         ("gap", "f8"),  # [m], negative inside
+        ("is_new", "i8"),  # whether the last step did not have it
         ("impulse", "f8", (3,)),  # along the normal and the two tangents [Ns]
         ("axis_angle", "f8"),  # of the friction pyramid's axes, drawn at the contact's birth [rad]
         ("turn", "f8", (2,)),  # cosine and sine between the tangents and the axes of its rows
@@ -90,6 +92,7 @@ class Collision(NamedTuple):
     group: np.ndarray  # (s,) shapes of one group never meet; -1: the fixed world
     lower: np.ndarray  # (s, 3) bounds when the candidate list was made [m]
     upper: np.ndarray  # (s, 3)
+    moving: np.ndarray  # (k,) numbers of the shapes that have a body
     order: np.ndarray  # (s,) kept by the broad phase
     pairs: np.ndarray  # (capacity, 2) candidates
     manifold: np.ndarray  # (1,) MANIFOLD
@@ -114,13 +117,9 @@ def refresh_candidates(forest, kinematics, margin, time_step, skin, continuous, 
     """
     shapes = collision.shapes
     stale = count < 0
-    for s in range(shapes.shape[0]):
-        shape = shapes[s]
+    for k in range(collision.moving.shape[0]):
+        shape = shapes[collision.moving[k]]
         center, t = shape.center, shape.placement_p
-        if shape.body < 0:
-            for r in range(3):
-                center[r] = t[r]
-            continue
         here = kinematics[shape.body]
         origin = kinematics[forest.bodies[shape.body].root].origin
         R, p, v = here.R, here.p, here.v
@@ -157,6 +156,10 @@ def list_candidates(margin, skin, collision):
     shapes = collision.shapes
     for s in range(shapes.shape[0]):
         shape = shapes[s]
+        if shape.body < 0:
+            shape.reach = shape.travel = 0.0
+            for r in range(3):
+                shape.center[r] = shape.placement_p[r]
         shape.listed_slack = skin + margin + 2.0 * shape.travel
         extent = math.inf if shape.kind == PLANE else shape.radius + shape.listed_slack
         for r in range(3):
@@ -341,6 +344,7 @@ def recall_impulses(previous_count, previous, count, contacts, born):
                 is_new = False
                 break
             j += 1
+        contact.is_new = 1 if is_new else 0
         if is_new:
             contact.axis_angle = 0.5 * math.pi * _uniform(born + new)
             contact.phase, contact.softening = 0, 1.0

@@ -46,6 +46,7 @@ ROW = np.dtype(
         ("friction_model", "i8"),  # at a normal row
         ("solver", "i8"),
         ("kind", "i8"),
+        ("island", "i8"),  # work of the search for islands
         ("source", "i8"),  # its contact, degree of freedom or connection
     ]
 )
@@ -61,12 +62,13 @@ class Rows(NamedTuple):
     rows: np.ndarray  # (capacity,) ROW
     response: np.ndarray  # (pool,) velocity of the trees' columns for a unit impulse on each row
     descent: np.ndarray  # (2, capacity) work of the steepest descent
+    units: np.ndarray  # (capacity,) normal rows of contacts and other rows, island by island
 
 
 def new_rows(row_capacity: int, response_capacity: int) -> Rows:
     """Return room for rows and for their responses."""
-    rows = np.zeros(row_capacity, dtype=ROW)
-    return Rows(rows, np.zeros(response_capacity), np.zeros((2, row_capacity)))
+    rows, units = np.zeros(row_capacity, dtype=ROW), np.zeros(row_capacity, dtype=np.int64)
+    return Rows(rows, np.zeros(response_capacity), np.zeros((2, row_capacity)), units)
 
 
 @inlined_kernel

@@ -59,9 +59,14 @@ def new_ports(body_count: int, dof_count: int, block_capacity: int) -> Ports:
         supports=np.zeros(body_count, dtype=SUPPORT),
         of_dof=np.full(dof_count, -1, dtype=np.int64),
         ports=np.zeros(body_count + dof_count, dtype=PORT),
-        velocity=np.zeros((6 + LANES) * body_count + dof_count),
+        velocity=np.zeros(port_columns(body_count, dof_count)),
         block=np.zeros(block_capacity),
     )
+
+
+def port_columns(body_count: int, dof_count: int) -> int:
+    """Return how many columns the ports of so many bodies can need, those to spare included."""
+    return (6 + LANES) * body_count + dof_count
 
 
 @inner_kernel

@@ -99,7 +99,7 @@ class ContactMarkers:
     def _frictions(self) -> np.ndarray:
         """Return the coefficient of static friction of each contact."""
         scene = self._world.scene
-        records = scene.collision.contacts[: int(scene.tally["contact_count"][0])]
+        records = self._world.contact_records()
         material = scene.collision.shapes["material"]
         pairs = material[records["shape_a"]], material[records["shape_b"]]
         return scene.materials["static"][pairs]

@@ -39,9 +39,9 @@ _ROUNDS = 20
 
 @inner_kernel
 def solve_coupled(
-    rows, contact_count, row_count, has_cones, response, tolerance, round_limit, velocity, system
+    rows, row_count, units, span, has_cones, response, tolerance, round_limit, velocity, system
 ):
-    """Solve all rows; write their impulses; `velocity` ends as that with them.
+    """Solve a span that has all direct rows; write impulses; `velocity` ends as that with them.
 
     `has_cones` is whether the contacts' tangents are bounded by their cones or by their own bounds.
     Returns (rounds, factorisations, whether the direct solver finished). Where it does not finish,
@@ -62,17 +62,18 @@ def solve_coupled(
             _start_again(rows, row_count, response, velocity, system)
         rounds += 1
         change = 0.0
-        for c in range(contact_count):
-            normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
+        for k in range(span.first, span.contact_end):
+            number = units[k]
+            normal, x, y = rows[number], rows[number + 1], rows[number + 2]
             if normal.solver == DIRECT and finished:
                 if not has_cones:
                     continue
-                moved = _hold_cone(rows, 3 * c, rounds, response, velocity, system)
+                moved = _hold_cone(rows, number, rounds, response, velocity, system)
             else:
                 moved = _solve_contact(normal, x, y, has_cones, response, velocity)
             change = max(change, moved)
-        for number in range(3 * contact_count, row_count):
-            row = rows[number]
+        for k in range(span.contact_end, span.end):
+            row = rows[units[k]]
             if (row.solver == ITERATIVE or not finished) and row.lower < row.upper:
                 change = max(change, solve_bounded_row(row, response, velocity))
         if finished:
@@ -83,8 +84,9 @@ def solve_coupled(
     if not finished and not given_up:
         _start_again(rows, row_count, response, velocity, system)
     elif has_cones and change > tolerance:
-        for c in range(contact_count):
-            _bring_into_cone(rows[3 * c], rows[3 * c + 1], rows[3 * c + 2], response, velocity)
+        for k in range(span.first, span.contact_end):
+            n = units[k]
+            _bring_into_cone(rows[n], rows[n + 1], rows[n + 2], response, velocity)
     return rounds, factorisations, finished
 
 
@@ -160,26 +162,25 @@ def _bring_into_cone(normal, x, y, response, velocity):
 
 
 @inner_kernel
-def largest_error(rows, contact_count, row_count, velocity):
-    """Return how far the rows are from a solution [m/s], 0 for none, and which is furthest.
+def largest_error(rows, units, span, velocity):
+    """Return how far a span's rows are from a solution [m/s], 0 for none, and which is furthest.
 
     For each row, what its velocity would change by if it alone were solved again; -1 for none.
     """
     largest, worst = 0.0, -1
-    for number in range(row_count):
-        row = rows[number]
-        if number >= 3 * contact_count or number % 3 == 0:
-            error = _error_of(row, velocity)
-        elif number % 3 == 1:
-            normal, y = rows[number - 1], rows[number + 1]
-            along_x, along_y = row_velocity(row, velocity), row_velocity(y, velocity)
-            new_x, new_y = wanted_friction(normal, row, y, along_x, along_y)
-            error = abs(new_x - row.impulse) * row.inverse_mass
-            error = max(error, abs(new_y - y.impulse) * y.inverse_mass)
-        else:
-            continue
+    for k in range(span.first, span.end):
+        number = units[k]
+        error = _error_of(rows[number], velocity)
         if error > largest:
             largest, worst = error, number
+        if k < span.contact_end:
+            normal, x, y = rows[number], rows[number + 1], rows[number + 2]
+            along_x, along_y = row_velocity(x, velocity), row_velocity(y, velocity)
+            new_x, new_y = wanted_friction(normal, x, y, along_x, along_y)
+            error = abs(new_x - x.impulse) * x.inverse_mass
+            error = max(error, abs(new_y - y.impulse) * y.inverse_mass)
+            if error > largest:
+                largest, worst = error, number + 1
     return largest, worst
 
 

@@ -12,10 +12,23 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.point_rows import point_velocity
 from hrpsim.constraints.rows import CONE, PYRAMID, row_velocity
 from hrpsim.spatial.lanes import LANES, load, plus_times, store
+
+# the contacts and rows that are solved together, as places in a list of rows
+SPAN = np.dtype(
+    [
+        ("first", "i8"),  # from here normal rows of contacts,
+        ("contact_end", "i8"),  # from here rows that stand by themselves,
+        ("end", "i8"),
+        ("new_count", "i8"),  # contacts among them that the last step did not have
+        ("whole", "i8"),  # whether these are all that there are, in the order of their numbers
+    ]
+)
 
 
 @inlined_kernel
@@ -50,20 +63,22 @@ def warm_start(rows, contact_count, row_count, response, velocity):
 @inner_kernel
 def solve(
     rows,
-    contact_count,
     row_count,
+    units,
+    span,
     response,
     tolerance,
     relative_tolerance,
     sweep_limit,
     velocity,
 ):
-    """Sweep until a sweep changes little, at most `sweep_limit` times; write the impulses.
+    """Sweep over a span of rows until a sweep changes little; write the impulses.
 
-    With relative_tolerance 0, until no row's velocity moves by more than `tolerance` [m/s];
-    otherwise until `relative_change` falls to it. `velocity` are the ports' velocities without
-    constraint forces, after `warm_start`; it ends as the velocity with them. Returns (sweeps done,
-    largest change of a row's velocity in the last sweep [m/s], whether sweeping came to its end).
+    That takes at most `sweep_limit` sweeps. With relative_tolerance 0, until no row's velocity
+    moves by more than `tolerance` [m/s]; otherwise until `relative_change` of all `row_count` rows
+    falls to it. `velocity` are the ports' velocities without constraint forces, after `warm_start`;
+    it ends as the velocity with them. Returns (sweeps done, largest change of a row's velocity in
+    the last sweep [m/s], whether sweeping came to its end).
     """
     change = 0.0
     sweeps = 0
@@ -71,19 +86,42 @@ def solve(
     if relative_tolerance > 0.0:
         relative_change(rows, row_count)
     while sweeps < sweep_limit and not done:
-        change = 0.0
-        for c in range(contact_count):
-            n = 3 * c
-            moved = solve_contact(rows[n], rows[n + 1], rows[n + 2], response, velocity)
-            change = max(change, moved)
-        for number in range(3 * contact_count, row_count):
-            change = max(change, solve_bounded_row(rows[number], response, velocity))
+        if span.whole:
+            change = _sweep_all(rows, span.contact_end, row_count, response, velocity)
+        else:
+            change = _sweep(rows, units, span, response, velocity)
         sweeps += 1
         if relative_tolerance > 0.0:
             done = relative_change(rows, row_count) <= relative_tolerance
         else:
             done = change <= tolerance
     return sweeps, change, done
+
+
+@inlined_kernel
+def _sweep_all(rows, contact_count, row_count, response, velocity):
+    """Solve all rows in turn, without a look at the list; return the largest change [m/s]."""
+    change = 0.0
+    for c in range(contact_count):
+        n = 3 * c
+        moved = solve_contact(rows[n], rows[n + 1], rows[n + 2], response, velocity)
+        change = max(change, moved)
+    for number in range(3 * contact_count, row_count):
+        change = max(change, solve_bounded_row(rows[number], response, velocity))
+    return change
+
+
+@inlined_kernel
+def _sweep(rows, units, span, response, velocity):
+    """Solve the rows of a span in turn; return the largest change of a velocity [m/s]."""
+    change = 0.0
+    for k in range(span.first, span.contact_end):
+        n = units[k]
+        moved = solve_contact(rows[n], rows[n + 1], rows[n + 2], response, velocity)
+        change = max(change, moved)
+    for k in range(span.contact_end, span.end):
+        change = max(change, solve_bounded_row(rows[units[k]], response, velocity))
+    return change
 
 
 @inner_kernel
@@ -218,13 +256,15 @@ def _apply_to_tree(n, x, y, n_by, x_by, y_by, response, start, width, velocity):
 
 
 @inner_kernel
-def solve_bounded(rows, row_count, response, tolerance, sweep_limit, velocity):
+def solve_bounded(rows, units, span, response, tolerance, sweep_limit, velocity):
     """Sweep over rows that have bounds only, no cones, as those of position corrections."""
     for _ in range(sweep_limit):
         change = 0.0
-        for number in range(row_count):
-            row = rows[number]
-            if row.lower < row.upper:
-                change = max(change, solve_bounded_row(row, response, velocity))
+        for k in range(span.first, span.end):
+            first = units[k]
+            for number in range(first, first + (3 if k < span.contact_end else 1)):
+                row = rows[number]
+                if row.lower < row.upper:
+                    change = max(change, solve_bounded_row(row, response, velocity))
         if change <= tolerance:
             break

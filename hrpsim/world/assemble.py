@@ -26,7 +26,9 @@ from hrpsim.model.model import CollisionShape
 from hrpsim.model.system import JOINT_NQ, System
 from hrpsim.sensors.sensing import SENSOR
 from hrpsim.solvers.direct_system import new_direct_system
+from hrpsim.world.body import Body
 from hrpsim.world.entity import Entity, shape_radius, shape_thickness
+from hrpsim.world.islands import Islands, new_islands
 from hrpsim.world.robot import Robot
 from hrpsim.world.scene import TALLY, WRENCH, Scene, new_work
 
@@ -89,6 +91,7 @@ def joined_collision(
         group=np.array([group for _, group, _, _ in rows], dtype=np.int64),
         lower=np.zeros((n, 3)),
         upper=np.zeros((n, 3)),
+        moving=np.flatnonzero(shapes["body"] >= 0),
         order=np.arange(n, dtype=np.int64),
         pairs=np.zeros((64 + 4 * n, 2), dtype=np.int64),
         manifold=np.zeros(1, dtype=MANIFOLD),
@@ -120,6 +123,17 @@ def joined_sensors(entities: list[Entity], system: System) -> np.ndarray:
         record["tare"] = sensor.tare
         record["subtree_end"] = _subtree_end(system, body)
     return sensors
+
+
+def joined_islands(entities: list[Entity], body_count: int) -> Islands:
+    """Return room for the islands of all entities, and which bodies may sleep."""
+    islands = new_islands(body_count)
+    for entity in entities:
+        if isinstance(entity, Body):
+            tree = islands.trees[entity.first_body]
+            reach = [np.linalg.norm(shape.p) + shape_radius(shape) for shape in entity.shapes]
+            tree["may_sleep"], tree["radius"] = 1, max(reach)
+    return islands
 
 
 def _subtree_end(system: System, body: int) -> int:
@@ -165,6 +179,7 @@ def assemble(
         spring_hinges=np.zeros(0, dtype=SPRING_HINGE),  # the world puts its own here
         ports=ports,
         rows=new_rows(rows, 24 * rows),
+        islands=joined_islands(entities, bodies),
         direct=new_direct_system(rows, len(ports.velocity), 0, bodies, 0, 0),
         wrenches=np.zeros(8, dtype=WRENCH),
         sensors=joined_sensors(entities, system),

@@ -53,6 +53,11 @@ class Body(Entity):
         )
 
     @property
+    def asleep(self) -> bool:
+        """Whether it sleeps: at rest, and left out of the step until something wakes it."""
+        return self.world.sleeps(self)
+
+    @property
     def mass(self) -> float:
         """Mass [kg]."""
         return float(self.system.mass[0])

@@ -77,6 +77,7 @@ class Connecting:
         world's rules. The shapes of the joined bodies do not collide unless `collide`; those of the
         world always do. Raises WorldError for anything that is not so; nothing changes then.
         """
+        self.wake()
         ends = find_end(self, a), find_end(self, b)
         if ends[0].body_of_scene == ends[1].body_of_scene:
             what = "the world" if ends[0].body < 0 else f"the same body, that of {ends[0].owner}"
@@ -133,6 +134,7 @@ class Connecting:
         known = self._connections.get(name)
         if known is None or (not isinstance(connection, str) and known is not connection):
             raise WorldError(f"connection {name!r} is not in this world")
+        self.wake()
         del self._connections[name]
         self._use_joins(np.delete(self.joins, known.index))
         for later in self._connections.values():

@@ -56,6 +56,13 @@ class Connection:
             raise WorldError(f"connection {self.name!r} was taken out of the world")
         return self.world.joins[self.index]
 
+    def _changing(self) -> np.void:
+        """Return the record, to be changed by the user: what it holds wakes."""
+        self._record()
+        ends = [end.entity for end in self.ends if end.entity is not None]
+        self.world.wake(*ends)
+        return self._record()
+
     @property
     def a(self) -> tuple[str, str]:
         """(entity, link) of the first end."""
@@ -78,7 +85,7 @@ class Connection:
 
     @enabled.setter
     def enabled(self, value: bool) -> None:
-        record = self._record()
+        record = self._changing()
         if bool(record["enabled"]) != bool(value):
             record["enabled"] = bool(value)
             record["impulse"] = 0.0
@@ -93,6 +100,7 @@ class Connection:
     def compliance(self, value) -> None:
         compliance = not_negative("compliance", value, 6)
         refuse_undamped(compliance, self.damping_time, self.world.time_step)
+        self._changing()
         self._set("compliance", compliance)
 
     @property
@@ -104,6 +112,7 @@ class Connection:
     def damping_time(self, value) -> None:
         damping_time = not_negative("damping_time", value, 6)
         refuse_undamped(self.compliance, damping_time, self.world.time_step)
+        self._changing()
         self._set("damping_time", damping_time)
 
     @property
@@ -113,7 +122,9 @@ class Connection:
 
     @force_limit.setter
     def force_limit(self, value) -> None:
-        self._set("force_limit", not_negative("force_limit", value, 6, finite=False))
+        force_limit = not_negative("force_limit", value, 6, finite=False)
+        self._changing()
+        self._set("force_limit", force_limit)
 
     def _set(self, field: str, value) -> None:
         """Change what the connection is, which a reset leaves alone."""
@@ -130,6 +141,7 @@ class Connection:
         if name is not None:
             solver_code(name, "connection")
         self._own_solver = name
+        self._changing()
         self.choose_solver(self.world.solver_rules)
 
     def choose_solver(self, rules: SolverRules) -> None:
@@ -147,7 +159,8 @@ class Connection:
     @length.setter
     def length(self, value: float) -> None:
         self._refuse_unless(self.kind == "distance", "has no length")
-        self._record()["length"] = positive("length", value)
+        length = positive("length", value)
+        self._changing()["length"] = length
 
     def drive(self, axis: str, velocity: float, force_limit: float) -> None:
         """Drive a free axis at `velocity` [m/s or rad/s] of b relative to a, along or about it.
@@ -161,14 +174,14 @@ class Connection:
             )
         velocity = finite_vector("velocity", [velocity], 1)[0]
         force_limit = not_negative("force_limit", force_limit, 1, finite=False)[0]
-        record = self._record()
+        record = self._changing()
         record["axes"][k], record["speed"][k] = DRIVEN, velocity
         record["force_limit"][k] = force_limit
 
     def release(self, axis: str) -> None:
         """Take the motor off an axis."""
         k = self._free_axis(axis)
-        record = self._record()
+        record = self._changing()
         record["axes"][k] = 0
         record["impulse"][k] = record["speed"][k] = 0.0
 

@@ -45,6 +45,7 @@ from hrpsim.solvers.coupled import largest_error, solve_coupled
 from hrpsim.solvers.direct_system import assemble_direct_system
 from hrpsim.solvers.projected_gauss_seidel import solve, solve_bounded, warm_start
 from hrpsim.solvers.steepest_descent import PENALTY_WEIGHT, descend
+from hrpsim.world.islands import find_islands, find_worst
 from hrpsim.world.scene import RK4, SEMI_IMPLICIT
 from hrpsim.world.status import (
     DONE,
@@ -95,6 +96,7 @@ def prepare_rows(s):
     spring_row_count = mark_spring_ports(s.spring_hinges, s.ports)
     tally.row_count = 3 * contact_count + connection_row_count + joint_row_count
     tally.row_count += spring_row_count
+    tally.island_count, tally.direct_island = 0, -1
     if tally.row_count == 0:
         return DONE
     tally.needed = tally.row_count
@@ -180,6 +182,7 @@ def prepare_rows(s):
         used,
         s.rows,
     )
+    find_islands(s)
     return assemble_direct(s)
 
 
@@ -199,46 +202,59 @@ def assemble_direct(s):
 
 
 @inlined_kernel
-def solve_rows(s, sweep_limit):
-    """Solve all rows with the solvers chosen for them, from and to s.ports.velocity."""
-    tally, rows, response = s.tally[0], s.rows.rows, s.rows.response
-    tolerance, velocity = s.settings[0].tolerance, s.ports.velocity
+def solve_rows(s):
+    """Solve all islands with the solvers chosen for their rows, from and to s.ports.velocity."""
+    tally, rows, units, response = s.tally[0], s.rows.rows, s.rows.units, s.rows.response
+    settings, velocity = s.settings[0], s.ports.velocity
+    tolerance = settings.tolerance
     has_cones = tally.displaces == 0
-    if tally.direct_rows + tally.split_rows > 0:
+    sweeps, residual, converged = 0, 0.0, True
+    for k in range(tally.island_count):
+        span = s.islands.spans[k]
+        if k == tally.direct_island:
+            continue
+        limit = allowed_sweeps(span, settings) if has_cones else settings.sweep_limit
+        if has_cones:
+            count, change, done = solve(
+                rows,
+                tally.row_count,
+                units,
+                span,
+                response,
+                tolerance,
+                settings.relative_tolerance,
+                limit,
+                velocity,
+            )
+            sweeps, residual = max(sweeps, count), max(residual, change)
+            converged = converged and done
+        else:
+            solve_bounded(rows, units, span, response, tolerance, limit, velocity)
+    if tally.direct_island >= 0:
+        span = s.islands.spans[tally.direct_island]
+        limit = allowed_sweeps(span, settings) if has_cones else settings.sweep_limit
         rounds, factorisations, finished = solve_coupled(
             rows,
-            tally.contact_count,
             tally.row_count,
+            units,
+            span,
             has_cones,
             response,
             tolerance,
-            sweep_limit,
+            limit,
             velocity,
             s.direct,
         )
         tally.factorisations += factorisations
         tally.unfinished += 0 if finished else 1
         if has_cones:
-            tally.sweeps = rounds
-            tally.residual, tally.worst_row = largest_error(
-                rows, tally.contact_count, tally.row_count, velocity
-            )
-            tally.converged = tally.residual <= tolerance
-    elif has_cones:
-        tally.sweeps, tally.residual, tally.converged = solve(
-            rows,
-            tally.contact_count,
-            tally.row_count,
-            response,
-            tolerance,
-            s.settings[0].relative_tolerance,
-            sweep_limit,
-            velocity,
-        )
-        if not tally.converged:
-            _, tally.worst_row = largest_error(rows, tally.contact_count, tally.row_count, velocity)
-    else:
-        solve_bounded(rows, tally.row_count, response, tolerance, sweep_limit, velocity)
+            error, _ = largest_error(rows, units, span, velocity)
+            sweeps, residual = max(sweeps, rounds), max(residual, error)
+            converged = converged and error <= tolerance
+    if has_cones:
+        tally.sweeps, tally.residual, tally.converged = sweeps, residual, converged
+        if not converged:
+            _, tally.worst_row = find_worst(s)
 
 
 @inlined_kernel
@@ -248,9 +264,9 @@ def solve_motion(s):
     The rows look at the motion of the step's first Jacobian under the velocity at its end, for
     that is what moves the bodies; velocity-product accelerations of the links take no part.
     """
-    tally, settings, work, ports = s.tally[0], s.settings[0], s.work, s.ports
+    tally, work, ports = s.tally[0], s.work, s.ports
     rows, response = s.rows.rows, s.rows.response
-    time_step = settings.time_step
+    time_step = s.settings[0].time_step
     for k in range(work.change.shape[0]):
         work.change[k] = s.velocity[k] + time_step * work.dv[k]
     port_velocities(s.forest, s.kinematics, work.change, tally.port_count, ports)
@@ -258,7 +274,7 @@ def solve_motion(s):
         forget_direct_impulses(rows, tally.row_count)
     warm_start(rows, tally.contact_count, tally.row_count, response, ports.velocity)
     descend_springs(s)
-    solve_rows(s, allowed_sweeps(tally, settings))
+    solve_rows(s)
     clear_loads(s)
     rate = 1.0 / time_step
     for number in range(tally.row_count):
@@ -320,11 +336,12 @@ def forget_direct_impulses(rows, row_count):
 
 
 @inner_kernel
-def allowed_sweeps(tally, settings):
-    """Return the sweep limit of this step."""
-    if tally.new_count == 0:
+def allowed_sweeps(span, settings):
+    """Return the sweep limit of an island in this step."""
+    if span.new_count == 0:
         return settings.sweep_limit
-    more = min(_COLD_SWEEPS * settings.sweep_limit, _COLD_UPDATES // tally.row_count)
+    row_count = 2 * (span.contact_end - span.first) + span.end - span.first
+    more = min(_COLD_SWEEPS * settings.sweep_limit, _COLD_UPDATES // row_count)
     return max(settings.sweep_limit, more)
 
 
@@ -346,7 +363,7 @@ def solve_displacement(s):
         ports.velocity[k] = 0.0
     turn_to_displacement(rows, tally.row_count)
     tally.displaces = 1
-    solve_rows(s, s.settings[0].sweep_limit)
+    solve_rows(s)
     tally.displaces = 0
     clear_loads(s)
     for number in range(tally.row_count):

@@ -103,7 +103,9 @@ class Entity:
 
     @q.setter
     def q(self, values) -> None:
-        self._q()[:] = self._checked_q(values)
+        q = self._checked_q(values)
+        self.world.wake(self)
+        self._q()[:] = q
         self.world.forget_contacts()
 
     @property
@@ -116,6 +118,7 @@ class Entity:
     @v.setter
     def v(self, values) -> None:
         v = finite_vector(f"v of {self.name!r}", values, self.nv)
+        self.world.wake(self)
         velocity_to_kernel(self.forest, self._q().copy(), v, v_out := np.empty(self.nv))
         self._velocity()[:] = v_out
 
@@ -141,12 +144,10 @@ class Entity:
         self.v = self.initial_v
 
     def _apply(self, body: int, point, force, torque) -> None:
-        self.world.push(
-            self.first_body + body,
-            finite_vector("point", point, 3),
-            finite_vector("force", force, 3),
-            finite_vector("torque", torque, 3),
-        )
+        point = finite_vector("point", point, 3)
+        force, torque = finite_vector("force", force, 3), finite_vector("torque", torque, 3)
+        self.world.wake(self)
+        self.world.push(self.first_body + body, point, force, torque)
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

@@ -41,6 +41,7 @@ class Excluding:
                 if "/" not in pattern:
                     names = [owner for owner, _ in self._owners]
                 raise WorldError(unknown_name("entity with a shape", pattern, dict.fromkeys(names)))
+        self.wake()
         self._apart.append((a, b))
         self._exclude_standing()
         self.refresh_exclusions()
@@ -61,7 +62,7 @@ class Excluding:
             return
         collision = self._scene.collision
         connections = (*self._connections.values(), *self._spring_hinges.values())
-        joined = joined_pairs(connections, collision.shapes, self._owners)
+        joined = joined_pairs(connections, self._bodies_of_shapes(), self._owners)
         excluded = _sorted({*map(tuple, self._standing.tolist()), *joined})
         self._scene = self._scene._replace(collision=collision._replace(excluded=excluded))
         self._scene.tally["candidate_count"] = -1
@@ -102,12 +103,15 @@ def pairs_within(robot: Robot, first: int) -> set[tuple[int, int]]:
 
 
 def joined_pairs(
-    connections: Iterable[Connection], shapes: np.ndarray, owners: Owners
+    connections: Iterable[Connection], bodies: np.ndarray, owners: Owners
 ) -> set[tuple[int, int]]:
-    """Return the pairs of shapes, smaller first, that enabled connections keep from colliding."""
+    """Return the pairs of shapes, smaller first, that enabled connections keep from colliding.
+
+    `bodies` (s,) are those of the shapes.
+    """
     of_end: dict[tuple[str, int], list[int]] = {}
     for number, (owner, _) in enumerate(owners):
-        of_end.setdefault((owner, int(shapes["body"][number])), []).append(number)
+        of_end.setdefault((owner, int(bodies[number])), []).append(number)
     pairs = set()
     for connection in connections:
         if connection.collide or not connection.enabled:

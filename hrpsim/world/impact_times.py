@@ -44,12 +44,11 @@ def _stop_all(s):
 @inlined_kernel
 def _anything_fast(s):
     """Return whether a shape is fast, the step's impacts on free bodies included."""
-    shapes, velocity, dt = s.collision.shapes, s.velocity, s.settings[0].time_step
+    shapes, moving = s.collision.shapes, s.collision.moving
+    velocity, dt = s.velocity, s.settings[0].time_step
     fast = False
-    for k in range(shapes.shape[0]):
-        shape = shapes[k]
-        if shape.body < 0:
-            continue
+    for k in range(moving.shape[0]):
+        shape = shapes[moving[k]]
         body = s.forest.bodies[shape.body]
         if body.joint_type == FREE:
             v, p = body.v_index, shape.placement_p

@@ -110,11 +110,20 @@ def move(forest, velocity, duration, q):
         body = forest.bodies[i]
         joint, k, j = body.joint_type, body.v_index, body.q_index
         if joint == FREE:
+            if not _any_moves(velocity, k):
+                continue  # not even by the rounding of its quaternion's length
             for r in range(3):
                 q[j + r] += duration * velocity[k + 3 + r]
             rotate_quaternion(q, j + 3, velocity[k], velocity[k + 1], velocity[k + 2], duration)
         elif joint != FIXED:
             q[j] += duration * velocity[k]
+
+
+@inlined_kernel
+def _any_moves(velocity, k):
+    """Return whether any of the six velocities of a free body is not zero."""
+    angular = velocity[k] != 0.0 or velocity[k + 1] != 0.0 or velocity[k + 2] != 0.0
+    return angular or velocity[k + 3] != 0.0 or velocity[k + 4] != 0.0 or velocity[k + 5] != 0.0
 
 
 @inner_kernel

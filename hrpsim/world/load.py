@@ -4,6 +4,7 @@
       time_step: 0.001
       integrator: semi_implicit
       gravity: [0, 0, -9.80665]
+      sleeping: true       # bodies at rest are left out of the step until something wakes them
     ground: {height: 0, normal: [0, 0, 1], material: floor}
     friction:
       - {between: [sole, floor], static: 0.8, kinetic: 0.7, restitution: 0}
@@ -89,6 +90,7 @@ _WORLD_KEYS = (
     "solver",
     "position_projection",
     "continuous",
+    "sleeping",
 )
 _ROBOT_KEYS = (
     "name",

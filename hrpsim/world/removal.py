@@ -23,6 +23,7 @@ class Removing:
         Raises WorldError, which names what exists, for anything that is not in this world.
         """
         entity = self._present(entity)
+        self.wake()
         old = self.scene
         for connection in [c for c in self._connections.values() if _holds(c, entity)]:
             self.disconnect(connection)

@@ -50,16 +50,19 @@ class Contact:
 class StepStats:
     """What the last step did.
 
-    `residual` is the largest change of a constraint's velocity in the last sweep [m/s], and where
-    solvers are mixed the largest that solving any constraint again by itself would make;
-    `converged` says whether the stopping rule was met; `max_penetration` [m]. `direct_rows` and
+    Islands, whose moving bodies share no contact or connection, are solved by themselves:
+    `iterations` are the most sweeps that any took, `residual` is the largest of all and `converged`
+    says whether the stopping rule was met by each. The residual is the largest change of a
+    constraint's velocity in the last sweep [m/s], and where solvers are mixed the largest that
+    solving any constraint again by itself would make; `max_penetration` [m]. `direct_rows` and
     `split_rows` of the `row_count` rows were for these solvers; `factorisations` is how often the
     direct system was factorised, `direct_finished` whether it came to an end: if not, its rows
     were solved iteratively. Where it did not converge, `worst` names the constraint that is
     furthest from what it asks for, as "connection 'hinge'", "lock of robot/knee" or "contact of
     box/box and world/ground"; otherwise it is empty. Where spring hinges use the steepest descent,
     `descent_steps` is how many steps it took and `descent_short` the furthest that it left a spring
-    beyond its maximum extension, as a velocity [m/s].
+    beyond its maximum extension, as a velocity [m/s]. Of the `asleep` bodies that sleep, contacts
+    count but have no rows.
     """
 
     iterations: int
@@ -75,6 +78,7 @@ class StepStats:
     worst: str
     descent_steps: int
     descent_short: float
+    asleep: int
 
 
 def contact_of(scene: Scene, owners: list[tuple[str, str]], record: np.void) -> Contact:
@@ -134,4 +138,5 @@ def stats_of(scene: Scene, owners, connections, robots) -> StepStats:
         worst=worst,
         descent_steps=int(tally["descents"]),
         descent_short=float(tally["short"]),
+        asleep=int(tally["asleep"]),
     )

@@ -14,6 +14,7 @@ from hrpsim.constraints.spring_rows import PLACED_HINGE
 from hrpsim.dynamics.response import Ports
 from hrpsim.kinematics.forest import Forest
 from hrpsim.solvers.direct_system import DirectSystem
+from hrpsim.world.islands import Islands
 
 SEMI_IMPLICIT, EULER, RK4 = range(3)
 
@@ -30,6 +31,7 @@ SETTINGS = np.dtype(
         ("projection", "i8"),  # whether rigid connections are brought back onto their error 0
         ("continuous", "i8"),  # whether fast shapes stop where they first touch something
         *CONTACT_LAW,
+        ("rest_steps", "i8"),  # how long a loose body is at rest before it may sleep; 0: none does
     ]
 )
 
@@ -49,6 +51,9 @@ TALLY = np.dtype(
         ("pushed", "i8"),  # whether `push` is to be applied
         ("direct_rows", "i8"),  # for the direct solver
         ("split_rows", "i8"),
+        ("island_count", "i8"),
+        ("direct_island", "i8"),  # the one with direct and split rows, -1 for none
+        ("asleep", "i8"),  # loose bodies that sleep
         ("factorisations", "i8"),
         ("unfinished", "i8"),  # whether the direct solver gave its rows to the iteration
         ("sweeps", "i8"),
@@ -130,6 +135,7 @@ class Scene(NamedTuple):
     spring_hinges: np.ndarray  # (spring hinges,) SPRING_HINGE
     ports: Ports
     rows: Rows
+    islands: Islands
     direct: DirectSystem
     wrenches: np.ndarray  # (capacity,) WRENCH
     sensors: np.ndarray  # (sensors,) SENSOR

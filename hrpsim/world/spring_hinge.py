@@ -154,6 +154,7 @@ class Springing:
                 "spring hinges need the integrator 'semi_implicit': their explicit springs gain "
                 f"energy with {self.integrator!r}"
             )
+        self.wake()
         ends = find_end(self, a), find_end(self, b)
         for end in ends:
             if not (end.entity is None or isinstance(end.entity, Body)):

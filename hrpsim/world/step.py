@@ -17,8 +17,9 @@ from hrpsim.world.impact_times import stop_at_impacts
 from hrpsim.world.integrate import all_finite, correct_positions, integrate_euler, integrate_rk4
 from hrpsim.world.motion import find_acceleration
 from hrpsim.world.project import project_connections
+from hrpsim.world.rest import disturb, rest
 from hrpsim.world.scene import RK4, SEMI_IMPLICIT
-from hrpsim.world.status import DIVERGED, DONE, MORE_CANDIDATES, MORE_CONTACTS
+from hrpsim.world.status import DIVERGED, DONE, FALLS_ASLEEP, MORE_CANDIDATES, MORE_CONTACTS
 from hrpsim.world.stick import ask_back_slip, hold_points
 from hrpsim.world.strike import count_strike, strike
 
@@ -28,6 +29,8 @@ def advance(scene, steps):
     """Do up to `steps` steps; return (steps done, status). A step that fails leaves its start."""
     for done in range(steps):
         status = step(scene)
+        if status == FALLS_ASLEEP:
+            return done + 1, status
         if status != DONE:
             return done, status
     return steps, DONE
@@ -35,7 +38,7 @@ def advance(scene, steps):
 
 @inlined_kernel
 def step(s):
-    """Do one step; any status but DONE leaves the state as it was."""
+    """Do one step; any status but DONE and FALLS_ASLEEP leaves the state as it was."""
     look(s)
     status = collide_shapes(s)
     if status == DONE:
@@ -45,13 +48,15 @@ def step(s):
     if status == DONE:
         status = constrain(s)
     if status == DONE:
+        status = disturb(s)
+    if status == DONE:
         read_sensors(s)
         status = integrate(s)
     if status == DONE:
         remember_impulses(s)
         advance_targets(s.control)
-    else:
-        restore_start(s)
+        return rest(s)
+    restore_start(s)
     return status
 
 

@@ -12,7 +12,7 @@ from hrpsim.constraints.contact_rows import friction_impulses
 from hrpsim.dynamics.articulated import respond
 from hrpsim.kinematics.forward import update_velocities
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.world.constrain import add_load, allowed_sweeps, clear_loads, prepare_rows, solve_rows
+from hrpsim.world.constrain import add_load, clear_loads, prepare_rows, solve_rows
 from hrpsim.world.motion import find_acceleration
 from hrpsim.world.scene import RK4
 from hrpsim.world.status import DONE
@@ -75,11 +75,10 @@ def speed_along(v, point, direction):
 @inner_kernel
 def jump(s):
     """Solve the rows for the velocities as they are, without time for forces to act."""
-    tally, settings, work = s.tally[0], s.settings[0], s.work
-    rows = s.rows.rows
+    tally, work, rows = s.tally[0], s.work, s.rows.rows
     for number in range(tally.row_count):
         rows[number].impulse = 0.0
-    solve_rows(s, allowed_sweeps(tally, settings))
+    solve_rows(s)
     clear_loads(s)
     for number in range(tally.row_count):
         row = rows[number]

@@ -65,6 +65,7 @@ class Surroundings:
         )
 
     def _add_fixed(self, geometry, position, R, material, name) -> None:
+        self.wake()
         self._materials.add(material)
         place = Placement(R, position)
         parts = [(geometry, IDENTITY)]

@@ -29,6 +29,7 @@ from hrpsim.world.results import Contact, StepStats, contact_of, stats_of
 from hrpsim.world.robot import Robot
 from hrpsim.world.scene import EULER, RK4, SEMI_IMPLICIT, SETTINGS, Scene
 from hrpsim.world.settle import relax
+from hrpsim.world.sleeping import Sleeping
 from hrpsim.world.solver_rules import SolverRules
 from hrpsim.world.spring_hinge import Springing
 from hrpsim.world.step import advance
@@ -41,7 +42,7 @@ STANDARD_GRAVITY = 9.80665
 _SKIN = 0.05
 
 
-class World(Surroundings, Connecting, Springing, Excluding, Removing):
+class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping):
     """Robots and bodies that move and touch.
 
     time_step [s]; gravity (3,) [m/s^2]; integrator "semi_implicit" (symplectic Euler, joint
@@ -57,6 +58,11 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing):
     the arguments of `add_solver_rule`. With position_projection, rigid connections are brought
     back onto their error 0 after each step. With continuous, what moves by more than a quarter of
     its thickness in a step is stopped where it first touches something, for the rest of that step.
+    With sleeping, loose bodies that have been at rest for 0.5 s, with all that presses on them or
+    is connected to them, are left out of the step until something else presses on them or anything
+    about them is changed. At rest is what moves no faster than a hundred times the speed that
+    `tolerance` stands for with stop "residual" (1e-6 m/s by default; never more than 1e-5). Robots,
+    bodies in spring hinges, and what either touch, never sleep.
     """
 
     def __init__(
@@ -78,6 +84,7 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing):
         solver=None,
         position_projection: bool = False,
         continuous: bool = True,
+        sleeping: bool = True,
     ):
         if integrator not in INTEGRATORS:
             raise WorldError(unknown_name("integrator", integrator, INTEGRATORS))
@@ -109,7 +116,9 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing):
             correction_rate,
             correction_speed,
             slop,
+            0,
         )
+        Sleeping.__init__(self, bool(sleeping))
         self.solver_rules = SolverRules(solver)
         self._refuse_unstable_penalty(self.solver_rules.uses(PENALTY))
         Surroundings.__init__(self)
@@ -145,7 +154,9 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing):
 
     @gravity.setter
     def gravity(self, values) -> None:
-        self._settings["gravity"][0] = finite_vector("gravity", values, 3)
+        gravity = finite_vector("gravity", values, 3)
+        self.wake()
+        self._settings["gravity"][0] = gravity
 
     @property
     def entities(self) -> dict[str, Entity]:
@@ -229,6 +240,7 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing):
         return f"{name}_{k}"
 
     def _add(self, entity):
+        self.wake()
         for shape in entity.shapes:
             self._materials.add(shape.material)
         entity.stand_after(self._entities[-1] if self._entities else None)
@@ -258,6 +270,7 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing):
         """
         self._refuse_unstable_penalty(solver == "penalty")
         self.solver_rules.add(solver, kind, bodies, materials)
+        self.wake()
         self._choose_solvers()
 
     def _refuse_unstable_penalty(self, wanted: bool) -> None:
@@ -294,6 +307,7 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing):
 
     def _rebuild(self) -> None:
         """Make the arrays anew at the next use, keeping the state of what is there."""
+        self.wake()
         if self._scene is not None:
             self._kept, self._scene = self._scene, None
 
@@ -358,11 +372,17 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing):
         """Advance by `n` steps. WorldError if a step cannot be done; its start is then kept."""
         if not (np.isfinite(n) and n >= 0 and n == int(n)):
             raise WorldError(f"the number of steps must be a whole number >= 0, got {n!r}")
-        scene = self.scene
+        self.scene  # noqa: B018  builds the arrays
         announced = _announce_compilation()
         left = int(n)
         try:
             while left > 0:
+                scene = self._scene
+                if self._island_of:
+                    if self.nothing_moves:
+                        self._steps_done += left
+                        break
+                    scene = self._awake()
                 if scene is self._entered:  # its arrays have the right types
                     done, status = self._run(scene, left)
                 else:
@@ -370,17 +390,27 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing):
                     self._entered, self._run = scene, machine_code(advance)
                 self._steps_done += done
                 left -= done
-                if status in (ended.SINGULAR, ended.DIVERGED, ended.TOO_STIFF):
-                    raise WorldError(
-                        why_step_failed(scene, self._entities, self._owners, status, self.time)
-                    )
                 if status != ended.DONE:
-                    scene = self._scene = grow(scene, status)
+                    self._heed(status)
         finally:
-            scene.tally["wrench_count"] = 0
+            self._scene.tally["wrench_count"] = 0
             if announced is not None:
                 took = time.perf_counter() - announced
                 print(f"hrpsim: compiled in {took:.0f} s", file=sys.stderr, flush=True)
+
+    def _heed(self, status: int) -> None:
+        """Do what the step that ended with `status` asks for; WorldError if that is nothing."""
+        scene = self._scene
+        if status == ended.FALLS_ASLEEP:
+            self._fall_asleep()
+        elif status == ended.WAKES:
+            self._wake_shape(int(scene.tally["needed"][0]))
+        elif status in (ended.SINGULAR, ended.DIVERGED, ended.TOO_STIFF):
+            raise WorldError(
+                why_step_failed(scene, self._entities, self._owners, status, self.time)
+            )
+        else:
+            self._scene = grow(scene, status)
 
     def settle(self, duration: float = 20.0, energy_tolerance: float = 1e-14) -> None:
         """Let everything come to rest under its present commands; time does not pass.
@@ -389,8 +419,13 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing):
         nothing, if `duration` [s] of motion was not enough for the kinetic energy of a swing to
         fall to `energy_tolerance` [J].
         """
-        start = self.snapshot()
-        if not relax(self, int(duration / self.time_step), energy_tolerance):
+        start, sleeping = self.snapshot(), self.sleeping
+        self.sleeping = False
+        try:
+            settled = relax(self, int(duration / self.time_step), energy_tolerance)
+        finally:
+            self.sleeping = sleeping
+        if not settled:
             self.restore(start)
             raise WorldError(f"the world did not come to rest within {duration:g} s of motion")
         self._steps_done = start["steps"]
@@ -400,6 +435,7 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing):
     def reset(self) -> None:
         """Return everything to the state it was added with or settled to, and time to zero."""
         self.scene  # noqa: B018  builds the arrays that initialise writes to
+        self.wake()
         for part in self._with_state():
             part.initialise()
         self.refresh_exclusions()
@@ -407,6 +443,7 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing):
         self.scene.tally["wrench_count"] = 0
         self.scene.tally["contact_count"] = 0
         self.scene.tally["born_count"] = 0
+        self.scene.islands.trees["rest_steps"] = 0
         self.scene.sensors["reading"] = 0.0
         self._steps_done = 0
 
@@ -420,6 +457,7 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing):
         return {
             "parts": self._parts(),
             "steps": self._steps_done,
+            "sleep": self._sleep_state(),
             "arrays": [array.copy() for array in self._lasting()],
         }
 
@@ -429,9 +467,11 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing):
             raise WorldError(
                 "the snapshot was taken with other robots, bodies or connections in the world"
             )
+        self._prepare_sleep(snapshot["sleep"])
         for kept, array in zip(snapshot["arrays"], self._lasting(), strict=True):
             array[: len(kept)] = kept
         self._steps_done = snapshot["steps"]
+        self._resume_sleep()
         self.refresh_exclusions()
 
     def copy(self) -> World:
@@ -457,6 +497,7 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing):
             scene.connections,
             scene.spring_hinges,
             scene.kinematics,
+            scene.islands.trees,
             scene.collision.contacts,
             scene.collision.previous,
             scene.tally,
@@ -469,14 +510,17 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing):
 
     @property
     def contacts(self) -> list[Contact]:
-        """The contact points of the last step with the forces that it used."""
-        records = self.scene.collision.contacts[: int(self.scene.tally["contact_count"][0])]
-        return [contact_of(self.scene, self._owners, record) for record in records]
+        """The contact points of the last step with the forces that it used.
+
+        Where bodies sleep, those with which they fell asleep.
+        """
+        return [contact_of(self.scene, self._owners, r) for r in self.contact_records()]
 
     @property
     def stats(self) -> StepStats:
         """What the last step did."""
-        return stats_of(self.scene, self._owners, self._connections.values(), self.robots.values())
+        stats = stats_of(self.scene, self._owners, self._connections.values(), self.robots.values())
+        return self._with_kept_contacts(stats)
 
 
 _compilation_announced = False

@@ -39,7 +39,10 @@ def solve_prepared(scene, sweep_limit):
     """Solve the rows that `prepare` left, from no impulses."""
     for number in range(scene.tally[0].row_count):
         scene.rows.rows[number].impulse = 0.0
-    solve_rows(scene, sweep_limit)
+    scene.settings[0].sweep_limit = sweep_limit
+    for k in range(scene.tally[0].island_count):
+        scene.islands.spans[k].new_count = 0  # which would allow more
+    solve_rows(scene)
 
 
 class Problem(NamedTuple):
