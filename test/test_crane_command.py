@@ -11,13 +11,20 @@ from hrpsim.resources import share_path
 def test_the_script_fetches_what_stands_alone(capsys):
     assert main(["crane", "--script", "--acceleration", "3", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert report["in_goal"] == ["box", "ball", "tin", "pill"] and report["of"] == 13
+    assert report["in_goal"] == ["box", "ball", "tin", "pill", "heart", "girder"]
+    assert report["of"] == 15
 
 
 def test_a_grip_too_weak_for_the_box_leaves_it(capsys):
-    # 0.5 kg need 2 mu N > m g: more than 4.9 N; the ball, tin and pill need less than 2 N.
+    # 0.5 kg need 2 mu N > m g: more than 4.9 N; the others need less than 3 N.
     assert main(["crane", "--script", "--grip", "4", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["in_goal"] == ["ball", "tin", "pill"]
+    assert json.loads(capsys.readouterr().out)["in_goal"] == [
+        "ball",
+        "tin",
+        "pill",
+        "heart",
+        "girder",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from hrpsim.experiments.heart import NOTCH, TIP, heart, outline
+from hrpsim.model.mesh_files import load_mesh
+from hrpsim.resources import share_path
 
 UNIT, THICKNESS = 4e-3, 0.05
 
@@ -37,3 +39,10 @@ def test_it_is_concave_and_its_fans_do_not_overlap():
     normals = np.cross(b - a, c - a)
     assert np.linalg.norm(normals, axis=1).min() > 0.0
     assert (normals[:48, 2] > 0.0).all() and (normals[48:96, 2] < 0.0).all()
+
+
+def test_the_game_has_the_heart_that_the_generator_makes():
+    made, read = heart(2.2e-3, 0.04), load_mesh(share_path("config/heart.obj"))
+    assert read.is_closed and not read.is_convex
+    assert read.volume == pytest.approx(made.volume, rel=1e-6)
+    np.testing.assert_allclose(np.ptp(read.vertices, axis=0), np.ptp(made.vertices, axis=0), 1e-6)
