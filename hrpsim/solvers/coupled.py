@@ -53,15 +53,20 @@ def solve_coupled(
         rows, row_count, has_cones, response, tolerance, velocity, system
     )
     _release_split(rows, row_count, system)
-    change = math.inf
+    change = previous = math.inf
     rounds = 0
     given_up = False
-    while rounds < round_limit and (change > tolerance or not (finished or given_up)):
+    # The block that is solved last in a round may move what was found at rest: look twice.
+    while rounds < round_limit and (
+        change > tolerance
+        or (change > 0.0 and previous > tolerance)
+        or not (finished or given_up)
+    ):
         if not finished and not given_up:
             given_up = True
             _start_again(rows, row_count, response, velocity, system)
         rounds += 1
-        change = 0.0
+        change, previous = 0.0, change
         for k in range(span.first, span.contact_end):
             number = units[k]
             normal, x, y = rows[number], rows[number + 1], rows[number + 2]
