@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from hrpsim.collision.contact_row import MAX_MESH_POINTS, MAX_POINTS, NO_POINTS
-from hrpsim.collision.meeting import BLOCKED, FACE_VERTEX, VERTEX_FACE
+from hrpsim.collision.meeting import FACE_VERTEX, VERTEX_FACE
 from hrpsim.compiled import inner_kernel
 
 TAKEN_OUT = np.int64(-1)
@@ -41,31 +41,6 @@ def _height_of(polyhedra, triangle, other):
 def _is_corner(polyhedra, first, second):
     """Return whether two faces make a corner to lie in: each one's middle is before the other."""
     return _height_of(polyhedra, first, second) > 0.0 and _height_of(polyhedra, second, first) > 0.0
-
-
-@inner_kernel
-def _drop_deeper(polyhedra, m, candidates):
-    """Take out what is blocked, and contacts more than twice as deep of the same vertex.
-
-    Contacts that are no deeper than a step may bring them stay: a vertex that comes in across an
-    edge is nearer to the face that it does not look at.
-    """
-    shallow = -(m.near + m.calm)
-    for i in range(m.count):
-        block = candidates[i]
-        if block.how < BLOCKED:
-            continue
-        for j in range(m.count):
-            found = candidates[j]
-            if found.how != block.how - BLOCKED or found.gap > min(shallow, 2.0 * block.gap):
-                continue
-            if found.how == VERTEX_FACE:
-                is_same = found.code_a == block.code_a
-            else:
-                is_same = found.code_b == block.code_b
-            if is_same and not _is_corner(polyhedra, found.triangle, block.triangle):
-                found.how = TAKEN_OUT
-        block.how = TAKEN_OUT
 
 
 @inner_kernel
@@ -177,7 +152,6 @@ def _spread(m, candidates, seed, cluster):
 @inner_kernel
 def reduce_candidates(polyhedra, m, candidates, point_out, normal_out, gap_out, feature_out):
     """Write the contacts that span each patch, deepest patch first; return how many."""
-    _drop_deeper(polyhedra, m, candidates)
     _drop_other_faces(polyhedra, m, candidates)
     _merge(m, candidates)
     count = NO_POINTS

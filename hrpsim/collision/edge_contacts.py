@@ -74,17 +74,19 @@ def _shallower_elsewhere(edge, face, x, y, z, dx, dy, dz, depth, rim):
 
 
 @inner_kernel
-def _both_inside(polyhedra, m, edge_a, edge_b, x, y, z):
-    """Return whether the point x, in b's frame, is inside both solids."""
-    n = edge_b.normals[0]
-    if polyhedra.solids[m.solid[1]].rounding == 0.0:
-        if not is_inside(polyhedra, m, SIDE_A, x, y, z, n[0], n[1], n[2], 0.0):
-            return False
-    if polyhedra.solids[m.solid[0]].rounding > 0.0:
+def _is_inside_at(polyhedra, m, side, edge, along, x, y, z, shift):
+    """Return whether the point x at an edge, beside its middle, is inside of its solid.
+
+    It is moved inward along both faces and the edge by `shift` [m], lest it be in another face.
+    """
+    if polyhedra.solids[m.solid[1 - side]].rounding > 0.0:
         return True
-    x, y, z = _to_own(m, x - m.t[0, 0], y - m.t[0, 1], z - m.t[0, 2])
-    n = edge_a.normals[0]
-    return is_inside(polyhedra, m, SIDE_B, x, y, z, n[0], n[1], n[2], 0.0)
+    d, e, w, n = edge.direction, edge.inward[0], edge.inward[1], edge.normals[0]
+    back = shift if 2.0 * along < edge.length else -shift
+    x += shift * (e[0] + w[0]) + back * d[0]
+    y += shift * (e[1] + w[1]) + back * d[1]
+    z += shift * (e[2] + w[2]) + back * d[2]
+    return is_inside(polyhedra, m, side, x, y, z, n[0], n[1], n[2], 0.0)
 
 
 @inner_kernel
@@ -156,11 +158,14 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
         vx, vy, vz = _to_own(m, lb * v[0], lb * v[1], lb * v[2])
         if _shallower_elsewhere(edge_a, on_a, bx, by, bz, vx, vy, vz, -distance, m.rim):
             return
-    if distance < -m.rim and not _both_inside(
-        polyhedra, m, edge_a, edge_b,
-        px - 0.5 * distance * nx, py - 0.5 * distance * ny, pz - 0.5 * distance * nz,
-    ):  # fmt: skip
-        return
+    if distance < -m.rim:
+        x, y, z = px - 0.5 * distance * nx, py - 0.5 * distance * ny, pz - 0.5 * distance * nz
+        shift = -0.1 * distance
+        if not _is_inside_at(polyhedra, m, SIDE_A, edge_b, along_b, x, y, z, shift):
+            return
+        x, y, z = _to_own(m, x - m.t[0, 0], y - m.t[0, 1], z - m.t[0, 2])
+        if not _is_inside_at(polyhedra, m, SIDE_B, edge_a, along_a, x, y, z, shift):
+            return
     if gap > m.calm:
         dx, dy, dz = velocity_at(m, SIDE_A, px, py, pz)
         if not closes(m, gap, -(dx * nx + dy * ny + dz * nz)):

@@ -19,8 +19,6 @@ CANDIDATE_COUNT = 512
 VERTEX_FACE, FACE_VERTEX, EDGE_EDGE, VERTEX_EDGE, EDGE_VERTEX, VERTEX_VERTEX = (
     np.int64(k) for k in range(6)
 )
-# The vertex is inside of a face that it does not look at: no contact, and none deeper either.
-BLOCKED = np.int64(6)
 A_VERTEX, AN_EDGE, A_FACE = (np.int64(k) for k in range(3))
 NO_TRIANGLE = np.int64(-1)
 SIDE_A, SIDE_B = np.int64(0), np.int64(1)
@@ -47,7 +45,7 @@ MEETING = np.dtype(
 
 CANDIDATE = np.dtype(
     [
-        ("how", "i8"),  # VERTEX_FACE and so on, + BLOCKED; -1: taken out
+        ("how", "i8"),  # VERTEX_FACE and so on; -1: taken out
         ("code_a", "i8"),  # the features
         ("code_b", "i8"),
         ("triangle", "i8"),  # of a contact with a face

@@ -8,7 +8,6 @@ from hrpsim.collision.meeting import (
     A_FACE,
     A_VERTEX,
     AN_EDGE,
-    BLOCKED,
     EDGE_VERTEX,
     FACE_VERTEX,
     NO_TRIANGLE,
@@ -23,6 +22,7 @@ from hrpsim.collision.meeting import (
     velocity_at,
 )
 from hrpsim.collision.polyhedra import CONVEX, FLAT
+from hrpsim.collision.surface import is_near_surface
 from hrpsim.compiled import inner_kernel
 
 # Sine by which a face may lean against the surface about a vertex that touches it: the vertices of
@@ -97,6 +97,32 @@ def _comes_down_on(polyhedra, face, x, y, z, dx, dy, dz, rim):
 
 
 @inner_kernel
+def _has_come_in(polyhedra, m, side, face, across, x, y, z, height):
+    """Return whether a point behind a face is inside the solid, and through this face if deep.
+
+    What is flush with the face's rim is moved inward a little, lest it be in the face beside.
+    """
+    ix, iy, iz = x, y, z
+    for k in range(3):
+        corner, out = polyhedra.vertices[face.vertices[k]].position, face.outward[k]
+        past = (x - corner[0]) * out[0] + (y - corner[1]) * out[1] + (z - corner[2]) * out[2]
+        if face.bend[k] == CONVEX and past > -2.0 * m.rim:
+            past += 2.0 * m.rim
+            ix, iy, iz = ix - past * out[0], iy - past * out[1], iz - past * out[2]
+    n, least = face.normal, -0.99 * height
+    nx, ny, nz = n[0], n[1], n[2]
+    if across >= 0:
+        w, least = face.beyond[across], 0.0
+        nx, ny, nz = w[0], w[1], w[2]
+    if not is_inside(polyhedra, m, side, ix, iy, iz, nx, ny, nz, least):
+        return False
+    if height > -m.near - m.calm:
+        return True
+    other = m.solid[1 - side]
+    return not is_near_surface(polyhedra, other, x, y, z, -0.5 * height, m.stack)
+
+
+@inner_kernel
 def _meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle):
     """Add the contact of the own vertex at x with the face of a triangle, if there is one."""
     face = polyhedra.triangles[triangle]
@@ -109,17 +135,12 @@ def _meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle):
     belongs, across = _over_triangle(polyhedra, face, x, y, z, height, m.rim, m.calm)
     if not belongs:
         return
-    looks_there = vertex_supports(polyhedra, m, side, vertex, n[0], n[1], n[2], LEAN)
-    if not looks_there and height > -m.rim:
+    if not vertex_supports(polyhedra, m, side, vertex, n[0], n[1], n[2], LEAN):
         return
-    if across >= 0:
-        w = face.beyond[across]
-        if not is_inside(polyhedra, m, side, x, y, z, w[0], w[1], w[2], 0.0):
-            return
-    elif height < -m.rim:
-        least = -0.99 * height
-        if not is_inside(polyhedra, m, side, x, y, z, n[0], n[1], n[2], least):
-            return
+    if (across >= 0 or height < -m.rim) and not _has_come_in(
+        polyhedra, m, side, face, across, x, y, z, height
+    ):
+        return
     if gap > m.calm:
         dx, dy, dz = velocity_at(m, side, x, y, z)
         approach = -(dx * n[0] + dy * n[1] + dz * n[2])
@@ -128,9 +149,8 @@ def _meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle):
         time = gap / approach
         if not _comes_down_on(polyhedra, face, x, y, z, time * dx, time * dy, time * dz, m.rim):
             return
-    how = VERTEX_FACE if side == 0 else FACE_VERTEX
     add_candidate(
-        m, candidates, side, how if looks_there else how + BLOCKED, code,
+        m, candidates, side, VERTEX_FACE if side == 0 else FACE_VERTEX, code,
         feature_code(A_FACE, face.facet), triangle, x, y, z, n[0], n[1], n[2], height,
     )  # fmt: skip
 
