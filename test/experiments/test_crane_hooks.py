@@ -8,11 +8,6 @@ from hrpsim.experiments import crane_hooks as hooks
 from hrpsim.experiments import crane_scene as scene
 from hrpsim.experiments.girder import FLANGE, HEIGHT, SLOT, WEB, girder
 
-PRESSED_EDGES = pytest.mark.xfail(
-    reason="a mesh loses edge contacts that are pressed in by compliance (1e-6 m/N and more)",
-    strict=True,
-)
-
 
 def test_the_girder_is_a_closed_h():
     mesh = girder(0.04)
@@ -34,14 +29,12 @@ def test_the_girder_hangs_by_its_flange_where_a_box_slips_away(monkeypatch):
     assert left.lifted == pytest.approx(0.0, abs=1e-5)
 
 
-@PRESSED_EDGES
 def test_the_girder_stays_where_it_hangs(monkeypatch):
     monkeypatch.setattr(hooks, "HELD", 1.0)
     hung = hooks.play(0.02, hooks.girder_load(), hooks.GIRDER_GRIP, hooks.SLIPPERY)
-    assert hung.hold_slip < 1e-6
+    assert hung.hold_slip < scene.LARGEST_SLIP
 
 
-@PRESSED_EDGES
 @pytest.mark.parametrize("rate", [50, 100])
 def test_the_heart_is_lifted_by_notch_and_tip(monkeypatch, rate):
     monkeypatch.setattr(hooks, "HELD", 1.0)
