@@ -58,9 +58,7 @@ def solve_coupled(
     given_up = False
     # The block that is solved last in a round may move what was found at rest: look twice.
     while rounds < round_limit and (
-        change > tolerance
-        or (change > 0.0 and previous > tolerance)
-        or not (finished or given_up)
+        change > tolerance or (change > 0.0 and previous > tolerance) or not (finished or given_up)
     ):
         if not finished and not given_up:
             given_up = True
