@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from hrpsim.collision.meeting import (
     AN_EDGE,
     EDGE_EDGE,
@@ -22,7 +24,8 @@ from hrpsim.compiled import inner_kernel
 
 # Edges whose directions differ by less than this sine touch along their length: their ends do.
 _PARALLEL = 1e-6
-# Faces that lie on each other to this angle: the contact takes the face's normal [rad].
+NO_FACE = np.int64(-1)
+# Faces that lie on each other, or on an edge, to this angle: the contact takes the face's normal.
 _FACE_TO_FACE = 0.02
 _FACING = 1.0 - 0.5 * _FACE_TO_FACE * _FACE_TO_FACE
 
@@ -40,7 +43,11 @@ def _to_own(m, x, y, z):
 
 @inner_kernel
 def _outside_cones(m, edge_a, edge_b, nx, ny, nz):
-    """Return by how much n leaves the normal cone of b's edge, or -n that of a's (a sine)."""
+    """Return by how much n leaves the normal cone of b's edge, or -n that of a's, and where.
+
+    That is the sine, and the number of the face that n leaves it over: 0 and 1 of b, 2 and 3 of a.
+    """
+    where = NO_FACE
     R = m.R[0]
     x = R[0, 0] * nx + R[1, 0] * ny + R[2, 0] * nz
     y = R[0, 1] * nx + R[1, 1] * ny + R[2, 1] * nz
@@ -48,27 +55,34 @@ def _outside_cones(m, edge_a, edge_b, nx, ny, nz):
     worst = 0.0
     for k in range(2):
         a, b = edge_a.inward[k], edge_b.inward[k]
-        worst = max(worst, nx * b[0] + ny * b[1] + nz * b[2])
-        worst = max(worst, -(x * a[0] + y * a[1] + z * a[2]))
-    return worst
+        over_b = nx * b[0] + ny * b[1] + nz * b[2]
+        over_a = -(x * a[0] + y * a[1] + z * a[2])
+        if over_b > worst:
+            worst, where = over_b, k
+        if over_a > worst:
+            worst, where = over_a, k + 2
+    return worst, where
 
 
 @inner_kernel
-def _shallower_elsewhere(edge, face, x, y, z, dx, dy, dz, depth, rim):
-    """Return whether an end of the edge x, x + d is behind both faces of another edge, less deep.
+def _shallower_elsewhere(polyhedra, m, side, edge, face, x, y, z, dx, dy, dz, depth):
+    """Return whether an end of the own edge x, x + d is behind both faces of the other, less deep.
 
     A vertex is then in contact with a face, and the edges have nothing to do with it. The face
-    numbered `face`, if any, is the one that lies on a face of x's edge.
+    numbered `face`, if any, is the one that lies on the other solid.
     """
-    tolerance = min(rim, depth)
+    tolerance = min(m.rim, depth)
     n, w, s = edge.normals[0], edge.normals[1], edge.start
     for end in range(2):
-        ex, ey, ez = x + end * dx - s[0], y + end * dy - s[1], z + end * dz - s[2]
-        first = -(ex * n[0] + ey * n[1] + ez * n[2])
-        second = -(ex * w[0] + ey * w[1] + ez * w[2])
-        if first > -tolerance and second > -tolerance:
-            least = second if face == 0 else (first if face == 1 else min(first, second))
-            if least < 0.5 * depth:
+        ex, ey, ez = x + end * dx, y + end * dy, z + end * dz
+        first = -((ex - s[0]) * n[0] + (ey - s[1]) * n[1] + (ez - s[2]) * n[2])
+        second = -((ex - s[0]) * w[0] + (ey - s[1]) * w[1] + (ez - s[2]) * w[2])
+        least = second if face == 0 else (first if face == 1 else min(first, second))
+        if first > -tolerance and second > -tolerance and least < 0.5 * depth:
+            back = 2.0 * tolerance
+            ex, ey, ez = ex - back * n[0], ey - back * n[1], ez - back * n[2]
+            ex, ey, ez = ex - back * w[0], ey - back * w[1], ez - back * w[2]
+            if is_inside(polyhedra, m, side, ex, ey, ez, n[0], n[1], n[2], 0.0):
                 return True
     return False
 
@@ -93,8 +107,8 @@ def _is_inside_at(polyhedra, m, side, edge, along, x, y, z, shift):
 def meet_edges(polyhedra, m, candidates, number_a, number_b):
     """Add the contact of an edge of a with one of b, if they are nearest to each other there.
 
-    Where the faces beside the edges lie on each other, the crossing is a corner of their common
-    patch, and the face of b gives the normal.
+    Where the faces beside the edges lie on each other, or one edge lies on a face beside the other,
+    the crossing is a corner of their common patch, and the face gives the normal.
     """
     edge_a, edge_b = polyhedra.edges[number_a], polyhedra.edges[number_b]
     ux, uy, uz = to_other(m, SIDE_A, edge_a.direction[0], edge_a.direction[1], edge_a.direction[2])
@@ -122,11 +136,12 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
     if along_b < -m.rim or along_b > edge_b.length + m.rim:
         return
 
-    beside = _outside_cones(m, edge_a, edge_b, nx, ny, nz)
-    opposite = _outside_cones(m, edge_a, edge_b, -nx, -ny, -nz)
+    beside, where = _outside_cones(m, edge_a, edge_b, nx, ny, nz)
+    opposite, elsewhere = _outside_cones(m, edge_a, edge_b, -nx, -ny, -nz)
     if opposite < beside or (opposite == beside and distance < 0.0):
-        nx, ny, nz, distance, beside = -nx, -ny, -nz, -distance, opposite
-    on_a, on_b, closest = -1, -1, _FACING
+        nx, ny, nz, distance = -nx, -ny, -nz, -distance
+        beside, where = opposite, elsewhere
+    on_a, on_b, closest = NO_FACE, NO_FACE, _FACING
     for i in range(2):
         g = edge_a.normals[i]
         gx, gy, gz = to_other(m, SIDE_A, g[0], g[1], g[2])
@@ -144,19 +159,28 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
         distance = distance if leaning > 0.0 else -distance
         nx, ny, nz = h[0], h[1], h[2]
     elif beside > CONE_TOLERANCE:
-        return
+        if beside > _FACE_TO_FACE:
+            return
+        if where < 2:
+            on_b = where
+            h = edge_b.normals[where]
+            nx, ny, nz = h[0], h[1], h[2]
+        else:
+            on_a = where - 2
+            g = edge_a.normals[on_a]
+            nx, ny, nz = to_other(m, SIDE_A, -g[0], -g[1], -g[2])
     gap = distance - m.rounding[0] - m.rounding[1]
     if gap > m.near or distance < -deepest:
         return
     if distance < 0.0:
         la, lb = edge_a.length, edge_b.length
         if _shallower_elsewhere(
-            edge_b, on_b, ax, ay, az, la * ux, la * uy, la * uz, -distance, m.rim
+            polyhedra, m, SIDE_A, edge_b, on_b, ax, ay, az, la * ux, la * uy, la * uz, -distance
         ):
             return
-        bx, by, bz = _to_own(m, s[0] - m.t[0, 0], s[1] - m.t[0, 1], s[2] - m.t[0, 2])
+        x, y, z = _to_own(m, s[0] - m.t[0, 0], s[1] - m.t[0, 1], s[2] - m.t[0, 2])
         vx, vy, vz = _to_own(m, lb * v[0], lb * v[1], lb * v[2])
-        if _shallower_elsewhere(edge_a, on_a, bx, by, bz, vx, vy, vz, -distance, m.rim):
+        if _shallower_elsewhere(polyhedra, m, SIDE_B, edge_a, on_a, x, y, z, vx, vy, vz, -distance):
             return
     if distance < -m.rim:
         x, y, z = px - 0.5 * distance * nx, py - 0.5 * distance * ny, pz - 0.5 * distance * nz

@@ -97,24 +97,35 @@ def _comes_down_on(polyhedra, face, x, y, z, dx, dy, dz, rim):
 
 
 @inner_kernel
+def _share_inward(polyhedra, face, cx, cy, cz, rim):
+    """Return what part of the way to a triangle's middle c leads three rims inward of its edges."""
+    least = math.inf
+    for k in range(3):
+        corner, out = polyhedra.vertices[face.vertices[k]].position, face.outward[k]
+        within = (corner[0] - cx) * out[0] + (corner[1] - cy) * out[1] + (corner[2] - cz) * out[2]
+        least = min(least, within)
+    return min(3.0 * rim / least, 1.0)
+
+
+@inner_kernel
 def _has_come_in(polyhedra, m, side, face, across, x, y, z, height):
     """Return whether a point behind a face is inside the solid, and through this face if deep.
 
-    What is flush with the face's rim is moved inward a little, lest it be in the face beside.
+    The ray outward starts a little inward of the rim of the face, with which the point may be flush.
     """
-    ix, iy, iz = x, y, z
-    for k in range(3):
-        corner, out = polyhedra.vertices[face.vertices[k]].position, face.outward[k]
-        past = (x - corner[0]) * out[0] + (y - corner[1]) * out[1] + (z - corner[2]) * out[2]
-        if face.bend[k] == CONVEX and past > -2.0 * m.rim:
-            past += 2.0 * m.rim
-            ix, iy, iz = ix - past * out[0], iy - past * out[1], iz - past * out[2]
-    n, least = face.normal, -0.99 * height
-    nx, ny, nz = n[0], n[1], n[2]
     if across >= 0:
-        w, least = face.beyond[across], 0.0
-        nx, ny, nz = w[0], w[1], w[2]
-    if not is_inside(polyhedra, m, side, ix, iy, iz, nx, ny, nz, least):
+        w = face.beyond[across]
+        return is_inside(polyhedra, m, side, x, y, z, w[0], w[1], w[2], 0.0)
+    cx = cy = cz = 0.0
+    for k in range(3):
+        p = polyhedra.vertices[face.vertices[k]].position
+        cx, cy, cz = cx + p[0] / 3.0, cy + p[1] / 3.0, cz + p[2] / 3.0
+    share = _share_inward(polyhedra, face, cx, cy, cz, m.rim)
+    n = face.normal
+    ix = x + share * (cx + height * n[0] - x)
+    iy = y + share * (cy + height * n[1] - y)
+    iz = z + share * (cz + height * n[2] - z)
+    if not is_inside(polyhedra, m, side, ix, iy, iz, n[0], n[1], n[2], -0.99 * height):
         return False
     if height > -m.near - m.calm:
         return True
