@@ -111,7 +111,7 @@ def _share_inward(polyhedra, face, cx, cy, cz, rim):
 def _has_come_in(polyhedra, m, side, face, across, x, y, z, height):
     """Return whether a point behind a face is inside the solid, and through this face if deep.
 
-    The ray outward starts a little inward of the rim of the face, with which the point may be flush.
+    The ray outward starts a little inward of the rim, with which the point may be flush.
     """
     if across >= 0:
         w = face.beyond[across]
