@@ -26,6 +26,7 @@ SLAB = Box((1.0, 1.0, 0.2))
 RESTING = {
     "on a slab": (Posed(CUBE, turn((0, 0, 1), 0.4), (0, 0, 0.2 - 1e-7)), Posed(SLAB)),
     "on an equal cube": (Posed(CUBE, np.eye(3), (0, 0, 0.2 - 1e-7)), Posed(CUBE)),
+    "pressed on an equal cube": (Posed(CUBE, np.eye(3), (0, 0, 0.2 - 1e-4)), Posed(CUBE)),
     "pressed over a ledge": (Posed(CUBE, np.eye(3), (0.55, 0.03, 0.2 - 1e-4)), Posed(SLAB)),
     "on a cube, turned": (Posed(CUBE, turn((0, 0, 1), 0.7), (0, 0, 0.2 - 1e-7)), Posed(CUBE)),
     "over a ledge": (Posed(CUBE, np.eye(3), (0.55, 0.03, 0.2 - 1e-7)), Posed(SLAB)),
