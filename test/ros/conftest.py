@@ -72,6 +72,15 @@ class Listener:
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
 
+    def publishers_of(self, name, namespace="/"):
+        """Return the types of what a node publishes, by topic; none while it is not discovered."""
+        from rclpy._rclpy_pybind11 import NodeNameNonExistentError
+
+        try:
+            return dict(self.node.get_publisher_names_and_types_by_node(name, namespace))
+        except NodeNameNonExistentError:
+            return {}
+
     def collect(self, type_name, topic, qos=None):
         """Return a list that fills with the messages of `topic`, once a publisher is matched."""
         received = []

@@ -79,7 +79,7 @@ def test_bag_holds_every_message(paused_simulation, simulations, listener, bag, 
         assert recorded >= {5_000_000 * k for k in range(1, 401)}, topic
     assert counts["/tf"] >= 100
     assert counts["/tf_static"] == counts["/robot_description"] == counts["/added_later"] == 1
-    assert set(lost_messages(bag).values()) == {0}
+    assert not {topic: count for topic, count in lost_messages(bag).items() if count}
 
     with Reader(bag) as reader:
         assert {c.topic: c.msgcount for c in reader.connections} == counts

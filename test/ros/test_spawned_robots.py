@@ -58,9 +58,7 @@ class Zoo:
 
     def topics(self):
         """Names of what the node publishes."""
-        node = self.listener.node
-        found = node.get_publisher_names_and_types_by_node(self.node.strip("/"), "/")
-        return {name for name, _ in found}
+        return set(self.listener.publishers_of(self.node.strip("/")))
 
     def shows(self, topic):
         return self.listener.wait_for(lambda: topic in self.topics(), LIMIT)
@@ -173,9 +171,7 @@ def test_coming_and_going_while_time_runs(zoo):
 def test_the_first_robot_can_go_and_another_take_its_name(simulations, listener):
     simulations.start(start_paused=True, remap=["__node:=empty"], namespace="/empty")
     zoo = Zoo(listener, "/empty/empty")
-    zoo.topics = lambda: {
-        name for name, _ in listener.node.get_publisher_names_and_types_by_node("empty", "/empty")
-    }
+    zoo.topics = lambda: set(listener.publishers_of("empty", "/empty"))
     assert zoo.shows("/empty/joint_states")
     zoo.delete("hrp2")
     assert listener.wait_for(lambda: "/empty/joint_states" not in zoo.topics(), LIMIT)

@@ -66,6 +66,7 @@ def test_a_drag_pulls_and_what_is_spawned_is_drawn(simulation):
     chest = robot.link_pose("CHEST_LINK1")[0]
     viewer.controls.wish(lambda: viewer.session.grab("hrp2", "CHEST_LINK1", chest))
     viewer.controls.wish(lambda: viewer.session.drag_to(chest + (0.1, 0.0, 0.0)))
+    run_until(simulation, lambda: viewer.session.grip is not None)
     end = world.time + 0.5
     run_until(simulation, lambda: world.time > end)
     assert robot.q[0] - before[0] > 1e-3

@@ -91,8 +91,8 @@ def test_without_tf2_msgs_the_node_runs_and_says_so_once(
     node = simulations.start(start_paused=True, remap=["__node:=plain"])
     assert sum("tf2_msgs is not installed" in line for line in node.lines) == 1
     assert listener.call("/plain/step").success
-    published = dict(listener.node.get_publisher_names_and_types_by_node("plain", "/"))
-    assert "/joint_states" in published
+    assert listener.wait_for(lambda: "/joint_states" in listener.publishers_of("plain"))
+    published = listener.publishers_of("plain")
     assert not {"/tf", "/tf_static"} & set(published)
     assert node.stop() == 0
 

@@ -173,6 +173,14 @@ class Shown:
             assert time.monotonic() < end, f"it did not happen; the page: {self.page.text()}"
             time.sleep(0.1)
 
+    def press(self, button, happened):
+        """Press a button until something has happened: a page that is still busy hears nothing."""
+        end = time.monotonic() + 90.0
+        while not happened():
+            assert time.monotonic() < end, f"{button} did nothing; the page: {self.page.text()}"
+            self.page.click(button)
+            time.sleep(1.0)
+
     def time_on_page(self):
         """What the page says that the time is [s]."""
         words = self.page.text().split()

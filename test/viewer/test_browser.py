@@ -29,20 +29,17 @@ def hide_robot(shown, hidden):
 
 
 def test_pause_stops_time_and_play_lets_it_go_on(standing):
-    standing.page.click("Pause")
-    standing.wait_for(lambda: "paused" in standing.page.text())
+    standing.press("Pause", lambda: "paused" in standing.page.text())
     then, said = standing.world.time, standing.time_on_page()
     time.sleep(1.0)
     assert standing.world.time == then and standing.time_on_page() == said
     assert said == pytest.approx(then, abs=1e-3)
-    standing.page.click("Play")
-    standing.wait_for(lambda: standing.time_on_page() > said + 0.1)
+    standing.press("Play", lambda: standing.time_on_page() > said + 0.1)
 
 
 def test_the_robot_is_seen_and_a_drag_moves_it(standing):
     """The robot is where the page looks different without it; a mouse takes hold of it there."""
-    standing.page.click("Pause")
-    standing.wait_for(lambda: "paused" in standing.page.text())
+    standing.press("Pause", lambda: "paused" in standing.page.text())
     time.sleep(2.0)
     empty = None
     hide_robot(standing, True)
