@@ -269,6 +269,7 @@ def _progress(controller):
     ends = None
 
     def show(simulated: float) -> None:
+        """Say how far the walk is at `simulated` [s], at most once a period of the wall clock."""
         nonlocal start, last, ends
         now = time.monotonic()
         if ends is None:

@@ -6,7 +6,8 @@ import time
 
 from hrpsim.compiled import kernel
 from hrpsim.dynamics.response import port_responses
-from hrpsim.world.constrain import prepare_rows, remember_impulses, solve_motion
+from hrpsim.world.constrain import remember_impulses, solve_motion
+from hrpsim.world.prepare import prepare_rows
 from hrpsim.world.step import collide_shapes, integrate, look, move_freely, read_sensors
 from hrpsim.world.world import World
 

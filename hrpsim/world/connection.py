@@ -251,6 +251,9 @@ class Connection:
 
     def initialise(self) -> None:
         """Return to how it was made, or kept since; one made after time 0 is then disabled."""
+        present = self._record()
+        for side in ("body_a", "body_b"):  # they count anew when others leave the world
+            self._initial[side] = present[side]
         self.world.joins[self.index] = self._initial[0]
 
 

@@ -8,53 +8,26 @@ import numpy as np
 
 from hrpsim.collision.contacts import copy_friction_state
 from hrpsim.compiled import inlined_kernel, inner_kernel
-from hrpsim.constraints.connection_rows import (
-    connection_response_space,
-    is_rigid,
-    mark_connection_ports,
-    remember_connection_impulses,
-    write_connection_rows,
-)
-from hrpsim.constraints.contact_rows import (
-    contact_response_space,
-    friction_impulses,
-    mark_contact_ports,
-    write_contact_rows,
-)
+from hrpsim.constraints.connection_rows import is_rigid, remember_connection_impulses
+from hrpsim.constraints.contact_rows import friction_impulses
 from hrpsim.constraints.displacement import (
     asks_for_displacement,
     turn_to_displacement,
     turn_to_motion,
 )
-from hrpsim.constraints.joint_rows import (
-    mark_joint_ports,
-    remember_joint_impulses,
-    write_joint_rows,
-)
-from hrpsim.constraints.penalty_rows import STABLE_BELOW, write_penalty_rows
-from hrpsim.constraints.rows import DESCENT, DIRECT, ITERATIVE, SPLIT
-from hrpsim.constraints.spring_rows import (
-    ROWS,
-    mark_spring_ports,
-    remember_spring_impulses,
-    write_spring_rows,
-)
+from hrpsim.constraints.joint_rows import remember_joint_impulses
+from hrpsim.constraints.rows import DESCENT, DIRECT, ITERATIVE
+from hrpsim.constraints.spring_rows import ROWS, remember_spring_impulses
 from hrpsim.dynamics.articulated import respond
-from hrpsim.dynamics.response import number_ports, port_responses, port_velocities
+from hrpsim.dynamics.response import port_velocities
 from hrpsim.solvers.coupled import largest_error, solve_coupled
-from hrpsim.solvers.direct_system import assemble_direct_system
 from hrpsim.solvers.projected_gauss_seidel import solve, solve_bounded, warm_start
 from hrpsim.solvers.steepest_descent import PENALTY_WEIGHT, descend
-from hrpsim.world.islands import find_islands, find_worst
-from hrpsim.world.scene import RK4, SEMI_IMPLICIT
-from hrpsim.world.status import (
-    DONE,
-    MORE_BLOCKS,
-    MORE_DIRECT,
-    MORE_RESPONSES,
-    MORE_ROWS,
-    TOO_STIFF,
-)
+from hrpsim.world.islands import find_worst
+from hrpsim.world.loads import add_load, clear_loads, hold_loads
+from hrpsim.world.prepare import prepare_rows
+from hrpsim.world.scene import RK4
+from hrpsim.world.status import DONE
 
 # Contacts that begin have no impulses to start from and need more sweeps: up to this many times the
 # limit, as long as that is not more than so many updates of rows (about a millisecond).
@@ -79,126 +52,6 @@ def constrain(s):
     else:
         solve_motion(s)
     return DONE
-
-
-@inlined_kernel
-def prepare_rows(s):
-    """Write every row, or say which array must grow first."""
-    tally, settings = s.tally[0], s.settings[0]
-    time_step = settings.time_step
-    tally.direct_rows = tally.split_rows = tally.factorisations = tally.unfinished = 0
-    contacts, contact_count = s.collision.contacts, tally.contact_count
-    mark_contact_ports(contacts, contact_count, s.ports)
-    joint_row_count = mark_joint_ports(
-        s.forest, s.q, s.velocity, time_step, s.joint_holds, s.joint_impulses, s.ports
-    )
-    connection_row_count = mark_connection_ports(s.connections, s.ports)
-    spring_row_count = mark_spring_ports(s.spring_hinges, s.ports)
-    tally.row_count = 3 * contact_count + connection_row_count + joint_row_count
-    tally.row_count += spring_row_count
-    tally.island_count, tally.direct_island = 0, -1
-    if tally.row_count == 0:
-        return DONE
-    tally.needed = tally.row_count
-    if tally.row_count > s.rows.rows.shape[0]:
-        return MORE_ROWS
-    tally.port_count, tally.needed = number_ports(s.forest, s.ports)
-    if tally.needed > s.ports.block.shape[0]:
-        return MORE_BLOCKS
-    tally.needed = contact_response_space(s.forest, contacts, contact_count, s.ports)
-    tally.needed += 2 * joint_row_count * s.ports.velocity.shape[0]
-    tally.needed += connection_response_space(s.forest, s.connections, s.ports)
-    tally.needed += 12 * spring_row_count
-    if tally.needed > s.rows.response.shape[0]:
-        return MORE_RESPONSES
-    port_responses(s.forest, s.kinematics, s.articulated, tally.port_count, s.ports)
-    port_velocities(s.forest, s.kinematics, s.velocity, tally.port_count, s.ports)
-    used = write_contact_rows(
-        s.forest,
-        contacts,
-        contact_count,
-        s.collision.shapes,
-        s.materials,
-        s.solver_choice,
-        settings,
-        time_step,
-        s.work.directions,
-        s.ports,
-        s.rows,
-    )
-    tally.stiffness, stiffest = write_penalty_rows(
-        s.forest,
-        s.kinematics,
-        contacts,
-        contact_count,
-        s.collision.shapes,
-        s.materials,
-        s.solver_choice,
-        settings,
-        time_step,
-        s.work.directions,
-        s.ports,
-        s.rows,
-    )
-    if tally.stiffness >= STABLE_BELOW:
-        tally.needed = stiffest
-        return TOO_STIFF
-    number, used = write_connection_rows(
-        s.forest,
-        s.kinematics,
-        time_step,
-        0.5 * time_step if settings.integrator == SEMI_IMPLICIT else time_step,
-        settings,
-        s.connections,
-        s.work.joined[0],
-        s.ports,
-        3 * contact_count,
-        used,
-        s.rows,
-    )
-    number, used = write_joint_rows(
-        s.forest,
-        s.q,
-        s.velocity,
-        time_step,
-        settings,
-        s.joint_laws,
-        s.joint_holds,
-        s.joint_impulses,
-        s.ports,
-        number,
-        used,
-        s.rows,
-    )
-    write_spring_rows(
-        s.forest,
-        s.kinematics,
-        s.spring_hinges,
-        settings,
-        time_step,
-        s.work.placed_hinge[0],
-        s.ports,
-        number,
-        used,
-        s.rows,
-    )
-    find_islands(s)
-    return assemble_direct(s)
-
-
-@inlined_kernel
-def assemble_direct(s):
-    """Write the direct solver's system, if any row is for it."""
-    tally = s.tally[0]
-    for number in range(tally.row_count):
-        solver = s.rows.rows[number].solver
-        tally.direct_rows += 1 if solver == DIRECT else 0
-        tally.split_rows += 1 if solver == SPLIT else 0
-    if tally.direct_rows + tally.split_rows == 0:
-        return DONE
-    if assemble_direct_system(s.forest, s.ports, s.rows, tally.row_count, s.direct):
-        return DONE
-    return MORE_DIRECT
 
 
 @inlined_kernel
@@ -273,7 +126,9 @@ def solve_motion(s):
     if tally.residual > _HOPELESS:
         forget_direct_impulses(rows, tally.row_count)
     warm_start(rows, tally.contact_count, tally.row_count, response, ports.velocity)
-    descend_springs(s)
+    tally.descents, tally.short = 0, 0.0
+    if s.spring_hinges.shape[0] > 0:
+        descend_springs(s)
     solve_rows(s)
     clear_loads(s)
     rate = 1.0 / time_step
@@ -291,7 +146,6 @@ def solve_motion(s):
 def descend_springs(s):
     """Find the constraint forces of springs for the steepest descent; hold them from there on."""
     tally, rows = s.tally[0], s.rows.rows
-    tally.descents, tally.short = 0, 0.0
     first = tally.row_count - ROWS * s.spring_hinges.shape[0]
     wanted = False
     for number in range(first, tally.row_count):
@@ -370,58 +224,6 @@ def solve_displacement(s):
         add_load(s, rows[number], rows[number].impulse)
     turn_to_motion(rows, tally.row_count)
     respond(s.forest, s.kinematics, s.articulated, s.work.joint_load, s.work.push)
-
-
-@inlined_kernel
-def add_load(s, row, force):
-    """Add what a row does with `force` to the bodies' loads and the joints' efforts."""
-    if force == 0.0:
-        return
-    _add_to_port(s, row.port_a, row.J_a, force)
-    if row.port_b >= 0:
-        _add_to_port(s, row.port_b, row.J_b, force)
-
-
-@inlined_kernel
-def _add_to_port(s, number, J, force):
-    """Add the force along J on a port."""
-    port = s.ports.ports[number]
-    if port.dof >= 0:
-        s.work.joint_load[port.dof] += J[0] * force
-    else:
-        load = s.articulated[port.body].load
-        for r in range(6):
-            load[r] += J[r] * force
-
-
-@inlined_kernel
-def clear_loads(s):
-    """Empty the bodies' loads and the joints' constraint efforts."""
-    clear_body_loads(s)
-    for k in range(s.work.joint_load.shape[0]):
-        s.work.joint_load[k] = 0.0
-
-
-@inlined_kernel
-def clear_body_loads(s):
-    """Empty the bodies' loads."""
-    for i in range(s.articulated.shape[0]):
-        load = s.articulated[i].load
-        for r in range(6):
-            load[r] = 0.0
-
-
-@inlined_kernel
-def hold_loads(s):
-    """Keep the constraint forces on bodies for RK4's later stages."""
-    if s.settings[0].integrator != RK4:
-        return
-    for i in range(s.articulated.shape[0]):
-        held, load, here = s.work.held[i], s.articulated[i].load, s.kinematics[i]
-        for r in range(6):
-            held.load[r] = load[r]
-        for r in range(3):
-            held.p[r], held.origin[r] = here.p[r], here.origin[r]
 
 
 @inner_kernel

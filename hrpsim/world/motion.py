@@ -37,27 +37,31 @@ def find_acceleration(s, horizon):
     return status
 
 
-@inner_kernel
+@inlined_kernel
 def turn_freely(s, time_step):
     """Let bodies that are alone in their tree turn without gain of energy (hrpsim.dynamics.spin).
 
     In work.dv; about the centre of mass, so only for those with their origin there.
     """
-    bodies, dv = s.forest.bodies, s.work.dv
+    bodies = s.forest.bodies
     for i in range(bodies.shape[0]):
-        body = bodies[i]
-        alone = i + 1 == bodies.shape[0] or bodies[i + 1].root != i
-        c = body.com
-        if body.joint_type != FREE or not alone or c[0] != 0.0 or c[1] != 0.0 or c[2] != 0.0:
-            continue
-        R, k = s.kinematics[i].R, body.v_index
-        w0, w1, w2 = s.velocity[k], s.velocity[k + 1], s.velocity[k + 2]
-        x = R[0, 0] * w0 + R[1, 0] * w1 + R[2, 0] * w2
-        y = R[0, 1] * w0 + R[1, 1] * w1 + R[2, 1] * w2
-        z = R[0, 2] * w0 + R[1, 2] * w1 + R[2, 2] * w2
-        x, y, z = spin_change(body.inertia, x, y, z, time_step)
-        for r in range(3):
-            dv[k + r] += (R[r, 0] * x + R[r, 1] * y + R[r, 2] * z) / time_step
+        if bodies[i].joint_type == FREE and (i + 1 == bodies.shape[0] or bodies[i + 1].root != i):
+            _turn_alone(bodies[i], s.kinematics[i].R, s.velocity, time_step, s.work.dv)
+
+
+@inner_kernel
+def _turn_alone(body, R, velocity, time_step, dv):
+    """Change the angular acceleration of one body, whose rotation is R (3, 3)."""
+    c, k = body.com, body.v_index
+    if c[0] != 0.0 or c[1] != 0.0 or c[2] != 0.0:
+        return
+    w0, w1, w2 = velocity[k], velocity[k + 1], velocity[k + 2]
+    x = R[0, 0] * w0 + R[1, 0] * w1 + R[2, 0] * w2
+    y = R[0, 1] * w0 + R[1, 1] * w1 + R[2, 1] * w2
+    z = R[0, 2] * w0 + R[1, 2] * w1 + R[2, 2] * w2
+    x, y, z = spin_change(body.inertia, x, y, z, time_step)
+    for r in range(3):
+        dv[k + r] += (R[r, 0] * x + R[r, 1] * y + R[r, 2] * z) / time_step
 
 
 @inlined_kernel

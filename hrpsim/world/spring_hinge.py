@@ -97,6 +97,9 @@ class SpringHinge:
 
     def initialise(self) -> None:
         """Return to how it was made, or kept since."""
+        present = self._record()
+        for side in ("body_a", "body_b"):  # they count anew when others leave the world
+            self._initial[side] = present[side]
         self.world.spring_hinge_records[self.index] = self._initial[0]
 
 

@@ -16,7 +16,8 @@ from hrpsim.dynamics.response import port_responses, port_velocities
 from hrpsim.solvers.block_ldl import factorise
 from hrpsim.solvers.direct_system import assemble_direct_system
 from hrpsim.solvers.pivoting import set_side, solve_active_rows
-from hrpsim.world.constrain import add_load, clear_body_loads, is_solved_at_stages
+from hrpsim.world.constrain import is_solved_at_stages
+from hrpsim.world.loads import add_load, clear_body_loads
 
 _DECAY = 0.2  # k times the time step
 

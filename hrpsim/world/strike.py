@@ -12,8 +12,10 @@ from hrpsim.constraints.contact_rows import friction_impulses
 from hrpsim.dynamics.articulated import respond
 from hrpsim.kinematics.forward import update_velocities
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.world.constrain import add_load, clear_loads, prepare_rows, solve_rows
+from hrpsim.world.constrain import solve_rows
+from hrpsim.world.loads import add_load, clear_loads
 from hrpsim.world.motion import find_acceleration
+from hrpsim.world.prepare import prepare_rows
 from hrpsim.world.scene import RK4
 from hrpsim.world.status import DONE
 

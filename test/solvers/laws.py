@@ -12,7 +12,8 @@ from hrpsim.compiled import kernel
 from hrpsim.dynamics.response import port_velocities
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.world.capacity import grow
-from hrpsim.world.constrain import prepare_rows, solve_rows
+from hrpsim.world.constrain import solve_rows
+from hrpsim.world.prepare import prepare_rows
 from hrpsim.world.status import DONE
 from hrpsim.world.step import collide_shapes, look, move_freely
 

@@ -1,0 +1,109 @@
+"""The states of a world that one can return to: the start, rest, snapshots; and copies of it."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from hrpsim.errors import WorldError
+from hrpsim.world.settle import relax
+
+
+class Keeping:
+    """What `World` can do with states: settle, reset, snapshots, copies."""
+
+    def settle(self, duration: float = 20.0, energy_tolerance: float = 1e-14) -> None:
+        """Let everything come to rest under its present commands; time does not pass.
+
+        What is at rest becomes the state that `reset` returns to. Raises WorldError, and changes
+        nothing, if `duration` [s] of motion was not enough for the kinetic energy of a swing to
+        fall to `energy_tolerance` [J].
+        """
+        start, sleeping = self.snapshot(), self.sleeping
+        self.sleeping = False
+        try:
+            settled = relax(self, int(duration / self.time_step), energy_tolerance)
+        finally:
+            self.sleeping = sleeping
+        if not settled:
+            self.restore(start)
+            raise WorldError(f"the world did not come to rest within {duration:g} s of motion")
+        self._steps_done = start["steps"]
+        for part in self._with_state():
+            part.keep_as_initial()
+
+    def reset(self) -> None:
+        """Return everything to the state it was added with or settled to, and time to zero."""
+        self.scene  # noqa: B018  builds the arrays that initialise writes to
+        self.wake()
+        for part in self._with_state():
+            part.initialise()
+        self.refresh_exclusions()
+        self.forget_contacts()
+        self.scene.tally["wrench_count"] = 0
+        self.scene.tally["contact_count"] = 0
+        self.scene.tally["born_count"] = 0
+        self.scene.islands.trees["rest_steps"] = 0
+        self.scene.sensors["reading"] = 0.0
+        self._steps_done = 0
+
+    def _with_state(self) -> tuple:
+        """Return everything that keeps an initial state."""
+        joined = (*self._connections.values(), *self._spring_hinges.values())
+        return (*self._entities, *joined)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return all that the future depends on; `restore` continues from it bit for bit."""
+        return {
+            "parts": self._parts(),
+            "steps": self._steps_done,
+            "sleep": self._sleep_state(),
+            "arrays": [array.copy() for array in self._lasting()],
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Return to a snapshot of this world; WorldError if anything came or went since."""
+        if snapshot["parts"] != self._parts():
+            raise WorldError(
+                "the snapshot was taken with other robots, bodies or connections in the world"
+            )
+        self._prepare_sleep(snapshot["sleep"])
+        for kept, array in zip(snapshot["arrays"], self._lasting(), strict=True):
+            array[: len(kept)] = kept
+        self._steps_done = snapshot["steps"]
+        self._resume_sleep()
+        self.refresh_exclusions()
+
+    def copy(self):
+        """Return an independent world in the same state; only robots' models are shared."""
+        return deepcopy(self, {id(robot.model): robot.model for robot in self.robots.values()})
+
+    def _parts(self) -> tuple:
+        return (
+            tuple(entity.number for entity in self._entities),
+            tuple(connection.number for connection in self._connections.values()),
+            tuple(hinge.number for hinge in self._spring_hinges.values()),
+        )
+
+    def _lasting(self) -> tuple[np.ndarray, ...]:
+        scene = self.scene
+        return (
+            scene.q,
+            scene.velocity,
+            scene.control,
+            scene.joint_laws,
+            scene.joint_holds,
+            scene.joint_impulses,
+            scene.connections,
+            scene.spring_hinges,
+            scene.kinematics,
+            scene.islands.trees,
+            scene.collision.contacts,
+            scene.collision.previous,
+            scene.tally,
+            scene.settings,
+            scene.sensors,
+            scene.wrenches,
+        )
