@@ -27,6 +27,7 @@ START = 0.15  # height of the pads at first [m]
 HEIGHT = 0.12  # of the pads when the object was lifted [m]
 CLAWS = ("left_claw", "right_claw")
 LARGEST_SLIP = 1e-4  # of what is held [m]
+WATCH = 0.05  # time between looks at what is held [s]
 SWEEPS = 2000  # so many may be needed where the friction of all points is nearly used up
 SOLVER = [{"solver": "direct", "bodies": "crane"}, {"solver": "iterative"}]
 
@@ -40,6 +41,18 @@ class Load(NamedTuple):
     shape: Geometry
     mass: float
     position: tuple[float, float, float]
+
+
+class Watched(NamedTuple):
+    """What was seen of a load while it was held.
+
+    times [s] since it was held (n,); slips [m], how far it has slipped in the claws since (n,);
+    forces [N] of the pads (n, 2).
+    """
+
+    times: np.ndarray
+    slips: np.ndarray
+    forces: np.ndarray
 
 
 BOX = Load("box", Box((EDGE,) * 3), MASS, (0.0, 0.0, EDGE / 2))
@@ -106,6 +119,20 @@ class CraneScene:
         """Go on until the script's move of that number has begun, or the script has ended."""
         while len(self.crane.begun) <= move and not self.crane.finished:
             self.loop.tick()
+
+    def watch_until(self, move: int) -> Watched:
+        """Go on as play_until does, and look every WATCH at slip and pads on the way."""
+        start, held = self.world.time, self.corners()
+        times, slips, forces = [], [], []
+        every, ticks = max(1, round(WATCH / self.world.time_step)), 0
+        while len(self.crane.begun) <= move and not self.crane.finished:
+            self.loop.tick()
+            ticks += 1
+            if ticks % every == 0:
+                times.append(self.world.time - start)
+                slips.append(slip_between(held, self.corners()))
+                forces.append(self.pad_forces())
+        return Watched(np.array(times), np.array(slips), np.array(forces))
 
     def corners(self) -> np.ndarray:
         """Return the corners of the load seen from each claw (2, n, 3) [m]."""
