@@ -111,7 +111,7 @@ def _extension_rows(result: Result, duration: float) -> None:
 
 
 def _spring_rows(result: Result, duration: float) -> None:
-    """How far the springs of the smallest w give at shorter dt; the order where none reaches its w."""
+    """How far the springs of the smallest w give at shorter dt; the order where none reaches w."""
     for rate, longest in list(result.data["longest"].items())[1:]:
         what = f"{NAMES['sprung']}, friction 0.3 Nm, dt 1/{rate} s: longest extension"
         bound = at_most(1.02 * SMALLEST)
@@ -121,8 +121,8 @@ def _spring_rows(result: Result, duration: float) -> None:
     what = f"boxes on spring hinges, w {w} m, friction 0.3 Nm: order of the error in dt"
     result.rows.append(Row(what, "", order_of(errors), at_least(0.9)))
     result.notes.append(
-        f"where no spring reaches its w the order is {order_of(errors):.2g}, for springs are stiffer "
-        f"by 1 / dt^2; w {SMALLEST} m is reached at dt 1/50 s only, where the constraint makes the "
+        f"where no spring reaches its w the order is {order_of(errors):.2g}, for springs are "
+        f"stiffer by 1 / dt^2; w {SMALLEST} m is reached at dt 1/50 s only, where the constraint makes the "
         "error smaller: its order is a mean over both"
     )
 
