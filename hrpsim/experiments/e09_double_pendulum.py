@@ -122,8 +122,8 @@ def _spring_rows(result: Result, duration: float) -> None:
     result.rows.append(Row(what, "", order_of(errors), at_least(0.9)))
     result.notes.append(
         f"where no spring reaches its w the order is {order_of(errors):.2g}, for springs are "
-        f"stiffer by 1 / dt^2; w {SMALLEST} m is reached at dt 1/50 s only, where the constraint makes the "
-        "error smaller: its order is a mean over both"
+        f"stiffer by 1 / dt^2; w {SMALLEST} m is reached at dt 1/50 s only, where the constraint "
+        "makes the error smaller: its order is a mean over both"
     )
 
 
