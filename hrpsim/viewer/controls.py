@@ -22,6 +22,7 @@ class Controls:
     """Buttons and sliders of a viser server.
 
     A person's wishes come in threads of the server; `obey` carries them out in the caller's.
+    `arrows` has the boxes that a person ticks for each kind of arrow.
     """
 
     def __init__(self, server, session: Session, drawing: Drawing):
@@ -113,14 +114,14 @@ class Controls:
 
     def _add_arrows(self, gui) -> None:
         with gui.add_folder("Arrows"):
-            boxes = {
+            self.arrows = {
                 "contacts": gui.add_checkbox("Contact forces", True),
                 "forces": gui.add_checkbox("Sensor forces", True),
                 "torques": gui.add_checkbox("Sensor torques", True),
             }
             clear = gui.add_checkbox("See through", False)
         clear.on_update(lambda _: self.wish(lambda: self.drawing.see_through(clear.value)))
-        for kind, box in boxes.items():
+        for kind, box in self.arrows.items():
             box.on_update(
                 lambda _, kind=kind, box=box: self.wish(
                     lambda: self.drawing.shows.__setitem__(kind, box.value)

@@ -22,7 +22,8 @@ class Drawing:
 
     Links are the nodes "/robot/link", loose bodies "/body/body", fixed shapes "/world/name".
     `left_out` says of each mesh that cannot be drawn why. `parts` has the nodes that a person can
-    take hold of, as (entity name, link name, node).
+    take hold of, as (entity name, link name, node). `arrow_size` is how thick arrows are, 1 for
+    scenes as large as a robot.
     """
 
     def __init__(self, server, world):
@@ -35,6 +36,9 @@ class Drawing:
         self._sent: dict[int, np.ndarray] = {}
         self._arrows: dict[str, object] = {}
         self._roots: list = []  # nodes that have no parent of ours
+        self._fixed: list[tuple[str, object]] = []  # names and nodes of fixed shapes
+        self._paints: dict[str, tuple[int, int, int]] = {}
+        self.arrow_size = 1.0
         self.shows = dict.fromkeys(_ARROWS, True)
         for robot in world.robots.values():
             self._add_robot(robot)
@@ -65,10 +69,20 @@ class Drawing:
             node.remove()
 
     def anew(self) -> Drawing:
-        """Return a drawing of what is in the world now, that shows the same kinds of arrows."""
+        """Return a drawing of what is in the world now, with the same colours and arrows."""
         drawing = Drawing(self._server, self._world)
-        drawing.shows = self.shows
+        drawing.shows, drawing.arrow_size = self.shows, self.arrow_size
+        for name, color in self._paints.items():
+            drawing.paint(name, color)
         return drawing
+
+    def paint(self, name: str, color: tuple[int, int, int]) -> None:
+        """Give the loose bodies and fixed shapes of that name, if there are any, a colour."""
+        self._paints[name] = color
+        bodies = [(entity, node) for entity, _, node in self.parts if entity in self._bodies]
+        for entity, node in (*bodies, *self._fixed):
+            if entity == name and hasattr(node, "color"):  # a plane has a grid's colours
+                node.color = color
 
     def see_through(self, wanted: bool) -> None:
         """Draw robots and bodies translucent, so that the arrows inside them are seen, or not."""
@@ -98,7 +112,9 @@ class Drawing:
     def _add_fixed(self, shape, number: int) -> None:
         place = Placement(shape.R, shape.p)
         name = f"/world/{shape.name}_{number}"
-        self._roots.append(self._add_geometry(name, shape.geometry, place, _STATIC_COLOR))
+        node = self._add_geometry(name, shape.geometry, place, _STATIC_COLOR)
+        self._roots.append(node)
+        self._fixed.append((shape.name, node))
 
     def _add_visual(self, name: str, visual: Visual, model):
         if not isinstance(visual.geometry, MeshFile):
@@ -165,9 +181,9 @@ class Drawing:
                 f"/arrows/{kind}",
                 points,
                 _ARROWS[kind],
-                shaft_radius=0.006,
-                head_radius=0.014,
-                head_length=0.03,
+                shaft_radius=0.006 * self.arrow_size,
+                head_radius=0.014 * self.arrow_size,
+                head_length=0.03 * self.arrow_size,
             )
             return
         node = self._arrows[kind]

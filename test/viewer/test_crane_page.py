@@ -54,7 +54,7 @@ def test_buttons_and_keys_move_the_crane(game):
     game.wait_for(lambda: crane.joint_positions[knuckle] < -0.2)
     game.page.click("Close claws")
     game.wait_for(lambda: crane.joint_positions[knuckle] > 0.2)
-    assert "0 in the goal" in game.page.text()
+    assert "0 of 15 in the goal" in game.page.text()
 
 
 def test_frames_are_counted(game, capsys):

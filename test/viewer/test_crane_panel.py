@@ -1,0 +1,65 @@
+"""What the crane's panel shows in the scene, without a browser."""
+
+import numpy as np
+import pytest
+
+from hrpsim import load_world
+from hrpsim.commands import view
+from hrpsim.control.crane_player import PlayedCrane
+from hrpsim.resources import share_path
+from hrpsim.viewer.viewer import Viewer
+
+pytest.importorskip("viser")
+
+
+@pytest.fixture
+def game():
+    from hrpsim.viewer.crane_panel import CranePanel
+
+    world = load_world(share_path("config/crane.yaml"))
+    player = PlayedCrane()
+    loop, motion = view.controlled(world.robots["crane"], player, {"period": world.time_step})
+    viewer = Viewer(world, motion, port=0)
+    viewer.panels.append(CranePanel(viewer, player))
+    viewer.player = player
+    yield viewer
+    viewer.stop()
+    loop.stop()
+
+
+def colours(drawing, name):
+    return {tuple(node.color) for entity, _, node in drawing.parts if entity == name}
+
+
+def test_the_heart_has_a_colour_of_its_own_also_when_drawn_anew(game):
+    pink = colours(game.drawing, "heart")
+    assert len(pink) == 1
+    assert not any(pink & colours(game.drawing, body) for body in ("box", "ball", "brick_1"))
+    anew = game.drawing.anew()
+    assert colours(anew, "heart") == pink and anew.arrow_size == game.drawing.arrow_size
+    assert len(colours(anew, "girder")) == 1, "all three boxes of it"
+
+
+def test_contact_forces_are_shown_once_they_are_asked_for(game):
+    game.session.step()
+    game.show()
+    assert game.session.world.contacts and not game.drawing.shows["contacts"]
+    game.controls.arrows["contacts"].value = True
+    game.show()
+    assert game.drawing.shows["contacts"]
+
+
+def test_a_mark_stands_below_the_claws(game):
+    game.session.step()
+    game.session.play()
+    game.player.send_to((0.1, 0.05, 0.2, 0.5))
+    while game.session.world.time < 3.0:
+        game.show()
+    x, y, z, yaw = game.session.world.robots["crane"].joint_positions[:4]
+    assert (x, y, yaw) == pytest.approx((0.1, 0.05, 0.5), abs=1e-2)
+    (foot, top), (one, other) = game.panels[0].aim
+    np.testing.assert_allclose(foot[:2], (x, y), atol=2e-3)
+    np.testing.assert_allclose(top, (x, y, z), atol=2e-3)
+    # The pads press along the hand's y axis.
+    np.testing.assert_allclose(0.5 * (one + other), foot, atol=1e-6)
+    assert (other - one)[:2] @ (np.cos(yaw), np.sin(yaw)) == pytest.approx(0.0, abs=1e-3)
