@@ -283,7 +283,7 @@ def draw(result: Result, figure) -> None:
             label = f"{engine}, dt 1/{rate} s"
             left.semilogy(time, path + 1e-18, color=color, alpha=1.0 - 0.2 * k, lw=1.2, label=label)
     left.set(title="Pushed with 3.92 N, which friction holds", xlabel="time [s]", ylabel="|x| [m]")
-    left.legend(fontsize=7, frameon=False, loc="center right", bbox_to_anchor=(1.0, 0.6))
+    left.legend(fontsize=6, frameon=False, ncols=3, loc="center right", bbox_to_anchor=(1.0, 0.5))
     right = figure.add_subplot(1, 2, 2)
     headings = result.data["headings"]
     order = np.argsort(headings)

@@ -74,7 +74,9 @@ class CranePanel:
         if self._frames % _UPDATE:
             return
         lying = in_goal(self._world)
-        text = f"**{len(lying)} of {len(self._world.bodies)} in the goal** \n{', '.join(lying)}"
+        text = f"**{len(lying)} of {len(self._world.bodies)} in the goal**"
+        if lying:
+            text += f": {', '.join(lying)}"
         if self.score.content != text:
             self.score.content = text
         if self._crane.target is None and self._world.time > 0.0:
