@@ -15,6 +15,7 @@ from hrpsim.commands import (
     record,
     view,
     walk,
+    warm_up,
     wrench_plot,
 )
 from hrpsim.commands.output import print_report, xacro_arguments
@@ -62,8 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     again.add_argument("--json", action="store_true", help="print JSON")
     again.set_defaults(run=reproduce_experiments)
     bench.add_parser(commands)
-    warm_up = commands.add_parser("warm-up", help="compile every kernel now, for later processes")
-    warm_up.set_defaults(run=warm_up_kernels)
+    warm_up.add_parser(commands)
     return parser
 
 
@@ -122,20 +122,6 @@ def reproduce_experiments(options: argparse.Namespace) -> int:
         as_json=options.json,
         markdown=options.markdown,
     )
-
-
-def warm_up_kernels(options: argparse.Namespace) -> int:
-    """Compile and cache every kernel that stepping a world needs."""
-    from hrpsim.model.geometry import Sphere
-    from hrpsim.world.world import World
-
-    begin = time.perf_counter()
-    world = World()
-    world.add_ground()
-    world.add_body(Sphere(0.1), mass=1.0, position=(0.0, 0.0, 0.1))
-    world.step()
-    print(f"kernels are ready ({time.perf_counter() - begin:.1f} s)")
-    return 0
 
 
 if __name__ == "__main__":

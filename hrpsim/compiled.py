@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import itertools
 import os
 import platform
 import shutil
@@ -17,8 +16,8 @@ import tempfile
 from pathlib import Path
 
 import numba
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+
+from hrpsim.compiler import KernelCompiler, LinkOnlyCompiler
 
 _KEPT_CACHES = 6
 _WITHOUT_KERNELS = {"ros", "viewer", "experiments", "control", "commands"}
@@ -77,6 +76,12 @@ def is_compiled() -> bool:
     return _found_compiled
 
 
+def is_cached(dispatcher) -> bool:
+    """Return whether an earlier process left a kernel's machine code."""
+    function = dispatcher.py_func
+    return any(cache_directory.rglob(f"*.{function.__name__}-{function.__code__.co_firstlineno}.*"))
+
+
 def machine_code(dispatcher):
     """Return what `dispatcher` compiled, to be called with arguments of the same types.
 
@@ -85,51 +90,6 @@ def machine_code(dispatcher):
     """
     (compiled,) = dispatcher.overloads.values()
     return compiled.entry_point
-
-
-class _LinkOnlyCodegen:
-    """The process's code generator, but functions get no environment: kernels raise nothing."""
-
-    def __init__(self, codegen):
-        self._real = codegen
-
-    def __getattr__(self, name):
-        return getattr(self._real, name)
-
-    def set_env(self, env_name, env):
-        """Leave the environment out, which would ask for machine code."""
-
-
-class _LinkOnlyLibrary(JITCodeLibrary):
-    """Code that is only ever linked into its callers: not optimised, no machine code of its own.
-
-    Numba optimises and emits each function with all that it calls, so that a deep call tree is
-    compiled once for every level; this way it is once.
-    """
-
-    def get_pointer_to_function(self, name):
-        self._ensure_finalized()
-        return 0
-
-    def _optimize_final_module(self):
-        pass
-
-    def _finalize_final_module(self):
-        self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
-        self._finalized = True
-
-
-class _LinkOnlyCompiler(Compiler):
-    def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
-        super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
-        if library is None:
-            codegen = _LinkOnlyCodegen(self.state.targetctx.codegen())
-            name = f"hrpsim_inner_{next(_library_number)}"
-            self.state.library = _LinkOnlyLibrary(codegen, name)
-
-
-_library_number = itertools.count()
 
 
 def kernel(function):
@@ -143,11 +103,29 @@ def kernel(function):
     previous = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(cache_directory)
     try:
-        dispatcher = numba.njit(function, cache=True, **_OPTIONS)
+        dispatcher = numba.njit(function, cache=True, pipeline_class=KernelCompiler, **_OPTIONS)
     finally:
         numba.config.CACHE_DIR = previous
     dispatcher.targetoptions["_nrt"] = False
     return dispatcher
+
+
+def late_kernel(function):
+    """Compile `function` as a kernel that others call by address (hrpsim.late).
+
+    It must return an integer.
+    """
+    dispatcher = kernel(function)
+    dispatcher.targetoptions["no_cpython_wrapper"] = True
+    dispatcher.targetoptions["no_cfunc_wrapper"] = True
+    return dispatcher
+
+
+def address_of(dispatcher, argument_types: tuple) -> int:
+    """Return the address of a late kernel's machine code, compiled for these types of numba."""
+    dispatcher.compile(argument_types)
+    compiled = dispatcher.overloads[argument_types]
+    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
 
 
 def inner_kernel(function, *, inline: bool = False):
@@ -156,7 +134,7 @@ def inner_kernel(function, *, inline: bool = False):
     With `inline` it always becomes part of its callers: for short ones on the hottest path.
     """
     dispatcher = numba.njit(
-        function, pipeline_class=_LinkOnlyCompiler, forceinline=inline, **_OPTIONS
+        function, pipeline_class=LinkOnlyCompiler, forceinline=inline, **_OPTIONS
     )
     dispatcher.targetoptions["_nrt"] = False
     dispatcher.targetoptions["no_cpython_wrapper"] = True

@@ -9,12 +9,13 @@ import numpy as np
 
 from hrpsim.collision.broad_phase import candidate_pairs, drop_pairs
 from hrpsim.collision.contact_row import MAX_MESH_POINTS
-from hrpsim.collision.manifold import collide
+from hrpsim.collision.manifold import collide_convex, collide_simple
 from hrpsim.collision.meeting import move_meeting, place_meeting
 from hrpsim.collision.mesh_contacts import mesh_contacts
 from hrpsim.collision.polyhedra import Polyhedra
-from hrpsim.compiled import inlined_kernel, inner_kernel
-from hrpsim.model.geometry import MESH, PLANE
+from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
+from hrpsim.late import CONVEX, MESHES, call_late
+from hrpsim.model.geometry import MESH, PLANE, SPHERE
 
 SHAPE = np.dtype(
     [
@@ -211,11 +212,12 @@ def _far_apart(a, b, margin):
 
 
 @inner_kernel
-def detect(forest, kinematics, pair_count, margin, time_step, collision):
+def detect(forest, kinematics, pair_count, margin, time_step, late, collision):
     """Write the contact points of every candidate pair; return how many there are.
 
     Points within `margin` [m], plus what the pair can close in a step, are kept. A return above
-    the capacity means that the later ones were not written.
+    the capacity means that the later ones were not written, one below zero (-1 - its place) that a
+    late kernel is needed.
     """
     count = 0
     work = collision.manifold[0]
@@ -232,10 +234,19 @@ def detect(forest, kinematics, pair_count, margin, time_step, collision):
         place_shape(forest, kinematics, a, reference, work.R_a, work.p_a)
         place_shape(forest, kinematics, b, reference, work.R_b, work.p_b)
         if a.kind == MESH or b.kind == MESH:
-            _find_motion(forest, kinematics, reference, a.body, b.body, work)
-            found = _meet(collision, a, b, near, margin, time_step, work)
+            if late[MESHES] == 0:
+                return -1 - MESHES
+            found = call_late(
+                late[MESHES], (forest, kinematics, collision, c, near, margin, time_step)
+            )
+        elif min(a.kind, b.kind) > SPHERE:
+            if late[CONVEX] == 0:
+                return -1 - CONVEX
+            found = call_late(
+                late[CONVEX], (collision.manifold, collision.shapes, number_a, number_b, near)
+            )
         else:
-            found = collide(
+            found = collide_simple(
                 a.kind,
                 a.size,
                 work.R_a,
@@ -267,10 +278,38 @@ def detect(forest, kinematics, pair_count, margin, time_step, collision):
     return count
 
 
-@inner_kernel
-def _meet(collision, a, b, near, margin, time_step, work):
-    """Write the contacts of a pair with a mesh; return how many."""
-    m = collision.meeting[0]
+@late_kernel
+def meet_convex(manifold, shapes, number_a, number_b, near):
+    """Write the contacts of two boxes, capsules or cylinders; return how many."""
+    a, b, work = shapes[number_a], shapes[number_b], manifold[0]
+    return collide_convex(
+        a.kind,
+        a.size,
+        work.R_a,
+        work.p_a,
+        b.kind,
+        b.size,
+        work.R_b,
+        work.p_b,
+        near,
+        work.point,
+        work.normal,
+        work.gap,
+        work.feature,
+    )
+
+
+@late_kernel
+def meet_meshes(forest, kinematics, collision, pair, near, margin, time_step):
+    """Write the contacts of a candidate pair with a mesh; return how many."""
+    m, work = collision.meeting[0], collision.manifold[0]
+    a, b = (
+        collision.shapes[collision.pairs[pair, 0]],
+        collision.shapes[collision.pairs[pair, 1]],
+    )
+    nearby = a.body if a.body >= 0 else b.body
+    reference = kinematics[forest.bodies[nearby].root].origin
+    _find_motion(forest, kinematics, reference, a.body, b.body, work)
     place_meeting(collision.polyhedra, a.solid, work.R_a, work.p_a, b.solid, work.R_b, work.p_b, m)
     move_meeting(work.spin, work.drift, m)
     m.near, m.calm, m.time_step = near, margin, time_step

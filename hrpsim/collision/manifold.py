@@ -16,10 +16,10 @@ from hrpsim.collision.sphere_contacts import (
     cylinder_on_sphere,
     sphere_on_sphere,
 )
-from hrpsim.compiled import kernel
+from hrpsim.compiled import inner_kernel, kernel
 from hrpsim.model.geometry import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
-__all__ = ["MAX_POINTS", "collide"]
+__all__ = ["MAX_POINTS", "collide", "collide_convex", "collide_simple"]
 
 
 @kernel
@@ -39,6 +39,23 @@ def collide(
     feature_out (8,), int64: which features of a and b touch; it stays the same from step to step
     while they do, and no two contacts of one manifold share it.
     """
+    if min(kind_a, kind_b) > SPHERE:
+        return collide_convex(
+            kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
+            point_out, normal_out, gap_out, feature_out,
+        )  # fmt: skip
+    return collide_simple(
+        kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
+        point_out, normal_out, gap_out, feature_out,
+    )  # fmt: skip
+
+
+@inner_kernel
+def collide_simple(
+    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
+    point_out, normal_out, gap_out, feature_out,
+):  # fmt: skip
+    """Write the contacts of two shapes of which one is a plane or a sphere; return how many."""
     swapped = kind_a < kind_b
     if swapped:
         kind_a, kind_b = kind_b, kind_a
@@ -67,35 +84,53 @@ def collide(
                 size_a, R_a, p_a, R_b, p_b, margin,
                 point_out, normal_out, gap_out, feature_out,
             )  # fmt: skip
-    elif kind_b == SPHERE:
-        if kind_a == SPHERE:
-            count = sphere_on_sphere(
-                size_a, R_a, p_a, size_b, p_b, margin,
-                point_out, normal_out, gap_out, feature_out,
-            )  # fmt: skip
-        elif kind_a == BOX:
-            count = box_on_sphere(
-                size_a, R_a, p_a, size_b, p_b, margin,
-                point_out, normal_out, gap_out, feature_out,
-            )  # fmt: skip
-        elif kind_a == CAPSULE:
-            count = capsule_on_sphere(
-                size_a, R_a, p_a, size_b, p_b, margin,
-                point_out, normal_out, gap_out, feature_out,
-            )  # fmt: skip
-        else:
-            count = cylinder_on_sphere(
-                size_a, R_a, p_a, size_b, p_b, margin,
-                point_out, normal_out, gap_out, feature_out,
-            )  # fmt: skip
+    elif kind_a == SPHERE:
+        count = sphere_on_sphere(
+            size_a, R_a, p_a, size_b, p_b, margin,
+            point_out, normal_out, gap_out, feature_out,
+        )  # fmt: skip
+    elif kind_a == BOX:
+        count = box_on_sphere(
+            size_a, R_a, p_a, size_b, p_b, margin,
+            point_out, normal_out, gap_out, feature_out,
+        )  # fmt: skip
+    elif kind_a == CAPSULE:
+        count = capsule_on_sphere(
+            size_a, R_a, p_a, size_b, p_b, margin,
+            point_out, normal_out, gap_out, feature_out,
+        )  # fmt: skip
     else:
-        count = convex_on_convex(
-            kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
+        count = cylinder_on_sphere(
+            size_a, R_a, p_a, size_b, p_b, margin,
             point_out, normal_out, gap_out, feature_out,
         )  # fmt: skip
     if swapped:
-        for k in range(count):
-            normal_out[k, 0] = -normal_out[k, 0]
-            normal_out[k, 1] = -normal_out[k, 1]
-            normal_out[k, 2] = -normal_out[k, 2]
+        _turn_round(count, normal_out)
     return count
+
+
+@inner_kernel
+def collide_convex(
+    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
+    point_out, normal_out, gap_out, feature_out,
+):  # fmt: skip
+    """Write the contacts of two boxes, capsules or cylinders; return how many."""
+    if kind_a >= kind_b:
+        return convex_on_convex(
+            kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
+            point_out, normal_out, gap_out, feature_out,
+        )  # fmt: skip
+    count = convex_on_convex(
+        kind_b, size_b, R_b, p_b, kind_a, size_a, R_a, p_a, margin,
+        point_out, normal_out, gap_out, feature_out,
+    )  # fmt: skip
+    _turn_round(count, normal_out)
+    return count
+
+
+@inner_kernel
+def _turn_round(count, normal_out):
+    for k in range(count):
+        normal_out[k, 0] = -normal_out[k, 0]
+        normal_out[k, 1] = -normal_out[k, 1]
+        normal_out[k, 2] = -normal_out[k, 2]

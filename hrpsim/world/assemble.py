@@ -22,6 +22,7 @@ from hrpsim.dynamics.joint_forces import CONTROL
 from hrpsim.dynamics.response import new_ports
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.kinematics.forward import new_kinematics
+from hrpsim.late import LATE_COUNT
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.system import JOINT_NQ, System
 from hrpsim.sensors.sensing import SENSOR
@@ -183,6 +184,7 @@ def assemble(
         direct=new_direct_system(rows, len(ports.velocity), 0, bodies, 0, 0),
         wrenches=np.zeros(8, dtype=WRENCH),
         sensors=joined_sensors(entities, system),
+        late=np.zeros(LATE_COUNT, dtype=np.int64),
         work=new_work(bodies, positions, dofs),
     )
     return scene, owners

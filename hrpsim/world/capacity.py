@@ -1,4 +1,4 @@
-"""Making room: arrays that grow between steps, and scenes made anew with more in them."""
+"""What a step asked for: room in arrays, kernels; and scenes made anew with more in them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from hrpsim.constraints.rows import new_rows
 from hrpsim.dynamics.response import new_ports
 from hrpsim.solvers.direct_system import DirectSystem, new_direct_system
 from hrpsim.world import status as ended
+from hrpsim.world.late_kernels import provide
 from hrpsim.world.scene import Scene
 
 
@@ -19,7 +20,13 @@ def enlarged(array: np.ndarray, size: int) -> np.ndarray:
 
 
 def grow(scene: Scene, status: int) -> Scene:
-    """Return the scene with twice the room that the step asked for; nothing else changes."""
+    """Return the scene with twice the room that the step asked for; nothing else changes.
+
+    A kernel that it asked for is put into the scene itself.
+    """
+    if status == ended.NEEDS_KERNEL:
+        provide(scene, int(scene.tally["needed"][0]))
+        return scene
     room = 2 * int(scene.tally["needed"][0])
     collision = scene.collision
     if status == ended.MORE_CANDIDATES:

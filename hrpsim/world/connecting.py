@@ -14,6 +14,7 @@ from hrpsim.model.placement import quaternion_of
 from hrpsim.world.connection import Connection
 from hrpsim.world.connection_frames import distance_between, frames_in_links, points_in_links
 from hrpsim.world.ends import End, find_end
+from hrpsim.world.late_kernels import provide_used
 from hrpsim.world.robot import Robot
 from hrpsim.world.solver_rules import solver_code
 from hrpsim.world.yielding import DAMPING_STEPS, not_negative, refuse_undamped
@@ -158,6 +159,7 @@ class Connecting:
         self.joins = joins
         if self._scene is not None:
             self._scene = self._scene._replace(connections=joins)
+            provide_used(self._scene)
 
     def _free_connection_name(self, name: str | None, kind: str) -> str:
         if name is not None:

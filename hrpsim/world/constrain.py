@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from hrpsim.collision.contacts import copy_friction_state
-from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.constraints.connection_rows import is_rigid, remember_connection_impulses
 from hrpsim.constraints.contact_rows import friction_impulses
 from hrpsim.constraints.displacement import (
@@ -20,6 +20,8 @@ from hrpsim.constraints.rows import DESCENT, DIRECT, ITERATIVE
 from hrpsim.constraints.spring_rows import ROWS, remember_spring_impulses
 from hrpsim.dynamics.articulated import respond
 from hrpsim.dynamics.response import port_velocities
+from hrpsim.late import DESCENT as DESCENT_KERNEL
+from hrpsim.late import DIRECT_ISLAND, call_late
 from hrpsim.solvers.coupled import largest_error, solve_coupled
 from hrpsim.solvers.projected_gauss_seidel import solve, solve_bounded, warm_start
 from hrpsim.solvers.steepest_descent import PENALTY_WEIGHT, descend
@@ -61,7 +63,8 @@ def solve_rows(s):
     settings, velocity = s.settings[0], s.ports.velocity
     tolerance = settings.tolerance
     has_cones = tally.displaces == 0
-    sweeps, residual, converged = 0, 0.0, True
+    if has_cones:
+        tally.sweeps, tally.residual, tally.converged = 0, 0.0, 1
     for k in range(tally.island_count):
         span = s.islands.spans[k]
         if k == tally.direct_island:
@@ -79,35 +82,50 @@ def solve_rows(s):
                 limit,
                 velocity,
             )
-            sweeps, residual = max(sweeps, count), max(residual, change)
-            converged = converged and done
+            count_solution(tally, count, change, done)
         else:
             solve_bounded(rows, units, span, response, tolerance, limit, velocity)
     if tally.direct_island >= 0:
-        span = s.islands.spans[tally.direct_island]
-        limit = allowed_sweeps(span, settings) if has_cones else settings.sweep_limit
-        rounds, factorisations, finished = solve_coupled(
-            rows,
-            tally.row_count,
-            units,
-            span,
-            has_cones,
-            response,
-            tolerance,
-            limit,
-            velocity,
-            s.direct,
-        )
-        tally.factorisations += factorisations
-        tally.unfinished += 0 if finished else 1
-        if has_cones:
-            error, _ = largest_error(rows, units, span, velocity)
-            sweeps, residual = max(sweeps, rounds), max(residual, error)
-            converged = converged and error <= tolerance
+        call_late(s.late[DIRECT_ISLAND], (s,))
+    if has_cones and not tally.converged:
+        _, tally.worst_row = find_worst(s)
+
+
+@late_kernel
+def solve_direct_island(s):
+    """Solve the island with the rows for the direct solver."""
+    tally, rows, units, response = s.tally[0], s.rows.rows, s.rows.units, s.rows.response
+    settings, velocity = s.settings[0], s.ports.velocity
+    tolerance = settings.tolerance
+    has_cones = tally.displaces == 0
+    span = s.islands.spans[tally.direct_island]
+    limit = allowed_sweeps(span, settings) if has_cones else settings.sweep_limit
+    rounds, factorisations, finished = solve_coupled(
+        rows,
+        tally.row_count,
+        units,
+        span,
+        has_cones,
+        response,
+        tolerance,
+        limit,
+        velocity,
+        s.direct,
+    )
+    tally.factorisations += factorisations
+    tally.unfinished += 0 if finished else 1
     if has_cones:
-        tally.sweeps, tally.residual, tally.converged = sweeps, residual, converged
-        if not converged:
-            _, tally.worst_row = find_worst(s)
+        error, _ = largest_error(rows, units, span, velocity)
+        count_solution(tally, rounds, error, error <= tolerance)
+    return DONE
+
+
+@inlined_kernel
+def count_solution(tally, sweeps, residual, converged):
+    """Note what the solution of one island took."""
+    tally.sweeps = max(tally.sweeps, sweeps)
+    tally.residual = max(tally.residual, residual)
+    tally.converged = tally.converged and converged
 
 
 @inlined_kernel
@@ -128,7 +146,7 @@ def solve_motion(s):
     warm_start(rows, tally.contact_count, tally.row_count, response, ports.velocity)
     tally.descents, tally.short = 0, 0.0
     if s.spring_hinges.shape[0] > 0:
-        descend_springs(s)
+        call_late(s.late[DESCENT_KERNEL], (s,))
     solve_rows(s)
     clear_loads(s)
     rate = 1.0 / time_step
@@ -142,7 +160,7 @@ def solve_motion(s):
     respond(s.forest, s.kinematics, s.articulated, work.joint_load, work.change)
 
 
-@inner_kernel
+@late_kernel
 def descend_springs(s):
     """Find the constraint forces of springs for the steepest descent; hold them from there on."""
     tally, rows = s.tally[0], s.rows.rows
@@ -151,7 +169,7 @@ def descend_springs(s):
     for number in range(first, tally.row_count):
         wanted = wanted or rows[number].solver == DESCENT
     if not wanted:
-        return
+        return DONE
     tally.descents, tally.short, _ = descend(
         rows,
         first,
@@ -168,6 +186,7 @@ def descend_springs(s):
         if row.solver == DESCENT:
             row.lower = row.upper = row.impulse
             row.solver = ITERATIVE
+    return DONE
 
 
 @inlined_kernel

@@ -10,11 +10,12 @@ import math
 
 from hrpsim.collision.contacts import FAST, list_candidates, place_shape
 from hrpsim.collision.time_of_impact import find_turn, time_of_impact
-from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.kinematics.forward import update_poses
+from hrpsim.late import IMPACTS, call_late
 from hrpsim.model.geometry import PLANE
 from hrpsim.model.system import FIXED, FREE
-from hrpsim.world.status import DONE, MORE_CANDIDATES
+from hrpsim.world.status import DONE, MORE_CANDIDATES, NEEDS_KERNEL
 
 _PASSES = 4  # over the pairs: a tree that stops may come to lie in the way of another
 
@@ -22,11 +23,16 @@ _PASSES = 4  # over the pairs: a tree that stops may come to lie in the way of a
 @inlined_kernel
 def stop_at_impacts(s):
     """Take back the part of the step's motion that would lead through something."""
-    return _stop_all(s) if _anything_fast(s) else DONE
+    if not _anything_fast(s):
+        return DONE
+    if s.late[IMPACTS] == 0:
+        s.tally[0].needed = IMPACTS
+        return NEEDS_KERNEL
+    return call_late(s.late[IMPACTS], (s,))
 
 
-@inner_kernel
-def _stop_all(s):
+@late_kernel
+def stop_all(s):
     """Stop what passes through something, if anything does."""
     status = _look_further(s)
     if status != DONE:

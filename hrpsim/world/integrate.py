@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.dynamics.joint_forces import delivered_effort, joint_forces
 from hrpsim.kinematics.forward import update_poses, update_velocities
+from hrpsim.late import STAGES, call_late
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotate_quaternion
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.motion import accelerate, external_forces
 from hrpsim.world.scene import SEMI_IMPLICIT
-from hrpsim.world.stages import begin_stages, end_stages, solve_stage
-from hrpsim.world.status import DIVERGED, DONE
+from hrpsim.world.stages import begin_stages, end_stages
+from hrpsim.world.status import DIVERGED, DONE, NEEDS_KERNEL
+from hrpsim.world.stick import ask_back_slip, hold_points
 
 
 @inlined_kernel
@@ -28,7 +30,7 @@ def integrate_euler(s):
     move(s.forest, s.velocity if symplectic else work.velocity_start, dt, s.q)
 
 
-@inner_kernel
+@late_kernel
 def integrate_rk4(s):
     """The classical fourth-order method; forces of contacts and limits are the step's, held.
 
@@ -37,8 +39,12 @@ def integrate_rk4(s):
     """
     work, dt = s.work, s.settings[0].time_step
     rate, acceleration = work.rate, work.acceleration
-    copy_vector(s.velocity, work.velocity_struck)
     staged = begin_stages(s)
+    if staged and s.late[STAGES] == 0:
+        s.tally[0].needed = STAGES
+        return NEEDS_KERNEL
+    hold_points(s)
+    copy_vector(s.velocity, work.velocity_struck)
     for stage in range(4):
         h = dt if stage == 3 else 0.5 * dt
         if stage > 0:
@@ -50,7 +56,7 @@ def integrate_rk4(s):
             if stage_acceleration(s) != DONE:
                 return DIVERGED  # where the step began, nothing was singular
             if staged:
-                solve_stage(s, stage)
+                call_late(s.late[STAGES], (s, stage))
         else:
             for k in range(s.velocity.shape[0]):
                 work.dv[k] += work.change[k]
@@ -67,6 +73,7 @@ def integrate_rk4(s):
         end_stages(s)
     normalise_quaternions(s.forest, s.q)
     delivered_effort(s.forest, s.control, work.q_start, work.velocity_start, s.velocity, 0.0)
+    ask_back_slip(s)
     return DONE
 
 

@@ -6,9 +6,9 @@ from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.dynamics.articulated import accelerations, factorise, start_bodies
 from hrpsim.dynamics.joint_forces import clear_saturated, joint_forces, mark_saturated
 from hrpsim.dynamics.spin import spin_change
+from hrpsim.late import TENSION, call_late
 from hrpsim.model.system import FREE
 from hrpsim.world.status import DONE, SINGULAR
-from hrpsim.world.tension import add_tension
 
 # An actuator at its limit may take others to theirs; so often that is looked at in a step.
 _SATURATION_PASSES = 4
@@ -70,7 +70,7 @@ def accelerate(s, horizon):
     work = s.work
     start_bodies(s.forest, s.kinematics, s.articulated)
     if horizon > 0.0 and s.connections.shape[0] > 0:
-        add_tension(s, horizon)
+        call_late(s.late[TENSION], (s, horizon))
     singular = factorise(s.forest, s.kinematics, work.joint_inertia, work.effort, s.articulated)
     if singular >= 0:
         s.tally[0].needed = singular

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hrpsim.compiled import inlined_kernel
+from hrpsim.compiled import inlined_kernel, late_kernel
 from hrpsim.constraints.connection_rows import (
     connection_response_space,
     mark_connection_ports,
@@ -18,6 +18,13 @@ from hrpsim.constraints.penalty_rows import STABLE_BELOW, write_penalty_rows
 from hrpsim.constraints.rows import DIRECT, SPLIT
 from hrpsim.constraints.spring_rows import mark_spring_ports, write_spring_rows
 from hrpsim.dynamics.response import number_ports, port_responses, port_velocities
+from hrpsim.late import (
+    CONNECTIONS,
+    DIRECT_SYSTEM,
+    PENALTY_CONTACTS,
+    SPRING_HINGES,
+    call_late,
+)
 from hrpsim.solvers.direct_system import assemble_direct_system
 from hrpsim.world.islands import find_islands
 from hrpsim.world.scene import SEMI_IMPLICIT
@@ -27,6 +34,7 @@ from hrpsim.world.status import (
     MORE_DIRECT,
     MORE_RESPONSES,
     MORE_ROWS,
+    NEEDS_KERNEL,
     TOO_STIFF,
 )
 
@@ -55,9 +63,9 @@ def _count_rows(s):
     joint_row_count = mark_joint_ports(
         s.forest, s.q, s.velocity, time_step, s.joint_holds, s.joint_impulses, s.ports
     )
-    connection_row_count = mark_connection_ports(s.connections, s.ports)
+    tally.connection_rows = mark_connection_ports(s.connections, s.ports)
     spring_row_count = mark_spring_ports(s.spring_hinges, s.ports)
-    tally.row_count = 3 * contact_count + connection_row_count + joint_row_count
+    tally.row_count = 3 * contact_count + tally.connection_rows + joint_row_count
     tally.row_count += spring_row_count
     tally.island_count, tally.direct_island = 0, -1
     if tally.row_count == 0:
@@ -98,36 +106,12 @@ def _write_rows(s):
         s.ports,
         s.rows,
     )
-    tally.stiffness, stiffest = write_penalty_rows(
-        s.forest,
-        s.kinematics,
-        contacts,
-        contact_count,
-        s.collision.shapes,
-        s.materials,
-        s.solver_choice,
-        settings,
-        time_step,
-        s.work.directions,
-        s.ports,
-        s.rows,
-    )
-    if tally.stiffness >= STABLE_BELOW:
-        tally.needed = stiffest
-        return TOO_STIFF
-    number, used = write_connection_rows(
-        s.forest,
-        s.kinematics,
-        time_step,
-        0.5 * time_step if settings.integrator == SEMI_IMPLICIT else time_step,
-        settings,
-        s.connections,
-        s.work.joined[0],
-        s.ports,
-        3 * contact_count,
-        used,
-        s.rows,
-    )
+    if s.late[PENALTY_CONTACTS] != 0:
+        status = call_late(s.late[PENALTY_CONTACTS], (s,))
+        if status != DONE:
+            return status
+    if tally.connection_rows > 0:
+        used = call_late(s.late[CONNECTIONS], (s, used))
     number, used = write_joint_rows(
         s.forest,
         s.q,
@@ -138,19 +122,72 @@ def _write_rows(s):
         s.joint_holds,
         s.joint_impulses,
         s.ports,
-        number,
+        3 * contact_count + tally.connection_rows,
         used,
         s.rows,
     )
+    if s.spring_hinges.shape[0] > 0:
+        call_late(s.late[SPRING_HINGES], (s, number, used))
+    return DONE
+
+
+@late_kernel
+def write_penalties(s):
+    """Give the rows of penalty contacts their impulses; TOO_STIFF where one explodes."""
+    tally = s.tally[0]
+    tally.stiffness, stiffest = write_penalty_rows(
+        s.forest,
+        s.kinematics,
+        s.collision.contacts,
+        tally.contact_count,
+        s.collision.shapes,
+        s.materials,
+        s.solver_choice,
+        s.settings[0],
+        s.settings[0].time_step,
+        s.work.directions,
+        s.ports,
+        s.rows,
+    )
+    if tally.stiffness < STABLE_BELOW:
+        return DONE
+    tally.needed = stiffest
+    return TOO_STIFF
+
+
+@late_kernel
+def write_connections(s, used):
+    """Write the rows of connections; return the response space used."""
+    settings = s.settings[0]
+    time_step = settings.time_step
+    _, used = write_connection_rows(
+        s.forest,
+        s.kinematics,
+        time_step,
+        0.5 * time_step if settings.integrator == SEMI_IMPLICIT else time_step,
+        settings,
+        s.connections,
+        s.work.joined[0],
+        s.ports,
+        3 * s.tally[0].contact_count,
+        used,
+        s.rows,
+    )
+    return used
+
+
+@late_kernel
+def write_springs(s, first, used):
+    """Write the rows of spring hinges from row `first` on."""
     write_spring_rows(
         s.forest,
         s.kinematics,
         s.spring_hinges,
-        settings,
-        time_step,
+        s.settings[0],
+        s.settings[0].time_step,
         s.work.placed_hinge[0],
         s.ports,
-        number,
+        first,
         used,
         s.rows,
     )
@@ -167,6 +204,15 @@ def assemble_direct(s):
         tally.split_rows += 1 if solver == SPLIT else 0
     if tally.direct_rows + tally.split_rows == 0:
         return DONE
-    if assemble_direct_system(s.forest, s.ports, s.rows, tally.row_count, s.direct):
+    if s.late[DIRECT_SYSTEM] == 0:
+        tally.needed = DIRECT_SYSTEM
+        return NEEDS_KERNEL
+    return call_late(s.late[DIRECT_SYSTEM], (s,))
+
+
+@late_kernel
+def write_direct_system(s):
+    """Write the direct solver's system, or say that it must grow."""
+    if assemble_direct_system(s.forest, s.ports, s.rows, s.tally[0].row_count, s.direct):
         return DONE
     return MORE_DIRECT

@@ -8,7 +8,7 @@ do not change; contacts that press may open but not close.
 
 from __future__ import annotations
 
-from hrpsim.compiled import inner_kernel
+from hrpsim.compiled import inner_kernel, late_kernel
 from hrpsim.constraints.connection_rows import HELD, find_direction
 from hrpsim.constraints.joined_frames import place_frames
 from hrpsim.constraints.rows import LOCK, MIMIC
@@ -16,27 +16,29 @@ from hrpsim.kinematics.forward import update_poses
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import solve_displacement
 from hrpsim.world.integrate import correct_positions
+from hrpsim.world.status import DONE
 
 _ITERATIONS = 10
 _EXACT = 1e-13  # [m or rad]
 
 
-@inner_kernel
+@late_kernel
 def project_connections(s):
     """Correct the positions until the errors of rigid connections are gone or stay as they are."""
     error = _ask_for_corrections(s)
     for _ in range(_ITERATIONS):
         if not error > _EXACT:
-            return
+            break
         copy_vector(s.q, s.work.q_nearest)
         solve_displacement(s)
         correct_positions(s)
         before, error = error, _ask_for_corrections(s)
         if not error < before:
             copy_vector(s.work.q_nearest, s.q)
-            return
+            break
         if error > 0.5 * before:
-            return
+            break
+    return DONE
 
 
 @inner_kernel

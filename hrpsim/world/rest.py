@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
+from hrpsim.late import SLEEP, call_late
 from hrpsim.world.islands import join, leader_of
 from hrpsim.world.status import DONE, FALLS_ASLEEP, WAKES
 
@@ -44,11 +45,11 @@ def rest(s):
     """Count how long loose bodies are at rest; return FALLS_ASLEEP if any is to sleep."""
     if s.settings[0].rest_steps == 0 or not _count_rest(s):
         return DONE
-    return _find_sleepers(s)
+    return call_late(s.late[SLEEP], (s,))
 
 
-@inner_kernel
-def _find_sleepers(s):
+@late_kernel
+def find_sleepers(s):
     """Return FALLS_ASLEEP if an island is to sleep, and write who belongs to it."""
     _join_what_presses(s)
     return FALLS_ASLEEP if _choose_sleepers(s) else DONE

@@ -44,6 +44,7 @@ TALLY = np.dtype(
         ("previous_count", "i8"),
         ("born_count", "i8"),  # contacts that were new in any step before
         ("row_count", "i8"),
+        ("connection_rows", "i8"),
         ("port_count", "i8"),
         ("wrench_count", "i8"),
         ("struck", "i8"),  # whether an rk4 step began with impacts
@@ -139,6 +140,7 @@ class Scene(NamedTuple):
     direct: DirectSystem
     wrenches: np.ndarray  # (capacity,) WRENCH
     sensors: np.ndarray  # (sensors,) SENSOR
+    late: np.ndarray  # (LATE_COUNT,) addresses of kernels (hrpsim.late); 0: not needed so far
     work: Work
 
 

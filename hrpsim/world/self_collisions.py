@@ -13,10 +13,11 @@ from hrpsim.model.model import Model
 from hrpsim.model.srdf import Pair, pair_of
 from hrpsim.model.system import FREE, PRISMATIC
 from hrpsim.world.capacity import grow
-from hrpsim.world.status import MORE_CANDIDATES, MORE_CONTACTS
+from hrpsim.world.status import MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
 from hrpsim.world.step import advance
 from hrpsim.world.world import World
 
+_ASKS = (MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL)
 _FAR = {PRISMATIC: 1.0}  # how far joints without limits are moved [m]; others half a turn
 
 
@@ -38,7 +39,7 @@ class SelfContacts:
         self._robot.q = q
         self._robot.v = np.zeros(self._robot.nv)
         scene = self._scene
-        while (status := advance(scene, 1)[1]) in (MORE_CANDIDATES, MORE_CONTACTS):
+        while (status := advance(scene, 1)[1]) in _ASKS:
             scene = self._scene = grow(scene, status)
         found: dict[Pair, float] = {}
         records = scene.collision.contacts[: int(scene.tally["contact_count"][0])]

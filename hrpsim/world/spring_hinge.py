@@ -14,6 +14,7 @@ from hrpsim.world.body import Body
 from hrpsim.world.connection import positive
 from hrpsim.world.ends import End, find_end
 from hrpsim.world.entity import finite_vector
+from hrpsim.world.late_kernels import provide_used
 from hrpsim.world.yielding import not_negative
 
 SPRING_SOLVERS = {"iterative": ITERATIVE, "direct": DIRECT, "steepest_descent": DESCENT}
@@ -232,6 +233,7 @@ class Springing:
         self.spring_hinge_records = records
         if self._scene is not None:
             self._scene = self._scene._replace(spring_hinges=records)
+            provide_used(self._scene)
 
 
 def _place(record: np.void, ends, poses, point, axis, angle: float) -> None:

@@ -9,7 +9,7 @@ Contacts, limits, springs and whatever else has bounds keep the force of the ste
 
 from __future__ import annotations
 
-from hrpsim.compiled import inner_kernel
+from hrpsim.compiled import inner_kernel, late_kernel
 from hrpsim.constraints.connection_rows import write_stage_rows
 from hrpsim.dynamics.articulated import respond
 from hrpsim.dynamics.response import port_responses, port_velocities
@@ -18,6 +18,7 @@ from hrpsim.solvers.direct_system import assemble_direct_system
 from hrpsim.solvers.pivoting import set_side, solve_active_rows
 from hrpsim.world.constrain import is_solved_at_stages
 from hrpsim.world.loads import add_load, clear_body_loads
+from hrpsim.world.status import DONE
 
 _DECAY = 0.2  # k times the time step
 
@@ -35,7 +36,7 @@ def begin_stages(s):
     return found
 
 
-@inner_kernel
+@late_kernel
 def solve_stage(s, stage):
     """Add to work.dv what rigid connections do at this stage; count their forces."""
     tally, work, ports, rows = s.tally[0], s.work, s.ports, s.rows.rows
@@ -54,6 +55,7 @@ def solve_stage(s, stage):
     respond(s.forest, s.kinematics, s.articulated, work.no_effort, work.change)
     for k in range(work.dv.shape[0]):
         work.dv[k] += work.change[k]
+    return DONE
 
 
 @inner_kernel

@@ -12,3 +12,4 @@ DIVERGED = 8  # the new state would not be finite
 TOO_STIFF = 9  # a penalty contact began that would explode
 WAKES = 10  # something presses on a shape that sleeps: wake it, and do the step again
 FALLS_ASLEEP = 11  # the step is done, and an island is to sleep from here on
+NEEDS_KERNEL = 12  # a kernel that this world had no use for so far (hrpsim.late)

@@ -10,18 +10,24 @@ from hrpsim.collision.contacts import detect, recall_impulses, refresh_candidate
 from hrpsim.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.dynamics.joint_forces import advance_targets
 from hrpsim.kinematics.forward import update_poses, update_velocities
+from hrpsim.late import PROJECTION, RK4_STEP, STRIKE, call_late
 from hrpsim.sensors.sensing import sense
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import constrain, plan_push, remember_impulses
 from hrpsim.world.impact_times import stop_at_impacts
-from hrpsim.world.integrate import all_finite, correct_positions, integrate_euler, integrate_rk4
+from hrpsim.world.integrate import all_finite, correct_positions, integrate_euler
 from hrpsim.world.motion import find_acceleration
-from hrpsim.world.project import project_connections
 from hrpsim.world.rest import disturb, rest
 from hrpsim.world.scene import RK4, SEMI_IMPLICIT
-from hrpsim.world.status import DIVERGED, DONE, FALLS_ASLEEP, MORE_CANDIDATES, MORE_CONTACTS
-from hrpsim.world.stick import ask_back_slip, hold_points
-from hrpsim.world.strike import count_strike, strike
+from hrpsim.world.status import (
+    DIVERGED,
+    DONE,
+    FALLS_ASLEEP,
+    MORE_CANDIDATES,
+    MORE_CONTACTS,
+    NEEDS_KERNEL,
+)
+from hrpsim.world.strike import count_strike
 
 
 @kernel
@@ -93,8 +99,12 @@ def collide_shapes(s):
         count,
         settings.contact_margin,
         settings.time_step,
+        s.late,
         collision,
     )
+    if count < 0:
+        tally.needed = -1 - count
+        return NEEDS_KERNEL
     if count > collision.contacts.shape[0]:
         tally.needed = count
         return MORE_CONTACTS
@@ -114,6 +124,15 @@ def move_freely(s):
 
 
 @inlined_kernel
+def strike(s):
+    """In an rk4 step, let what meets meet now: jump s.velocity, find the free motion anew."""
+    s.tally[0].struck = 0
+    if s.settings[0].integrator != RK4:
+        return DONE
+    return call_late(s.late[STRIKE], (s,))
+
+
+@inlined_kernel
 def read_sensors(s):
     """Read every sensor, impacts at the start of the step included."""
     count_strike(s)
@@ -124,18 +143,16 @@ def read_sensors(s):
 def integrate(s):
     """Carry the state to the end of the step, then take back some of the penetration."""
     if s.settings[0].integrator == RK4:
-        hold_points(s)
-        status = integrate_rk4(s)
+        status = call_late(s.late[RK4_STEP], (s,))
         if status != DONE:
             return status
-        ask_back_slip(s)
     else:
         integrate_euler(s)
     if s.tally[0].row_count > 0:
         plan_push(s)
         correct_positions(s)
         if s.settings[0].projection:
-            project_connections(s)
+            call_late(s.late[PROJECTION], (s,))
     if not all_finite(s.q, s.velocity):
         return DIVERGED
     if s.settings[0].continuous:

@@ -7,7 +7,7 @@ first, under the same constraints, and the step's forces are found for the motio
 
 from __future__ import annotations
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.constraints.contact_rows import friction_impulses
 from hrpsim.dynamics.articulated import respond
 from hrpsim.kinematics.forward import update_velocities
@@ -16,22 +16,14 @@ from hrpsim.world.constrain import solve_rows
 from hrpsim.world.loads import add_load, clear_loads
 from hrpsim.world.motion import find_acceleration
 from hrpsim.world.prepare import prepare_rows
-from hrpsim.world.scene import RK4
 from hrpsim.world.status import DONE
 
 
-@inlined_kernel
-def strike(s):
-    """In an rk4 step, let what meets meet now: jump s.velocity, find the free motion anew."""
-    s.tally[0].struck = 0
-    if s.settings[0].integrator != RK4 or not anything_meets(s):
+@late_kernel
+def let_meet(s):
+    """Where anything meets in this step, jump s.velocity and find the free motion after it."""
+    if not anything_meets(s):
         return DONE
-    return meet(s)
-
-
-@inner_kernel
-def meet(s):
-    """Jump s.velocity, and find the free motion after the jump."""
     s.tally[0].struck = 1
     status = prepare_rows(s)
     if status != DONE:

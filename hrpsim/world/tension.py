@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.compiled import inlined_kernel, late_kernel
 from hrpsim.constraints.connection_rows import HELD, find_direction
 from hrpsim.constraints.joined_frames import place_frames
 from hrpsim.dynamics.articulated import spread_inertia
 from hrpsim.model.system import FREE
+from hrpsim.world.status import DONE
 
 
-@inner_kernel
+@late_kernel
 def add_tension(s, horizon):
     """Add to the placed inertias of free bodies what last step's connection forces ask for."""
     for i in range(s.work.held.shape[0]):
@@ -41,6 +42,7 @@ def add_tension(s, horizon):
             for k in range(6):
                 inertia[4 + k] += share * tension[k]
             spread_inertia(inertia, s.articulated[i].I_A)
+    return DONE
 
 
 @inlined_kernel

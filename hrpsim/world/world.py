@@ -23,6 +23,7 @@ from hrpsim.world.entity import Entity, finite_vector
 from hrpsim.world.exclusions import Excluding
 from hrpsim.world.failure import why_step_failed
 from hrpsim.world.keeping import Keeping
+from hrpsim.world.late_kernels import provide_used
 from hrpsim.world.removal import Removing
 from hrpsim.world.results import Contact, StepStats, contact_of, stats_of
 from hrpsim.world.robot import Robot
@@ -293,6 +294,7 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
         self._scene = self._scene._replace(solver_choice=table)
         for robot in self.robots.values():
             robot.choose_solvers(self.solver_rules, self._scene.joint_laws)
+        provide_used(self._scene)
 
     # -- the arrays ---------------------------------------------------------------------------
 

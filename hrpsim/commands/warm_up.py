@@ -1,0 +1,53 @@
+"""The command `hrpsim warm-up`: compile now what worlds would compile when they first need it."""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import time
+from concurrent.futures import ProcessPoolExecutor
+
+STEP = "step"
+
+
+def add_parser(commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser("warm-up", help="compile every kernel now, for later processes")
+    parser.add_argument(
+        "--processes", type=int, help="that compile side by side; one a processor by default"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compile, and keep on disk, the step and all kernels that it calls."""
+    from hrpsim.world.late_kernels import late_kernel_names
+
+    begin = time.perf_counter()
+    parts = [STEP, *late_kernel_names()]
+    workers = min(options.processes or os.cpu_count() or 1, len(parts))
+    if workers <= 1:
+        for part in parts:
+            compile_part(part)
+    else:
+        spawn = multiprocessing.get_context("spawn")  # numba's state does not survive a fork
+        with ProcessPoolExecutor(workers, mp_context=spawn) as pool:
+            list(pool.map(compile_part, parts))
+    print(f"kernels are ready ({time.perf_counter() - begin:.1f} s)")
+    return 0
+
+
+def compile_part(part: str) -> None:
+    """Compile the step or one late kernel, if the cache does not have it."""
+    from hrpsim.model.geometry import Sphere
+    from hrpsim.world.late_kernels import compile_late_kernel
+    from hrpsim.world.world import World
+
+    world = World(sleeping=False)
+    world.add_ground()
+    world.add_body(Sphere(0.1), mass=1.0, position=(0.0, 0.0, 0.1))
+    if part == STEP:
+        world.step()
+    else:
+        compile_late_kernel(world.scene, part)

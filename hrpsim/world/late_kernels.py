@@ -1,0 +1,120 @@
+"""Giving a scene the kernels that it uses, compiled or read from the cache when it first does."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+import numba
+import numpy as np
+
+from hrpsim import late
+from hrpsim.collision.contacts import meet_convex, meet_meshes
+from hrpsim.compiled import address_of, is_cached
+from hrpsim.constraints.rows import PENALTY
+from hrpsim.world.constrain import descend_springs, solve_direct_island
+from hrpsim.world.impact_times import stop_all
+from hrpsim.world.integrate import integrate_rk4
+from hrpsim.world.prepare import (
+    write_connections,
+    write_direct_system,
+    write_penalties,
+    write_springs,
+)
+from hrpsim.world.project import project_connections
+from hrpsim.world.rest import find_sleepers
+from hrpsim.world.scene import RK4, Scene
+from hrpsim.world.stages import solve_stage
+from hrpsim.world.strike import let_meet
+from hrpsim.world.tension import add_tension
+
+# By place in Scene.late: the kernel, and arguments of the types that the step calls it with.
+_KERNELS: dict[int, tuple[Callable, Callable[[Scene], tuple]]] = {
+    late.CONVEX: (meet_convex, lambda s: (s.collision.manifold, s.collision.shapes, 0, 0, 0.0)),
+    late.MESHES: (meet_meshes, lambda s: (s.forest, s.kinematics, s.collision, 0, 0.0, 0.0, 0.0)),
+    late.IMPACTS: (stop_all, lambda s: (s,)),
+    late.STRIKE: (let_meet, lambda s: (s,)),
+    late.RK4_STEP: (integrate_rk4, lambda s: (s,)),
+    late.STAGES: (solve_stage, lambda s: (s, 0)),
+    late.CONNECTIONS: (write_connections, lambda s: (s, 0)),
+    late.TENSION: (add_tension, lambda s: (s, 0.0)),
+    late.PROJECTION: (project_connections, lambda s: (s,)),
+    late.PENALTY_CONTACTS: (write_penalties, lambda s: (s,)),
+    late.SPRING_HINGES: (write_springs, lambda s: (s, 0, 0)),
+    late.DESCENT: (descend_springs, lambda s: (s,)),
+    late.DIRECT_SYSTEM: (write_direct_system, lambda s: (s,)),
+    late.DIRECT_ISLAND: (solve_direct_island, lambda s: (s,)),
+    late.SLEEP: (find_sleepers, lambda s: (s,)),
+}
+
+# What is needed where one is.
+_COMPANIONS = {late.DIRECT_SYSTEM: (late.DIRECT_ISLAND,)}
+
+_addresses: dict[int, int] = {}
+
+
+def provide(scene: Scene, number: int) -> None:
+    """Give a scene the late kernel that it needs, and those that go with it."""
+    for place in (number, *_COMPANIONS.get(number, ())):
+        if place not in _addresses:
+            _addresses[place] = _load(scene, place)
+        scene.late[place] = _addresses[place]
+
+
+def provide_used(scene: Scene) -> None:
+    """Give a scene the late kernels that it uses for certain, by what is in it.
+
+    What depends on its motion (pairs of shapes that meet, speeds) or on commands (locks) is asked
+    for by the step itself.
+    """
+    for number, used in _uses(scene).items():
+        if used:
+            provide(scene, number)
+        else:
+            scene.late[number] = 0
+
+
+def late_kernel_names() -> list[str]:
+    """Return the names of all late kernels."""
+    return [kernel.py_func.__name__ for kernel, _ in _KERNELS.values()]
+
+
+def compile_late_kernel(scene: Scene, name: str) -> None:
+    """Compile a late kernel for the types of a scene, if the cache does not have it."""
+    _load(scene, list(_KERNELS)[late_kernel_names().index(name)])
+
+
+def _uses(scene: Scene) -> dict[int, bool]:
+    """Return which late kernels the step calls without asking for them."""
+    settings = scene.settings[0]
+    rk4 = settings["integrator"] == RK4
+    connected, sprung = len(scene.connections) > 0, len(scene.spring_hinges) > 0
+    return {
+        late.STRIKE: rk4,
+        late.RK4_STEP: rk4,
+        late.CONNECTIONS: connected,
+        late.TENSION: connected,
+        late.PROJECTION: bool(settings["projection"]),
+        late.PENALTY_CONTACTS: bool(np.any(scene.solver_choice == PENALTY)),
+        late.SPRING_HINGES: sprung,
+        late.DESCENT: sprung,
+        late.SLEEP: bool(scene.islands.trees["may_sleep"].any()),
+    }
+
+
+def _load(scene: Scene, number: int) -> int:
+    """Return the address of a late kernel, compiled if no earlier process did."""
+    kernel, arguments = _KERNELS[number]
+    types = tuple(numba.typeof(argument) for argument in arguments(scene))
+    if is_cached(kernel):
+        return address_of(kernel, types)
+    begin = time.perf_counter()
+    address = address_of(kernel, types)
+    name = kernel.py_func.__name__
+    print(
+        f"hrpsim: compiled {name} in {time.perf_counter() - begin:.1f} s",
+        file=sys.stderr,
+        flush=True,
+    )
+    return address
