@@ -27,7 +27,6 @@ from hrpsim.solvers.projected_gauss_seidel import solve, solve_bounded, warm_sta
 from hrpsim.solvers.steepest_descent import PENALTY_WEIGHT, descend
 from hrpsim.world.islands import find_worst
 from hrpsim.world.loads import add_load, clear_loads, hold_loads
-from hrpsim.world.prepare import prepare_rows
 from hrpsim.world.scene import RK4
 from hrpsim.world.status import DONE
 
@@ -46,14 +45,10 @@ _HOPELESS = 1e-3
 @inlined_kernel
 def constrain(s):
     """Find the impulses of contacts and joint constraints, and the motion they add."""
-    status = prepare_rows(s)
-    if status != DONE:
-        return status
     if s.tally[0].row_count == 0:
         clear_constraint_motion(s)
     else:
         solve_motion(s)
-    return DONE
 
 
 @inlined_kernel

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.errors import WorldError
+from hrpsim.world.late_kernels import provide_used
 from hrpsim.world.settle import relax
 
 
@@ -79,6 +80,17 @@ class Keeping:
     def copy(self):
         """Return an independent world in the same state; only robots' models are shared."""
         return deepcopy(self, {id(robot.model): robot.model for robot in self.robots.values()})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the machine code of the step, which belongs to this process."""
+        return self.__dict__ | {"_run": None, "_entered": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Find the late kernels anew: another process has them elsewhere."""
+        self.__dict__.update(state)
+        if self._scene is not None:
+            self._scene.late[:] = 0
+            provide_used(self._scene)
 
     def _parts(self) -> tuple:
         return (

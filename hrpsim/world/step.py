@@ -17,6 +17,7 @@ from hrpsim.world.constrain import constrain, plan_push, remember_impulses
 from hrpsim.world.impact_times import stop_at_impacts
 from hrpsim.world.integrate import all_finite, correct_positions, integrate_euler
 from hrpsim.world.motion import find_acceleration
+from hrpsim.world.prepare import prepare_rows
 from hrpsim.world.rest import disturb, rest
 from hrpsim.world.scene import RK4, SEMI_IMPLICIT
 from hrpsim.world.status import (
@@ -48,12 +49,9 @@ def step(s):
     look(s)
     status = collide_shapes(s)
     if status == DONE:
-        status = move_freely(s)
+        status = find_free_motion(s)
     if status == DONE:
-        status = strike(s)
-    if status == DONE:
-        status = constrain(s)
-    if status == DONE:
+        constrain(s)
         status = disturb(s)
     if status == DONE:
         read_sensors(s)
@@ -116,20 +114,25 @@ def collide_shapes(s):
 
 
 @inlined_kernel
+def find_free_motion(s):
+    """Find the motion without constraints and write the rows, after the impacts of an rk4 step."""
+    s.tally[0].struck = 0
+    while True:
+        status = move_freely(s)
+        if status == DONE:
+            status = prepare_rows(s)
+        if status != DONE or s.settings[0].integrator != RK4 or s.tally[0].struck:
+            return status
+        if not call_late(s.late[STRIKE], (s,)):
+            return DONE
+
+
+@inlined_kernel
 def move_freely(s):
     """Factorise the forest and find its acceleration without constraints."""
     settings = s.settings[0]
     horizon = settings.time_step if settings.integrator == SEMI_IMPLICIT else 0.0
     return find_acceleration(s, horizon)
-
-
-@inlined_kernel
-def strike(s):
-    """In an rk4 step, let what meets meet now: jump s.velocity, find the free motion anew."""
-    s.tally[0].struck = 0
-    if s.settings[0].integrator != RK4:
-        return DONE
-    return call_late(s.late[STRIKE], (s,))
 
 
 @inlined_kernel

@@ -14,23 +14,17 @@ from hrpsim.kinematics.forward import update_velocities
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import solve_rows
 from hrpsim.world.loads import add_load, clear_loads
-from hrpsim.world.motion import find_acceleration
-from hrpsim.world.prepare import prepare_rows
-from hrpsim.world.status import DONE
 
 
 @late_kernel
 def let_meet(s):
-    """Where anything meets in this step, jump s.velocity and find the free motion after it."""
+    """Where anything meets in this step, let s.velocity jump; return whether it did."""
     if not anything_meets(s):
-        return DONE
+        return 0
     s.tally[0].struck = 1
-    status = prepare_rows(s)
-    if status != DONE:
-        return status
     jump(s)
     update_velocities(s.forest, s.velocity, s.kinematics)
-    return find_acceleration(s, 0.0)
+    return 1
 
 
 @inner_kernel

@@ -129,7 +129,7 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
         self._owners: list[tuple[str, str]] = []
         self._scene: Scene | None = None
         self._entered: Scene | None = None  # that the compiled step was given before
-        self._run = advance  # the same, for this scene only
+        self._run = None  # the same, for this scene only
         self._kept: Scene | None = None  # the scene to go on from
         self._built = 0, 0  # entities and fixed shapes that it has
         self._steps_done = 0
@@ -441,7 +441,7 @@ def _announce_compilation() -> float | None:
     if is_compiled():
         return None
     print(
-        "hrpsim: compiling the kernels, once after an install or a change (about a minute) ...",
+        "hrpsim: compiling the kernels, once after an install or a change (about 20 s) ...",
         file=sys.stderr,
         flush=True,
     )

@@ -1,0 +1,98 @@
+"""A world gets the kernels that it uses, when it uses them, and no others."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from meshes import box as box_mesh
+
+import hrpsim
+from hrpsim import Box, Mesh, Sphere, World, late
+from robots import HRP2_LIKE
+
+
+def places(world: World) -> set[int]:
+    """Return which late kernels a world has."""
+    return set(np.flatnonzero(world.scene.late).tolist())
+
+
+def on_the_ground(**options) -> World:
+    world = World(**options)
+    world.add_ground()
+    return world
+
+
+def test_a_robot_that_stands_needs_none():
+    world = on_the_ground()
+    world.add_robot(hrpsim.load_model(HRP2_LIKE))
+    world.step(20)
+    assert world.stats.contact_count > 0
+    assert places(world) == set()
+
+
+def test_boxes_on_boxes_are_asked_for_when_they_meet():
+    world = on_the_ground()
+    for k in range(2):
+        world.add_body(Box((0.1, 0.1, 0.1)), 1.0, position=(0.0, 0.0, 0.05 + 0.3 * k))
+    world.step(10)
+    assert places(world) == {late.SLEEP}
+    world.step(400)
+    assert world.bodies["box_2"].position[2] == pytest.approx(0.15, abs=1e-5)
+    assert places(world) == {late.SLEEP, late.CONVEX}
+
+
+def test_rk4_steps_have_theirs_and_connections_bring_the_rest():
+    world = on_the_ground(integrator="rk4", sleeping=False)
+    a = world.add_body(Sphere(0.1), 1.0, position=(0.0, 0.0, 1.0))
+    b = world.add_body(Sphere(0.1), 1.0, position=(0.3, 0.0, 1.0))
+    rk4 = {late.STRIKE, late.RK4_STEP, late.SLEEP}
+    world.step(2)
+    assert places(world) == rk4
+    world.connect(a, b, "ball", point=(0.15, 0.0, 1.0))
+    world.step(2)
+    joined = {late.CONNECTIONS, late.TENSION, late.DIRECT_SYSTEM, late.DIRECT_ISLAND, late.STAGES}
+    assert places(world) == rk4 | joined
+
+
+def test_a_command_may_ask_for_the_direct_solver():
+    world = on_the_ground()
+    robot = world.add_robot(hrpsim.load_model(HRP2_LIKE))
+    world.step()
+    robot.lock(robot.joint_names[0])
+    world.step()
+    assert places(world) == {late.DIRECT_SYSTEM, late.DIRECT_ISLAND}
+
+
+def test_what_is_fast_asks_for_times_of_impact_and_a_mesh_for_its_contacts():
+    world = on_the_ground(sleeping=False)
+    bullet = world.add_body(Sphere(0.01), 0.01, position=(0, 0, 0.5), velocity=(300.0, 0, 0))
+    world.step()
+    assert late.IMPACTS in places(world)
+    assert late.MESHES not in places(world)
+    world.add_body(Mesh(*box_mesh((0.1, 0.1, 0.1))), 1.0, position=(0, 0, 0.049))
+    world.step()
+    assert late.MESHES in places(world)
+    assert bullet.velocity[0] == pytest.approx(300.0)
+
+
+def test_a_pickled_world_goes_on_in_another_process():
+    """Addresses of machine code are left behind: the other process has its own."""
+    world = on_the_ground()
+    for k in range(2):
+        world.add_body(Box((0.1, 0.1, 0.1)), 1.0, position=(0.01 * k, 0.0, 0.05 + 0.11 * k))
+    world.step(100)
+    program = (
+        "import pickle, sys; w = pickle.load(sys.stdin.buffer); w.step(50); "
+        "sys.stdout.buffer.write(w.scene.q.tobytes())"
+    )
+    other = subprocess.run(
+        [sys.executable, "-c", program],
+        input=pickle.dumps(world),
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
+    world.step(50)
+    assert other.stdout == world.scene.q.tobytes()
