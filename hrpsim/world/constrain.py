@@ -58,8 +58,7 @@ def solve_rows(s):
     settings, velocity = s.settings[0], s.ports.velocity
     tolerance = settings.tolerance
     has_cones = tally.displaces == 0
-    if has_cones:
-        tally.sweeps, tally.residual, tally.converged = 0, 0.0, 1
+    sweeps, residual, converged = 0, 0.0, True
     for k in range(tally.island_count):
         span = s.islands.spans[k]
         if k == tally.direct_island:
@@ -77,9 +76,12 @@ def solve_rows(s):
                 limit,
                 velocity,
             )
-            count_solution(tally, count, change, done)
+            sweeps, residual = max(sweeps, count), max(residual, change)
+            converged = converged and done
         else:
             solve_bounded(rows, units, span, response, tolerance, limit, velocity)
+    if has_cones:
+        tally.sweeps, tally.residual, tally.converged = sweeps, residual, converged
     if tally.direct_island >= 0:
         call_late(s.late[DIRECT_ISLAND], (s,))
     if has_cones and not tally.converged:
@@ -111,16 +113,9 @@ def solve_direct_island(s):
     tally.unfinished += 0 if finished else 1
     if has_cones:
         error, _ = largest_error(rows, units, span, velocity)
-        count_solution(tally, rounds, error, error <= tolerance)
+        tally.sweeps, tally.residual = max(tally.sweeps, rounds), max(tally.residual, error)
+        tally.converged = tally.converged and error <= tolerance
     return DONE
-
-
-@inlined_kernel
-def count_solution(tally, sweeps, residual, converged):
-    """Note what the solution of one island took."""
-    tally.sweeps = max(tally.sweeps, sweeps)
-    tally.residual = max(tally.residual, residual)
-    tally.converged = tally.converged and converged
 
 
 @inlined_kernel
