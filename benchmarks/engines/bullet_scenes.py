@@ -20,7 +20,7 @@ LARGEST = 64  # contact points: a link of 16 boxes it cannot load
 
 
 @contextlib.contextmanager
-def _silence():
+def silence():
     """Keep what Bullet prints of every link it reads from the terminal."""
     sys.stdout.flush()
     kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
@@ -68,7 +68,7 @@ class BulletStanding:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "robot.urdf"
             path.write_text(plain_urdf(model.urdf), encoding="utf-8")
-            with _silence():
+            with silence():
                 self.robot = pybullet.loadURDF(
                     str(path),
                     flags=pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_MERGE_FIXED_LINKS,

@@ -24,7 +24,7 @@ def dart_module():
     return dartpy
 
 
-def _new_world(dart, time_step: float, gravity=(0.0, 0.0, -9.80665), sleeping=False):
+def new_world(dart, time_step: float, gravity=(0.0, 0.0, -9.80665), sleeping=False):
     world = dart.simulation.World()
     deactivation = world.getDeactivationOptions()
     deactivation.mEnabled = sleeping
@@ -36,7 +36,7 @@ def _new_world(dart, time_step: float, gravity=(0.0, 0.0, -9.80665), sleeping=Fa
     return world
 
 
-def _pose(dart, position, quaternion=(0.0, 0.0, 0.0, 1.0)):
+def isometry(dart, position, quaternion=(0.0, 0.0, 0.0, 1.0)):
     pose = dart.math.Isometry3()
     pose.set_translation(list(position))
     pose.set_rotation(Rotation.from_quat(quaternion).as_matrix())
@@ -50,7 +50,7 @@ def _add_floor(dart, world, friction: float) -> None:
     shape.createCollisionAspect()
     shape.createDynamicsAspect()
     shape.getDynamicsAspect().setFrictionCoeff(friction)
-    joint.setTransformFromParentBodyNode(_pose(dart, (0.0, 0.0, -0.1)))
+    joint.setTransformFromParentBodyNode(isometry(dart, (0.0, 0.0, -0.1)))
     world.addSkeleton(floor)
 
 
@@ -80,7 +80,7 @@ class DartStanding:
             for shape in self.robot.getBodyNode(k).getShapeNodes():
                 if shape.getDynamicsAspect() is not None:
                     shape.getDynamicsAspect().setFrictionCoeff(FRICTION)
-        self.world = _new_world(dart, 1e-3)
+        self.world = new_world(dart, 1e-3)
         _add_floor(dart, self.world, FRICTION)
         self.world.addSkeleton(self.robot)
 
@@ -124,7 +124,7 @@ def dart_cubes(dart, edge, mass, positions, quaternions, friction, sleeping=Fals
     deepest() is the deepest penetration of any contact [m], places() the centres (n, 3) [m].
     With `sleeping`, cubes that rest for half a second are left alone, which is dart's default.
     """
-    world = _new_world(dart, 1e-3, sleeping=sleeping)
+    world = new_world(dart, 1e-3, sleeping=sleeping)
     _add_floor(dart, world, friction)
     bodies = [
         _add_cube(dart, world, edge, mass, p, o, friction, f"cube{k}")
@@ -163,7 +163,7 @@ def _add_cube(dart, world, edge, mass, position, quaternion, friction, name):
 
 def dart_beam(dart, edge: float, mass: float, time_step: float, positions, gravity):
     """Return (world, positions()) of cubes welded in a row, the first to the world."""
-    world = _new_world(dart, time_step, gravity)
+    world = new_world(dart, time_step, gravity)
     ends = (0.0, 0.0, 0.0, 1.0)
     bodies = [
         _add_cube(dart, world, edge, mass, p, ends, 0.0, f"cube{k}")

@@ -1,0 +1,72 @@
+"""What falls into a bin comes to rest, not in each other, and without energy from nowhere."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from world.scenes import show
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT))  # where the package benchmarks lies
+
+pytest.importorskip("coal")
+
+from benchmarks import bin_scene  # noqa: E402
+from benchmarks.cases.bin import TURN, Fall  # noqa: E402
+from benchmarks.engines.hrpsim_bin import HrpsimBin  # noqa: E402
+from benchmarks.overlap import Overlap  # noqa: E402
+from benchmarks.timing import Effort  # noqa: E402
+
+
+def fall_of(scene, sleeping, seconds) -> Fall:
+    fall = Fall(HrpsimBin(scene, sleeping), scene, np.array([s.radius for s in scene.solids]))
+    overlap = Overlap(scene)
+    for _ in range(round(seconds / (TURN * bin_scene.TIME_STEP))):
+        fall.turn(overlap, Effort())
+    show("deepest ever, at rest [m]", max(fall.depths), fall.depths[-1])
+    show("last impact [steps], at rest after [s]", fall.last_impact, fall.rest)
+    show("energy lost, regained after the last impact [J]", fall.lost, fall.regained)
+    show("fastest at the end [m/s]", fall.fastest[-1])
+    return fall
+
+
+@pytest.mark.parametrize("sleeping", [False, True])
+@pytest.mark.parametrize(
+    "scene",
+    [
+        pytest.param(bin_scene.boxes(45), id="boxes"),
+        pytest.param(bin_scene.meshes(18), id="meshes"),
+        pytest.param(
+            bin_scene.meshes(24, seed=8),
+            id="meshes, sinking",
+            marks=pytest.mark.xfail(
+                strict=True,
+                reason="crossing edges have no contact where one of them ends on a face and dips",
+            ),
+        ),
+    ],
+)
+def test_all_come_to_rest_beside_each_other(scene, sleeping):
+    """Overlaps are coal's, from the poses alone; energy is kinetic and potential."""
+    fall = fall_of(scene, sleeping, seconds=2.0)
+    assert max(fall.depths[-20:]) < 1e-3
+    assert fall.fastest[-1] < 1e-5
+    assert fall.last_impact < len(fall.total) - 100
+    assert fall.regained < 1e-8 * fall.lost
+
+
+def test_overlaps_are_the_depth_of_what_was_pushed_in():
+    """A box a millimetre deep in the floor, and one as deep in its neighbour."""
+    scene = bin_scene.boxes(3)
+    lengths = np.array([solid.shape.lengths for solid in scene.solids])
+    upright = np.tile([0.0, 0.0, 0.0, 1.0], (3, 1))
+    positions = np.array([[-0.2, 0.0, 0.0], [0.0, 0.0, 0.0], [0.2, 0.0, 0.0]])
+    positions[:, 2] = 0.5 * lengths[:, 2]
+    overlap = Overlap(scene)
+    assert overlap.deepest(positions, upright) == pytest.approx(0.0, abs=1e-9)
+    positions[1, 2] -= 1e-3
+    assert overlap.deepest(positions, upright) == pytest.approx(1e-3, abs=1e-8)
+    positions[1] = positions[0] + [0.5 * (lengths[0, 0] + lengths[1, 0]) - 2e-3, 0.0, 0.0]
+    positions[1, 2] = 0.5 * lengths[1, 2]
+    assert overlap.deepest(positions, upright) == pytest.approx(2e-3, abs=1e-8)
