@@ -24,7 +24,8 @@ class Overlap:
             for box, center in walls()
         ]
         self._request = coal.DistanceRequest()
-        self._request.gjk_tolerance = self._request.epa_tolerance = 1e-9
+        # With tolerances of 1e-9 some that only touch are found to be decimetres deep.
+        self._request.gjk_tolerance = self._request.epa_tolerance = 1e-7
         self._request.gjk_max_iterations = self._request.epa_max_iterations = 1000
 
     def deepest(self, positions, quaternions) -> float:

@@ -15,6 +15,7 @@ _FILES = {
     "swaying": "swaying_step",
     "trees": "trees",
     "piles": "piles",
+    "bin": "bin",
     "beam": "beam",
     "walking": "walking",
     "batch": "batch",
