@@ -28,6 +28,21 @@ def hide_robot(shown, hidden):
     shown.viewer.controls.wish(deed)
 
 
+def steady_picture(shown):
+    """The page once it stands still: it fades in first, and notices of the browser come late."""
+    last = shown.page.picture()
+
+    def still():
+        nonlocal last
+        before = last
+        time.sleep(2.0)
+        last = shown.page.picture()
+        return shown.changed(before, last).mean() < 1e-4
+
+    shown.wait_for(still)
+    return last
+
+
 def test_pause_stops_time_and_play_lets_it_go_on(standing):
     standing.press("Pause", lambda: "paused" in standing.page.text())
     then, said = standing.world.time, standing.time_on_page()
@@ -40,17 +55,13 @@ def test_pause_stops_time_and_play_lets_it_go_on(standing):
 def test_the_robot_is_seen_and_a_drag_moves_it(standing):
     """The robot is where the page looks different without it; a mouse takes hold of it there."""
     standing.press("Pause", lambda: "paused" in standing.page.text())
-    time.sleep(2.0)
-    empty = None
+    with_robot = steady_picture(standing)
     hide_robot(standing, True)
-    with_robot = standing.page.picture()
     standing.wait_for(lambda: standing.differing(with_robot).mean() > 0.004)
-    time.sleep(2.0)
-    empty = standing.page.picture()
+    empty = steady_picture(standing)
     hide_robot(standing, False)
     standing.wait_for(lambda: standing.differing(empty).mean() > 0.004)
-    time.sleep(2.0)
-    robot = standing.differing(empty)
+    robot = standing.changed(empty, steady_picture(standing))
     rows, columns = np.nonzero(robot)
     height, width = np.ptp(rows), np.ptp(columns)
     assert height > 0.3 * SIZE[1] and height > 1.5 * width  # a standing person
