@@ -12,8 +12,10 @@ from numba.extending import intrinsic
 
 # Places in Scene.late.
 (
+    SPHERES,  # contacts of spheres with anything but planes
     CONVEX,  # contacts of boxes, capsules and cylinders with one another
     MESHES,  # contacts of meshes
+    SPIN,  # free rotation of bodies that are alone in their tree
     IMPACTS,  # times of impact of what is fast
     STRIKE,  # impacts at the start of an rk4 step
     RK4_STEP,
@@ -26,9 +28,10 @@ from numba.extending import intrinsic
     DESCENT,  # steepest descent for them
     DIRECT_SYSTEM,
     DIRECT_ISLAND,  # the solution of rows for the direct solver
-    SLEEP,
-) = range(15)
-LATE_COUNT = 15
+    REST,  # how long loose bodies have been at rest
+    SLEEP,  # which of them are to sleep
+) = range(18)
+LATE_COUNT = 18
 
 
 @intrinsic

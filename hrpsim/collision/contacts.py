@@ -9,12 +9,12 @@ import numpy as np
 
 from hrpsim.collision.broad_phase import candidate_pairs, drop_pairs
 from hrpsim.collision.contact_row import MAX_MESH_POINTS
-from hrpsim.collision.manifold import collide_convex, collide_simple
+from hrpsim.collision.manifold import collide_convex, collide_plane, collide_sphere
 from hrpsim.collision.meeting import move_meeting, place_meeting
 from hrpsim.collision.mesh_contacts import mesh_contacts
 from hrpsim.collision.polyhedra import Polyhedra
 from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
-from hrpsim.late import CONVEX, MESHES, call_late
+from hrpsim.late import CONVEX, MESHES, SPHERES, call_late
 from hrpsim.model.geometry import MESH, PLANE, SPHERE
 
 SHAPE = np.dtype(
@@ -239,14 +239,15 @@ def detect(forest, kinematics, pair_count, margin, time_step, late, collision):
             found = call_late(
                 late[MESHES], (forest, kinematics, collision, c, near, margin, time_step)
             )
-        elif min(a.kind, b.kind) > SPHERE:
-            if late[CONVEX] == 0:
-                return -1 - CONVEX
+        elif min(a.kind, b.kind) != PLANE:
+            place = SPHERES if min(a.kind, b.kind) == SPHERE else CONVEX
+            if late[place] == 0:
+                return -1 - place
             found = call_late(
-                late[CONVEX], (collision.manifold, collision.shapes, number_a, number_b, near)
+                late[place], (collision.manifold, collision.shapes, number_a, number_b, near)
             )
         else:
-            found = collide_simple(
+            found = collide_plane(
                 a.kind,
                 a.size,
                 work.R_a,
@@ -276,6 +277,27 @@ def detect(forest, kinematics, pair_count, margin, time_step, late, collision):
                 _move_point(forest, kinematics, reference, b.body, contact.point_b)
             count += 1
     return count
+
+
+@late_kernel
+def meet_spheres(manifold, shapes, number_a, number_b, near):
+    """Write the contacts of a sphere with a sphere, box, capsule or cylinder; return how many."""
+    a, b, work = shapes[number_a], shapes[number_b], manifold[0]
+    return collide_sphere(
+        a.kind,
+        a.size,
+        work.R_a,
+        work.p_a,
+        b.kind,
+        b.size,
+        work.R_b,
+        work.p_b,
+        near,
+        work.point,
+        work.normal,
+        work.gap,
+        work.feature,
+    )
 
 
 @late_kernel

@@ -10,12 +10,14 @@ import numba
 import numpy as np
 
 from hrpsim import late
-from hrpsim.collision.contacts import meet_convex, meet_meshes
+from hrpsim.collision.contacts import meet_convex, meet_meshes, meet_spheres
 from hrpsim.compiled import address_of, is_cached
 from hrpsim.constraints.rows import PENALTY
+from hrpsim.model.system import FREE
 from hrpsim.world.constrain import descend_springs, solve_direct_island
 from hrpsim.world.impact_times import stop_all
 from hrpsim.world.integrate import integrate_rk4
+from hrpsim.world.motion import turn_freely
 from hrpsim.world.prepare import (
     write_connections,
     write_direct_system,
@@ -23,7 +25,7 @@ from hrpsim.world.prepare import (
     write_springs,
 )
 from hrpsim.world.project import project_connections
-from hrpsim.world.rest import find_sleepers
+from hrpsim.world.rest import count_rest, find_sleepers
 from hrpsim.world.scene import RK4, Scene
 from hrpsim.world.stages import solve_stage
 from hrpsim.world.strike import let_meet
@@ -31,8 +33,13 @@ from hrpsim.world.tension import add_tension
 
 # By place in Scene.late: the kernel, and arguments of the types that the step calls it with.
 _KERNELS: dict[int, tuple[Callable, Callable[[Scene], tuple]]] = {
+    late.SPHERES: (meet_spheres, lambda s: (s.collision.manifold, s.collision.shapes, 0, 0, 0.0)),
     late.CONVEX: (meet_convex, lambda s: (s.collision.manifold, s.collision.shapes, 0, 0, 0.0)),
     late.MESHES: (meet_meshes, lambda s: (s.forest, s.kinematics, s.collision, 0, 0.0, 0.0, 0.0)),
+    late.SPIN: (
+        turn_freely,
+        lambda s: (s.forest.bodies, s.kinematics, s.velocity, 0.0, s.work.dv),
+    ),
     late.IMPACTS: (stop_all, lambda s: (s,)),
     late.STRIKE: (let_meet, lambda s: (s,)),
     late.RK4_STEP: (integrate_rk4, lambda s: (s,)),
@@ -45,6 +52,20 @@ _KERNELS: dict[int, tuple[Callable, Callable[[Scene], tuple]]] = {
     late.DESCENT: (descend_springs, lambda s: (s,)),
     late.DIRECT_SYSTEM: (write_direct_system, lambda s: (s,)),
     late.DIRECT_ISLAND: (solve_direct_island, lambda s: (s,)),
+    late.REST: (
+        count_rest,
+        lambda s: (
+            s.settings,
+            s.tally,
+            s.islands.trees,
+            s.forest.bodies,
+            s.work.q_start,
+            s.q,
+            s.velocity,
+            s.wrenches,
+            s.spring_hinges,
+        ),
+    ),
     late.SLEEP: (find_sleepers, lambda s: (s,)),
 }
 
@@ -89,6 +110,7 @@ def _uses(scene: Scene) -> dict[int, bool]:
     """Return which late kernels the step calls without asking for them."""
     settings = scene.settings[0]
     rk4 = settings["integrator"] == RK4
+    loose = bool(scene.islands.trees["may_sleep"].any())
     connected, sprung = len(scene.connections) > 0, len(scene.spring_hinges) > 0
     return {
         late.STRIKE: rk4,
@@ -99,8 +121,17 @@ def _uses(scene: Scene) -> dict[int, bool]:
         late.PENALTY_CONTACTS: bool(np.any(scene.solver_choice == PENALTY)),
         late.SPRING_HINGES: sprung,
         late.DESCENT: sprung,
-        late.SLEEP: bool(scene.islands.trees["may_sleep"].any()),
+        late.SPIN: _any_alone(scene),
+        late.REST: loose,
+        late.SLEEP: loose,
     }
+
+
+def _any_alone(scene: Scene) -> bool:
+    """Return whether a free body is alone in its tree."""
+    bodies = scene.forest.bodies
+    sizes = np.bincount(bodies["root"], minlength=len(bodies))
+    return bool(np.any((bodies["joint_type"] == FREE) & (sizes == 1)))
 
 
 def _load(scene: Scene, number: int) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.dynamics.articulated import accelerations, factorise, start_bodies
 from hrpsim.dynamics.joint_forces import clear_saturated, joint_forces, mark_saturated
 from hrpsim.dynamics.spin import spin_change
-from hrpsim.late import TENSION, call_late
+from hrpsim.late import SPIN, TENSION, call_late
 from hrpsim.model.system import FREE
 from hrpsim.world.status import DONE, SINGULAR
 
@@ -32,21 +32,21 @@ def find_acceleration(s, horizon):
         if not mark_saturated(s.forest, s.control, s.q, s.velocity, work.dv, horizon):
             break
         passes += 1
-    if horizon > 0.0:
-        turn_freely(s, horizon)
+    if horizon > 0.0 and s.late[SPIN] != 0:
+        call_late(s.late[SPIN], (s.forest.bodies, s.kinematics, s.velocity, horizon, work.dv))
     return status
 
 
-@inlined_kernel
-def turn_freely(s, time_step):
+@late_kernel
+def turn_freely(bodies, kinematics, velocity, time_step, dv):
     """Let bodies that are alone in their tree turn without gain of energy (hrpsim.dynamics.spin).
 
-    In work.dv; about the centre of mass, so only for those with their origin there.
+    In dv; about the centre of mass, so only for those with their origin there.
     """
-    bodies = s.forest.bodies
     for i in range(bodies.shape[0]):
         if bodies[i].joint_type == FREE and (i + 1 == bodies.shape[0] or bodies[i + 1].root != i):
-            _turn_alone(bodies[i], s.kinematics[i].R, s.velocity, time_step, s.work.dv)
+            _turn_alone(bodies[i], kinematics[i].R, velocity, time_step, dv)
+    return DONE
 
 
 @inner_kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
-from hrpsim.late import SLEEP, call_late
+from hrpsim.late import REST, SLEEP, call_late
 from hrpsim.world.islands import join, leader_of
 from hrpsim.world.status import DONE, FALLS_ASLEEP, WAKES
 
@@ -43,9 +43,23 @@ def _find_pressed(s):
 @inlined_kernel
 def rest(s):
     """Count how long loose bodies are at rest; return FALLS_ASLEEP if any is to sleep."""
-    if s.settings[0].rest_steps == 0 or not _count_rest(s):
+    if s.settings[0].rest_steps == 0 or s.late[REST] == 0:
         return DONE
-    return call_late(s.late[SLEEP], (s,))
+    due = call_late(
+        s.late[REST],
+        (
+            s.settings,
+            s.tally,
+            s.islands.trees,
+            s.forest.bodies,
+            s.work.q_start,
+            s.q,
+            s.velocity,
+            s.wrenches,
+            s.spring_hinges,
+        ),
+    )
+    return call_late(s.late[SLEEP], (s,)) if due else DONE
 
 
 @late_kernel
@@ -55,37 +69,38 @@ def find_sleepers(s):
     return FALLS_ASLEEP if _choose_sleepers(s) else DONE
 
 
-@inlined_kernel
-def _count_rest(s):
+@late_kernel
+def count_rest(all_settings, tally, trees, bodies, before, q, velocity, wrenches, spring_hinges):
     """Count the steps that loose bodies have been at rest; return whether any is due to sleep."""
-    settings, trees, before = s.settings[0], s.islands.trees, s.work.q_start
+    settings = all_settings[0]
     speed = min(REST_TOLERANCES * settings.tolerance, LARGEST_REST_SPEED)
     limit = speed * settings.time_step
-    due = False
+    due = 0
     for i in range(trees.shape[0]):
         tree = trees[i]
         if not tree.may_sleep:
             continue
-        k, v = s.forest.bodies[i].q_index, s.forest.bodies[i].v_index
+        k, v = bodies[i].q_index, bodies[i].v_index
         went, turned, turning, going = 0.0, 0.0, 0.0, 0.0
         for r in range(k, k + 3):
-            went += (s.q[r] - before[r]) ** 2
+            went += (q[r] - before[r]) ** 2
         for r in range(k + 3, k + 7):
-            turned += (s.q[r] - before[r]) ** 2
+            turned += (q[r] - before[r]) ** 2
         for r in range(v, v + 3):
-            turning += s.velocity[r] ** 2
-            going += s.velocity[r + 3] ** 2
+            turning += velocity[r] ** 2
+            going += velocity[r + 3] ** 2
         moved = math.sqrt(went) + 2.0 * tree.radius * math.sqrt(turned)
         moves = math.sqrt(going) + tree.radius * math.sqrt(turning)
         tree.rest_steps = tree.rest_steps + 1 if moved <= limit and moves <= speed else 0
-        due = due or tree.rest_steps >= settings.rest_steps
-    for k in range(s.tally[0].wrench_count):
-        trees[s.forest.bodies[s.wrenches[k].body].root].rest_steps = 0
-    for h in range(s.spring_hinges.shape[0]):
-        hinge = s.spring_hinges[h]
+        if tree.rest_steps >= settings.rest_steps:
+            due = 1
+    for k in range(tally[0].wrench_count):
+        trees[bodies[wrenches[k].body].root].rest_steps = 0
+    for h in range(spring_hinges.shape[0]):
+        hinge = spring_hinges[h]
         for body in (hinge.body_a, hinge.body_b):
             if body >= 0:
-                trees[s.forest.bodies[body].root].rest_steps = 0
+                trees[bodies[body].root].rest_steps = 0
     return due
 
 
