@@ -7,7 +7,9 @@ needed; `hrpsim.world.late_kernels` has the kernels themselves.
 
 from __future__ import annotations
 
+from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 # Places in Scene.late.
@@ -31,7 +33,60 @@ from numba.extending import intrinsic
     REST,  # how long loose bodies have been at rest
     SLEEP,  # which of them are to sleep
 ) = range(18)
-LATE_COUNT = 18
+_SCENE = 18  # where the scene itself is, while it is kept
+LATE_COUNT = 19
+
+
+@intrinsic
+def keep_scene(typing_context, scene):
+    """Put a scene, the addresses and sizes of its arrays, where late kernels find it.
+
+    Every kernel that Python calls with a scene does so first. Handed over in each call, 5 kB of
+    code at every place where a late kernel is called would slow down the steps that call none.
+    """
+
+    def generate(context, builder, signature, values):
+        (scene_type,) = signature.args
+        place = cgutils.alloca_once(builder, context.get_value_type(scene_type))
+        _store(builder, values[0], place)
+        slot = _slot(context, builder, scene_type, values[0], ir.Constant(_WORD, _SCENE))
+        builder.store(builder.ptrtoint(place, _WORD), slot)
+        return context.get_dummy_value()
+
+    return types.none(scene), generate
+
+
+@intrinsic
+def scene_at(typing_context, pointer):
+    """Return the scene that `call_with_scene` handed over."""
+
+    def generate(context, builder, signature, values):
+        kept = context.get_value_type(signature.return_type).as_pointer()
+        return _load(builder, builder.bitcast(values[0], kept))
+
+    return pointer.dtype(pointer), generate
+
+
+@intrinsic
+def call_with_scene(typing_context, scene, place, more):
+    """Call the late kernel at a place with the kept scene and a tuple of further arguments.
+
+    Returns the integer that it returns. The arguments must have exactly the types that it was
+    compiled for.
+    """
+    plain = types.BaseTuple.from_types([types.unliteral(t) for t in more])
+
+    def generate(context, builder, signature, values):
+        scene_type, _, more_type = signature.args
+        scene, place, packed = values
+        address = builder.load(_slot(context, builder, scene_type, scene, place))
+        kept = builder.load(_slot(context, builder, scene_type, scene, ir.Constant(_WORD, _SCENE)))
+        pointer_type = types.CPointer(scene_type)
+        pointer = builder.inttoptr(kept, context.get_value_type(pointer_type))
+        unpacked = [builder.extract_value(packed, k) for k in range(len(more_type))]
+        return _call(context, builder, address, [pointer_type, *more_type], [pointer, *unpacked])
+
+    return types.int64(scene, types.int64, plain), generate
 
 
 @intrinsic
@@ -43,14 +98,53 @@ def call_late(typing_context, address, arguments):
     plain = types.BaseTuple.from_types([types.unliteral(t) for t in arguments])
 
     def generate(context, builder, signature, values):
+        address, packed = values
         argument_types = list(signature.args[1])
-        pointer, packed = values
-        function_type = context.call_conv.get_function_type(types.int64, argument_types)
-        function = builder.inttoptr(pointer, function_type.as_pointer())
         unpacked = [builder.extract_value(packed, k) for k in range(len(argument_types))]
-        _, result = context.call_conv.call_function(
-            builder, function, types.int64, argument_types, unpacked
-        )
-        return result
+        return _call(context, builder, address, argument_types, unpacked)
 
     return types.int64(types.int64, plain), generate
+
+
+_WORD = ir.IntType(64)
+
+
+def _call(context, builder, address, argument_types, arguments):
+    """Emit a call of a compiled kernel that returns an integer."""
+    function_type = context.call_conv.get_function_type(types.int64, argument_types)
+    function = builder.inttoptr(address, function_type.as_pointer())
+    _, result = context.call_conv.call_function(
+        builder, function, types.int64, argument_types, arguments
+    )
+    return result
+
+
+def _slot(context, builder, scene_type, scene, place):
+    """Return a pointer into Scene.late."""
+    k = scene_type.fields.index("late")
+    data = context.make_array(scene_type.types[k])(
+        context, builder, builder.extract_value(scene, k)
+    ).data
+    return builder.gep(data, [place])
+
+
+def _store(builder, value, pointer):
+    """Store a struct field by field: LLVM is slow at large ones in one piece."""
+    if isinstance(value.type, ir.BaseStructType):
+        for k in range(len(value.type.elements)):
+            field = cgutils.gep_inbounds(builder, pointer, 0, k)
+            _store(builder, builder.extract_value(value, k), field)
+    else:
+        builder.store(value, pointer)
+
+
+def _load(builder, pointer):
+    """Load a struct field by field."""
+    pointee = pointer.type.pointee
+    if not isinstance(pointee, ir.BaseStructType):
+        return builder.load(pointer)
+    value = ir.Constant(pointee, ir.Undefined)
+    for k in range(len(pointee.elements)):
+        field = _load(builder, cgutils.gep_inbounds(builder, pointer, 0, k))
+        value = builder.insert_value(value, field, k)
+    return value

@@ -6,6 +6,7 @@ import time
 
 from hrpsim.compiled import kernel
 from hrpsim.dynamics.response import port_responses
+from hrpsim.late import keep_scene
 from hrpsim.world.constrain import remember_impulses, solve_motion
 from hrpsim.world.prepare import prepare_rows
 from hrpsim.world.step import collide_shapes, integrate, look, move_freely, read_sensors
@@ -14,42 +15,49 @@ from hrpsim.world.world import World
 
 @kernel
 def _look(s, n):
+    keep_scene(s)
     for _ in range(n):
         look(s)
 
 
 @kernel
 def _collide(s, n):
+    keep_scene(s)
     for _ in range(n):
         collide_shapes(s)
 
 
 @kernel
 def _move(s, n):
+    keep_scene(s)
     for _ in range(n):
         move_freely(s)
 
 
 @kernel
 def _blocks(s, n):
+    keep_scene(s)
     for _ in range(n):
         port_responses(s.forest, s.kinematics, s.articulated, s.tally[0].port_count, s.ports)
 
 
 @kernel
 def _rows(s, n):
+    keep_scene(s)
     for _ in range(n):
         prepare_rows(s)
 
 
 @kernel
 def _solve(s, n):
+    keep_scene(s)
     for _ in range(n):
         solve_motion(s)
 
 
 @kernel
 def _sense(s, n):
+    keep_scene(s)
     for _ in range(n):
         read_sensors(s)
         remember_impulses(s)
@@ -57,6 +65,7 @@ def _sense(s, n):
 
 @kernel
 def _integrate(s, n):
+    keep_scene(s)
     for _ in range(n):
         integrate(s)
 

@@ -21,7 +21,7 @@ from hrpsim.constraints.spring_rows import ROWS, remember_spring_impulses
 from hrpsim.dynamics.articulated import respond
 from hrpsim.dynamics.response import port_velocities
 from hrpsim.late import DESCENT as DESCENT_KERNEL
-from hrpsim.late import DIRECT_ISLAND, call_late
+from hrpsim.late import DIRECT_ISLAND, call_with_scene, scene_at
 from hrpsim.solvers.coupled import largest_error, solve_coupled
 from hrpsim.solvers.projected_gauss_seidel import solve, solve_bounded, warm_start
 from hrpsim.solvers.steepest_descent import PENALTY_WEIGHT, descend
@@ -83,14 +83,15 @@ def solve_rows(s):
     if has_cones:
         tally.sweeps, tally.residual, tally.converged = sweeps, residual, converged
     if tally.direct_island >= 0:
-        call_late(s.late[DIRECT_ISLAND], (s,))
+        call_with_scene(s, DIRECT_ISLAND, ())
     if has_cones and not tally.converged:
         _, tally.worst_row = find_worst(s)
 
 
 @late_kernel
-def solve_direct_island(s):
+def solve_direct_island(scene):
     """Solve the island with the rows for the direct solver."""
+    s = scene_at(scene)
     tally, rows, units, response = s.tally[0], s.rows.rows, s.rows.units, s.rows.response
     settings, velocity = s.settings[0], s.ports.velocity
     tolerance = settings.tolerance
@@ -136,7 +137,7 @@ def solve_motion(s):
     warm_start(rows, tally.contact_count, tally.row_count, response, ports.velocity)
     tally.descents, tally.short = 0, 0.0
     if s.spring_hinges.shape[0] > 0:
-        call_late(s.late[DESCENT_KERNEL], (s,))
+        call_with_scene(s, DESCENT_KERNEL, ())
     solve_rows(s)
     clear_loads(s)
     rate = 1.0 / time_step
@@ -151,8 +152,9 @@ def solve_motion(s):
 
 
 @late_kernel
-def descend_springs(s):
+def descend_springs(scene):
     """Find the constraint forces of springs for the steepest descent; hold them from there on."""
+    s = scene_at(scene)
     tally, rows = s.tally[0], s.rows.rows
     first = tally.row_count - ROWS * s.spring_hinges.shape[0]
     wanted = False

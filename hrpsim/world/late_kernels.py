@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numba
 import numpy as np
+from numba.types import CPointer, float64, int64
 
 from hrpsim import late
 from hrpsim.collision.contacts import meet_convex, meet_meshes, meet_spheres
@@ -31,27 +32,37 @@ from hrpsim.world.stages import solve_stage
 from hrpsim.world.strike import let_meet
 from hrpsim.world.tension import add_tension
 
-# By place in Scene.late: the kernel, and arguments of the types that the step calls it with.
-_KERNELS: dict[int, tuple[Callable, Callable[[Scene], tuple]]] = {
-    late.SPHERES: (meet_spheres, lambda s: (s.collision.manifold, s.collision.shapes, 0, 0, 0.0)),
-    late.CONVEX: (meet_convex, lambda s: (s.collision.manifold, s.collision.shapes, 0, 0, 0.0)),
+# By place in Scene.late: kernels that the step calls with the whole scene, and further arguments.
+_WITH_SCENE: dict[int, tuple] = {
+    late.IMPACTS: (stop_all,),
+    late.STRIKE: (let_meet,),
+    late.RK4_STEP: (integrate_rk4,),
+    late.STAGES: (solve_stage, int64),
+    late.CONNECTIONS: (write_connections, int64),
+    late.TENSION: (add_tension, float64),
+    late.PROJECTION: (project_connections,),
+    late.PENALTY_CONTACTS: (write_penalties,),
+    late.SPRING_HINGES: (write_springs, int64, int64),
+    late.DESCENT: (descend_springs,),
+    late.DIRECT_SYSTEM: (write_direct_system,),
+    late.DIRECT_ISLAND: (solve_direct_island,),
+    late.SLEEP: (find_sleepers,),
+}
+
+
+def _shape_pair(s: Scene) -> tuple:
+    return s.collision.manifold, s.collision.shapes, 0, 0, 0.0
+
+
+# The same: kernels that it calls with parts of the scene, and what it calls them with.
+_WITH_PARTS: dict[int, tuple[Callable, Callable[[Scene], tuple]]] = {
+    late.SPHERES: (meet_spheres, _shape_pair),
+    late.CONVEX: (meet_convex, _shape_pair),
     late.MESHES: (meet_meshes, lambda s: (s.forest, s.kinematics, s.collision, 0, 0.0, 0.0, 0.0)),
     late.SPIN: (
         turn_freely,
         lambda s: (s.forest.bodies, s.kinematics, s.velocity, 0.0, s.work.dv),
     ),
-    late.IMPACTS: (stop_all, lambda s: (s,)),
-    late.STRIKE: (let_meet, lambda s: (s,)),
-    late.RK4_STEP: (integrate_rk4, lambda s: (s,)),
-    late.STAGES: (solve_stage, lambda s: (s, 0)),
-    late.CONNECTIONS: (write_connections, lambda s: (s, 0)),
-    late.TENSION: (add_tension, lambda s: (s, 0.0)),
-    late.PROJECTION: (project_connections, lambda s: (s,)),
-    late.PENALTY_CONTACTS: (write_penalties, lambda s: (s,)),
-    late.SPRING_HINGES: (write_springs, lambda s: (s, 0, 0)),
-    late.DESCENT: (descend_springs, lambda s: (s,)),
-    late.DIRECT_SYSTEM: (write_direct_system, lambda s: (s,)),
-    late.DIRECT_ISLAND: (solve_direct_island, lambda s: (s,)),
     late.REST: (
         count_rest,
         lambda s: (
@@ -66,8 +77,8 @@ _KERNELS: dict[int, tuple[Callable, Callable[[Scene], tuple]]] = {
             s.spring_hinges,
         ),
     ),
-    late.SLEEP: (find_sleepers, lambda s: (s,)),
 }
+_KERNELS = {place: entry[0] for place, entry in (_WITH_SCENE | _WITH_PARTS).items()}
 
 # What is needed where one is.
 _COMPANIONS = {late.DIRECT_SYSTEM: (late.DIRECT_ISLAND,)}
@@ -98,7 +109,7 @@ def provide_used(scene: Scene) -> None:
 
 def late_kernel_names() -> list[str]:
     """Return the names of all late kernels."""
-    return [kernel.py_func.__name__ for kernel, _ in _KERNELS.values()]
+    return [kernel.py_func.__name__ for kernel in _KERNELS.values()]
 
 
 def compile_late_kernel(scene: Scene, name: str) -> None:
@@ -134,10 +145,15 @@ def _any_alone(scene: Scene) -> bool:
     return bool(np.any((bodies["joint_type"] == FREE) & (sizes == 1)))
 
 
+def _argument_types(scene: Scene, number: int) -> tuple:
+    if number in _WITH_SCENE:
+        return CPointer(numba.typeof(scene)), *_WITH_SCENE[number][1:]
+    return tuple(numba.typeof(argument) for argument in _WITH_PARTS[number][1](scene))
+
+
 def _load(scene: Scene, number: int) -> int:
     """Return the address of a late kernel, compiled if no earlier process did."""
-    kernel, arguments = _KERNELS[number]
-    types = tuple(numba.typeof(argument) for argument in arguments(scene))
+    kernel, types = _KERNELS[number], _argument_types(scene, number)
     if is_cached(kernel):
         return address_of(kernel, types)
     begin = time.perf_counter()

@@ -6,7 +6,7 @@ from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.dynamics.articulated import accelerations, factorise, start_bodies
 from hrpsim.dynamics.joint_forces import clear_saturated, joint_forces, mark_saturated
 from hrpsim.dynamics.spin import spin_change
-from hrpsim.late import SPIN, TENSION, call_late
+from hrpsim.late import SPIN, TENSION, call_late, call_with_scene
 from hrpsim.model.system import FREE
 from hrpsim.world.status import DONE, SINGULAR
 
@@ -70,7 +70,7 @@ def accelerate(s, horizon):
     work = s.work
     start_bodies(s.forest, s.kinematics, s.articulated)
     if horizon > 0.0 and s.connections.shape[0] > 0:
-        call_late(s.late[TENSION], (s, horizon))
+        call_with_scene(s, TENSION, (horizon,))
     singular = factorise(s.forest, s.kinematics, work.joint_inertia, work.effort, s.articulated)
     if singular >= 0:
         s.tally[0].needed = singular

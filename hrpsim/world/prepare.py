@@ -23,7 +23,8 @@ from hrpsim.late import (
     DIRECT_SYSTEM,
     PENALTY_CONTACTS,
     SPRING_HINGES,
-    call_late,
+    call_with_scene,
+    scene_at,
 )
 from hrpsim.solvers.direct_system import assemble_direct_system
 from hrpsim.world.islands import find_islands
@@ -107,11 +108,11 @@ def _write_rows(s):
         s.rows,
     )
     if s.late[PENALTY_CONTACTS] != 0:
-        status = call_late(s.late[PENALTY_CONTACTS], (s,))
+        status = call_with_scene(s, PENALTY_CONTACTS, ())
         if status != DONE:
             return status
     if tally.connection_rows > 0:
-        used = call_late(s.late[CONNECTIONS], (s, used))
+        used = call_with_scene(s, CONNECTIONS, (used,))
     number, used = write_joint_rows(
         s.forest,
         s.q,
@@ -127,13 +128,14 @@ def _write_rows(s):
         s.rows,
     )
     if s.spring_hinges.shape[0] > 0:
-        call_late(s.late[SPRING_HINGES], (s, number, used))
+        call_with_scene(s, SPRING_HINGES, (number, used))
     return DONE
 
 
 @late_kernel
-def write_penalties(s):
+def write_penalties(scene):
     """Give the rows of penalty contacts their impulses; TOO_STIFF where one explodes."""
+    s = scene_at(scene)
     tally = s.tally[0]
     tally.stiffness, stiffest = write_penalty_rows(
         s.forest,
@@ -156,8 +158,9 @@ def write_penalties(s):
 
 
 @late_kernel
-def write_connections(s, used):
+def write_connections(scene, used):
     """Write the rows of connections; return the response space used."""
+    s = scene_at(scene)
     settings = s.settings[0]
     time_step = settings.time_step
     _, used = write_connection_rows(
@@ -177,8 +180,9 @@ def write_connections(s, used):
 
 
 @late_kernel
-def write_springs(s, first, used):
+def write_springs(scene, first, used):
     """Write the rows of spring hinges from row `first` on."""
+    s = scene_at(scene)
     write_spring_rows(
         s.forest,
         s.kinematics,
@@ -207,12 +211,13 @@ def assemble_direct(s):
     if s.late[DIRECT_SYSTEM] == 0:
         tally.needed = DIRECT_SYSTEM
         return NEEDS_KERNEL
-    return call_late(s.late[DIRECT_SYSTEM], (s,))
+    return call_with_scene(s, DIRECT_SYSTEM, ())
 
 
 @late_kernel
-def write_direct_system(s):
+def write_direct_system(scene):
     """Write the direct solver's system, or say that it must grow."""
+    s = scene_at(scene)
     if assemble_direct_system(s.forest, s.ports, s.rows, s.tally[0].row_count, s.direct):
         return DONE
     return MORE_DIRECT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
-from hrpsim.late import REST, SLEEP, call_late
+from hrpsim.late import REST, SLEEP, call_late, call_with_scene, scene_at
 from hrpsim.world.islands import join, leader_of
 from hrpsim.world.status import DONE, FALLS_ASLEEP, WAKES
 
@@ -59,12 +59,13 @@ def rest(s):
             s.spring_hinges,
         ),
     )
-    return call_late(s.late[SLEEP], (s,)) if due else DONE
+    return call_with_scene(s, SLEEP, ()) if due else DONE
 
 
 @late_kernel
-def find_sleepers(s):
+def find_sleepers(scene):
     """Return FALLS_ASLEEP if an island is to sleep, and write who belongs to it."""
+    s = scene_at(scene)
     _join_what_presses(s)
     return FALLS_ASLEEP if _choose_sleepers(s) else DONE
 

@@ -10,7 +10,7 @@ from hrpsim.collision.contacts import detect, recall_impulses, refresh_candidate
 from hrpsim.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.dynamics.joint_forces import advance_targets
 from hrpsim.kinematics.forward import update_poses, update_velocities
-from hrpsim.late import PROJECTION, RK4_STEP, STRIKE, call_late
+from hrpsim.late import PROJECTION, RK4_STEP, STRIKE, call_with_scene, keep_scene
 from hrpsim.sensors.sensing import sense
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import constrain, plan_push, remember_impulses
@@ -34,6 +34,7 @@ from hrpsim.world.strike import count_strike
 @kernel
 def advance(scene, steps):
     """Do up to `steps` steps; return (steps done, status). A step that fails leaves its start."""
+    keep_scene(scene)
     for done in range(steps):
         status = step(scene)
         if status == FALLS_ASLEEP:
@@ -123,7 +124,7 @@ def find_free_motion(s):
             status = prepare_rows(s)
         if status != DONE or s.settings[0].integrator != RK4 or s.tally[0].struck:
             return status
-        if not call_late(s.late[STRIKE], (s,)):
+        if not call_with_scene(s, STRIKE, ()):
             return DONE
 
 
@@ -146,7 +147,7 @@ def read_sensors(s):
 def integrate(s):
     """Carry the state to the end of the step, then take back some of the penetration."""
     if s.settings[0].integrator == RK4:
-        status = call_late(s.late[RK4_STEP], (s,))
+        status = call_with_scene(s, RK4_STEP, ())
         if status != DONE:
             return status
     else:
@@ -155,7 +156,7 @@ def integrate(s):
         plan_push(s)
         correct_positions(s)
         if s.settings[0].projection:
-            call_late(s.late[PROJECTION], (s,))
+            call_with_scene(s, PROJECTION, ())
     if not all_finite(s.q, s.velocity):
         return DIVERGED
     if s.settings[0].continuous:

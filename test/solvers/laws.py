@@ -10,6 +10,7 @@ import numpy as np
 
 from hrpsim.compiled import kernel
 from hrpsim.dynamics.response import port_velocities
+from hrpsim.late import keep_scene
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.world.capacity import grow
 from hrpsim.world.constrain import solve_rows
@@ -22,6 +23,7 @@ from hrpsim.world.step import collide_shapes, look, move_freely
 def prepare(scene):
     """Do a semi-implicit step up to its solution; leave rows and the ports' free velocity."""
     s, work, ports = scene, scene.work, scene.ports
+    keep_scene(s)
     look(s)
     status = collide_shapes(s)
     if status == 0:
@@ -38,6 +40,7 @@ def prepare(scene):
 @kernel
 def solve_prepared(scene, sweep_limit):
     """Solve the rows that `prepare` left, from no impulses."""
+    keep_scene(scene)
     for number in range(scene.tally[0].row_count):
         scene.rows.rows[number].impulse = 0.0
     scene.settings[0].sweep_limit = sweep_limit
