@@ -111,12 +111,31 @@ _WORD = ir.IntType(64)
 
 def _call(context, builder, address, argument_types, arguments):
     """Emit a call of a compiled kernel that returns an integer."""
+    builder.call(_unlikely(builder.module), [])
     function_type = context.call_conv.get_function_type(types.int64, argument_types)
     function = builder.inttoptr(address, function_type.as_pointer())
     _, result = context.call_conv.call_function(
         builder, function, types.int64, argument_types, arguments
     )
     return result
+
+
+def _unlikely(module):
+    """Return a function that does nothing: where it is called, LLVM expects to come rarely.
+
+    So the registers of the many steps that need no late kernel are not kept free for those that do.
+    """
+    name = "hrpsim.unlikely"
+    if name in module.globals:
+        return module.globals[name]
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), name)
+    function.linkage = "internal"
+    function.attributes.add("cold")
+    function.attributes.add("noinline")
+    body = ir.IRBuilder(function.append_basic_block())
+    body.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], True)
+    body.ret_void()
+    return function
 
 
 def _slot(context, builder, scene_type, scene, place):
