@@ -33,8 +33,8 @@ from numba.extending import intrinsic
     REST,  # how long loose bodies have been at rest
     SLEEP,  # which of them are to sleep
 ) = range(18)
-_SCENE = 18  # where the scene itself is, while it is kept
-LATE_COUNT = 19
+LATE_COUNT = 18
+_SCENE = LATE_COUNT  # the last place: where the scene itself is, while it is kept
 
 
 @intrinsic

@@ -73,11 +73,19 @@ def _shallower_elsewhere(polyhedra, m, side, edge, face, x, y, z, dx, dy, dz, de
     """
     tolerance = min(m.rim, depth)
     n, w, s = edge.normals[0], edge.normals[1], edge.start
+    fall = -(dx * n[0] + dy * n[1] + dz * n[2])
+    drop = -(dx * w[0] + dy * w[1] + dz * w[2])
     for end in range(2):
         ex, ey, ez = x + end * dx, y + end * dy, z + end * dz
         first = -((ex - s[0]) * n[0] + (ey - s[1]) * n[1] + (ez - s[2]) * n[2])
         second = -((ex - s[0]) * w[0] + (ey - s[1]) * w[1] + (ez - s[2]) * w[2])
-        least = second if face == 0 else (first if face == 1 else min(first, second))
+        by_second = face == 0 or (face != 1 and second < first)
+        least = second if by_second else first
+        deepens = drop if by_second else fall
+        if end == 1:
+            deepens = -deepens
+        if deepens > 0.0:
+            continue
         if first > -tolerance and second > -tolerance and least < 0.5 * depth:
             back = 2.0 * tolerance
             ex, ey, ez = ex - back * n[0], ey - back * n[1], ez - back * n[2]

@@ -257,3 +257,16 @@ def test_who_is_first_and_where_the_origin_is_make_no_difference(seed):
         assert far.gaps.min() == pytest.approx(m.gaps.min(), abs=1e-9)
         assert far.nearest[1] == pytest.approx(R @ m.nearest[1], abs=1e-4)
     assert len(set(m.features)) == m.count
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.2])
+@pytest.mark.parametrize("slope", [3e-3, 1e-2])
+def test_an_edge_that_ends_on_a_face_and_dips_meets_the_rim_where_it_leaves(slope, yaw):
+    """One end touches the slab, the edge comes out over its rim: there it is deepest."""
+    bar = Box((0.4, 0.1, 0.1))
+    R = turn((0, 0, 1), yaw) @ turn((0, 1, 0), slope) @ turn((1, 0, 0), np.pi / 4)
+    end = R @ (-0.2, -0.05, -0.05)
+    a, b = Posed(bar, R, np.array([0.4, 0.03, 0.1]) - end), Posed(SLAB)
+    expected = meet(a, b, margin=1e-3).gaps.min()
+    assert expected < -2e-4
+    assert on_meshes(a, b).gaps.min() == pytest.approx(expected, rel=1e-6)
