@@ -56,7 +56,7 @@ class CranePanel:
         gui = viewer.server.gui
         self.buttons: dict[str, object] = {}
         with gui.add_folder("Crane", order=-1.0):
-            self.score = gui.add_markdown("")
+            self.score = gui.add_markdown(self._score_text())
             gui.add_markdown(_HELP)
             for key, direction in KEYS.items():
                 self._add_direction(gui, key, direction)
@@ -73,10 +73,7 @@ class CranePanel:
         self._frames += 1
         if self._frames % _UPDATE:
             return
-        lying = in_goal(self._world)
-        text = f"**{len(lying)} of {len(self._world.bodies)} in the goal**"
-        if lying:
-            text += f": {', '.join(lying)}"
+        text = self._score_text()
         if self.score.content != text:
             self.score.content = text
         if self._crane.target is None and self._world.time > 0.0:
@@ -84,6 +81,11 @@ class CranePanel:
                 value = min(max(float(value), slider.min), slider.max)
                 if abs(slider.value - value) > 0.5 * slider.step:
                     slider.value = value
+
+    def _score_text(self) -> str:
+        lying = in_goal(self._world)
+        text = f"**{len(lying)} of {len(self._world.bodies)} in the goal**"
+        return f"{text}: {', '.join(lying)}" if lying else text
 
     def _set_scene(self, viewer) -> None:
         """Colour the game, say what the goal is, and show no forces until they are asked for."""

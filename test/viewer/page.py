@@ -175,11 +175,15 @@ class Shown:
             time.sleep(0.1)
 
     def press(self, button, happened):
-        """Press a button until something has happened: a page that is still busy hears nothing."""
+        """Press a button until something has happened."""
+        self.repeat(lambda: self.page.click(button), happened)
+
+    def repeat(self, deed, happened):
+        """Do it until something has happened: a page that is still busy hears nothing."""
         end = time.monotonic() + 90.0
         while not happened():
-            assert time.monotonic() < end, f"{button} did nothing; the page: {self.page.text()}"
-            self.page.click(button)
+            assert time.monotonic() < end, f"it did nothing; the page: {self.page.text()}"
+            deed()
             time.sleep(1.0)
 
     def time_on_page(self):

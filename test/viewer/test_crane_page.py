@@ -36,24 +36,24 @@ def test_buttons_and_keys_move_the_crane(game):
     def position():
         return crane.joint_positions[:4]
 
+    def hold_up():
+        game.page.mouse("mouseReleased", *game.page.place_of("Up"))
+        game.page.mouse("mousePressed", *game.page.place_of("Up"))
+
     start = position()
-    place = game.page.place_of("Up")
-    game.page.mouse("mousePressed", *place)
-    game.wait_for(lambda: position()[2] > start[2] + 0.05)
-    game.page.mouse("mouseReleased", *place)
+    game.repeat(hold_up, lambda: position()[2] > start[2] + 0.05)
+    game.page.mouse("mouseReleased", *game.page.place_of("Up"))
     game.wait_for(lambda: not game.player.velocity.any())
     stopped = position()
     np.testing.assert_allclose(stopped[[0, 1, 3]], start[[0, 1, 3]], atol=1e-4)
 
-    game.page.key("I")
-    game.wait_for(lambda: position()[0] > start[0] + 0.01)
+    game.repeat(lambda: game.page.key("I"), lambda: position()[0] > start[0] + 0.01)
     game.wait_for(lambda: not game.player.velocity.any())
     assert position()[2] == pytest.approx(stopped[2], abs=1e-3)
 
     knuckle = crane.joint_names.index("left_knuckle")
     game.wait_for(lambda: crane.joint_positions[knuckle] < -0.2)
-    game.page.click("Close claws")
-    game.wait_for(lambda: crane.joint_positions[knuckle] > 0.2)
+    game.press("Close claws", lambda: crane.joint_positions[knuckle] > 0.2)
     assert "0 of 15 in the goal" in game.page.text()
 
 
