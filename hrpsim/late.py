@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
+
+from hrpsim.reference import load_field
 
 # Places in Scene.late.
 (
@@ -34,42 +35,11 @@ from numba.extending import intrinsic
     SLEEP,  # which of them are to sleep
 ) = range(18)
 LATE_COUNT = 18
-_SCENE = LATE_COUNT  # the last place: where the scene itself is, while it is kept
-
-
-@intrinsic
-def keep_scene(typing_context, scene):
-    """Put a scene, the addresses and sizes of its arrays, where late kernels find it.
-
-    Every kernel that Python calls with a scene does so first. Handed over in each call, 5 kB of
-    code at every place where a late kernel is called would slow down the steps that call none.
-    """
-
-    def generate(context, builder, signature, values):
-        (scene_type,) = signature.args
-        place = cgutils.alloca_once(builder, context.get_value_type(scene_type))
-        _store(builder, values[0], place)
-        slot = _slot(context, builder, scene_type, values[0], ir.Constant(_WORD, _SCENE))
-        builder.store(builder.ptrtoint(place, _WORD), slot)
-        return context.get_dummy_value()
-
-    return types.none(scene), generate
-
-
-@intrinsic
-def scene_at(typing_context, pointer):
-    """Return the scene that `call_with_scene` handed over."""
-
-    def generate(context, builder, signature, values):
-        kept = context.get_value_type(signature.return_type).as_pointer()
-        return _load(builder, builder.bitcast(values[0], kept))
-
-    return pointer.dtype(pointer), generate
 
 
 @intrinsic
 def call_with_scene(typing_context, scene, place, more):
-    """Call the late kernel at a place with the kept scene and a tuple of further arguments.
+    """Call the late kernel at a place with the scene and a tuple of further arguments.
 
     Returns the integer that it returns. The arguments must have exactly the types that it was
     compiled for.
@@ -79,12 +49,13 @@ def call_with_scene(typing_context, scene, place, more):
     def generate(context, builder, signature, values):
         scene_type, _, more_type = signature.args
         scene, place, packed = values
-        address = builder.load(_slot(context, builder, scene_type, scene, place))
-        kept = builder.load(_slot(context, builder, scene_type, scene, ir.Constant(_WORD, _SCENE)))
-        pointer_type = types.CPointer(scene_type)
-        pointer = builder.inttoptr(kept, context.get_value_type(pointer_type))
+        late_type = scene_type.type_of("late")
+        late = context.make_array(late_type)(
+            context, builder, load_field(builder, scene_type, scene, "late")
+        )
+        address = builder.load(builder.gep(late.data, [place]))
         unpacked = [builder.extract_value(packed, k) for k in range(len(more_type))]
-        return _call(context, builder, address, [pointer_type, *more_type], [pointer, *unpacked])
+        return _call(context, builder, address, [scene_type, *more_type], [scene, *unpacked])
 
     return types.int64(scene, types.int64, plain), generate
 
@@ -104,9 +75,6 @@ def call_late(typing_context, address, arguments):
         return _call(context, builder, address, argument_types, unpacked)
 
     return types.int64(types.int64, plain), generate
-
-
-_WORD = ir.IntType(64)
 
 
 def _call(context, builder, address, argument_types, arguments):
@@ -136,34 +104,3 @@ def _unlikely(module):
     body.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], True)
     body.ret_void()
     return function
-
-
-def _slot(context, builder, scene_type, scene, place):
-    """Return a pointer into Scene.late."""
-    k = scene_type.fields.index("late")
-    data = context.make_array(scene_type.types[k])(
-        context, builder, builder.extract_value(scene, k)
-    ).data
-    return builder.gep(data, [place])
-
-
-def _store(builder, value, pointer):
-    """Store a struct field by field: LLVM is slow at large ones in one piece."""
-    if isinstance(value.type, ir.BaseStructType):
-        for k in range(len(value.type.elements)):
-            field = cgutils.gep_inbounds(builder, pointer, 0, k)
-            _store(builder, builder.extract_value(value, k), field)
-    else:
-        builder.store(value, pointer)
-
-
-def _load(builder, pointer):
-    """Load a struct field by field."""
-    pointee = pointer.type.pointee
-    if not isinstance(pointee, ir.BaseStructType):
-        return builder.load(pointer)
-    value = ir.Constant(pointee, ir.Undefined)
-    for k in range(len(pointee.elements)):
-        field = _load(builder, cgutils.gep_inbounds(builder, pointer, 0, k))
-        value = builder.insert_value(value, field, k)
-    return value

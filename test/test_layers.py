@@ -13,7 +13,8 @@ FACADE = "the public names of hrpsim/__init__.py"
 # From the bottom up. Packages of one row do not import each other.
 LAYERS = [
     {"errors", "compiler", "resources"},
-    {"compiled", "late"},
+    {"compiled", "reference"},
+    {"late"},
     {"spatial"},
     {"model"},
     {"kinematics"},

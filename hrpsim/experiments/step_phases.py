@@ -6,7 +6,7 @@ import time
 
 from hrpsim.compiled import kernel
 from hrpsim.dynamics.response import port_responses
-from hrpsim.late import keep_scene
+from hrpsim.reference import Reference
 from hrpsim.world.constrain import remember_impulses, solve_motion
 from hrpsim.world.prepare import prepare_rows
 from hrpsim.world.step import collide_shapes, integrate, look, move_freely, read_sensors
@@ -15,49 +15,42 @@ from hrpsim.world.world import World
 
 @kernel
 def _look(s, n):
-    keep_scene(s)
     for _ in range(n):
         look(s)
 
 
 @kernel
 def _collide(s, n):
-    keep_scene(s)
     for _ in range(n):
         collide_shapes(s)
 
 
 @kernel
 def _move(s, n):
-    keep_scene(s)
     for _ in range(n):
         move_freely(s)
 
 
 @kernel
 def _blocks(s, n):
-    keep_scene(s)
     for _ in range(n):
         port_responses(s.forest, s.kinematics, s.articulated, s.tally[0].port_count, s.ports)
 
 
 @kernel
 def _rows(s, n):
-    keep_scene(s)
     for _ in range(n):
         prepare_rows(s)
 
 
 @kernel
 def _solve(s, n):
-    keep_scene(s)
     for _ in range(n):
         solve_motion(s)
 
 
 @kernel
 def _sense(s, n):
-    keep_scene(s)
     for _ in range(n):
         read_sensors(s)
         remember_impulses(s)
@@ -65,7 +58,6 @@ def _sense(s, n):
 
 @kernel
 def _integrate(s, n):
-    keep_scene(s)
     for _ in range(n):
         integrate(s)
 
@@ -92,11 +84,12 @@ def phase_costs(world: World, repeats: int = 2000, rounds: int = 5) -> dict[str,
     start = world.snapshot()
     costs = {}
     for name, phase in _PHASES.items():
-        phase(world.scene, 1)
+        scene = Reference(world.scene)
+        phase(scene, 1)
         times = []
         for _ in range(rounds):
             begin = time.process_time()
-            phase(world.scene, repeats)
+            phase(scene, repeats)
             times.append((time.process_time() - begin) / repeats * 1e6)
             world.restore(start)
             world.step()

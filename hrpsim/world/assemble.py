@@ -184,7 +184,7 @@ def assemble(
         direct=new_direct_system(rows, len(ports.velocity), 0, bodies, 0, 0),
         wrenches=np.zeros(8, dtype=WRENCH),
         sensors=joined_sensors(entities, system),
-        late=np.zeros(LATE_COUNT + 1, dtype=np.int64),
+        late=np.zeros(LATE_COUNT, dtype=np.int64),
         work=new_work(bodies, positions, dofs),
     )
     return scene, owners

@@ -21,7 +21,7 @@ from hrpsim.constraints.spring_rows import ROWS, remember_spring_impulses
 from hrpsim.dynamics.articulated import respond
 from hrpsim.dynamics.response import port_velocities
 from hrpsim.late import DESCENT as DESCENT_KERNEL
-from hrpsim.late import DIRECT_ISLAND, call_with_scene, scene_at
+from hrpsim.late import DIRECT_ISLAND, call_with_scene
 from hrpsim.solvers.coupled import largest_error, solve_coupled
 from hrpsim.solvers.projected_gauss_seidel import solve, solve_bounded, warm_start
 from hrpsim.solvers.steepest_descent import PENALTY_WEIGHT, descend
@@ -89,9 +89,8 @@ def solve_rows(s):
 
 
 @late_kernel
-def solve_direct_island(scene):
+def solve_direct_island(s):
     """Solve the island with the rows for the direct solver."""
-    s = scene_at(scene)
     tally, rows, units, response = s.tally[0], s.rows.rows, s.rows.units, s.rows.response
     settings, velocity = s.settings[0], s.ports.velocity
     tolerance = settings.tolerance
@@ -152,9 +151,8 @@ def solve_motion(s):
 
 
 @late_kernel
-def descend_springs(scene):
+def descend_springs(s):
     """Find the constraint forces of springs for the steepest descent; hold them from there on."""
-    s = scene_at(scene)
     tally, rows = s.tally[0], s.rows.rows
     first = tally.row_count - ROWS * s.spring_hinges.shape[0]
     wanted = False

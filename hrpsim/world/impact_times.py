@@ -12,7 +12,7 @@ from hrpsim.collision.contacts import FAST, list_candidates, place_shape
 from hrpsim.collision.time_of_impact import find_turn, time_of_impact
 from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.kinematics.forward import update_poses
-from hrpsim.late import IMPACTS, call_with_scene, scene_at
+from hrpsim.late import IMPACTS, call_with_scene
 from hrpsim.model.geometry import PLANE
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.world.status import DONE, MORE_CANDIDATES, NEEDS_KERNEL
@@ -32,9 +32,8 @@ def stop_at_impacts(s):
 
 
 @late_kernel
-def stop_all(scene):
+def stop_all(s):
     """Stop what passes through something, if anything does."""
-    s = scene_at(scene)
     status = _look_further(s)
     if status != DONE:
         return status

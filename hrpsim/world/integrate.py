@@ -7,7 +7,7 @@ import math
 from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.dynamics.joint_forces import delivered_effort, joint_forces
 from hrpsim.kinematics.forward import update_poses, update_velocities
-from hrpsim.late import STAGES, call_with_scene, scene_at
+from hrpsim.late import STAGES, call_with_scene
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotate_quaternion
 from hrpsim.spatial.vector import copy_vector
@@ -31,13 +31,12 @@ def integrate_euler(s):
 
 
 @late_kernel
-def integrate_rk4(scene):
+def integrate_rk4(s):
     """The classical fourth-order method; forces of contacts and limits are the step's, held.
 
     Everything else (gravity, springs, dampers, gains, applied wrenches, velocity products, rigid
     connections) is evaluated at every stage.
     """
-    s = scene_at(scene)
     work, dt = s.work, s.settings[0].time_step
     rate, acceleration = work.rate, work.acceleration
     staged = begin_stages(s)

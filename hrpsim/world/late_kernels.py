@@ -8,13 +8,14 @@ from collections.abc import Callable
 
 import numba
 import numpy as np
-from numba.types import CPointer, float64, int64
+from numba.types import float64, int64
 
 from hrpsim import late
 from hrpsim.collision.contacts import meet_convex, meet_meshes, meet_spheres
 from hrpsim.compiled import address_of, is_cached
 from hrpsim.constraints.rows import PENALTY
 from hrpsim.model.system import FREE
+from hrpsim.reference import ReferenceType
 from hrpsim.world.constrain import descend_springs, solve_direct_island
 from hrpsim.world.impact_times import stop_all
 from hrpsim.world.integrate import integrate_rk4
@@ -147,7 +148,7 @@ def _any_alone(scene: Scene) -> bool:
 
 def _argument_types(scene: Scene, number: int) -> tuple:
     if number in _WITH_SCENE:
-        return CPointer(numba.typeof(scene)), *_WITH_SCENE[number][1:]
+        return ReferenceType(numba.typeof(scene)), *_WITH_SCENE[number][1:]
     return tuple(numba.typeof(argument) for argument in _WITH_PARTS[number][1](scene))
 
 

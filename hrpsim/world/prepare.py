@@ -24,7 +24,6 @@ from hrpsim.late import (
     PENALTY_CONTACTS,
     SPRING_HINGES,
     call_with_scene,
-    scene_at,
 )
 from hrpsim.solvers.direct_system import assemble_direct_system
 from hrpsim.world.islands import find_islands
@@ -133,9 +132,8 @@ def _write_rows(s):
 
 
 @late_kernel
-def write_penalties(scene):
+def write_penalties(s):
     """Give the rows of penalty contacts their impulses; TOO_STIFF where one explodes."""
-    s = scene_at(scene)
     tally = s.tally[0]
     tally.stiffness, stiffest = write_penalty_rows(
         s.forest,
@@ -158,9 +156,8 @@ def write_penalties(scene):
 
 
 @late_kernel
-def write_connections(scene, used):
+def write_connections(s, used):
     """Write the rows of connections; return the response space used."""
-    s = scene_at(scene)
     settings = s.settings[0]
     time_step = settings.time_step
     _, used = write_connection_rows(
@@ -180,9 +177,8 @@ def write_connections(scene, used):
 
 
 @late_kernel
-def write_springs(scene, first, used):
+def write_springs(s, first, used):
     """Write the rows of spring hinges from row `first` on."""
-    s = scene_at(scene)
     write_spring_rows(
         s.forest,
         s.kinematics,
@@ -215,9 +211,8 @@ def assemble_direct(s):
 
 
 @late_kernel
-def write_direct_system(scene):
+def write_direct_system(s):
     """Write the direct solver's system, or say that it must grow."""
-    s = scene_at(scene)
     if assemble_direct_system(s.forest, s.ports, s.rows, s.tally[0].row_count, s.direct):
         return DONE
     return MORE_DIRECT

@@ -13,7 +13,6 @@ from hrpsim.constraints.connection_rows import HELD, find_direction
 from hrpsim.constraints.joined_frames import place_frames
 from hrpsim.constraints.rows import LOCK, MIMIC
 from hrpsim.kinematics.forward import update_poses
-from hrpsim.late import scene_at
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import solve_displacement
 from hrpsim.world.integrate import correct_positions
@@ -24,9 +23,8 @@ _EXACT = 1e-13  # [m or rad]
 
 
 @late_kernel
-def project_connections(scene):
+def project_connections(s):
     """Correct the positions until the errors of rigid connections are gone or stay as they are."""
-    s = scene_at(scene)
     error = _ask_for_corrections(s)
     for _ in range(_ITERATIONS):
         if not error > _EXACT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
-from hrpsim.late import REST, SLEEP, call_late, call_with_scene, scene_at
+from hrpsim.late import REST, SLEEP, call_late, call_with_scene
 from hrpsim.world.islands import join, leader_of
 from hrpsim.world.status import DONE, FALLS_ASLEEP, WAKES
 
@@ -63,9 +63,8 @@ def rest(s):
 
 
 @late_kernel
-def find_sleepers(scene):
+def find_sleepers(s):
     """Return FALLS_ASLEEP if an island is to sleep, and write who belongs to it."""
-    s = scene_at(scene)
     _join_what_presses(s)
     return FALLS_ASLEEP if _choose_sleepers(s) else DONE
 

@@ -140,7 +140,7 @@ class Scene(NamedTuple):
     direct: DirectSystem
     wrenches: np.ndarray  # (capacity,) WRENCH
     sensors: np.ndarray  # (sensors,) SENSOR
-    late: np.ndarray  # (LATE_COUNT + 1,) addresses of kernels (hrpsim.late), 0: not needed yet
+    late: np.ndarray  # (LATE_COUNT,) addresses of kernels (hrpsim.late), 0: not needed yet
     work: Work
 
 

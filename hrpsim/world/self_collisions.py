@@ -12,6 +12,7 @@ from hrpsim.model.adjacent import adjacent_bodies
 from hrpsim.model.model import Model
 from hrpsim.model.srdf import Pair, pair_of
 from hrpsim.model.system import FREE, PRISMATIC
+from hrpsim.reference import Reference
 from hrpsim.world.capacity import grow
 from hrpsim.world.status import MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
 from hrpsim.world.step import advance
@@ -39,7 +40,7 @@ class SelfContacts:
         self._robot.q = q
         self._robot.v = np.zeros(self._robot.nv)
         scene = self._scene
-        while (status := advance(scene, 1)[1]) in _ASKS:
+        while (status := advance(Reference(scene), 1)[1]) in _ASKS:
             scene = self._scene = grow(scene, status)
         found: dict[Pair, float] = {}
         records = scene.collision.contacts[: int(scene.tally["contact_count"][0])]

@@ -13,7 +13,6 @@ from hrpsim.compiled import inner_kernel, late_kernel
 from hrpsim.constraints.connection_rows import write_stage_rows
 from hrpsim.dynamics.articulated import respond
 from hrpsim.dynamics.response import port_responses, port_velocities
-from hrpsim.late import scene_at
 from hrpsim.solvers.block_ldl import factorise
 from hrpsim.solvers.direct_system import assemble_direct_system
 from hrpsim.solvers.pivoting import set_side, solve_active_rows
@@ -38,9 +37,8 @@ def begin_stages(s):
 
 
 @late_kernel
-def solve_stage(scene, stage):
+def solve_stage(s, stage):
     """Add to work.dv what rigid connections do at this stage; count their forces."""
-    s = scene_at(scene)
     tally, work, ports, rows = s.tally[0], s.work, s.ports, s.rows.rows
     port_responses(s.forest, s.kinematics, s.articulated, tally.port_count, ports)
     port_velocities(s.forest, s.kinematics, s.velocity, tally.port_count, ports)

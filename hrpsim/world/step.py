@@ -10,7 +10,7 @@ from hrpsim.collision.contacts import detect, recall_impulses, refresh_candidate
 from hrpsim.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.dynamics.joint_forces import advance_targets
 from hrpsim.kinematics.forward import update_poses, update_velocities
-from hrpsim.late import PROJECTION, RK4_STEP, STRIKE, call_with_scene, keep_scene
+from hrpsim.late import PROJECTION, RK4_STEP, STRIKE, call_with_scene
 from hrpsim.sensors.sensing import sense
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import constrain, plan_push, remember_impulses
@@ -34,7 +34,6 @@ from hrpsim.world.strike import count_strike
 @kernel
 def advance(scene, steps):
     """Do up to `steps` steps; return (steps done, status). A step that fails leaves its start."""
-    keep_scene(scene)
     for done in range(steps):
         status = step(scene)
         if status == FALLS_ASLEEP:

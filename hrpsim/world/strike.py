@@ -11,16 +11,14 @@ from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.constraints.contact_rows import friction_impulses
 from hrpsim.dynamics.articulated import respond
 from hrpsim.kinematics.forward import update_velocities
-from hrpsim.late import scene_at
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import solve_rows
 from hrpsim.world.loads import add_load, clear_loads
 
 
 @late_kernel
-def let_meet(scene):
+def let_meet(s):
     """Where anything meets in this step, let s.velocity jump; return whether it did."""
-    s = scene_at(scene)
     if not anything_meets(s):
         return 0
     s.tally[0].struck = 1

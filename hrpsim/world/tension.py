@@ -16,15 +16,13 @@ from hrpsim.compiled import inlined_kernel, late_kernel
 from hrpsim.constraints.connection_rows import HELD, find_direction
 from hrpsim.constraints.joined_frames import place_frames
 from hrpsim.dynamics.articulated import spread_inertia
-from hrpsim.late import scene_at
 from hrpsim.model.system import FREE
 from hrpsim.world.status import DONE
 
 
 @late_kernel
-def add_tension(scene, horizon):
+def add_tension(s, horizon):
     """Add to the placed inertias of free bodies what last step's connection forces ask for."""
-    s = scene_at(scene)
     for i in range(s.work.held.shape[0]):
         tension = s.work.held[i].tension
         for k in range(6):

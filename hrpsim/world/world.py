@@ -14,6 +14,7 @@ from hrpsim.errors import WorldError, unknown_name
 from hrpsim.model.compound import Compound
 from hrpsim.model.geometry import Geometry
 from hrpsim.model.model import Model
+from hrpsim.reference import Reference
 from hrpsim.world import status as ended
 from hrpsim.world.assemble import assemble
 from hrpsim.world.body import Body
@@ -129,7 +130,8 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
         self._owners: list[tuple[str, str]] = []
         self._scene: Scene | None = None
         self._entered: Scene | None = None  # that the compiled step was given before
-        self._run = None  # the same, for this scene only
+        self._reference: Reference | None = None  # to that one
+        self._run = None  # the step, without a look at what it is given
         self._kept: Scene | None = None  # the scene to go on from
         self._built = 0, 0  # entities and fixed shapes that it has
         self._steps_done = 0
@@ -383,11 +385,14 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
                         self._steps_done += left
                         break
                     scene = self._awake()
-                if scene is self._entered:  # its arrays have the right types
-                    done, status = self._run(scene, left)
+                if scene is not self._entered:
+                    self._entered, self._reference = scene, Reference(scene)
+                    self._run = None
+                if self._run is None:
+                    done, status = advance(self._reference, left)
+                    self._run = machine_code(advance)
                 else:
-                    done, status = advance(scene, left)
-                    self._entered, self._run = scene, machine_code(advance)
+                    done, status = self._run(self._reference, left)
                 self._steps_done += done
                 left -= done
                 if status != ended.DONE:

@@ -10,8 +10,8 @@ import numpy as np
 
 from hrpsim.compiled import kernel
 from hrpsim.dynamics.response import port_velocities
-from hrpsim.late import keep_scene
 from hrpsim.model.system import FIXED, FREE
+from hrpsim.reference import Reference
 from hrpsim.world.capacity import grow
 from hrpsim.world.constrain import solve_rows
 from hrpsim.world.prepare import prepare_rows
@@ -23,7 +23,6 @@ from hrpsim.world.step import collide_shapes, look, move_freely
 def prepare(scene):
     """Do a semi-implicit step up to its solution; leave rows and the ports' free velocity."""
     s, work, ports = scene, scene.work, scene.ports
-    keep_scene(s)
     look(s)
     status = collide_shapes(s)
     if status == 0:
@@ -40,7 +39,6 @@ def prepare(scene):
 @kernel
 def solve_prepared(scene, sweep_limit):
     """Solve the rows that `prepare` left, from no impulses."""
-    keep_scene(scene)
     for number in range(scene.tally[0].row_count):
         scene.rows.rows[number].impulse = 0.0
     scene.settings[0].sweep_limit = sweep_limit
@@ -66,10 +64,10 @@ class Problem(NamedTuple):
 
 def prepared(world):
     """Return the scene of a semi-implicit world just before the solution of its next step."""
-    status = prepare(world.scene)
+    status = prepare(Reference(world.scene))
     while status != DONE:
         world._scene = grow(world.scene, status)
-        status = prepare(world.scene)
+        status = prepare(Reference(world.scene))
     return world.scene
 
 

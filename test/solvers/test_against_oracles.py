@@ -17,6 +17,7 @@ from solvers.laws import law_errors, prepared, problem_of, solve_prepared
 from world.scenes import show
 
 from hrpsim import Box, Capsule, Sphere, World
+from hrpsim.reference import Reference
 
 SHAPES = (Box((0.2, 0.15, 0.1)), Sphere(0.08), Capsule(0.06, 0.12), Box((0.3, 0.05, 0.2)))
 ROUNDS = 20_000
@@ -62,7 +63,7 @@ def problems(seed: int, count: int, friction: bool, most: int = 12):
 def solved(scene, problem):
     """Return the impulses of our solver (m,), its residual, whether the direct part finished."""
     rows = scene.rows.rows[: len(problem.rows)]
-    solve_prepared(scene, ROUNDS)
+    solve_prepared(Reference(scene), ROUNDS)
     tally = scene.tally[0]
     return rows["impulse"].copy(), float(tally["residual"]), not tally["unfinished"]
 

@@ -17,7 +17,7 @@ LOOSE = {late.SPIN, late.REST, late.SLEEP}  # what loose bodies use
 
 def places(world: World) -> set[int]:
     """Return which late kernels a world has."""
-    return set(np.flatnonzero(world.scene.late[: late.LATE_COUNT]).tolist())
+    return set(np.flatnonzero(world.scene.late).tolist())
 
 
 def on_the_ground(**options) -> World:

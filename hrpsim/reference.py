@@ -1,0 +1,119 @@
+"""Handing over a scene to kernels by reference.
+
+By value, a named tuple of a hundred arrays is 5 kB of addresses and sizes, copied at every call and
+handled one by one in every function that the compiler sees. A `Reference` is the address of the
+same words in memory; kernels read the fields that they use, with the syntax of the tuple.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    lower_getattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+
+
+class Reference:
+    """What Python hands to a kernel for a named tuple of arrays, or of such tuples.
+
+    It keeps the arrays alive; it is about these arrays, so that a tuple with others needs another.
+    """
+
+    def __init__(self, whole: tuple):
+        self.whole = whole
+        self._words = np.array(_words(whole), dtype=np.uint64)
+        self.address = self._words.ctypes.data
+
+
+def _words(whole) -> list[int]:
+    """Return numba's representation of a tuple of arrays: no owner, then sizes and address."""
+    if isinstance(whole, tuple):
+        return [word for field in whole for word in _words(field)]
+    data = whole.__array_interface__["data"][0]
+    return [0, 0, whole.size, whole.itemsize, data, *whole.shape, *whole.strides]
+
+
+class ReferenceType(types.Type):
+    """numba's type of a `Reference`."""
+
+    def __init__(self, whole: types.BaseNamedTuple):
+        self.whole = whole
+        super().__init__(name=f"Reference({whole})")
+
+    @property
+    def key(self):
+        """What makes two of these types equal."""
+        return self.whole
+
+    def type_of(self, field: str):
+        """Return the type of a field of the tuple."""
+        return self.whole.types[self.whole.fields.index(field)]
+
+
+@typeof_impl.register(Reference)
+def _type_of_reference(reference, context):
+    return ReferenceType(numba.typeof(reference.whole))
+
+
+@register_model(ReferenceType)
+class _ReferenceModel(models.PrimitiveModel):
+    def __init__(self, manager, reference_type):
+        whole = manager.lookup(reference_type.whole).get_value_type()
+        super().__init__(manager, reference_type, whole.as_pointer())
+
+
+@unbox(ReferenceType)
+def _unbox_reference(reference_type, reference, c):
+    address = c.pyapi.object_getattr_string(reference, "address")
+    pointer = c.pyapi.long_as_voidptr(address)
+    c.pyapi.decref(address)
+    return NativeValue(
+        c.builder.bitcast(pointer, c.context.get_value_type(reference_type)),
+        is_error=c.pyapi.c_api_error(),
+    )
+
+
+@infer_getattr
+class _ReferenceAttribute(AttributeTemplate):
+    key = ReferenceType
+
+    def generic_resolve(self, reference_type, field):
+        if field in reference_type.whole.fields:
+            return reference_type.type_of(field)
+        return None
+
+
+@lower_getattr_generic(ReferenceType)
+def _read_field(context, builder, reference_type, pointer, field):
+    return load_field(builder, reference_type, pointer, field)
+
+
+def load_field(builder, reference_type, pointer, field: str):
+    """Emit the reading of a field: the representation of an array or a tuple of arrays."""
+    index = reference_type.whole.fields.index(field)
+    return _load(builder, cgutils.gep_inbounds(builder, pointer, 0, index))
+
+
+def _load(builder, pointer):
+    """Read a struct word by word. No kernel writes there, so that LLVM may read when it likes."""
+    pointee = pointer.type.pointee
+    if isinstance(pointee, ir.BaseStructType | ir.ArrayType):
+        value = ir.Constant(pointee, ir.Undefined)
+        for k in range(len(pointee.elements) if hasattr(pointee, "elements") else pointee.count):
+            field = _load(builder, cgutils.gep_inbounds(builder, pointer, 0, k))
+            value = builder.insert_value(value, field, k)
+        return value
+    word = builder.load(pointer)
+    word.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return word
