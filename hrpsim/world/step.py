@@ -43,7 +43,7 @@ def advance(scene, steps):
     return steps, DONE
 
 
-@inlined_kernel
+@inner_kernel
 def step(s):
     """Do one step; any status but DONE and FALLS_ASLEEP leaves the state as it was."""
     look(s)
