@@ -106,14 +106,12 @@ def load_field(builder, reference_type, pointer, field: str):
 
 
 def _load(builder, pointer):
-    """Read a struct word by word. No kernel writes there, so that LLVM may read when it likes."""
+    """Read a struct field by field: LLVM is slow at large ones in one piece."""
     pointee = pointer.type.pointee
-    if isinstance(pointee, ir.BaseStructType | ir.ArrayType):
-        value = ir.Constant(pointee, ir.Undefined)
-        for k in range(len(pointee.elements) if hasattr(pointee, "elements") else pointee.count):
-            field = _load(builder, cgutils.gep_inbounds(builder, pointer, 0, k))
-            value = builder.insert_value(value, field, k)
-        return value
-    word = builder.load(pointer)
-    word.set_metadata("invariant.load", builder.module.add_metadata([]))
-    return word
+    if not isinstance(pointee, ir.BaseStructType):
+        return builder.load(pointer)
+    value = ir.Constant(pointee, ir.Undefined)
+    for k in range(len(pointee.elements)):
+        field = _load(builder, cgutils.gep_inbounds(builder, pointer, 0, k))
+        value = builder.insert_value(value, field, k)
+    return value

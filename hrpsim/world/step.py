@@ -1,7 +1,6 @@
 """One step of a world, compiled: look, collide, move freely, constrain, sense, integrate.
 
-A call that hands over the scene copies the addresses and sizes of all its arrays, 5 kB. What every
-step calls with the scene is therefore inlined, here and in the modules that it is made of.
+Kernels get the scene by reference (hrpsim.reference) and call it `s`.
 """
 
 from __future__ import annotations
