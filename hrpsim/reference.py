@@ -7,6 +7,8 @@ same words in memory; kernels read the fields that they use, with the syntax of 
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numba
 import numpy as np
 from llvmlite import ir
@@ -34,6 +36,11 @@ class Reference:
         self.whole = whole
         self._words = np.array(_words(whole), dtype=np.uint64)
         self.address = self._words.ctypes.data
+
+    @cached_property
+    def numba_type(self) -> ReferenceType:
+        """Its type for numba, which takes milliseconds to find out."""
+        return ReferenceType(numba.typeof(self.whole))
 
 
 def _words(whole) -> list[int]:
@@ -63,7 +70,7 @@ class ReferenceType(types.Type):
 
 @typeof_impl.register(Reference)
 def _type_of_reference(reference, context):
-    return ReferenceType(numba.typeof(reference.whole))
+    return reference.numba_type
 
 
 @register_model(ReferenceType)

@@ -1,0 +1,76 @@
+"""Kernels read the fields of a tuple of arrays through a reference, and write to the arrays."""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import pytest
+
+from hrpsim.compiled import kernel
+from hrpsim.reference import Reference
+
+POINT = np.dtype([("x", "f8"), ("count", "i8"), ("axis", "f8", (3,))])
+
+
+class Inner(NamedTuple):
+    points: np.ndarray  # (n,) POINT
+    table: np.ndarray  # (n, m)
+
+
+class Outer(NamedTuple):
+    first: np.ndarray  # (n,)
+    inner: Inner
+    last: np.ndarray  # (n,) integers
+
+
+def outer(n: int) -> Outer:
+    points = np.zeros(n, dtype=POINT)
+    points["x"], points["count"] = np.arange(n), 10 + np.arange(n)
+    points["axis"] = np.arange(3 * n).reshape(n, 3)
+    table = np.arange(2.0 * n).reshape(n, 2)
+    return Outer(np.linspace(0.0, 1.0, n), Inner(points, table), np.arange(n))
+
+
+@kernel
+def measure(s):
+    """Return a sum over everything, by sizes read from the arrays; count all points up."""
+    total = 0.0
+    for k in range(s.first.shape[0]):
+        total += s.first[k]
+    for k in range(s.inner.points.shape[0]):
+        point = s.inner.points[k]
+        total += point.x + point.count + point.axis[0] + point.axis[1] + point.axis[2]
+        point.count += 1
+    inner = s.inner
+    for k in range(inner.table.shape[0]):
+        for j in range(inner.table.shape[1]):
+            total += inner.table[k, j]
+    for k in range(s.last.shape[0]):
+        total += s.last[k]
+    return total
+
+
+@pytest.mark.parametrize("n", [0, 1, 7])
+def test_a_kernel_reads_and_writes_through_it(n):
+    whole = outer(n)
+    parts = [whole.first, *(whole.inner.points[f] for f in POINT.names), whole.inner.table]
+    expected = sum(float(np.sum(part)) for part in (*parts, whole.last))
+    assert measure(Reference(whole)) == pytest.approx(expected, abs=1e-12)
+    assert whole.inner.points["count"].tolist() == list(range(11, 11 + n))
+    assert len(measure.signatures) == 1
+
+
+def test_it_keeps_its_arrays_alive():
+    reference = Reference(outer(1000))
+    junk = [np.full(1000, 7.0) for _ in range(100)]
+    assert measure(reference) == measure(Reference(outer(1000)))
+    assert len(junk) == 100
+
+
+def test_a_field_that_is_not_there_is_refused_when_a_kernel_is_compiled():
+    @numba.njit
+    def ask(s):
+        return s.missing
+
+    with pytest.raises(numba.core.errors.TypingError, match="missing"):
+        ask(Reference(outer(2)))
