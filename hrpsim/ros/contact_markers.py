@@ -40,7 +40,7 @@ class ContactMarkers:
         self._shown = 0  # arrows in the last message
         self._layout: tuple | None = None  # of the last message
         self._template: SerializedTemplate | None = None
-        self._publisher = node.create_publisher(MarkerArray, "contact_markers", qos.REPORT)
+        self._publisher = node.create_publisher(MarkerArray, "contact_markers", qos.STATE)
 
     def publish(self, stamp: Stamp) -> None:
         """Publish the markers of the present contacts, and take away those of points that went."""
