@@ -35,6 +35,7 @@ from hrpsim.world.tension import add_tension
 
 # By place in Scene.late: kernels that the step calls with the whole scene, and further arguments.
 _WITH_SCENE: dict[int, tuple] = {
+    late.SPIN: (turn_freely, float64),
     late.IMPACTS: (stop_all,),
     late.STRIKE: (let_meet,),
     late.RK4_STEP: (integrate_rk4,),
@@ -47,6 +48,7 @@ _WITH_SCENE: dict[int, tuple] = {
     late.DESCENT: (descend_springs,),
     late.DIRECT_SYSTEM: (write_direct_system,),
     late.DIRECT_ISLAND: (solve_direct_island,),
+    late.REST: (count_rest,),
     late.SLEEP: (find_sleepers,),
 }
 
@@ -60,24 +62,6 @@ _WITH_PARTS: dict[int, tuple[Callable, Callable[[Scene], tuple]]] = {
     late.SPHERES: (meet_spheres, _shape_pair),
     late.CONVEX: (meet_convex, _shape_pair),
     late.MESHES: (meet_meshes, lambda s: (s.forest, s.kinematics, s.collision, 0, 0.0, 0.0, 0.0)),
-    late.SPIN: (
-        turn_freely,
-        lambda s: (s.forest.bodies, s.kinematics, s.velocity, 0.0, s.work.dv),
-    ),
-    late.REST: (
-        count_rest,
-        lambda s: (
-            s.settings,
-            s.tally,
-            s.islands.trees,
-            s.forest.bodies,
-            s.work.q_start,
-            s.q,
-            s.velocity,
-            s.wrenches,
-            s.spring_hinges,
-        ),
-    ),
 }
 _KERNELS = {place: entry[0] for place, entry in (_WITH_SCENE | _WITH_PARTS).items()}
 

@@ -6,7 +6,7 @@ from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.dynamics.articulated import accelerations, factorise, start_bodies
 from hrpsim.dynamics.joint_forces import clear_saturated, joint_forces, mark_saturated
 from hrpsim.dynamics.spin import spin_change
-from hrpsim.late import SPIN, TENSION, call_late, call_with_scene
+from hrpsim.late import SPIN, TENSION, call_with_scene
 from hrpsim.model.system import FREE
 from hrpsim.world.status import DONE, SINGULAR
 
@@ -33,19 +33,20 @@ def find_acceleration(s, horizon):
             break
         passes += 1
     if horizon > 0.0 and s.late[SPIN] != 0:
-        call_late(s.late[SPIN], (s.forest.bodies, s.kinematics, s.velocity, horizon, work.dv))
+        call_with_scene(s, SPIN, (horizon,))
     return status
 
 
 @late_kernel
-def turn_freely(bodies, kinematics, velocity, time_step, dv):
+def turn_freely(s, time_step):
     """Let bodies that are alone in their tree turn without gain of energy (hrpsim.dynamics.spin).
 
-    In dv; about the centre of mass, so only for those with their origin there.
+    In work.dv; about the centre of mass, so only for those with their origin there.
     """
+    bodies = s.forest.bodies
     for i in range(bodies.shape[0]):
         if bodies[i].joint_type == FREE and (i + 1 == bodies.shape[0] or bodies[i + 1].root != i):
-            _turn_alone(bodies[i], kinematics[i].R, velocity, time_step, dv)
+            _turn_alone(bodies[i], s.kinematics[i].R, s.velocity, time_step, s.work.dv)
     return DONE
 
 

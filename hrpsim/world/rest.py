@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
-from hrpsim.late import REST, SLEEP, call_late, call_with_scene
+from hrpsim.late import REST, SLEEP, call_with_scene
 from hrpsim.world.islands import join, leader_of
 from hrpsim.world.status import DONE, FALLS_ASLEEP, WAKES
 
@@ -45,21 +45,7 @@ def rest(s):
     """Count how long loose bodies are at rest; return FALLS_ASLEEP if any is to sleep."""
     if s.settings[0].rest_steps == 0 or s.late[REST] == 0:
         return DONE
-    due = call_late(
-        s.late[REST],
-        (
-            s.settings,
-            s.tally,
-            s.islands.trees,
-            s.forest.bodies,
-            s.work.q_start,
-            s.q,
-            s.velocity,
-            s.wrenches,
-            s.spring_hinges,
-        ),
-    )
-    return call_with_scene(s, SLEEP, ()) if due else DONE
+    return call_with_scene(s, SLEEP, ()) if call_with_scene(s, REST, ()) else DONE
 
 
 @late_kernel
@@ -70,9 +56,10 @@ def find_sleepers(s):
 
 
 @late_kernel
-def count_rest(all_settings, tally, trees, bodies, before, q, velocity, wrenches, spring_hinges):
+def count_rest(s):
     """Count the steps that loose bodies have been at rest; return whether any is due to sleep."""
-    settings = all_settings[0]
+    settings, trees, bodies = s.settings[0], s.islands.trees, s.forest.bodies
+    q, velocity, before = s.q, s.velocity, s.work.q_start
     speed = min(REST_TOLERANCES * settings.tolerance, LARGEST_REST_SPEED)
     limit = speed * settings.time_step
     due = 0
@@ -94,10 +81,10 @@ def count_rest(all_settings, tally, trees, bodies, before, q, velocity, wrenches
         tree.rest_steps = tree.rest_steps + 1 if moved <= limit and moves <= speed else 0
         if tree.rest_steps >= settings.rest_steps:
             due = 1
-    for k in range(tally[0].wrench_count):
-        trees[bodies[wrenches[k].body].root].rest_steps = 0
-    for h in range(spring_hinges.shape[0]):
-        hinge = spring_hinges[h]
+    for k in range(s.tally[0].wrench_count):
+        trees[bodies[s.wrenches[k].body].root].rest_steps = 0
+    for h in range(s.spring_hinges.shape[0]):
+        hinge = s.spring_hinges[h]
         for body in (hinge.body_a, hinge.body_b):
             if body >= 0:
                 trees[bodies[body].root].rest_steps = 0
