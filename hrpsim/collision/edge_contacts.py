@@ -65,7 +65,7 @@ def _outside_cones(m, edge_a, edge_b, nx, ny, nz):
 
 
 @inner_kernel
-def _shallower_elsewhere(polyhedra, m, side, edge, face, x, y, z, dx, dy, dz, depth):
+def _shallower_elsewhere(polyhedra, m, side, edge, face, own, x, y, z, dx, dy, dz, depth):
     """Return whether an end of the own edge x, x + d is behind both faces of the other, less deep.
 
     A vertex is then in contact with a face, and the edges have nothing to do with it. The face
@@ -76,6 +76,8 @@ def _shallower_elsewhere(polyhedra, m, side, edge, face, x, y, z, dx, dy, dz, de
     fall = -(dx * n[0] + dy * n[1] + dz * n[2])
     drop = -(dx * w[0] + dy * w[1] + dz * w[2])
     for end in range(2):
+        if own.goes_on & (1 << end):
+            continue
         ex, ey, ez = x + end * dx, y + end * dy, z + end * dz
         first = -((ex - s[0]) * n[0] + (ey - s[1]) * n[1] + (ez - s[2]) * n[2])
         second = -((ex - s[0]) * w[0] + (ey - s[1]) * w[1] + (ez - s[2]) * w[2])
@@ -112,6 +114,33 @@ def _is_inside_at(polyhedra, m, side, edge, along, x, y, z, shift):
 
 
 @inner_kernel
+def _may_reach(edge, along, rim, deepest):
+    """Return whether a point of an edge's line is in the edge, or may be in its hollow."""
+    if along < -rim:
+        return edge.goes_on & 1 != 0 and along > -rim - 4.0 * deepest
+    if along > edge.length + rim:
+        return edge.goes_on & 2 != 0 and along < edge.length + rim + 4.0 * deepest
+    return True
+
+
+@inner_kernel
+def _reaches(edge, along, nx, ny, nz, depth, rim, deepest):
+    """Return whether a line that is behind an edge, n leading out, is so in the edge or its hollow.
+
+    In the hollow past an end it is a little beneath the face beyond as well.
+    """
+    past = max(-along, along - edge.length)
+    if past <= rim:
+        return True
+    end = 0 if along < 0.0 else 1
+    g, d = edge.beyond[end], edge.direction
+    out = past if end == 1 else -past
+    inside = depth * (nx * g[0] + ny * g[1] + nz * g[2])
+    inside -= out * (d[0] * g[0] + d[1] * g[1] + d[2] * g[2])
+    return depth > 0.0 and 0.0 < inside <= deepest and past <= rim + 2.0 * (inside + depth)
+
+
+@inner_kernel
 def meet_edges(polyhedra, m, candidates, number_a, number_b):
     """Add the contact of an edge of a with one of b, if they are nearest to each other there.
 
@@ -138,10 +167,10 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
     cosine = ux * v[0] + uy * v[1] + uz * v[2]
     wu, wv = wx * ux + wy * uy + wz * uz, wx * v[0] + wy * v[1] + wz * v[2]
     along_a = (cosine * wv - wu) / (sine * sine)
-    if along_a < -m.rim or along_a > edge_a.length + m.rim:
+    if not _may_reach(edge_a, along_a, m.rim, deepest):
         return
     along_b = (wv - cosine * wu) / (sine * sine)
-    if along_b < -m.rim or along_b > edge_b.length + m.rim:
+    if not _may_reach(edge_b, along_b, m.rim, deepest):
         return
 
     beside, where = _outside_cones(m, edge_a, edge_b, nx, ny, nz)
@@ -180,19 +209,29 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
     gap = distance - m.rounding[0] - m.rounding[1]
     if gap > m.near or distance < -deepest:
         return
+    past = max(max(-along_a, along_a - edge_a.length), max(-along_b, along_b - edge_b.length))
+    if past > m.rim:
+        if not _reaches(edge_b, along_b, nx, ny, nz, -distance, m.rim, deepest):
+            return
+        x, y, z = _to_own(m, -nx, -ny, -nz)
+        if not _reaches(edge_a, along_a, x, y, z, -distance, m.rim, deepest):
+            return
     if distance < 0.0:
         la, lb = edge_a.length, edge_b.length
         if _shallower_elsewhere(
-            polyhedra, m, SIDE_A, edge_b, on_b, ax, ay, az, la * ux, la * uy, la * uz, -distance
-        ):
+            polyhedra, m, SIDE_A, edge_b, on_b, edge_a, ax, ay, az, la * ux, la * uy, la * uz,
+            -distance,
+        ):  # fmt: skip
             return
         x, y, z = _to_own(m, s[0] - m.t[0, 0], s[1] - m.t[0, 1], s[2] - m.t[0, 2])
         vx, vy, vz = _to_own(m, lb * v[0], lb * v[1], lb * v[2])
-        if _shallower_elsewhere(polyhedra, m, SIDE_B, edge_a, on_a, x, y, z, vx, vy, vz, -distance):
+        if _shallower_elsewhere(
+            polyhedra, m, SIDE_B, edge_a, on_a, edge_b, x, y, z, vx, vy, vz, -distance
+        ):
             return
-    if distance < -m.rim:
+    if distance < -m.rim or past > m.rim:
         x, y, z = px - 0.5 * distance * nx, py - 0.5 * distance * ny, pz - 0.5 * distance * nz
-        shift = -0.1 * distance
+        shift = 0.1 * max(-distance, m.rim)
         if not _is_inside_at(polyhedra, m, SIDE_A, edge_b, along_b, x, y, z, shift):
             return
         x, y, z = _to_own(m, x - m.t[0, 0], y - m.t[0, 1], z - m.t[0, 2])

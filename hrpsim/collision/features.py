@@ -62,6 +62,7 @@ def polyhedron(vertices: np.ndarray, triangles: np.ndarray) -> Polyhedra:
 
     points, spokes, sharp = _spokes(p, t, normals, ends, faces, bend)
     _own_features(faces_out, sharp, bend == CONVEX)
+    _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp)
 
     lower, upper = corners.min(axis=1), corners.max(axis=1)
     size = np.ptp(p[t.ravel()], axis=0)
@@ -243,6 +244,36 @@ def find_sharp(vertices, spokes, possible, scratch, sharp_out):
             if squared < SHARP_ANGLE * SHARP_ANGLE or count > 3:
                 break
         sharp_out[v] = 1 if squared > SHARP_ANGLE * SHARP_ANGLE else 0
+
+
+def _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp):
+    """Fill in at which ends a convex edge goes on beneath a face, and that face's normal.
+
+    There one of its two faces, or what continues it flatly, ends at a concave edge, and no contact
+    is made with the vertex. Of two such faces the one counts that rises more steeply.
+    """
+    hollow = np.zeros(len(sharp), dtype=bool)
+    hollow[ends[bend == CONCAVE]] = True
+    number, end = np.nonzero((bend == CONVEX)[:, None] & (hollow & ~sharp)[ends])
+    steepest = np.zeros(edges["goes_on"].shape + (2,))
+    for side in range(2):
+        begun = faces[number, side] >= 0
+        first, at = number[begun], end[begun]
+        edge, face = first, faces[first, side]
+        while len(edge):
+            around = edge_of[face]
+            here = (ends[around] == ends[first, at][:, None, None]).any(axis=2)
+            here &= around != edge[:, None]
+            edge = around[np.arange(len(around)), here.argmax(axis=1)]
+            face = faces[edge].sum(axis=1) - face
+            out = edges["direction"][first] * np.where(at == 1, 1.0, -1.0)[:, None]
+            rise = -np.einsum("ei,ei->e", out, normals[face])
+            rises = (bend[edge] == CONCAVE) & (rise > steepest[first, at])
+            steepest[first[rises], at[rises]] = rise[rises]
+            edges["beyond"][first[rises], at[rises]] = normals[face[rises]]
+            flat = bend[edge] == FLAT
+            first, at, edge, face = first[flat], at[flat], edge[flat], face[flat]
+    edges["goes_on"] = (steepest > 0.0) @ np.array([1, 2])
 
 
 def _own_features(triangles, sharp, convex):

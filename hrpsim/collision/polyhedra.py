@@ -31,6 +31,8 @@ EDGE = np.dtype(
         ("normals", "f8", (2, 3)),  # of the two faces; 0 for the core of a capsule
         ("inward", "f8", (2, 3)),  # unit vectors in the faces, across the edge; or 0
         ("depth", "f8"),  # how deep another edge may be inside [m]
+        ("goes_on", "i8"),  # bits 0 and 1: start and end lie in a hollow, beneath a face beyond
+        ("beyond", "f8", (2, 3)),  # the normals of those faces
     ]
 )
 
