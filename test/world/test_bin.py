@@ -38,14 +38,7 @@ def fall_of(scene, sleeping, seconds) -> Fall:
         pytest.param(bin_scene.boxes(45), id="boxes"),
         pytest.param(bin_scene.meshes(18), id="meshes"),
         pytest.param(bin_scene.meshes(24, seed=4), id="meshes, dipping edges"),
-        pytest.param(
-            bin_scene.meshes(24, seed=8),
-            id="meshes, notches",
-            marks=pytest.mark.xfail(
-                strict=True,
-                reason="an edge in the mouth of a notch, and deeper, has no contact",
-            ),
-        ),
+        pytest.param(bin_scene.meshes(24, seed=8), id="meshes, notches"),
     ],
 )
 def test_all_come_to_rest_beside_each_other(scene, sleeping):
