@@ -98,18 +98,35 @@ def _shallower_elsewhere(polyhedra, m, side, edge, face, own, x, y, z, dx, dy, d
 
 
 @inner_kernel
-def _is_inside_at(polyhedra, m, side, edge, along, x, y, z, shift):
-    """Return whether the point x at an edge, beside its middle, is inside of its solid.
+def _enters(polyhedra, m, side, edge, along, x, y, z, dx, dy, dz, low, high, depth):
+    """Return whether the line x + t d, t from low to high, is inside of the solid of an edge.
 
-    It is moved inward along both faces and the edge by `shift` [m], lest it be in another face.
+    Of its stretch behind both faces of the edge the point is looked at that is nearest to t = 0,
+    which lies beside `along` the edge. It is moved inward a little, lest it be in another face.
     """
     if polyhedra.solids[m.solid[1 - side]].rounding > 0.0:
         return True
+    s = edge.start
+    for k in range(2):
+        n = edge.normals[k]
+        height = (x - s[0]) * n[0] + (y - s[1]) * n[1] + (z - s[2]) * n[2]
+        rate = dx * n[0] + dy * n[1] + dz * n[2]
+        if rate > 0.0:
+            high = min(high, -height / rate)
+        elif rate < 0.0:
+            low = max(low, -height / rate)
+        elif height > 0.0:
+            return False
+    if low > high:
+        return False
+    shift = 0.1 * depth
+    t = min(max(0.0, low), high)
+    t += min(max(0.5 * (low + high) - t, -shift), shift)
     d, e, w, n = edge.direction, edge.inward[0], edge.inward[1], edge.normals[0]
     back = shift if 2.0 * along < edge.length else -shift
-    x += shift * (e[0] + w[0]) + back * d[0]
-    y += shift * (e[1] + w[1]) + back * d[1]
-    z += shift * (e[2] + w[2]) + back * d[2]
+    x += t * dx + shift * (e[0] + w[0]) + back * d[0]
+    y += t * dy + shift * (e[1] + w[1]) + back * d[1]
+    z += t * dz + shift * (e[2] + w[2]) + back * d[2]
     return is_inside(polyhedra, m, side, x, y, z, n[0], n[1], n[2], 0.0)
 
 
@@ -127,7 +144,7 @@ def _may_reach(edge, along, rim, deepest):
 def _reaches(edge, along, nx, ny, nz, depth, rim, deepest):
     """Return whether a line that is behind an edge, n leading out, is so in the edge or its hollow.
 
-    In the hollow past an end it is a little beneath the face beyond as well.
+    In the hollow past an end it must not be far beneath the face beyond.
     """
     past = max(-along, along - edge.length)
     if past <= rim:
@@ -137,7 +154,7 @@ def _reaches(edge, along, nx, ny, nz, depth, rim, deepest):
     out = past if end == 1 else -past
     inside = depth * (nx * g[0] + ny * g[1] + nz * g[2])
     inside -= out * (d[0] * g[0] + d[1] * g[1] + d[2] * g[2])
-    return depth > 0.0 and 0.0 < inside <= deepest and past <= rim + 2.0 * (inside + depth)
+    return depth > 0.0 and inside <= deepest and past <= rim + 2.0 * (max(inside, 0.0) + depth)
 
 
 @inner_kernel
@@ -230,12 +247,19 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
         ):
             return
     if distance < -m.rim or past > m.rim:
-        x, y, z = px - 0.5 * distance * nx, py - 0.5 * distance * ny, pz - 0.5 * distance * nz
-        shift = 0.1 * max(-distance, m.rim)
-        if not _is_inside_at(polyhedra, m, SIDE_A, edge_b, along_b, x, y, z, shift):
+        depth = max(-distance, m.rim)
+        low, high = min(-along_a, 0.0), max(edge_a.length - along_a, 0.0)
+        if not _enters(
+            polyhedra, m, SIDE_A, edge_b, along_b, px, py, pz, ux, uy, uz, low, high, depth
+        ):
             return
+        low, high = min(-along_b, 0.0), max(edge_b.length - along_b, 0.0)
+        x, y, z = s[0] + along_b * v[0], s[1] + along_b * v[1], s[2] + along_b * v[2]
         x, y, z = _to_own(m, x - m.t[0, 0], y - m.t[0, 1], z - m.t[0, 2])
-        if not _is_inside_at(polyhedra, m, SIDE_B, edge_a, along_a, x, y, z, shift):
+        vx, vy, vz = _to_own(m, v[0], v[1], v[2])
+        if not _enters(
+            polyhedra, m, SIDE_B, edge_a, along_a, x, y, z, vx, vy, vz, low, high, depth
+        ):
             return
     if gap > m.calm:
         dx, dy, dz = velocity_at(m, SIDE_A, px, py, pz)
