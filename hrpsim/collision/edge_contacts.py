@@ -76,7 +76,7 @@ def _shallower_elsewhere(polyhedra, m, side, edge, face, own, x, y, z, dx, dy, d
     fall = -(dx * n[0] + dy * n[1] + dz * n[2])
     drop = -(dx * w[0] + dy * w[1] + dz * w[2])
     for end in range(2):
-        if own.goes_on & (1 << end):
+        if own.goes_on & (1 << end):  # no contact is made with that vertex
             continue
         ex, ey, ez = x + end * dx, y + end * dy, z + end * dz
         first = -((ex - s[0]) * n[0] + (ey - s[1]) * n[1] + (ez - s[2]) * n[2])
@@ -158,6 +158,50 @@ def _reaches(edge, along, nx, ny, nz, depth, rim, deepest):
 
 
 @inner_kernel
+def _overlap(
+    polyhedra, m, edge_a, edge_b, along_a, along_b, is_past, on_a, on_b, nx, ny, nz, depth, deepest
+):
+    """Return whether edges whose lines are behind each other touch, and nothing else does there.
+
+    n leads out of b. The faces numbered `on_a` and `on_b`, if any, lie on the other solid, and
+    `is_past` tells of a crossing past an end.
+    """
+    if is_past:
+        if not _reaches(edge_b, along_b, nx, ny, nz, depth, m.rim, deepest):
+            return False
+        x, y, z = _to_own(m, -nx, -ny, -nz)
+        if not _reaches(edge_a, along_a, x, y, z, depth, m.rim, deepest):
+            return False
+    la, lb = edge_a.length, edge_b.length
+    d, s, t = edge_a.direction, edge_a.start, m.t[0]
+    ux, uy, uz = to_other(m, SIDE_A, d[0], d[1], d[2])
+    ax, ay, az = to_other(m, SIDE_A, s[0], s[1], s[2])
+    ax, ay, az = ax + t[0], ay + t[1], az + t[2]
+    if _shallower_elsewhere(
+        polyhedra, m, SIDE_A, edge_b, on_b, edge_a, ax, ay, az, la * ux, la * uy, la * uz, depth
+    ):
+        return False
+    d, s, t = edge_b.direction, edge_b.start, m.t[1]
+    vx, vy, vz = to_other(m, SIDE_B, d[0], d[1], d[2])
+    bx, by, bz = to_other(m, SIDE_B, s[0], s[1], s[2])
+    bx, by, bz = bx + t[0], by + t[1], bz + t[2]
+    if _shallower_elsewhere(
+        polyhedra, m, SIDE_B, edge_a, on_a, edge_b, bx, by, bz, lb * vx, lb * vy, lb * vz, depth
+    ):
+        return False
+    if depth <= m.rim and not is_past:
+        return True
+    depth = max(depth, m.rim)
+    x, y, z = ax + along_a * ux, ay + along_a * uy, az + along_a * uz
+    low, high = min(-along_a, 0.0), max(la - along_a, 0.0)
+    if not _enters(polyhedra, m, SIDE_A, edge_b, along_b, x, y, z, ux, uy, uz, low, high, depth):
+        return False
+    x, y, z = bx + along_b * vx, by + along_b * vy, bz + along_b * vz
+    low, high = min(-along_b, 0.0), max(lb - along_b, 0.0)
+    return _enters(polyhedra, m, SIDE_B, edge_a, along_a, x, y, z, vx, vy, vz, low, high, depth)
+
+
+@inner_kernel
 def meet_edges(polyhedra, m, candidates, number_a, number_b):
     """Add the contact of an edge of a with one of b, if they are nearest to each other there.
 
@@ -227,40 +271,11 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
     if gap > m.near or distance < -deepest:
         return
     past = max(max(-along_a, along_a - edge_a.length), max(-along_b, along_b - edge_b.length))
-    if past > m.rim:
-        if not _reaches(edge_b, along_b, nx, ny, nz, -distance, m.rim, deepest):
-            return
-        x, y, z = _to_own(m, -nx, -ny, -nz)
-        if not _reaches(edge_a, along_a, x, y, z, -distance, m.rim, deepest):
-            return
-    if distance < 0.0:
-        la, lb = edge_a.length, edge_b.length
-        if _shallower_elsewhere(
-            polyhedra, m, SIDE_A, edge_b, on_b, edge_a, ax, ay, az, la * ux, la * uy, la * uz,
-            -distance,
-        ):  # fmt: skip
-            return
-        x, y, z = _to_own(m, s[0] - m.t[0, 0], s[1] - m.t[0, 1], s[2] - m.t[0, 2])
-        vx, vy, vz = _to_own(m, lb * v[0], lb * v[1], lb * v[2])
-        if _shallower_elsewhere(
-            polyhedra, m, SIDE_B, edge_a, on_a, edge_b, x, y, z, vx, vy, vz, -distance
-        ):
-            return
-    if distance < -m.rim or past > m.rim:
-        depth = max(-distance, m.rim)
-        low, high = min(-along_a, 0.0), max(edge_a.length - along_a, 0.0)
-        if not _enters(
-            polyhedra, m, SIDE_A, edge_b, along_b, px, py, pz, ux, uy, uz, low, high, depth
-        ):
-            return
-        low, high = min(-along_b, 0.0), max(edge_b.length - along_b, 0.0)
-        x, y, z = s[0] + along_b * v[0], s[1] + along_b * v[1], s[2] + along_b * v[2]
-        x, y, z = _to_own(m, x - m.t[0, 0], y - m.t[0, 1], z - m.t[0, 2])
-        vx, vy, vz = _to_own(m, v[0], v[1], v[2])
-        if not _enters(
-            polyhedra, m, SIDE_B, edge_a, along_a, x, y, z, vx, vy, vz, low, high, depth
-        ):
-            return
+    if (past > m.rim or distance < 0.0) and not _overlap(
+        polyhedra, m, edge_a, edge_b, along_a, along_b, past > m.rim, on_a, on_b, nx, ny, nz,
+        -distance, deepest,
+    ):  # fmt: skip
+        return
     if gap > m.calm:
         dx, dy, dz = velocity_at(m, SIDE_A, px, py, pz)
         if not closes(m, gap, -(dx * nx + dy * ny + dz * nz)):

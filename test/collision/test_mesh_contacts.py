@@ -270,3 +270,19 @@ def test_an_edge_that_ends_on_a_face_and_dips_meets_the_rim_where_it_leaves(slop
     expected = meet(a, b, margin=1e-3).gaps.min()
     assert expected < -2e-4
     assert on_meshes(a, b).gaps.min() == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("opening", [0.3, 1.0, 2.0])
+def test_sharp_edges_that_cross_aslant_are_as_deep_as_their_lines(opening, part):
+    """Half way between the lines is outside of a blade that leans, though it is cut into."""
+    slant = part * (1.5 - opening / 2)
+    w = 0.05 * np.tan(opening / 2)
+    blade = prism_mesh([(0.0, 0.0), (w, 0.05), (-w, 0.05)], 0.1)
+    R = turn((0, 0, 1), slant)
+    for depth in (1e-5, 1e-4, 4e-4):
+        a = Posed(blade, turn((0, 1, 0), 1.2) @ R, (0.01, -depth, 0.02))
+        m = meet_solids(a, Posed(blade, turn((1, 0, 0), np.pi) @ R), margin=1e-3)
+        assert m.count == 1
+        assert m.gaps == pytest.approx(-depth, abs=1e-12)
+        assert m.normals[0] == pytest.approx([0, 1, 0], abs=1e-9)

@@ -93,13 +93,13 @@ def test_beside_a_wall_the_edge_above_does_not_go_on():
 
 def ends(shape):
     """Return the places where edges go on, and their directions there."""
-    edges = twin(shape).edges
-    found = [
-        (edge["start"] + end * edge["length"] * edge["direction"], (2 * end - 1) * edge["direction"])
-        for edge in edges
-        for end in range(2)
-        if edge["goes_on"] & (1 << end)
-    ]
+    found = []
+    for edge in twin(shape).edges:
+        start, along = edge["start"], edge["direction"]
+        if edge["goes_on"] & 1:
+            found.append((start, -along))
+        if edge["goes_on"] & 2:
+            found.append((start + edge["length"] * along, along))
     return found
 
 
