@@ -221,7 +221,7 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
     s = edge_b.start
     wx, wy, wz = ax - s[0], ay - s[1], az - s[2]
     distance = wx * nx + wy * ny + wz * nz
-    deepest = min(edge_a.depth, edge_b.depth, m.near + m.calm)
+    deepest = min(edge_a.depth, edge_b.depth)
     if abs(distance) > max(m.near + m.rounding[0] + m.rounding[1], deepest):
         return
     # Where the lines are nearest: w + along_a u - along_b v is along n.

@@ -286,3 +286,16 @@ def test_sharp_edges_that_cross_aslant_are_as_deep_as_their_lines(opening, part)
         assert m.count == 1
         assert m.gaps == pytest.approx(-depth, abs=1e-12)
         assert m.normals[0] == pytest.approx([0, 1, 0], abs=1e-9)
+
+
+@pytest.mark.parametrize("depth", [3e-3, 1e-2, 3e-2])
+def test_edges_that_cross_far_deeper_than_the_margin_find_each_other(depth):
+    """What was pushed in so far comes out again: the closed form's gap and normal."""
+    R = turn((0, 0, 1), 0.1) @ turn((1, 0, 0), np.pi / 4)
+    a = Posed(CUBE, R, (0.01, 0.02, 2 * np.sqrt(0.02) - depth))
+    b = Posed(CUBE, turn((0, 1, 0), np.pi / 4))
+    gap, normal, _ = meet(a, b, margin=1e-3).nearest
+    assert gap == pytest.approx(-depth, abs=1e-9)
+    found = on_meshes(a, b).nearest
+    assert found[0] == pytest.approx(gap, abs=1e-9)
+    assert found[1] == pytest.approx(normal, abs=1e-9)
