@@ -7,8 +7,6 @@ same words in memory; kernels read the fields that they use, with the syntax of 
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numba
 import numpy as np
 from llvmlite import ir
@@ -37,10 +35,24 @@ class Reference:
         self._words = np.array(_words(whole), dtype=np.uint64)
         self.address = self._words.ctypes.data
 
-    @cached_property
+    @property
     def numba_type(self) -> ReferenceType:
-        """Its type for numba, which takes milliseconds to find out."""
-        return ReferenceType(numba.typeof(self.whole))
+        """Its type for numba, which takes milliseconds to find out, once for all of one kind."""
+        kind = _kind(self.whole)
+        if kind not in _types:
+            _types[kind] = ReferenceType(numba.typeof(self.whole))
+        return _types[kind]
+
+
+_types: dict[tuple, ReferenceType] = {}
+
+
+def _kind(whole) -> tuple:
+    """Return what numba's type of a tuple of arrays depends on."""
+    if isinstance(whole, tuple):
+        return type(whole), *map(_kind, whole)
+    flags = whole.flags
+    return whole.dtype, whole.ndim, flags.c_contiguous, flags.writeable, flags.aligned
 
 
 def _words(whole) -> list[int]:

@@ -15,7 +15,7 @@ from hrpsim.collision.contacts import meet_convex, meet_meshes, meet_spheres
 from hrpsim.compiled import address_of, is_cached
 from hrpsim.constraints.rows import PENALTY
 from hrpsim.model.system import FREE
-from hrpsim.reference import ReferenceType
+from hrpsim.reference import Reference
 from hrpsim.world.constrain import descend_springs, solve_direct_island
 from hrpsim.world.impact_times import stop_all
 from hrpsim.world.integrate import integrate_rk4
@@ -132,7 +132,7 @@ def _any_alone(scene: Scene) -> bool:
 
 def _argument_types(scene: Scene, number: int) -> tuple:
     if number in _WITH_SCENE:
-        return ReferenceType(numba.typeof(scene)), *_WITH_SCENE[number][1:]
+        return Reference(scene).numba_type, *_WITH_SCENE[number][1:]
     return tuple(numba.typeof(argument) for argument in _WITH_PARTS[number][1](scene))
 
 
