@@ -30,37 +30,43 @@ class Reference:
     It keeps the arrays alive; it is about these arrays, so that a tuple with others needs another.
     """
 
-    def __init__(self, whole: tuple):
+    def __init__(self, whole: tuple, previous: Reference | None = None):
+        """Refer to a tuple; `previous` saves work where most arrays are those of another one."""
         self.whole = whole
-        self._words = np.array(_words(whole), dtype=np.uint64)
+        self._arrays = _arrays_of(whole)
+        known = previous._arrays if previous is not None else [None] * len(self._arrays)
+        same = [new is old for new, old in zip(self._arrays, known, strict=True)]
+        self._parts = [
+            previous._parts[k] if same[k] else _words_of(array)
+            for k, array in enumerate(self._arrays)
+        ]
+        self._words = np.array([word for part in self._parts for word in part], dtype=np.uint64)
         self.address = self._words.ctypes.data
-
-    @property
-    def numba_type(self) -> ReferenceType:
-        """Its type for numba, which takes milliseconds to find out, once for all of one kind."""
-        kind = _kind(self.whole)
-        if kind not in _types:
-            _types[kind] = ReferenceType(numba.typeof(self.whole))
-        return _types[kind]
+        if previous is not None and all(
+            same[k] or _kind_of(self._arrays[k]) == _kind_of(known[k]) for k in range(len(same))
+        ):
+            self.numba_type = previous.numba_type
+        else:
+            self.numba_type = ReferenceType(numba.typeof(whole))  # which takes milliseconds
 
 
-_types: dict[tuple, ReferenceType] = {}
-
-
-def _kind(whole) -> tuple:
-    """Return what numba's type of a tuple of arrays depends on."""
+def _arrays_of(whole) -> list[np.ndarray]:
+    """Return the arrays of a tuple of arrays, or of such tuples, in order."""
     if isinstance(whole, tuple):
-        return type(whole), *map(_kind, whole)
-    flags = whole.flags
-    return whole.dtype, whole.ndim, flags.c_contiguous, flags.writeable, flags.aligned
+        return [array for field in whole for array in _arrays_of(field)]
+    return [whole]
 
 
-def _words(whole) -> list[int]:
-    """Return numba's representation of a tuple of arrays: no owner, then sizes and address."""
-    if isinstance(whole, tuple):
-        return [word for field in whole for word in _words(field)]
-    data = whole.__array_interface__["data"][0]
-    return [0, 0, whole.size, whole.itemsize, data, *whole.shape, *whole.strides]
+def _words_of(array: np.ndarray) -> list[int]:
+    """Return numba's representation of an array: no owner, sizes, address, shape, strides."""
+    data = array.__array_interface__["data"][0]
+    return [0, 0, array.size, array.itemsize, data, *array.shape, *array.strides]
+
+
+def _kind_of(array: np.ndarray) -> tuple:
+    """Return what numba's type of an array depends on."""
+    flags = array.flags
+    return array.dtype, array.ndim, flags.c_contiguous, flags.writeable, flags.aligned
 
 
 class ReferenceType(types.Type):

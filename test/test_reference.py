@@ -74,3 +74,14 @@ def test_a_field_that_is_not_there_is_refused_when_a_kernel_is_compiled():
 
     with pytest.raises(numba.core.errors.TypingError, match="missing"):
         ask(Reference(outer(2)))
+
+
+def test_one_made_after_another_is_about_its_own_arrays():
+    first = Reference(outer(5))
+    shorter = first.whole._replace(first=np.ones(2), last=np.arange(3))
+    second = Reference(shorter, first)
+    assert second.numba_type is first.numba_type
+    fresh = Reference(outer(5)._replace(first=np.ones(2), last=np.arange(3)))
+    assert measure(second) == measure(fresh)
+    strided = Reference(first.whole._replace(first=np.ones(4)[::2]), first)
+    assert strided.numba_type != first.numba_type

@@ -386,8 +386,7 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
                         break
                     scene = self._awake()
                 if scene is not self._entered:
-                    self._entered, self._reference = scene, Reference(scene)
-                    self._run = None
+                    self._refer_to(scene)
                 if self._run is None:
                     done, status = advance(self._reference, left)
                     self._run = machine_code(advance)
@@ -402,6 +401,13 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
             if announced is not None:
                 took = time.perf_counter() - announced
                 print(f"hrpsim: compiled in {took:.0f} s", file=sys.stderr, flush=True)
+
+    def _refer_to(self, scene: Scene) -> None:
+        """Make ready what the compiled step is called with."""
+        previous, self._reference = self._reference, Reference(scene, self._reference)
+        if previous is None or self._reference.numba_type is not previous.numba_type:
+            self._run = None
+        self._entered = scene
 
     def _heed(self, status: int) -> None:
         """Do what the step that ended with `status` asks for; WorldError if that is nothing."""
