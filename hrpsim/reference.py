@@ -42,12 +42,25 @@ class Reference:
         ]
         self._words = np.array([word for part in self._parts for word in part], dtype=np.uint64)
         self.address = self._words.ctypes.data
-        if previous is not None and all(
-            same[k] or _kind_of(self._arrays[k]) == _kind_of(known[k]) for k in range(len(same))
-        ):
-            self.numba_type = previous.numba_type
-        else:
-            self.numba_type = ReferenceType(numba.typeof(whole))  # which takes milliseconds
+        self.numba_type = _type_for(whole, self._arrays)
+
+
+_found: dict[type, tuple[tuple, ReferenceType]] = {}  # what tuples of a class were last
+
+
+def _type_for(whole: tuple, arrays: list[np.ndarray]) -> ReferenceType:
+    """Return numba's type, which it takes milliseconds to find, once for tuples that are alike."""
+    kind = (_classes_of(whole), [_kind_of(array) for array in arrays])
+    known, found = _found.get(type(whole), (None, None))
+    if kind != known:
+        found = ReferenceType(numba.typeof(whole))
+        _found[type(whole)] = kind, found
+    return found
+
+
+def _classes_of(whole) -> tuple:
+    """Return the classes of a tuple and of the tuples in it."""
+    return type(whole), *(_classes_of(field) for field in whole if isinstance(field, tuple))
 
 
 def _arrays_of(whole) -> list[np.ndarray]:
