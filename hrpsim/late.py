@@ -14,8 +14,8 @@ from numba.extending import intrinsic
 from hrpsim.reference import load_field
 
 # Places in Scene.late.
+LATE_COUNT = 17
 (
-    SPHERES,  # contacts of spheres with anything but planes
     CONVEX,  # contacts of boxes, capsules and cylinders with one another
     MESHES,  # contacts of meshes
     SPIN,  # free rotation of bodies that are alone in their tree
@@ -28,13 +28,12 @@ from hrpsim.reference import load_field
     PROJECTION,  # of rigid connections onto their error 0
     PENALTY_CONTACTS,
     SPRING_HINGES,  # the rows of spring hinges
-    DESCENT,  # steepest descent for them
+    STEEPEST_DESCENT,  # for them
     DIRECT_SYSTEM,
     DIRECT_ISLAND,  # the solution of rows for the direct solver
     REST,  # how long loose bodies have been at rest
     SLEEP,  # which of them are to sleep
-) = range(18)
-LATE_COUNT = 18
+) = range(LATE_COUNT)
 
 
 @intrinsic
@@ -46,7 +45,7 @@ def call_with_scene(typing_context, scene, place, more):
     """
     plain = types.BaseTuple.from_types([types.unliteral(t) for t in more])
 
-    def generate(context, builder, signature, values):
+    def _generate(context, builder, signature, values):
         scene_type, _, more_type = signature.args
         scene, place, packed = values
         late_type = scene_type.type_of("late")
@@ -57,7 +56,7 @@ def call_with_scene(typing_context, scene, place, more):
         unpacked = [builder.extract_value(packed, k) for k in range(len(more_type))]
         return _call(context, builder, address, [scene_type, *more_type], [scene, *unpacked])
 
-    return types.int64(scene, types.int64, plain), generate
+    return types.int64(scene, types.int64, plain), _generate
 
 
 @intrinsic
@@ -68,13 +67,13 @@ def call_late(typing_context, address, arguments):
     """
     plain = types.BaseTuple.from_types([types.unliteral(t) for t in arguments])
 
-    def generate(context, builder, signature, values):
+    def _generate(context, builder, signature, values):
         address, packed = values
         argument_types = list(signature.args[1])
         unpacked = [builder.extract_value(packed, k) for k in range(len(argument_types))]
         return _call(context, builder, address, argument_types, unpacked)
 
-    return types.int64(types.int64, plain), generate
+    return types.int64(types.int64, plain), _generate
 
 
 def _call(context, builder, address, argument_types, arguments):

@@ -7,14 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.collision.broad_phase import candidate_pairs, drop_pairs
 from hrpsim.collision.contact_row import MAX_MESH_POINTS
-from hrpsim.collision.manifold import collide_convex, collide_plane, collide_sphere
+from hrpsim.collision.manifold import collide_convex, collide_simple
 from hrpsim.collision.meeting import move_meeting, place_meeting
 from hrpsim.collision.mesh_contacts import mesh_contacts
 from hrpsim.collision.polyhedra import Polyhedra
 from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
-from hrpsim.late import CONVEX, MESHES, SPHERES, call_late
+from hrpsim.late import CONVEX, MESHES, call_late
 from hrpsim.model.geometry import MESH, PLANE, SPHERE
 
 SHAPE = np.dtype(
@@ -81,11 +80,6 @@ MANIFOLD = np.dtype(
 )
 
 
-# A shape is fast if it moves more than this part of its thickness in a step: contacts look no
-# further ahead, lest it be stopped by what it would have passed beside.
-FAST = 0.25
-
-
 class Collision(NamedTuple):
     """The shapes of a world and what is known of their meeting."""
 
@@ -104,75 +98,6 @@ class Collision(NamedTuple):
     previous: np.ndarray  # (capacity,) CONTACT of the last step
     motions: np.ndarray  # (s,) MOTION of the step, where something is fast
     excluded: np.ndarray  # (k, 2) pairs a < b of shapes that never meet, ascending
-
-
-@inner_kernel
-def refresh_candidates(forest, kinematics, margin, time_step, skin, continuous, count, collision):
-    """Update the shapes' centres and reach, and make the candidate list anew where it may be short.
-
-    The list holds every pair that can come within `margin` [m] plus the reach of both before a
-    shape has moved by about `skin` [m]. `count` is the number of candidates so far, -1 for no list
-    yet. Returns the number of candidates; more than the capacity means that the list is not made.
-    With `continuous`, what a shape moves beyond a part of its thickness is left to the search for
-    its time of impact.
-    """
-    shapes = collision.shapes
-    stale = count < 0
-    for k in range(collision.moving.shape[0]):
-        shape = shapes[collision.moving[k]]
-        center, t = shape.center, shape.placement_p
-        here = kinematics[shape.body]
-        origin = kinematics[forest.bodies[shape.body].root].origin
-        R, p, v = here.R, here.p, here.v
-        x = p[0] + R[0, 0] * t[0] + R[0, 1] * t[1] + R[0, 2] * t[2]
-        y = p[1] + R[1, 0] * t[0] + R[1, 1] * t[1] + R[1, 2] * t[2]
-        z = p[2] + R[2, 0] * t[0] + R[2, 1] * t[1] + R[2, 2] * t[2]
-        lx = v[3] + v[1] * z - v[2] * y
-        ly = v[4] + v[2] * x - v[0] * z
-        lz = v[5] + v[0] * y - v[1] * x
-        turning = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-        speed = math.sqrt(lx * lx + ly * ly + lz * lz) + turning * shape.radius
-        shape.travel = time_step * speed
-        shape.reach = shape.travel
-        if continuous:
-            shape.reach = min(shape.travel, FAST * shape.thickness)
-        center[0], center[1], center[2] = origin[0] + x, origin[1] + y, origin[2] + z
-        dx = center[0] - shape.listed_center[0]
-        dy = center[1] - shape.listed_center[1]
-        dz = center[2] - shape.listed_center[2]
-        left = shape.listed_slack - shape.travel - 0.5 * margin
-        if not (left > 0.0 and dx * dx + dy * dy + dz * dz < left * left):
-            stale = True
-    if not stale:
-        return count
-    return list_candidates(margin, skin, collision)
-
-
-@inner_kernel
-def list_candidates(margin, skin, collision):
-    """Make the candidate list anew from the shapes' centres and travel; return its length.
-
-    More than the capacity means that the list is not made.
-    """
-    shapes = collision.shapes
-    for s in range(shapes.shape[0]):
-        shape = shapes[s]
-        if shape.body < 0:
-            shape.reach = shape.travel = 0.0
-            for r in range(3):
-                shape.center[r] = shape.placement_p[r]
-        shape.listed_slack = skin + margin + 2.0 * shape.travel
-        extent = math.inf if shape.kind == PLANE else shape.radius + shape.listed_slack
-        for r in range(3):
-            shape.listed_center[r] = shape.center[r]
-            collision.lower[s, r] = shape.center[r] - extent
-            collision.upper[s, r] = shape.center[r] + extent
-    found = candidate_pairs(
-        collision.lower, collision.upper, collision.group, collision.order, collision.pairs
-    )
-    if found > collision.pairs.shape[0]:
-        return found
-    return drop_pairs(collision.excluded, found, collision.pairs)
 
 
 @inlined_kernel
@@ -239,15 +164,14 @@ def detect(forest, kinematics, pair_count, margin, time_step, late, collision):
             found = call_late(
                 late[MESHES], (forest, kinematics, collision, c, near, margin, time_step)
             )
-        elif min(a.kind, b.kind) != PLANE:
-            place = SPHERES if min(a.kind, b.kind) == SPHERE else CONVEX
-            if late[place] == 0:
-                return -1 - place
+        elif min(a.kind, b.kind) > SPHERE:
+            if late[CONVEX] == 0:
+                return -1 - CONVEX
             found = call_late(
-                late[place], (collision.manifold, collision.shapes, number_a, number_b, near)
+                late[CONVEX], (collision.manifold, collision.shapes, number_a, number_b, near)
             )
         else:
-            found = collide_plane(
+            found = collide_simple(
                 a.kind,
                 a.size,
                 work.R_a,
@@ -277,27 +201,6 @@ def detect(forest, kinematics, pair_count, margin, time_step, late, collision):
                 _move_point(forest, kinematics, reference, b.body, contact.point_b)
             count += 1
     return count
-
-
-@late_kernel
-def meet_spheres(manifold, shapes, number_a, number_b, near):
-    """Write the contacts of a sphere with a sphere, box, capsule or cylinder; return how many."""
-    a, b, work = shapes[number_a], shapes[number_b], manifold[0]
-    return collide_sphere(
-        a.kind,
-        a.size,
-        work.R_a,
-        work.p_a,
-        b.kind,
-        b.size,
-        work.R_b,
-        work.p_b,
-        near,
-        work.point,
-        work.normal,
-        work.gap,
-        work.feature,
-    )
 
 
 @late_kernel

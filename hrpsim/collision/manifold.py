@@ -19,7 +19,7 @@ from hrpsim.collision.sphere_contacts import (
 from hrpsim.compiled import inner_kernel, kernel
 from hrpsim.model.geometry import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
-__all__ = ["MAX_POINTS", "collide", "collide_convex", "collide_plane", "collide_sphere"]
+__all__ = ["MAX_POINTS", "collide", "collide_convex", "collide_simple"]
 
 
 @kernel
@@ -39,82 +39,59 @@ def collide(
     feature_out (8,), int64: which features of a and b touch; it stays the same from step to step
     while they do, and no two contacts of one manifold share it.
     """
-    least = min(kind_a, kind_b)
-    if least == PLANE:
-        return collide_plane(
+    if min(kind_a, kind_b) > SPHERE:
+        return collide_convex(
             kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
             point_out, normal_out, gap_out, feature_out,
         )  # fmt: skip
-    if least == SPHERE:
-        return collide_sphere(
-            kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
-            point_out, normal_out, gap_out, feature_out,
-        )  # fmt: skip
-    return collide_convex(
+    return collide_simple(
         kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
         point_out, normal_out, gap_out, feature_out,
     )  # fmt: skip
 
 
 @inner_kernel
-def collide_plane(
+def collide_simple(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
     point_out, normal_out, gap_out, feature_out,
 ):  # fmt: skip
-    """Write the contacts of two shapes of which one is a plane; return how many."""
-    swapped = kind_a == PLANE
-    if swapped:
-        kind_a, kind_b = kind_b, kind_a
-        size_a, size_b = size_b, size_a
-        R_a, R_b = R_b, R_a
-        p_a, p_b = p_b, p_a
-    count = NO_POINTS
-    if kind_a == BOX:
-        count = box_on_plane(
-            size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-        )
-    elif kind_a == SPHERE:
-        count = sphere_on_plane(
-            size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-        )
-    elif kind_a == CAPSULE:
-        count = capsule_on_plane(
-            size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-        )
-    elif kind_a == CYLINDER:
-        count = cylinder_on_plane(
-            size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-        )
-    if swapped:
-        _turn_round(count, normal_out)
-    return count
-
-
-@inner_kernel
-def collide_sphere(
-    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
-    point_out, normal_out, gap_out, feature_out,
-):  # fmt: skip
-    """Write the contacts of a sphere with a sphere, box, capsule or cylinder; return how many."""
+    """Write the contacts of two shapes of which one is a plane or a sphere; return how many."""
     swapped = kind_a < kind_b
     if swapped:
         kind_a, kind_b = kind_b, kind_a
         size_a, size_b = size_b, size_a
         R_a, R_b = R_b, R_a
         p_a, p_b = p_b, p_a
-    if kind_a == SPHERE:
+    count = NO_POINTS
+    if kind_b == PLANE and kind_a == BOX:
+        count = box_on_plane(
+            size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
+        )
+    elif kind_b == PLANE and kind_a == SPHERE:
+        count = sphere_on_plane(
+            size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
+        )
+    elif kind_b == PLANE and kind_a == CAPSULE:
+        count = capsule_on_plane(
+            size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
+        )
+    elif kind_b == PLANE and kind_a == CYLINDER:
+        count = cylinder_on_plane(
+            size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
+        )
+    elif kind_b == SPHERE and kind_a == SPHERE:
         count = sphere_on_sphere(
             size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
         )
-    elif kind_a == BOX:
+    elif kind_b == SPHERE and kind_a == BOX:
         count = box_on_sphere(
             size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
         )
-    elif kind_a == CAPSULE:
+    elif kind_b == SPHERE and kind_a == CAPSULE:
         count = capsule_on_sphere(
             size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
         )
-    else:
+    elif kind_b == SPHERE and kind_a == CYLINDER:
         count = cylinder_on_sphere(
             size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
         )

@@ -20,8 +20,7 @@ from hrpsim.constraints.rows import DESCENT, DIRECT, ITERATIVE
 from hrpsim.constraints.spring_rows import ROWS, remember_spring_impulses
 from hrpsim.dynamics.articulated import respond
 from hrpsim.dynamics.response import port_velocities
-from hrpsim.late import DESCENT as DESCENT_KERNEL
-from hrpsim.late import DIRECT_ISLAND, call_with_scene
+from hrpsim.late import DIRECT_ISLAND, STEEPEST_DESCENT, call_with_scene
 from hrpsim.solvers.coupled import largest_error, solve_coupled
 from hrpsim.solvers.projected_gauss_seidel import solve, solve_bounded, warm_start
 from hrpsim.solvers.steepest_descent import PENALTY_WEIGHT, descend
@@ -136,7 +135,7 @@ def solve_motion(s):
     warm_start(rows, tally.contact_count, tally.row_count, response, ports.velocity)
     tally.descents, tally.short = 0, 0.0
     if s.spring_hinges.shape[0] > 0:
-        call_with_scene(s, DESCENT_KERNEL, ())
+        call_with_scene(s, STEEPEST_DESCENT, ())
     solve_rows(s)
     clear_loads(s)
     rate = 1.0 / time_step

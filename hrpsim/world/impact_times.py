@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.collision.contacts import FAST, list_candidates, place_shape
+from hrpsim.collision.candidates import FAST, list_candidates
+from hrpsim.collision.contacts import place_shape
 from hrpsim.collision.time_of_impact import find_turn, time_of_impact
 from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.kinematics.forward import update_poses

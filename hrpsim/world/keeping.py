@@ -83,7 +83,7 @@ class Keeping:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the machine code of the step, which belongs to this process."""
-        return self.__dict__ | {"_run": None, "_entered": None, "_reference": None}
+        return self.__dict__ | {"_run": None, "_reference": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Find the late kernels anew: another process has them elsewhere."""

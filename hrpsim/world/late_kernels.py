@@ -11,7 +11,7 @@ import numpy as np
 from numba.types import float64, int64
 
 from hrpsim import late
-from hrpsim.collision.contacts import meet_convex, meet_meshes, meet_spheres
+from hrpsim.collision.contacts import meet_convex, meet_meshes
 from hrpsim.compiled import address_of, is_cached
 from hrpsim.constraints.rows import PENALTY
 from hrpsim.model.system import FREE
@@ -45,22 +45,16 @@ _WITH_SCENE: dict[int, tuple] = {
     late.PROJECTION: (project_connections,),
     late.PENALTY_CONTACTS: (write_penalties,),
     late.SPRING_HINGES: (write_springs, int64, int64),
-    late.DESCENT: (descend_springs,),
+    late.STEEPEST_DESCENT: (descend_springs,),
     late.DIRECT_SYSTEM: (write_direct_system,),
     late.DIRECT_ISLAND: (solve_direct_island,),
     late.REST: (count_rest,),
     late.SLEEP: (find_sleepers,),
 }
 
-
-def _shape_pair(s: Scene) -> tuple:
-    return s.collision.manifold, s.collision.shapes, 0, 0, 0.0
-
-
 # The same: kernels that it calls with parts of the scene, and what it calls them with.
 _WITH_PARTS: dict[int, tuple[Callable, Callable[[Scene], tuple]]] = {
-    late.SPHERES: (meet_spheres, _shape_pair),
-    late.CONVEX: (meet_convex, _shape_pair),
+    late.CONVEX: (meet_convex, lambda s: (s.collision.manifold, s.collision.shapes, 0, 0, 0.0)),
     late.MESHES: (meet_meshes, lambda s: (s.forest, s.kinematics, s.collision, 0, 0.0, 0.0, 0.0)),
 }
 _KERNELS = {place: entry[0] for place, entry in (_WITH_SCENE | _WITH_PARTS).items()}
@@ -116,7 +110,7 @@ def _uses(scene: Scene) -> dict[int, bool]:
         late.PROJECTION: bool(settings["projection"]),
         late.PENALTY_CONTACTS: bool(np.any(scene.solver_choice == PENALTY)),
         late.SPRING_HINGES: sprung,
-        late.DESCENT: sprung,
+        late.STEEPEST_DESCENT: sprung,
         late.SPIN: _any_alone(scene),
         late.REST: loose,
         late.SLEEP: loose,

@@ -5,7 +5,8 @@ Kernels get the scene by reference (hrpsim.reference) and call it `s`.
 
 from __future__ import annotations
 
-from hrpsim.collision.contacts import detect, recall_impulses, refresh_candidates
+from hrpsim.collision.candidates import refresh_candidates
+from hrpsim.collision.contacts import detect, recall_impulses
 from hrpsim.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.dynamics.joint_forces import advance_targets
 from hrpsim.kinematics.forward import update_poses, update_velocities
@@ -48,7 +49,7 @@ def step(s):
     look(s)
     status = collide_shapes(s)
     if status == DONE:
-        status = find_free_motion(s)
+        status = prepare_constraints(s)
     if status == DONE:
         constrain(s)
         status = disturb(s)
@@ -113,8 +114,8 @@ def collide_shapes(s):
 
 
 @inlined_kernel
-def find_free_motion(s):
-    """Find the motion without constraints and write the rows, after the impacts of an rk4 step."""
+def prepare_constraints(s):
+    """Find the motion without constraints, and the rows; in an rk4 step, after its impacts."""
     s.tally[0].struck = 0
     while True:
         status = move_freely(s)

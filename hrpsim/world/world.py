@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from hrpsim.compiled import is_compiled, machine_code
-from hrpsim.constraints.rows import CONE, PENALTY, PYRAMID, SLIP_DIRECTION
+from hrpsim.constraints.rows import CONE, PYRAMID, SLIP_DIRECTION
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.model.compound import Compound
 from hrpsim.model.geometry import Geometry
@@ -19,18 +19,17 @@ from hrpsim.world import status as ended
 from hrpsim.world.assemble import assemble
 from hrpsim.world.body import Body
 from hrpsim.world.capacity import carry_over, enlarged, grow
+from hrpsim.world.choosing import Choosing
 from hrpsim.world.connecting import Connecting
 from hrpsim.world.entity import Entity, finite_vector
 from hrpsim.world.exclusions import Excluding
 from hrpsim.world.failure import why_step_failed
 from hrpsim.world.keeping import Keeping
-from hrpsim.world.late_kernels import provide_used
 from hrpsim.world.removal import Removing
 from hrpsim.world.results import Contact, StepStats, contact_of, stats_of
 from hrpsim.world.robot import Robot
 from hrpsim.world.scene import EULER, RK4, SEMI_IMPLICIT, SETTINGS, Scene
 from hrpsim.world.sleeping import Sleeping
-from hrpsim.world.solver_rules import SolverRules
 from hrpsim.world.spring_hinge import Springing
 from hrpsim.world.step import advance
 from hrpsim.world.surroundings import Surroundings
@@ -42,7 +41,7 @@ STANDARD_GRAVITY = 9.80665
 _SKIN = 0.05
 
 
-class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, Keeping):
+class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, Keeping, Choosing):
     """Robots and bodies that move and touch.
 
     time_step [s]; gravity (3,) [m/s^2]; integrator "semi_implicit" (symplectic Euler, joint
@@ -119,8 +118,7 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
             0,
         )
         Sleeping.__init__(self, bool(sleeping))
-        self.solver_rules = SolverRules(solver)
-        self._refuse_unstable_penalty(self.solver_rules.uses(PENALTY))
+        Choosing.__init__(self, solver)
         Surroundings.__init__(self)
         Connecting.__init__(self)
         Springing.__init__(self)
@@ -129,8 +127,7 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
         self._added = 0  # entities ever
         self._owners: list[tuple[str, str]] = []
         self._scene: Scene | None = None
-        self._entered: Scene | None = None  # that the compiled step was given before
-        self._reference: Reference | None = None  # to that one
+        self._reference: Reference | None = None  # to the scene that the compiled step had last
         self._run = None  # the step, without a look at what it is given
         self._kept: Scene | None = None  # the scene to go on from
         self._built = 0, 0  # entities and fixed shapes that it has
@@ -251,53 +248,6 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
         self._rebuild()
         return entity
 
-    def add_solver_rule(self, solver: str, kind=None, bodies=None, materials=None) -> None:
-        """Choose the solver of constraints; the first rule that matches decides.
-
-        solver: "iterative", "direct", or for contacts only "split" and "penalty". kind: "contact",
-        "connection", "limit", "friction", "mimic", "lock" or "motor"; any by default. bodies: one
-        or two patterns over "entity/link" (shapes of add_static and the ground are "world/name")
-        with * and ?, for joints over "entity/joint"; a pattern without "/" is about entities. One
-        pattern: either body fits it; two: in either order, and never a joint. materials: one or
-        two names, for contacts, likewise. Where no rule matches, connections, locks and motors are
-        direct and all else iterative. What a connection or `set_constraint` names itself goes
-        before all rules.
-
-        A "penalty" contact is a spring and damper whose points stick to anchors and slip (see
-        `set_penalty`), known at the start of a step, before all other constraints are solved; only
-        what sinks beyond the spring's maximum extension is a constraint, solved iteratively. It
-        needs the integrator "semi_implicit". A step that begins with a contact that is too stiff
-        for the time step raises WorldError.
-        """
-        self._refuse_unstable_penalty(solver == "penalty")
-        self.solver_rules.add(solver, kind, bodies, materials)
-        self.wake()
-        self._choose_solvers()
-
-    def _refuse_unstable_penalty(self, wanted: bool) -> None:
-        if wanted and self.integrator != "semi_implicit":
-            raise WorldError(
-                "penalty contacts need the integrator 'semi_implicit': their explicit springs gain "
-                f"energy with {self.integrator!r}"
-            )
-
-    def _choose_solvers(self) -> None:
-        """Let the rules choose the solver of everything that is there."""
-        for connection in self._connections.values():
-            connection.choose_solver(self.solver_rules)
-        if self._scene is None:
-            return
-        collision = self._scene.collision
-        names = list(self._materials.index)
-        classes, table = self.solver_rules.of_contacts(
-            self._owners, [names[k] for k in collision.shapes["material"]]
-        )
-        collision.shapes["solver_class"] = classes
-        self._scene = self._scene._replace(solver_choice=table)
-        for robot in self.robots.values():
-            robot.choose_solvers(self.solver_rules, self._scene.joint_laws)
-        provide_used(self._scene)
-
     # -- the arrays ---------------------------------------------------------------------------
 
     @property
@@ -385,7 +335,7 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
                         self._steps_done += left
                         break
                     scene = self._awake()
-                if scene is not self._entered:
+                if self._reference is None or scene is not self._reference.whole:
                     self._refer_to(scene)
                 if self._run is None:
                     done, status = advance(self._reference, left)
@@ -407,7 +357,6 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
         previous, self._reference = self._reference, Reference(scene, self._reference)
         if previous is None or self._reference.numba_type is not previous.numba_type:
             self._run = None
-        self._entered = scene
 
     def _heed(self, status: int) -> None:
         """Do what the step that ended with `status` asks for; WorldError if that is nothing."""

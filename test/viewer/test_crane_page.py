@@ -4,25 +4,15 @@ import time
 
 import numpy as np
 import pytest
+from viewer.crane_game import crane_game
 from viewer.page import Shown, in_browser
-
-from hrpsim import load_world
-from hrpsim.commands import view
-from hrpsim.control.crane_player import PlayedCrane
-from hrpsim.resources import share_path
-from hrpsim.viewer.crane_panel import CranePanel
-from hrpsim.viewer.viewer import Viewer
 
 pytestmark = in_browser
 
 
 @pytest.fixture(scope="module")
 def game():
-    world = load_world(share_path("config/crane.yaml"))
-    player = PlayedCrane()
-    loop, motion = view.controlled(world.robots["crane"], player, {"period": world.time_step})
-    viewer = Viewer(world, motion, port=0)
-    viewer.panels.append(CranePanel(viewer, player))
+    viewer, player, loop = crane_game()
     shown = Shown(viewer)
     shown.player = player
     yield shown

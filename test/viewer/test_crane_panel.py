@@ -2,25 +2,14 @@
 
 import numpy as np
 import pytest
-
-from hrpsim import load_world
-from hrpsim.commands import view
-from hrpsim.control.crane_player import PlayedCrane
-from hrpsim.resources import share_path
-from hrpsim.viewer.viewer import Viewer
+from viewer.crane_game import crane_game
 
 pytest.importorskip("viser")
 
 
 @pytest.fixture
 def game():
-    from hrpsim.viewer.crane_panel import CranePanel
-
-    world = load_world(share_path("config/crane.yaml"))
-    player = PlayedCrane()
-    loop, motion = view.controlled(world.robots["crane"], player, {"period": world.time_step})
-    viewer = Viewer(world, motion, port=0)
-    viewer.panels.append(CranePanel(viewer, player))
+    viewer, player, loop = crane_game()
     viewer.player = player
     yield viewer
     viewer.stop()

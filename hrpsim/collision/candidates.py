@@ -1,0 +1,82 @@
+"""The list of pairs of shapes that may meet before it is made anew."""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.collision.broad_phase import candidate_pairs, drop_pairs
+from hrpsim.compiled import inner_kernel
+from hrpsim.model.geometry import PLANE
+
+# A shape is fast if it moves more than this part of its thickness in a step: contacts look no
+# further ahead, lest it be stopped by what it would have passed beside.
+FAST = 0.25
+
+
+@inner_kernel
+def refresh_candidates(forest, kinematics, margin, time_step, skin, continuous, count, collision):
+    """Update the shapes' centres and reach, and make the candidate list anew where it may be short.
+
+    The list holds every pair that can come within `margin` [m] plus the reach of both before a
+    shape has moved by about `skin` [m]. `count` is the number of candidates so far, -1 for no list
+    yet. Returns the number of candidates; more than the capacity means that the list is not made.
+    With `continuous`, what a shape moves beyond a part of its thickness is left to the search for
+    its time of impact.
+    """
+    shapes = collision.shapes
+    stale = count < 0
+    for k in range(collision.moving.shape[0]):
+        shape = shapes[collision.moving[k]]
+        center, t = shape.center, shape.placement_p
+        here = kinematics[shape.body]
+        origin = kinematics[forest.bodies[shape.body].root].origin
+        R, p, v = here.R, here.p, here.v
+        x = p[0] + R[0, 0] * t[0] + R[0, 1] * t[1] + R[0, 2] * t[2]
+        y = p[1] + R[1, 0] * t[0] + R[1, 1] * t[1] + R[1, 2] * t[2]
+        z = p[2] + R[2, 0] * t[0] + R[2, 1] * t[1] + R[2, 2] * t[2]
+        lx = v[3] + v[1] * z - v[2] * y
+        ly = v[4] + v[2] * x - v[0] * z
+        lz = v[5] + v[0] * y - v[1] * x
+        turning = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+        speed = math.sqrt(lx * lx + ly * ly + lz * lz) + turning * shape.radius
+        shape.travel = time_step * speed
+        shape.reach = shape.travel
+        if continuous:
+            shape.reach = min(shape.travel, FAST * shape.thickness)
+        center[0], center[1], center[2] = origin[0] + x, origin[1] + y, origin[2] + z
+        dx = center[0] - shape.listed_center[0]
+        dy = center[1] - shape.listed_center[1]
+        dz = center[2] - shape.listed_center[2]
+        left = shape.listed_slack - shape.travel - 0.5 * margin
+        if not (left > 0.0 and dx * dx + dy * dy + dz * dz < left * left):
+            stale = True
+    if not stale:
+        return count
+    return list_candidates(margin, skin, collision)
+
+
+@inner_kernel
+def list_candidates(margin, skin, collision):
+    """Make the candidate list anew from the shapes' centres and travel; return its length.
+
+    More than the capacity means that the list is not made.
+    """
+    shapes = collision.shapes
+    for s in range(shapes.shape[0]):
+        shape = shapes[s]
+        if shape.body < 0:
+            shape.reach = shape.travel = 0.0
+            for r in range(3):
+                shape.center[r] = shape.placement_p[r]
+        shape.listed_slack = skin + margin + 2.0 * shape.travel
+        extent = math.inf if shape.kind == PLANE else shape.radius + shape.listed_slack
+        for r in range(3):
+            shape.listed_center[r] = shape.center[r]
+            collision.lower[s, r] = shape.center[r] - extent
+            collision.upper[s, r] = shape.center[r] + extent
+    found = candidate_pairs(
+        collision.lower, collision.upper, collision.group, collision.order, collision.pairs
+    )
+    if found > collision.pairs.shape[0]:
+        return found
+    return drop_pairs(collision.excluded, found, collision.pairs)

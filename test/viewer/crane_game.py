@@ -1,0 +1,19 @@
+"""The crane game in a viewer, played by a test."""
+
+from hrpsim import load_world
+from hrpsim.commands import view
+from hrpsim.control.crane_player import PlayedCrane
+from hrpsim.resources import share_path
+from hrpsim.viewer.viewer import Viewer
+
+
+def crane_game():
+    """Return (viewer, player, control loop); stop the viewer, then the loop."""
+    from hrpsim.viewer.crane_panel import CranePanel
+
+    world = load_world(share_path("config/crane.yaml"))
+    player = PlayedCrane()
+    loop, motion = view.controlled(world.robots["crane"], player, {"period": world.time_step})
+    viewer = Viewer(world, motion, port=0)
+    viewer.panels.append(CranePanel(viewer, player))
+    return viewer, player, loop
