@@ -149,12 +149,12 @@ def _speed_bound(a, b, motion_a, motion_b, until_a, until_b):
 
 
 @inner_kernel
-def time_of_impact(pair, until_a, until_b, collision):
-    """Return the fraction of the step after which two shapes come to touch, 1 if they do not.
+def time_of_impact(pair, until_a, until_b, held, collision):
+    """Return the fraction of the motion after which two shapes come to touch, 1 if they do not.
 
-    Shapes that touch at the start are left to their contacts, until they part or one is pressed
-    into the other by a good part of its thickness. `until_a` and `until_b` are the fractions after
-    which each rests, stopped by others already.
+    Shapes that touch at the start, and whose contacts have `held` them, are left to these until
+    they part or one is pressed into the other by a good part of its thickness. `until_a` and
+    `until_b` are the fractions after which each rests, stopped by others already.
     """
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
     motion_a, motion_b = collision.motions[pair[0]], collision.motions[pair[1]]
@@ -163,7 +163,9 @@ def time_of_impact(pair, until_a, until_b, collision):
     speed = _speed_bound(a, b, motion_a, motion_b, until_a, until_b)
     gap = _separation(pair, until_a, until_b, 0.0, collision)
     free = gap > touch
-    passage = min(gap - touch, -stride)  # so that nothing creeps through, step by step
+    passage = gap - 0.5 * touch
+    if held:
+        passage = min(gap - touch, -stride)  # so that nothing creeps through, step by step
     fraction = 0.0
     while True:
         ahead = stride

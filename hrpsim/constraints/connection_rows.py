@@ -101,9 +101,10 @@ def write_connection_rows(
 
     ports.velocity must be the velocity at the start of the step. `bend_time` [s] lies between a
     velocity at a step's end and the place where the rows are linear (see `soften`), and the rest
-    of the step between the place and the velocity at its start. The error of rigid connections that
-    are solved iteratively is taken back like penetration, by `law`: fed back to velocities that do
-    not converge, it would grow.
+    of the step between its start and that place; what the error bends on the way there is not taken
+    back, for the other half of the step bends it back. The error of rigid connections that are
+    solved iteratively is taken back like penetration, by `law`: fed back to velocities that do not
+    converge, it would grow.
     """
     rows, response = rows_out.rows, rows_out.response
     number = first
@@ -130,9 +131,10 @@ def write_connection_rows(
             row.lower = -row.upper
             if join.axes[axis] == HELD:
                 join.error[axis] = error
-                if axis >= 3:
-                    error = _within_a_radian(error, joined.direction)
                 bending = _bending(join, axis, joined)
+                if axis >= 3:
+                    error, bending = _within_a_radian(error, bending, joined.direction)
+                error -= 0.5 * (time_step - bend_time) ** 2 * bending
                 rate = row_velocity(row, ports.velocity) - (time_step - bend_time) * bending
                 bend = bend_time * bending
                 compliance, damping_time = join.compliance[axis], join.damping_time[axis]
@@ -243,13 +245,16 @@ def _square_axes(join, about):
 
 
 @inlined_kernel
-def _within_a_radian(error, direction):
+def _within_a_radian(error, bending, direction):
     """Return the error g of an angular row, or as much of it as a turn of 1 rad takes back.
 
-    Where u and w come to be parallel, |dg/d(angle)| = |u x w| goes to 0 and no turn does.
+    Where u and w come to be parallel, |dg/d(angle)| = |u x w| goes to 0 and no turn does. The
+    second derivative, `bending`, means nothing so far from g = 0, and is returned as 0 then.
     """
     most = math.sqrt(dot(direction, direction))
-    return min(max(error, -most), most)
+    if abs(error) <= most:
+        return error, bending
+    return (most if error > 0.0 else -most), 0.0
 
 
 @inlined_kernel

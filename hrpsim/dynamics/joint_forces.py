@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.compiled import inner_kernel
+from hrpsim.compiled import inlined_kernel, inner_kernel
 
 # The actuators' law: effort + kp (target_position - q) + kd (target_velocity - v). The sum is
 # limited by the joint's effort limit, and never drives a joint further that already moves faster
@@ -38,9 +38,9 @@ def advance_targets(control):
 def joint_forces(forest, control, q, velocity, horizon, effort_out, joint_inertia_out):
     """Write the effort along every joint (nv,) and the inertia it sees besides the links' (nv,).
 
-    With `horizon` = 0 the forces are those of the state itself. With `horizon` = dt springs,
-    dampers and gains are taken at the end of the step (linearly implicit Euler: the force at
-    q + dt v', v'), which adds dt c + dt^2 k to the inertia and keeps any stiffness stable. An
+    With `horizon` = 0 the forces are those of the state itself. With `horizon` = dt, `q` is the
+    middle of a step and `velocity` that of its start; springs, dampers and gains are then taken
+    implicitly (see `damping_inertia`, `spring_inertia`), which keeps any stiffness stable. An
     actuator marked `saturated` gives its effort limit instead.
     """
     for k in range(forest.dofs.shape[0]):
@@ -49,20 +49,48 @@ def joint_forces(forest, control, q, velocity, horizon, effort_out, joint_inerti
             joint_inertia_out[k] = 0.0
             effort_out[k] = 0.0
             continue
-        rate = velocity[k]
-        ahead = q[dof.q_index] + horizon * rate
-        inertia = dof.rotor_inertia + horizon * (dof.damping + horizon * dof.stiffness)
-        passive = -dof.stiffness * (ahead - dof.rest) - dof.damping * rate
-        wanted = demand(law, ahead, rate)
+        position, rate = q[dof.q_index], velocity[k]
+        stiffness, damping = dof.stiffness, dof.damping
+        passive = -stiffness * (position - dof.rest) - damping * rate
+        wanted = demand(law, position, rate)
         if horizon == 0.0 or overspeeds(wanted, rate, dof.velocity_limit):
             active = limited(wanted, rate, dof.effort_limit, dof.velocity_limit)
         elif law.saturated != 0:
             active = law.saturated * dof.effort_limit
         else:
             active = wanted
-            inertia += horizon * (law.kd + horizon * law.kp)
+            stiffness += law.kp
+            damping += law.kd
         effort_out[k] = passive + active
-        joint_inertia_out[k] = inertia
+        joint_inertia_out[k] = dof.rotor_inertia
+        if horizon > 0.0:
+            joint_inertia_out[k] += spring_inertia(stiffness, horizon)
+            joint_inertia_out[k] += damping_inertia(damping, dof.own_inertia, horizon)
+
+
+@inlined_kernel
+def spring_inertia(stiffness, time_step):
+    """Return what a spring of force -k (q + dt (v' - v) / 4) adds to a joint's inertia.
+
+    `q` is the middle of the step, v and v' the velocities at its ends. The rule is symmetric in
+    time, so of second order and without loss of energy, and stable at any stiffness, as the
+    trapezoidal rule.
+    """
+    return 0.25 * time_step * time_step * stiffness
+
+
+@inlined_kernel
+def damping_inertia(damping, inertia, time_step):
+    """Return what a damper of force -c (v + s (v' - v)) adds to a joint's inertia: s dt c.
+
+    With z = c dt / `inertia`, s = (1 + z) / (2 + z): a damped inertia slows by 1 / (1 + z + z^2/2),
+    the (0, 2) Pade approximant of exp(-z), of second order and monotone however large z. `inertia`
+    is the least that the joint can see; seeing more, it is slowed as exactly and as monotonely.
+    """
+    if damping <= 0.0:
+        return 0.0
+    added = damping * time_step
+    return added * (inertia + added) / (2.0 * inertia + added)
 
 
 @inner_kernel
@@ -76,13 +104,23 @@ def mark_saturated(forest, control, q, velocity, dv, horizon):
         dof, law = forest.dofs[k], control[k]
         if dof.q_index < 0 or law.saturated != 0:
             continue
-        wanted = demand(law, q[dof.q_index] + horizon * velocity[k], velocity[k])
+        wanted = demand(law, q[dof.q_index], velocity[k])
         if not overspeeds(wanted, velocity[k], dof.velocity_limit):
-            wanted -= horizon * (law.kd + horizon * law.kp) * dv[k]
+            wanted -= actuator_inertia(dof, law, horizon) * dv[k]
             if abs(wanted) > dof.effort_limit:
                 law.saturated = 1 if wanted > 0.0 else -1
                 found = True
     return found
+
+
+@inlined_kernel
+def actuator_inertia(dof, law, time_step):
+    """Return the actuator's share of what its joint sees as inertia in an implicit step."""
+    share = 0.0
+    if law.kd > 0.0:
+        damping = dof.damping + law.kd
+        share = law.kd / damping * damping_inertia(damping, dof.own_inertia, time_step)
+    return share + spring_inertia(law.kp, time_step)
 
 
 @inner_kernel
@@ -93,8 +131,8 @@ def clear_saturated(control):
 
 
 @inner_kernel
-def delivered_effort(forest, control, q_before, velocity_before, velocity, horizon):
-    """Write control.applied: the actuator's share of a step that `joint_forces` began.
+def delivered_effort(forest, control, q, velocity_before, velocity, horizon):
+    """Write control.applied: the actuator's share of a step that `joint_forces` began with `q`.
 
     Constraint forces come after the limits of an implicit step are found, so an impact may take an
     actuator beyond its limit for that step.
@@ -104,13 +142,14 @@ def delivered_effort(forest, control, q_before, velocity_before, velocity, horiz
         if dof.q_index < 0:
             continue
         rate = velocity_before[k]
-        wanted = demand(law, q_before[dof.q_index] + horizon * rate, rate)
+        wanted = demand(law, q[dof.q_index], rate)
         if horizon == 0.0 or overspeeds(wanted, rate, dof.velocity_limit):
             law.applied = limited(wanted, rate, dof.effort_limit, dof.velocity_limit)
         elif law.saturated != 0:
             law.applied = law.saturated * dof.effort_limit
         else:
-            law.applied = wanted - (law.kd + horizon * law.kp) * (velocity[k] - rate)
+            change = (velocity[k] - rate) / horizon
+            law.applied = wanted - actuator_inertia(dof, law, horizon) * change
 
 
 @inner_kernel

@@ -83,7 +83,8 @@ class DenseBeam:
     def system(self):
         """Return the matrix and the right side of eq. 15, whose unknowns are v+ and lambda.
 
-        The rows hold half a step from where velocities are, so half a step's bend is taken off.
+        The rows hold in the middle of the step, half a step from both velocities: half a step's
+        bend is taken off the new one. The old one's, and what the errors bend until there, cancel.
         """
         G, g, bends = self.rows()
         h, gamma, count = self.time_step, self.gamma, len(self.mass)
@@ -96,19 +97,24 @@ class DenseBeam:
         matrix[count:, :count] = G
         matrix[count:, count:] = self.sigma * np.eye(len(g))
         late = 0.5 * h * bends
-        right = gamma * (G @ velocity - late) - 4.0 / h * gamma * g - late
+        right = gamma * (G @ velocity) - 4.0 / h * gamma * g - late
         return matrix, np.concatenate([self.mass * velocity + h * force.ravel(), right])
 
     def step(self, count: int = 1) -> None:
-        """Do eqs. 15 and 16; attitudes turn about the new angular velocity for a step."""
+        """Do eqs. 15 and 16 in the middle of steps: drift for half a step before and after."""
         for _ in range(count):
+            self._drift()
             solution = solve(*self.system())
             self.impulse = solution[len(self.mass) :]
             new = solution[: len(self.mass)].reshape(-1, 6)
             self.v, self.omega = new[:, :3], new[:, 3:]
-            self.x = self.x + self.time_step * self.v
-            turns = Rotation.from_rotvec(self.time_step * self.omega).as_matrix()
-            self.R = turns @ self.R
+            self._drift()
+
+    def _drift(self) -> None:
+        """Move for half a step with the velocities as they are."""
+        half = 0.5 * self.time_step
+        self.x = self.x + half * self.v
+        self.R = Rotation.from_rotvec(half * self.omega).as_matrix() @ self.R
 
 
 def twice(omega: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.model.system import JOINT_NV, System
+from hrpsim.model.system import FREE, JOINT_NV, PRISMATIC, System
 
 BODY = np.dtype(
     [
@@ -32,6 +32,8 @@ DOF = np.dtype(
         ("body", "i8"),
         ("q_index", "i8"),  # of a joint's position; -1 for a degree of freedom of a FREE body
         ("rotor_inertia", "f8"),
+        ("own_inertia", "f8"),  # what the joint moves at least: its own link and the rotor
+        ("turns_freely", "i8"),  # of a body alone in its tree, its origin at its centre of mass
         ("stiffness", "f8"),
         ("rest", "f8"),
         ("damping", "f8"),
@@ -62,13 +64,26 @@ def forest_of(system: System) -> Forest:
         bodies[name] = getattr(system, name)
     dofs = np.zeros(len(system.dof_body), dtype=DOF)
     dofs["body"] = system.dof_body
-    for name in DOF.names[2:]:
+    for name in set(DOF.names) & set(System._fields) - {"q_index"}:
         dofs[name] = getattr(system, name)
     dofs["q_index"] = -1
-    for body in bodies:
+    children = np.bincount(system.parent[system.parent >= 0], minlength=len(bodies))
+    for body, child_count in zip(bodies, children, strict=True):
         if JOINT_NV[body["joint_type"]] == 1:
-            dofs["q_index"][body["v_index"]] = body["q_index"]
+            dof = body["v_index"]
+            dofs["q_index"][dof] = body["q_index"]
+            dofs["own_inertia"][dof] = dofs["rotor_inertia"][dof] + _own_inertia(body)
+        elif body["joint_type"] == FREE and child_count == 0 and not body["com"].any():
+            dofs["turns_freely"][body["v_index"] : body["v_index"] + 6] = 1
     return Forest(bodies, dofs, breadth_first(bodies["parent"], bodies["root"]))
+
+
+def _own_inertia(body: np.void) -> float:
+    """Return a link's inertia about, or its mass along, the z axis of its joint."""
+    if body["joint_type"] == PRISMATIC:
+        return body["mass"]
+    x, y, _ = body["com"]
+    return body["inertia"][2, 2] + body["mass"] * (x * x + y * y)
 
 
 def breadth_first(parent: np.ndarray, root: np.ndarray) -> np.ndarray:

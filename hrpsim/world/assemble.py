@@ -30,6 +30,7 @@ from hrpsim.solvers.direct_system import new_direct_system
 from hrpsim.world.body import Body
 from hrpsim.world.entity import Entity, shape_radius, shape_thickness
 from hrpsim.world.islands import Islands, new_islands
+from hrpsim.world.midpoint import MEMORY
 from hrpsim.world.robot import Robot
 from hrpsim.world.scene import TALLY, WRENCH, Scene, new_work
 
@@ -167,6 +168,7 @@ def assemble(
         forest=forest_of(system),
         q=np.zeros(positions),
         velocity=np.zeros(dofs),
+        past_accelerations=np.zeros((dofs, MEMORY)),
         control=np.zeros(dofs, dtype=CONTROL),
         joint_laws=_rigid_laws(dofs, float(settings["time_step"][0])),
         joint_holds=np.zeros(dofs, dtype=JOINT_HOLD),

@@ -58,6 +58,7 @@ def carry_over(old: Scene, new: Scene, fixed_count: int, added: int) -> Scene:
     for name in (
         "q",
         "velocity",
+        "past_accelerations",
         "control",
         "joint_laws",
         "joint_holds",

@@ -96,6 +96,9 @@ class Entity:
     def _velocity(self) -> np.ndarray:
         return self.world.scene.velocity[self.first_v : self.first_v + self.nv]
 
+    def _forget_accelerations(self) -> None:
+        self.world.scene.past_accelerations[self.first_v : self.first_v + self.nv] = 0.0
+
     @property
     def q(self) -> np.ndarray:
         """Configuration (nq,); a free base's x y z [m] and quaternion x y z w first."""
@@ -106,6 +109,7 @@ class Entity:
         q = self._checked_q(values)
         self.world.wake(self)
         self._q()[:] = q
+        self._forget_accelerations()
         self.world.forget_contacts()
 
     @property
@@ -121,6 +125,7 @@ class Entity:
         self.world.wake(self)
         velocity_to_kernel(self.forest, self._q().copy(), v, v_out := np.empty(self.nv))
         self._velocity()[:] = v_out
+        self._forget_accelerations()
 
     def _checked_q(self, values) -> np.ndarray:
         q = finite_vector(f"q of {self.name!r}", values, self.nq)

@@ -23,17 +23,30 @@ _PASSES = 4  # over the pairs: a tree that stops may come to lie in the way of a
 
 @inlined_kernel
 def stop_at_impacts(s):
-    """Take back the part of the step's motion that would lead through something."""
-    if not _anything_fast(s):
-        return DONE
+    """Take back the part of the motion from work.q_swept that would lead through something."""
+    return stop_fast(s, 1) if _anything_fast(s) else DONE
+
+
+@inlined_kernel
+def stop_fast(s, held):
+    """The same, where something is fast; `held` says whether contacts have acted on the motion."""
     if s.late[IMPACTS] == 0:
         s.tally[0].needed = IMPACTS
         return NEEDS_KERNEL
-    return call_with_scene(s, IMPACTS, ())
+    return call_with_scene(s, IMPACTS, (held,))
+
+
+@inlined_kernel
+def any_fast(collision):
+    """Return whether a shape is fast, as candidates were listed."""
+    fast = False
+    for k in range(collision.moving.shape[0]):
+        fast = fast or is_fast(collision.shapes[collision.moving[k]])
+    return fast
 
 
 @late_kernel
-def stop_all(s):
+def stop_all(s, held):
     """Stop what passes through something, if anything does."""
     status = _look_further(s)
     if status != DONE:
@@ -42,7 +55,7 @@ def stop_all(s):
     for i in range(s.work.held.shape[0]):
         s.work.held[i].until = 1.0
     for _ in range(_PASSES):
-        if not _stop_pairs(s):
+        if not _stop_pairs(s, held):
             break
     _go_back(s)
     return DONE
@@ -75,12 +88,12 @@ def is_fast(shape):
 
 @inner_kernel
 def _find_motions(s):
-    """Write how every shape moves, in the world, from the start of the step to its end."""
+    """Write how every shape moves, in the world, from work.q_swept to s.q."""
     motions, shapes = s.collision.motions, s.collision.shapes
     nowhere = s.work.directions[0]
     for r in range(3):
         nowhere[r] = 0.0
-    update_poses(s.forest, s.work.q_start, s.kinematics)
+    update_poses(s.forest, s.work.q_swept, s.kinematics)
     for k in range(shapes.shape[0]):
         motion = motions[k]
         place_shape(s.forest, s.kinematics, shapes[k], nowhere, motion.R_start, motion.p_start)
@@ -114,7 +127,7 @@ def _look_further(s):
 
 
 @inner_kernel
-def _stop_pairs(s):
+def _stop_pairs(s, held_by_contacts):
     """Stop fast trees at their earliest impact; return whether any stops earlier than before."""
     shapes, held = s.collision.shapes, s.work.held
     stopped = False
@@ -130,7 +143,9 @@ def _stop_pairs(s):
             continue
         until_a = held[root_a].until if root_a >= 0 else 1.0
         until_b = held[root_b].until if root_b >= 0 else 1.0
-        fraction = time_of_impact(s.collision.pairs[c], until_a, until_b, s.collision)
+        fraction = time_of_impact(
+            s.collision.pairs[c], until_a, until_b, held_by_contacts, s.collision
+        )
         if fast_a and fraction < until_a:
             held[root_a].until = fraction
             stopped = True
@@ -153,7 +168,7 @@ def _stay_apart(a, b):
 @inner_kernel
 def _go_back(s):
     """Let every tree do the part of its motion that it may."""
-    q, start = s.q, s.work.q_start
+    q, start = s.q, s.work.q_swept
     for i in range(s.forest.bodies.shape[0]):
         body = s.forest.bodies[i]
         part = s.work.held[body.root].until

@@ -9,9 +9,8 @@ from hrpsim.dynamics.joint_forces import delivered_effort, joint_forces
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.late import STAGES, call_with_scene
 from hrpsim.model.system import FIXED, FREE
-from hrpsim.spatial.rotation import rotate_quaternion
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.world.motion import accelerate, external_forces
+from hrpsim.world.motion import accelerate, external_forces, move
 from hrpsim.world.scene import SEMI_IMPLICIT
 from hrpsim.world.stages import begin_stages, end_stages
 from hrpsim.world.status import DIVERGED, DONE, NEEDS_KERNEL
@@ -20,14 +19,17 @@ from hrpsim.world.stick import ask_back_slip, hold_points
 
 @inlined_kernel
 def integrate_euler(s):
-    """Euler's method: new velocity first, then positions with the new one or the old one."""
+    """Take the step's acceleration, then drift: from the middle on, or the whole step (euler)."""
     work, dt = s.work, s.settings[0].time_step
     for k in range(s.velocity.shape[0]):
         s.velocity[k] += dt * (work.dv[k] + work.change[k])
-    symplectic = s.settings[0].integrator == SEMI_IMPLICIT
-    horizon = dt if symplectic else 0.0
-    delivered_effort(s.forest, s.control, work.q_start, work.velocity_start, s.velocity, horizon)
-    move(s.forest, s.velocity if symplectic else work.velocity_start, dt, s.q)
+    symmetric = s.settings[0].integrator == SEMI_IMPLICIT
+    horizon = dt if symmetric else 0.0
+    delivered_effort(s.forest, s.control, s.q, work.velocity_start, s.velocity, horizon)
+    if symmetric:
+        move(s.forest, s.velocity, 0.5 * dt, s.q)
+    else:
+        move(s.forest, work.velocity_start, dt, s.q)
 
 
 @late_kernel
@@ -108,29 +110,6 @@ def correct_positions(s):
     """Move along the displacement rate that takes back penetration; velocities do not change."""
     if s.tally[0].pushed:
         move(s.forest, s.work.push, s.settings[0].time_step, s.q)
-
-
-@inner_kernel
-def move(forest, velocity, duration, q):
-    """Carry q along a constant velocity (kernels' layout) for `duration` [s]."""
-    for i in range(forest.bodies.shape[0]):
-        body = forest.bodies[i]
-        joint, k, j = body.joint_type, body.v_index, body.q_index
-        if joint == FREE:
-            if not _any_moves(velocity, k):
-                continue  # not even by the rounding of its quaternion's length
-            for r in range(3):
-                q[j + r] += duration * velocity[k + 3 + r]
-            rotate_quaternion(q, j + 3, velocity[k], velocity[k + 1], velocity[k + 2], duration)
-        elif joint != FIXED:
-            q[j] += duration * velocity[k]
-
-
-@inlined_kernel
-def _any_moves(velocity, k):
-    """Return whether any of the six velocities of a free body is not zero."""
-    angular = velocity[k] != 0.0 or velocity[k + 1] != 0.0 or velocity[k + 2] != 0.0
-    return angular or velocity[k + 3] != 0.0 or velocity[k + 4] != 0.0 or velocity[k + 5] != 0.0
 
 
 @inner_kernel

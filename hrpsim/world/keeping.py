@@ -104,6 +104,7 @@ class Keeping:
         return (
             scene.q,
             scene.velocity,
+            scene.past_accelerations,
             scene.control,
             scene.joint_laws,
             scene.joint_holds,

@@ -14,7 +14,6 @@ from hrpsim import late
 from hrpsim.collision.contacts import meet_convex, meet_meshes
 from hrpsim.compiled import address_of, is_cached
 from hrpsim.constraints.rows import PENALTY
-from hrpsim.model.system import FREE
 from hrpsim.reference import Reference
 from hrpsim.world.constrain import descend_springs, solve_direct_island
 from hrpsim.world.impact_times import stop_all
@@ -36,7 +35,7 @@ from hrpsim.world.tension import add_tension
 # By place in Scene.late: kernels that the step calls with the whole scene, and further arguments.
 _WITH_SCENE: dict[int, tuple] = {
     late.SPIN: (turn_freely, float64),
-    late.IMPACTS: (stop_all,),
+    late.IMPACTS: (stop_all, int64),
     late.STRIKE: (let_meet,),
     late.RK4_STEP: (integrate_rk4,),
     late.STAGES: (solve_stage, int64),
@@ -111,17 +110,10 @@ def _uses(scene: Scene) -> dict[int, bool]:
         late.PENALTY_CONTACTS: bool(np.any(scene.solver_choice == PENALTY)),
         late.SPRING_HINGES: sprung,
         late.STEEPEST_DESCENT: sprung,
-        late.SPIN: _any_alone(scene),
+        late.SPIN: bool(scene.forest.dofs["turns_freely"].any()),
         late.REST: loose,
         late.SLEEP: loose,
     }
-
-
-def _any_alone(scene: Scene) -> bool:
-    """Return whether a free body is alone in its tree."""
-    bodies = scene.forest.bodies
-    sizes = np.bincount(bodies["root"], minlength=len(bodies))
-    return bool(np.any((bodies["joint_type"] == FREE) & (sizes == 1)))
 
 
 def _argument_types(scene: Scene, number: int) -> tuple:

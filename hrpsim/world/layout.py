@@ -15,7 +15,15 @@ from hrpsim.kinematics.forest import Forest, breadth_first
 from hrpsim.world.entity import Entity
 from hrpsim.world.scene import Scene
 
-_BY_DOF = ("velocity", "control", "joint_laws", "joint_holds", "joint_impulses")
+# What lasts from step to step, an entry for each degree of freedom.
+BY_DOF = (
+    "velocity",
+    "past_accelerations",
+    "control",
+    "joint_laws",
+    "joint_holds",
+    "joint_impulses",
+)
 
 
 def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
@@ -29,7 +37,7 @@ def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
         before = entity
     forest = scene.forest
     _permute((scene.q,), positions)
-    _permute((forest.dofs, *(getattr(scene, name) for name in _BY_DOF)), dofs)
+    _permute((forest.dofs, *(getattr(scene, name) for name in BY_DOF)), dofs)
     _permute((forest.bodies, scene.kinematics, scene.islands.trees), bodies)
     body_of, q_of, dof_of = (_inverse(places) for places in (bodies, positions, dofs))
     _renumber(forest.bodies, body_of, "parent", "root")
@@ -53,11 +61,20 @@ def front(scene: Scene, bodies: int, positions: int, dofs: int, connections: int
     """Return a scene of as many bodies, positions, ... as given, on the same memory."""
     n, nq, nv = bodies, positions, dofs
     work, ports = scene.work, scene.ports
-    vectors = ("velocity_start", "velocity_struck", "effort", "joint_inertia", "dv", "joint_load")
+    vectors = (
+        "velocity_start",
+        "velocity_middle",
+        "velocity_struck",
+        "effort",
+        "joint_inertia",
+        "dv",
+        "joint_load",
+    )
     vectors += ("change", "no_effort", "push")
     work = work._replace(
         q_start=work.q_start[:nq],
         q_nearest=work.q_nearest[:nq],
+        q_swept=work.q_swept[:nq],
         held=work.held[:n],
         **{name: getattr(work, name)[:nv] for name in vectors},
     )
@@ -77,7 +94,7 @@ def front(scene: Scene, bodies: int, positions: int, dofs: int, connections: int
         connections=scene.connections[:connections],
         ports=ports,
         work=work,
-        **{name: getattr(scene, name)[:nv] for name in _BY_DOF},
+        **{name: getattr(scene, name)[:nv] for name in BY_DOF},
     )
 
 

@@ -1,4 +1,4 @@
-"""The acceleration of a world without constraint forces."""
+"""How a world moves: its acceleration without constraint forces, and along a velocity."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from hrpsim.dynamics.articulated import accelerations, factorise, start_bodies
 from hrpsim.dynamics.joint_forces import clear_saturated, joint_forces, mark_saturated
 from hrpsim.dynamics.spin import spin_change
 from hrpsim.late import SPIN, TENSION, call_with_scene
-from hrpsim.model.system import FREE
+from hrpsim.model.system import FIXED, FREE
+from hrpsim.spatial.rotation import rotate_quaternion
 from hrpsim.world.status import DONE, SINGULAR
 
 # An actuator at its limit may take others to theirs; so often that is looked at in a step.
@@ -41,21 +42,24 @@ def find_acceleration(s, horizon):
 def turn_freely(s, time_step):
     """Let bodies that are alone in their tree turn without gain of energy (hrpsim.dynamics.spin).
 
-    In work.dv; about the centre of mass, so only for those with their origin there.
+    In work.dv; about the centre of mass, so only for those with their origin there. The rule finds
+    the middle of the step for itself: their past is forgotten, so that none is foretold.
     """
-    bodies = s.forest.bodies
+    bodies, dofs = s.forest.bodies, s.forest.dofs
     for i in range(bodies.shape[0]):
-        if bodies[i].joint_type == FREE and (i + 1 == bodies.shape[0] or bodies[i + 1].root != i):
-            _turn_alone(bodies[i], s.kinematics[i].R, s.velocity, time_step, s.work.dv)
+        body = bodies[i]
+        if body.joint_type == FREE and dofs[body.v_index].turns_freely:
+            _turn_alone(body, s.kinematics[i].R, s.velocity, time_step, s.work.dv)
+            for k in range(body.v_index, body.v_index + 6):
+                for past in range(s.past_accelerations.shape[1]):
+                    s.past_accelerations[k, past] = 0.0
     return DONE
 
 
 @inner_kernel
 def _turn_alone(body, R, velocity, time_step, dv):
     """Change the angular acceleration of one body, whose rotation is R (3, 3)."""
-    c, k = body.com, body.v_index
-    if c[0] != 0.0 or c[1] != 0.0 or c[2] != 0.0:
-        return
+    k = body.v_index
     w0, w1, w2 = velocity[k], velocity[k + 1], velocity[k + 2]
     x = R[0, 0] * w0 + R[1, 0] * w1 + R[2, 0] * w2
     y = R[0, 1] * w0 + R[1, 1] * w1 + R[2, 1] * w2
@@ -100,3 +104,26 @@ def external_forces(kinematics, wrenches, wrench_count, articulated_out):
         external[2] += wrench.torque[2] + x * f[1] - y * f[0]
         for r in range(3):
             external[3 + r] += f[r]
+
+
+@inner_kernel
+def move(forest, velocity, duration, q):
+    """Carry q along a constant velocity (kernels' layout) for `duration` [s]."""
+    for i in range(forest.bodies.shape[0]):
+        body = forest.bodies[i]
+        joint, k, j = body.joint_type, body.v_index, body.q_index
+        if joint == FREE:
+            if not _any_moves(velocity, k):
+                continue  # not even by the rounding of its quaternion's length
+            for r in range(3):
+                q[j + r] += duration * velocity[k + 3 + r]
+            rotate_quaternion(q, j + 3, velocity[k], velocity[k + 1], velocity[k + 2], duration)
+        elif joint != FIXED:
+            q[j] += duration * velocity[k]
+
+
+@inlined_kernel
+def _any_moves(velocity, k):
+    """Return whether any of the six velocities of a free body is not zero."""
+    angular = velocity[k] != 0.0 or velocity[k + 1] != 0.0 or velocity[k + 2] != 0.0
+    return angular or velocity[k + 3] != 0.0 or velocity[k + 4] != 0.0 or velocity[k + 5] != 0.0

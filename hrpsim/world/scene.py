@@ -98,6 +98,8 @@ class Work(NamedTuple):
 
     q_start: np.ndarray  # (nq,)
     velocity_start: np.ndarray  # (nv,)
+    q_swept: np.ndarray  # (nq,) where the motion begins that is looked at for impacts
+    velocity_middle: np.ndarray  # (nv,) where a step finds its forces
     velocity_struck: np.ndarray  # (nv,) after the impacts of an rk4 step
     effort: np.ndarray  # (nv,)
     joint_inertia: np.ndarray  # (nv,)
@@ -123,6 +125,7 @@ class Scene(NamedTuple):
     forest: Forest
     q: np.ndarray  # (nq,)
     velocity: np.ndarray  # (nv,) kernels' layout
+    past_accelerations: np.ndarray  # (nv, 3) of the last step and those before it
     control: np.ndarray  # (nv,) CONTROL
     joint_laws: np.ndarray  # (nv, 5) JOINT_LAW
     joint_holds: np.ndarray  # (nv,) JOINT_HOLD
@@ -149,6 +152,7 @@ def new_work(body_count: int, nq: int, nv: int) -> Work:
     shapes = {
         "q_start": nq,
         "q_nearest": nq,
+        "q_swept": nq,
         "rate": (4, nq),
         "acceleration": (4, nv),
         "directions": (3, 3),

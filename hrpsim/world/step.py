@@ -14,8 +14,9 @@ from hrpsim.late import PROJECTION, RK4_STEP, STRIKE, call_with_scene
 from hrpsim.sensors.sensing import sense
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import constrain, plan_push, remember_impulses
-from hrpsim.world.impact_times import stop_at_impacts
+from hrpsim.world.impact_times import any_fast, stop_at_impacts, stop_fast
 from hrpsim.world.integrate import all_finite, correct_positions, integrate_euler
+from hrpsim.world.midpoint import drift_to_middle, remember_acceleration
 from hrpsim.world.motion import find_acceleration
 from hrpsim.world.prepare import prepare_rows
 from hrpsim.world.rest import disturb, rest
@@ -58,6 +59,7 @@ def step(s):
         status = integrate(s)
     if status == DONE:
         remember_impulses(s)
+        remember_acceleration(s.work, s.past_accelerations)
         advance_targets(s.control)
         return rest(s)
     restore_start(s)
@@ -69,32 +71,33 @@ def look(s):
     """Keep the start of the step, and find where everything is and how it moves."""
     copy_vector(s.q, s.work.q_start)
     copy_vector(s.velocity, s.work.velocity_start)
+    if s.settings[0].integrator == SEMI_IMPLICIT:
+        drift_to_middle(s)
+    else:
+        copy_vector(s.velocity, s.work.velocity_middle)
+    place_bodies(s)
+
+
+@inlined_kernel
+def place_bodies(s):
+    """Find where every body is, and how it moves."""
     update_poses(s.forest, s.q, s.kinematics)
-    update_velocities(s.forest, s.velocity, s.kinematics)
+    update_velocities(s.forest, s.work.velocity_middle, s.kinematics)
 
 
 @inlined_kernel
 def collide_shapes(s):
     """Find the contact points, and what each pressed with in the last step."""
     settings, tally, collision = s.settings[0], s.tally[0], s.collision
-    count = refresh_candidates(
-        s.forest,
-        s.kinematics,
-        settings.contact_margin,
-        settings.time_step,
-        settings.skin,
-        settings.continuous,
-        tally.candidate_count,
-        collision,
-    )
-    if count > collision.pairs.shape[0]:
-        tally.candidate_count, tally.needed = -1, count
-        return MORE_CANDIDATES
-    tally.candidate_count = count
+    status = list_pairs(s)
+    if status == DONE and settings.continuous and settings.integrator == SEMI_IMPLICIT:
+        status = stop_drift(s)
+    if status != DONE:
+        return status
     count = detect(
         s.forest,
         s.kinematics,
-        count,
+        tally.candidate_count,
         settings.contact_margin,
         settings.time_step,
         s.late,
@@ -111,6 +114,40 @@ def collide_shapes(s):
         tally.previous_count, collision.previous, count, collision.contacts, tally.born_count
     )
     return DONE
+
+
+@inner_kernel
+def list_pairs(s):
+    """List the pairs of shapes that may meet, if the last list may be short."""
+    settings, tally = s.settings[0], s.tally[0]
+    count = refresh_candidates(
+        s.forest,
+        s.kinematics,
+        settings.contact_margin,
+        settings.time_step,
+        settings.skin,
+        settings.continuous,
+        tally.candidate_count,
+        s.collision,
+    )
+    if count > s.collision.pairs.shape[0]:
+        tally.candidate_count, tally.needed = -1, count
+        return MORE_CANDIDATES
+    tally.candidate_count = count
+    return DONE
+
+
+@inlined_kernel
+def stop_drift(s):
+    """Stop what passes through something on its way to the middle of the step."""
+    if not any_fast(s.collision):
+        return DONE
+    copy_vector(s.work.q_start, s.work.q_swept)
+    status = stop_fast(s, 0)
+    if status != DONE:
+        return status
+    place_bodies(s)
+    return list_pairs(s)
 
 
 @inlined_kernel
@@ -145,6 +182,8 @@ def read_sensors(s):
 @inlined_kernel
 def integrate(s):
     """Carry the state to the end of the step, then take back some of the penetration."""
+    if s.settings[0].continuous:
+        copy_vector(s.q, s.work.q_swept)
     if s.settings[0].integrator == RK4:
         status = call_with_scene(s, RK4_STEP, ())
         if status != DONE:

@@ -116,7 +116,7 @@ def test_a_forest_has_the_numbers_of_its_system():
     forest = forest_of(system)
     for name in BODY.names:
         assert (forest.bodies[name] == getattr(system, name)).all(), name
-    for name in set(DOF.names) - {"body", "q_index"}:
+    for name in set(DOF.names) - {"body", "q_index", "own_inertia", "turns_freely"}:
         assert (forest.dofs[name] == getattr(system, name)).all(), name
     assert (forest.dofs["body"] == system.dof_body).all()
     assert (forest.dofs["q_index"][:6] == -1).all()

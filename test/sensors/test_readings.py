@@ -135,10 +135,14 @@ def test_a_shifted_and_turned_sensor_reads_the_same_wrench_in_its_frame(integrat
 
 @integrators
 def test_a_pendulum_pulls_on_its_joint_as_newton_says(integrator):
-    """Let go at q, v: force on the parent = m g - m a of the centre of mass, in the arm's frame."""
+    """Let go at q, v: force on the parent = m g - m a of the centre of mass, in the arm's frame.
+
+    A semi-implicit step finds its forces at its middle, here at 0.8 rad.
+    """
     world = World(integrator=integrator)
     model = load_model(PENDULUM, base="fixed")
-    robot = world.add_robot(model, q=[0.8], v=[2.0])
+    start = 0.8 - (0.5e-3 * 2.0 if integrator == "semi_implicit" else 0.0)
+    robot = world.add_robot(model, q=[start], v=[2.0])
     robot.tau = [0.0]
     world.step()
     acceleration = -2.0 * GRAVITY * 0.5 * math.sin(0.8) / (2.0 * 0.25 + 0.03)

@@ -16,7 +16,7 @@ from hrpsim.world.capacity import grow
 from hrpsim.world.constrain import solve_rows
 from hrpsim.world.prepare import prepare_rows
 from hrpsim.world.status import DONE
-from hrpsim.world.step import collide_shapes, look, move_freely
+from hrpsim.world.step import collide_shapes, look, move_freely, restore_start
 
 
 @kernel
@@ -33,6 +33,7 @@ def prepare(scene):
         for k in range(work.change.shape[0]):
             work.change[k] = s.velocity[k] + s.settings[0].time_step * work.dv[k]
         port_velocities(s.forest, s.kinematics, work.change, s.tally[0].port_count, ports)
+    restore_start(s)
     return status
 
 

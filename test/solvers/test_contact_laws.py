@@ -1,7 +1,7 @@
 """Laws that every step's contact forces must keep, on random piles: looked at from outside.
 
-A semi-implicit step is v' = v + dt (a + contact forces), x' = x + dt v' (plus a push out of
-penetration), so the velocities before and after say what each body was pushed with.
+A semi-implicit step drifts to its middle, does v' = v + dt (a + contact forces) there, and drifts
+on with v', so the velocities before and after say what each body was pushed with.
 """
 
 import math
@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from world.scenes import GRAVITY, INTEGRATORS, show, spin
+from world.scenes import GRAVITY, INTEGRATORS, middle_of_step, show, spin
 from world.scripted import pile
 
 from hrpsim import Box, World
 from hrpsim.constraints.contact_rows import tangents
-from hrpsim.world.body import rotation_matrix
 
 STATIC, KINETIC = 0.5, 0.3
 SLIP_THRESHOLD = 1e-3
@@ -34,12 +33,12 @@ def speed_at(body, point, velocity, spin_rate):
 
 
 def look_at_a_step(world, bodies):
-    """Step once; return each body's centre, twist and inertia before, and its twist after."""
+    """Step once; return each body's twist before and after, with its centre and inertia between."""
     before = {}
     for b in bodies:
-        R = rotation_matrix(b.orientation)
+        centre, R = middle_of_step(b, world.time_step)
         inertia = R @ b.system.inertia[0] @ R.T
-        before[b.name] = b.position.copy(), b.velocity, b.angular_velocity, inertia
+        before[b.name] = centre, b.velocity, b.angular_velocity, inertia
     world.step()
     after = {b.name: (b.velocity, b.angular_velocity) for b in bodies}
     return before, after

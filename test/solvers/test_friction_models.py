@@ -12,7 +12,7 @@ import pytest
 from sensors.test_standing import half_sitting, humanoid
 from solvers.laws import prepared, problem_of
 from solvers.test_contact_laws import falling_pile, look_at_a_step
-from world.scenes import GRAVITY, INTEGRATORS, contact_force, show
+from world.scenes import GRAVITY, INTEGRATORS, contact_force, middle_of_step, show
 from world.scripted import bits, pile
 
 from hrpsim import Box, Sphere, World, WorldError, load_model, load_world
@@ -399,7 +399,8 @@ def test_slip_direction_friction_is_exactly_against_the_slip_at_the_start_of_the
     )
     seen = 0
     for _ in range(60):
-        position, v, w = block.position.copy(), block.velocity, block.angular_velocity
+        position, _ = middle_of_step(block, world.time_step)
+        v, w = block.velocity, block.angular_velocity
         world.step()
         for c in world.contacts:
             sign = 1.0 if c.a[0] == block.name else -1.0

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from hrpsim import Box, World, load_model
 from hrpsim.world.body import rotation_matrix
@@ -104,3 +105,14 @@ def contact_force(world, name: str) -> np.ndarray:
     for contact in world.contacts:
         total += contact.force * ((contact.a[0] == name) - (contact.b[0] == name))
     return total
+
+
+def middle_of_step(body, time_step: float):
+    """Return position (3,) and rotation matrix of a loose body in the middle of its next step.
+
+    There a semi-implicit step finds its contacts and forces.
+    """
+    half = 0.5 * time_step
+    turn = Rotation.from_rotvec(half * body.angular_velocity)
+    rotation = (turn * Rotation.from_quat(body.orientation)).as_matrix()
+    return body.position + half * body.velocity, rotation

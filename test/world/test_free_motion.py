@@ -58,15 +58,18 @@ def test_the_semi_implicit_step_keeps_the_energy_of_a_tumbling_body():
 
 @pytest.mark.parametrize("spin_rate", [10.0, 1e3, 1e5])
 def test_a_body_that_spins_however_fast_keeps_its_energy(spin_rate):
-    """At 1/50 s up to 320 turns a step: energy and the amount of angular momentum stay."""
+    """At 1/50 s up to 320 turns a step: energy and the amount of angular momentum stay.
+
+    To the rounding of turns by 1000 rad, two in each of 500 steps.
+    """
     world = World(0.02, gravity=(0, 0, 0))
     body = world.add_body(
         Box((0.3, 0.2, 0.1)), 2.0, angular_velocity=(spin_rate, 0.3 * spin_rate, -0.1 * spin_rate)
     )
     energy, momentum = kinetic_energy(body), np.linalg.norm(spin(body))
     world.step(500)
-    assert kinetic_energy(body) == pytest.approx(energy, rel=1e-11)
-    assert np.linalg.norm(spin(body)) == pytest.approx(momentum, rel=1e-11)
+    assert kinetic_energy(body) == pytest.approx(energy, rel=3e-11)
+    assert np.linalg.norm(spin(body)) == pytest.approx(momentum, rel=3e-11)
 
 
 def test_a_body_without_gravity_keeps_its_linear_momentum_exactly():
@@ -96,14 +99,13 @@ def test_rk4_falls_along_the_parabola(inertia):
     assert error < 1e-12
 
 
-def test_the_semi_implicit_fall_is_that_of_symplectic_euler():
-    """x = v0 t + g t (t + dt) / 2, g dt t / 2 below the parabola: the method's own error."""
-    dt = 1e-3
-    world = World(dt)
+@pytest.mark.parametrize("time_step", [1e-3, 1e-2, 0.1])
+def test_the_semi_implicit_fall_is_the_parabola(time_step):
+    """x = v0 t + g t^2 / 2, exactly, whatever the step."""
+    world = World(time_step)
     body = world.add_body(Box((0.1, 0.1, 0.1)), 2.0, velocity=(1.0, 0.0, 3.0))
-    world.step(1000)
-    fall = 3.0 - GRAVITY * (1.0 + dt) / 2.0
-    assert np.abs(body.position - (1.0, 0.0, fall)).max() < 1e-12
+    world.step(round(1.0 / time_step))
+    assert np.abs(body.position - (1.0, 0.0, 3.0 - GRAVITY / 2.0)).max() < 1e-12
 
 
 def test_euler_falls_short_by_its_own_closed_form():

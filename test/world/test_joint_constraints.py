@@ -233,5 +233,6 @@ def test_a_loop_closed_on_a_tree_moves_as_a_four_bar(projected, largest):
         off = max(off, np.abs(turned).max())
     show(f"four-bar, projection {projected}: gap [m], angles off the geometry [rad]", gap, off)
     # a motor holds a speed, not a place: what the corrections moved the crank by stays
-    assert q[0] == pytest.approx(0.3 + 2.0 * 6.3, abs=1e-5)
+    # and takes hold in the middle of the first step.
+    assert q[0] == pytest.approx(0.3 + 2.0 * (6.3 - 0.5e-3), abs=1e-5)
     assert gap < largest and off < 10.0 * largest

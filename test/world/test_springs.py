@@ -58,11 +58,12 @@ def test_rk4_is_of_fourth_order_on_a_bush(damping, gravity):
     assert (error[:-1] / error[1:] >= 14.0).all()
 
 
-def test_the_semi_implicit_step_is_of_first_order_on_a_bush():
-    error = errors("semi_implicit", (1e-4, 5e-5, 2.5e-5), 1000.0, GRAVITY)
-    show("semi_implicit bush: errors, ratios", *error, *(error[:-1] / error[1:]))
+@pytest.mark.parametrize("damping, gravity", [(0.0, 0.0), (0.0, GRAVITY), (1000.0, GRAVITY)])
+def test_the_semi_implicit_step_is_of_second_order_on_a_bush(damping, gravity):
+    error = errors("semi_implicit", (5e-4, 2.5e-4, 1.25e-4), damping, gravity)
     ratio = error[:-1] / error[1:]
-    assert (1.8 < ratio).all() and (ratio < 2.2).all()
+    show(f"semi_implicit bush, damping {damping:g}: errors, ratios", *error, *ratio)
+    assert (3.8 < ratio).all() and (ratio < 4.3).all()
 
 
 def test_rk4_keeps_the_energy_of_an_undamped_bush():
