@@ -53,6 +53,7 @@ JOIN = np.dtype(
         ("solver", "i8"),
         ("first_row", "i8"),  # in this step
         ("impulse", "f8", (6,)),  # of the last step, on a [Ns or Nms]
+        ("struck", "f8", (6,)),  # what came besides at once, in an rk4 step
         ("error", "f8", (6,)),  # g of the held axes [m or rad]
     ]
 )
@@ -326,4 +327,16 @@ def remember_connection_impulses(rows, connections_out):
             join.impulse[axis] = 0.0
             if join.enabled and join.axes[axis]:
                 join.impulse[axis] = rows[number].impulse
+                number += 1
+
+
+@inner_kernel
+def add_struck_connection_impulses(rows, connections_out):
+    """Add what the connections' rows did in an impact at the start of the step, for users."""
+    for c in range(connections_out.shape[0]):
+        join = connections_out[c]
+        number = join.first_row
+        for axis in range(6):
+            if join.enabled and join.axes[axis]:
+                join.struck[axis] += rows[number].impulse
                 number += 1

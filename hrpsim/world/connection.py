@@ -88,7 +88,7 @@ class Connection:
         record = self._changing()
         if bool(record["enabled"]) != bool(value):
             record["enabled"] = bool(value)
-            record["impulse"] = 0.0
+            record["impulse"] = record["struck"] = 0.0
             self.world.refresh_exclusions()
 
     @property
@@ -183,7 +183,7 @@ class Connection:
         k = self._free_axis(axis)
         record = self._changing()
         record["axes"][k] = 0
-        record["impulse"][k] = record["speed"][k] = 0.0
+        record["impulse"][k] = record["struck"][k] = record["speed"][k] = 0.0
 
     def _free_axis(self, axis: str) -> int:
         if axis not in AXES:
@@ -215,7 +215,7 @@ class Connection:
         Along the world's axes, about the point of frame b; a gets the opposite at the same point.
         """
         scene = self.world.scene
-        impulse = self._record()["impulse"]
+        impulse = self._record()["impulse"] + self._record()["struck"]
         directions = self._measure(scene.kinematics)[1]
         scale = -1.0 / float(scene.settings["time_step"][0])
         force, torque = impulse[:3] @ directions[:3], impulse[3:] @ directions[3:]
@@ -243,7 +243,7 @@ class Connection:
     def keep_as_initial(self) -> None:
         """Make the present state (enabled, driven, its numbers) that which a reset returns to."""
         self._initial[0] = self._record()
-        self._initial["impulse"] = 0.0
+        self._initial["impulse"] = self._initial["struck"] = 0.0
 
     def start_disabled(self) -> None:
         """Let a reset leave the connection disabled: it was made when time had passed."""
