@@ -54,7 +54,6 @@ JOINT_IMPULSE = np.dtype(
         ("mimic", "f8"),
         ("lock", "f8"),
         ("motor", "f8"),
-        ("struck", "f8", (6,)),  # what came besides at once, by kind of row: LOWER_LIMIT first
     ]
 )
 
@@ -241,9 +240,9 @@ def remember_joint_impulses(rows, first, row_count, impulses_out):
 
 
 @inner_kernel
-def add_struck_joint_impulses(rows, first, row_count, impulses_out):
+def add_struck_joint_impulses(rows, first, row_count, struck_out):
     """Add what the joint rows did in an impact at the start of the step, for users to read."""
     for number in range(first, row_count):
         row = rows[number]
         if LOWER_LIMIT <= row.kind and row.kind <= MOTOR:
-            impulses_out[row.source].struck[row.kind - LOWER_LIMIT] += row.impulse
+            struck_out[row.source, row.kind - LOWER_LIMIT] += row.impulse

@@ -31,6 +31,7 @@ class EffortSources(NamedTuple):
 
     settings: np.ndarray  # (1,) SETTINGS
     impulses: np.ndarray  # (nv,) JOINT_IMPULSE
+    struck: np.ndarray  # (nv, 6) what came besides at once
     dofs: np.ndarray  # (nv,) DOF, numbered within the robot
     joint_v: np.ndarray  # (n,) places of the joints in the impulses
     joint_of: np.ndarray  # (nv,) the other way round
@@ -44,21 +45,23 @@ def read_efforts(s, kind, efforts_out):
     """
     scale = 1.0 / s.settings[0].time_step
     for k in range(s.joint_v.shape[0]):
-        efforts_out[k] = scale * _impulse_of(s.impulses[s.joint_v[k]], kind)
+        at = s.joint_v[k]
+        efforts_out[k] = scale * _impulse_of(s.impulses[at], s.struck[at], kind)
     if kind != ALL_KINDS:
         return 0
     for k in range(s.joint_v.shape[0]):
-        dof = s.dofs[s.joint_v[k]]
+        at = s.joint_v[k]
+        dof = s.dofs[at]
         if dof.mimic_dof >= 0:
-            effort = scale * _impulse_of(s.impulses[s.joint_v[k]], MIMIC_LAW)
+            effort = scale * _impulse_of(s.impulses[at], s.struck[at], MIMIC_LAW)
             efforts_out[s.joint_of[dof.mimic_dof]] -= dof.mimic_ratio * effort
     return 0
 
 
 @inlined_kernel
-def _impulse_of(impulse, kind):
+def _impulse_of(impulse, struck, kind):
     """Return what rows of one kind, or of all, did in a step, impacts included [Nms or Ns]."""
-    struck, total = impulse.struck, 0.0
+    total = 0.0
     if kind == LIMIT_LAW or kind == ALL_KINDS:
         total += impulse.lower - impulse.upper
         total += struck[LOWER_LIMIT - LOWER_LIMIT] - struck[UPPER_LIMIT - LOWER_LIMIT]

@@ -123,6 +123,7 @@ class Keeping:
             scene.joint_laws,
             scene.joint_holds,
             scene.joint_impulses,
+            scene.joint_struck,
             scene.connections,
             scene.spring_hinges,
             scene.kinematics,

@@ -15,7 +15,8 @@ from hrpsim.kinematics.forest import Forest, breadth_first
 from hrpsim.world.entity import Entity
 from hrpsim.world.scene import Scene
 
-_BY_DOF = ("velocity", "control", "joint_laws", "joint_holds", "joint_impulses")
+# the arrays of a scene with an entry for each degree of freedom
+BY_DOF = ("velocity", "control", "joint_laws", "joint_holds", "joint_impulses", "joint_struck")
 
 
 def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
@@ -29,7 +30,7 @@ def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
         before = entity
     forest = scene.forest
     _permute((scene.q,), positions)
-    _permute((forest.dofs, *(getattr(scene, name) for name in _BY_DOF)), dofs)
+    _permute((forest.dofs, *(getattr(scene, name) for name in BY_DOF)), dofs)
     _permute((forest.bodies, scene.kinematics, scene.islands.trees), bodies)
     body_of, q_of, dof_of = (_inverse(places) for places in (bodies, positions, dofs))
     _renumber(forest.bodies, body_of, "parent", "root")
@@ -77,7 +78,7 @@ def front(scene: Scene, bodies: int, positions: int, dofs: int, connections: int
         connections=scene.connections[:connections],
         ports=ports,
         work=work,
-        **{name: getattr(scene, name)[:nv] for name in _BY_DOF},
+        **{name: getattr(scene, name)[:nv] for name in BY_DOF},
     )
 
 

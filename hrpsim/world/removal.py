@@ -7,6 +7,7 @@ import numpy as np
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.world.assemble import assemble
 from hrpsim.world.entity import Entity
+from hrpsim.world.layout import BY_DOF
 from hrpsim.world.robot import Robot
 from hrpsim.world.scene import Scene
 
@@ -107,7 +108,7 @@ def carry_without(old: Scene, new: Scene, gone: Gone) -> Scene:
     new.tally["worst_row"] = -1
     for names, places in (
         (("q",), gone.q),
-        (("velocity", "control", "joint_laws", "joint_holds", "joint_impulses"), gone.v),
+        (BY_DOF, gone.v),
         (("kinematics",), gone.bodies),
     ):
         for name in names:

@@ -35,7 +35,12 @@ class RobotAccess:
         joint_of[joint_v] = np.arange(len(joint_v))
         self.efforts = Reference(
             EffortSources(
-                scene.settings, scene.joint_impulses[dofs], robot.forest.dofs, joint_v, joint_of
+                scene.settings,
+                scene.joint_impulses[dofs],
+                scene.joint_struck[dofs],
+                robot.forest.dofs,
+                joint_v,
+                joint_of,
             )
         )
         self.links = Reference(

@@ -61,6 +61,7 @@ TALLY = np.dtype(
         ("sweeps", "i8"),
         ("residual", "f8"),  # [m/s]
         ("worst_row", "i8"),  # the row furthest from its law, if they were looked at
+        ("worst_residual", "f8"),  # of the steps of a call that did not converge [m/s]
         ("worst_kind", "i8"),  # of the worst row of all steps of a call; -1: not known
         ("worst_source", "i8"),  # what it belongs to, as in ROW; of a contact, its first shape
         ("worst_other", "i8"),  # of a contact, its second shape
@@ -131,6 +132,7 @@ class Scene(NamedTuple):
     joint_laws: np.ndarray  # (nv, 5) JOINT_LAW
     joint_holds: np.ndarray  # (nv,) JOINT_HOLD
     joint_impulses: np.ndarray  # (nv,) JOINT_IMPULSE
+    joint_struck: np.ndarray  # (nv, 6) what came besides at once, by kind from LOWER_LIMIT on
     kinematics: np.ndarray  # (n,) KINEMATICS
     articulated: np.ndarray  # (n,) ARTICULATED
     collision: Collision

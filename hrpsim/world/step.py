@@ -37,21 +37,19 @@ from hrpsim.world.worst import keep_worst
 def advance(scene, steps):
     """Do up to `steps` steps; a step that fails leaves its start.
 
-    Returns (steps done, status, how many of them did not converge, their largest residual [m/s]).
+    Returns (steps done, status, how many of them did not converge).
     """
-    unmet, worst = 0, -1.0
+    unmet = 0
     for done in range(steps):
         status = step(scene)
         if status != DONE and status != FALLS_ASLEEP:
-            return done, status, unmet, worst
+            return done, status, unmet
         if not scene.tally[0].converged:
+            keep_worst(scene, unmet)
             unmet += 1
-            if scene.tally[0].residual > worst:
-                worst = scene.tally[0].residual
-                keep_worst(scene)
         if status == FALLS_ASLEEP:
-            return done + 1, status, unmet, worst
-    return steps, DONE, unmet, worst
+            return done + 1, status, unmet
+    return steps, DONE, unmet
 
 
 @inner_kernel

@@ -323,6 +323,7 @@ class World(
         scene.tally["previous_count"] = 0
         scene.tally["candidate_count"] = -1
         scene.joint_impulses[:] = 0
+        scene.joint_struck[:] = 0.0
         scene.connections["impulse"] = scene.connections["struck"] = 0.0
         scene.spring_hinges["impulse"] = 0.0
 
@@ -357,14 +358,14 @@ class World(
                 if self._reference is None or scene is not self._reference.whole:
                     self._refer_to(scene)
                 if self._run is None:
-                    done, status, unmet, residual = advance(self._reference, left)
+                    done, status, unmet = advance(self._reference, left)
                     self._run = machine_code(advance)
                 else:
-                    done, status, unmet, residual = self._run(self._reference, left)
+                    done, status, unmet = self._run(self._reference, left)
                 self._steps_done += done
                 left -= done
                 if unmet:
-                    self._note_unmet(unmet, residual)
+                    self._note_unmet(unmet)
                 if status != ended.DONE:
                     self._heed(status)
         finally:
@@ -379,8 +380,9 @@ class World(
         if previous is None or self._reference.numba_type is not previous.numba_type:
             self._run = None
 
-    def _note_unmet(self, count: int, residual: float) -> None:
+    def _note_unmet(self, count: int) -> None:
         """Remember that steps did not converge, and what was worst of all while it has its name."""
+        residual = float(self._scene.tally["worst_residual"][0])
         for unmet in (self._unmet_in_call, self._unmet_since_reset):
             unmet.add(count, residual, lambda: self._naming().worst_of_call(self._scene))
 

@@ -11,10 +11,15 @@ from hrpsim.constraints.rows import CONTACT_ROW
 
 
 @inner_kernel
-def keep_worst(s):
-    """Note what the worst row of this step belongs to."""
+def keep_worst(s, before):
+    """Note what the worst row of this step belongs to, if it is the worst of all so far.
+
+    `before` is how many steps of this call did not converge before it.
+    """
     tally = s.tally[0]
-    tally.worst_kind = -1
+    if before > 0 and tally.residual <= tally.worst_residual:
+        return
+    tally.worst_residual, tally.worst_kind = tally.residual, -1
     if tally.worst_row < 0 or tally.worst_row >= tally.row_count:
         return
     row = s.rows.rows[tally.worst_row]
