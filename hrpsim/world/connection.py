@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hrpsim.constraints.connection_rows import DRIVEN, HELD, JOIN
-from hrpsim.constraints.connection_state import measure_connection
+from hrpsim.constraints.connection_state import measure_errors
 from hrpsim.constraints.joined_frames import JOINED
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.kinematics.forward import new_kinematics, update_poses
@@ -206,20 +206,22 @@ class Connection:
         scene = self.world.scene
         kinematics = new_kinematics(len(scene.forest.bodies))
         update_poses(scene.forest, scene.q, kinematics)
-        return self._measure(kinematics)[0]
+        joined, errors = np.zeros(1, dtype=JOINED), np.empty(6)
+        self._record()
+        measure_errors(scene.forest, kinematics, scene.connections, self.index, joined, errors)
+        return errors
 
     @property
     def wrench(self) -> np.ndarray:
         """What the connection did to b in the last step (6,): force [N], then torque [Nm].
 
-        Along the world's axes, about the point of frame b; a gets the opposite at the same point.
+        A mean over the step, impacts included. Along the world's axes, about the point of frame b;
+        a gets the opposite at the same point.
         """
-        scene = self.world.scene
-        impulse = self._record()["impulse"] + self._record()["struck"]
-        directions = self._measure(scene.kinematics)[1]
-        scale = -1.0 / float(scene.settings["time_step"][0])
-        force, torque = impulse[:3] @ directions[:3], impulse[3:] @ directions[3:]
-        return scale * np.concatenate([force, torque])
+        self._record()
+        reader, wrench = self.world.reader, np.empty(6)
+        reader.read_wrench(reader.connections, self.index, wrench)
+        return wrench
 
     @property
     def force(self) -> np.ndarray:
@@ -230,15 +232,6 @@ class Connection:
     def torque(self) -> np.ndarray:
         """Torque on b in the last step about the point of frame b, along the world's (3,) [Nm]."""
         return self.wrench[3:]
-
-    def _measure(self, kinematics: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        self._record()
-        scene, joined = self.world.scene, np.zeros(1, dtype=JOINED)
-        errors, directions = np.empty(6), np.empty((6, 3))
-        measure_connection(
-            scene.forest, kinematics, scene.connections, self.index, joined, errors, directions
-        )
-        return errors, directions
 
     def keep_as_initial(self) -> None:
         """Make the present state (enabled, driven, its numbers) that which a reset returns to."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hrpsim.compiled import entry_point
+from hrpsim.constraints.connection_state import ConnectionSources, read_wrench
+from hrpsim.constraints.joined_frames import JOINED
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.reference import Reference
@@ -42,7 +45,7 @@ class Reading:
         `links` and `partners` of contacts are places in it, and the rows of `link_poses` and
         `link_velocities` stand in its order. It changes when something is added or removed.
         """
-        return self._up_to_date().table.names
+        return self.reader.table.names
 
     def contact_arrays(self) -> ContactArrays:
         """Return all contacts of the last step as arrays, each once; see `ContactArrays`.
@@ -50,7 +53,7 @@ class Reading:
         Robots and bodies have the same for their own. Where bodies sleep, those with which they
         fell asleep are among them.
         """
-        reader = self._up_to_date()
+        reader = self.reader
         if self._island_of:
             return reader.all_contacts(reader.sources_of(self.contact_records()))
         return reader.all_contacts(reader.contacts)
@@ -74,7 +77,7 @@ class Reading:
 
         In the order of `link_names`; quaternions have w >= 0.
         """
-        reader = self._up_to_date()
+        reader = self.reader
         count = len(reader.table.names)
         poses = np.empty((count, 3)), np.empty((count, 4))
         reader.read_poses(reader.links, *poses)
@@ -86,7 +89,7 @@ class Reading:
         Of the links' origins, along the world's axes, in the order of `link_names`; those of fixed
         shapes are zero.
         """
-        reader = self._up_to_date()
+        reader = self.reader
         count = len(reader.table.names)
         velocities = np.empty((count, 3)), np.empty((count, 3))
         reader.read_velocities(reader.links, *velocities)
@@ -97,14 +100,16 @@ class Reading:
 
         WorldError, which names what exists, for an unknown link.
         """
-        reader = self._up_to_date()
+        reader = self.reader
         first, end = reader.table.span_of(entity, link)
         sources = reader.contacts
         if self._island_of and self.sleeps(entity):
             sources = reader.sources_of(self.contact_records())
         return reader.contacts_between(sources, first, end)
 
-    def _up_to_date(self) -> Reader:
+    @property
+    def reader(self) -> Reader:
+        """What reads the present arrays."""
         reader, scene = self._reader, self._scene
         if reader is None or reader.scene is not scene:
             scene = self.scene
@@ -160,28 +165,58 @@ class Reader:
 
     def __init__(self, scene: Scene, table: LinkTable):
         self.scene, self.table = scene, table
-        work = np.zeros((2, 3))
-        self.contacts = Reference(
-            ContactSources(
-                scene.tally, scene.settings, scene.collision.contacts, table.of_shape, work
+
+    @cached_property
+    def contacts(self) -> Reference:
+        """What contacts are read from."""
+        scene, of_shape = self.scene, self.table.of_shape
+        contacts, work = scene.collision.contacts, np.zeros((2, 3))
+        return Reference(ContactSources(scene.tally, scene.settings, contacts, of_shape, work))
+
+    @cached_property
+    def links(self) -> Reference:
+        """What the states of links are read from."""
+        scene = self.scene
+        kinematics, work = new_kinematics(len(scene.forest.bodies)), np.zeros((3, 3))
+        links = self.table.records()
+        return Reference(
+            LinkSources(scene.forest, scene.q, scene.velocity, kinematics, links, work)
+        )
+
+    @cached_property
+    def connections(self) -> Reference:
+        """What connections are read from."""
+        scene, work = self.scene, np.zeros(1, dtype=JOINED)
+        return Reference(
+            ConnectionSources(
+                scene.settings, scene.forest, scene.kinematics, scene.connections, work
             )
         )
-        self.links = Reference(
-            LinkSources(
-                scene.forest,
-                scene.q,
-                scene.velocity,
-                new_kinematics(len(scene.forest.bodies)),
-                table.records(),
-                np.zeros((3, 3)),
-            )
-        )
-        floats, integers = np.empty((0, 3)), np.empty(0, dtype=np.int64)
-        points = (floats, floats, floats, np.empty(0), integers, integers)
-        self._count = entry_point(count_contacts, self.contacts, 0, 0)
-        self._read = entry_point(read_contacts, self.contacts, 0, 0, *points)
-        self.read_poses = entry_point(read_link_poses, self.links, floats, floats)
-        self.read_velocities = entry_point(read_link_velocities, self.links, floats, floats)
+
+    @cached_property
+    def _count(self):
+        return entry_point(count_contacts, self.contacts, 0, 0)
+
+    @cached_property
+    def _read(self):
+        vectors, numbers, integers = np.empty((0, 3)), np.empty(0), np.empty(0, dtype=np.int64)
+        out = vectors, vectors, vectors, numbers, integers, integers
+        return entry_point(read_contacts, self.contacts, 0, 0, *out)
+
+    @cached_property
+    def read_poses(self):
+        """Call with `links`, positions and orientations to be written."""
+        return entry_point(read_link_poses, self.links, np.empty((0, 3)), np.empty((0, 4)))
+
+    @cached_property
+    def read_velocities(self):
+        """Call with `links`, linear and angular velocities to be written."""
+        return entry_point(read_link_velocities, self.links, np.empty((0, 3)), np.empty((0, 3)))
+
+    @cached_property
+    def read_wrench(self):
+        """Call with `connections`, the number of one, and its wrench to be written."""
+        return entry_point(read_wrench, self.connections, 0, np.empty(6))
 
     def sources_of(self, records: np.ndarray) -> Reference:
         """Return CONTACT records as what contacts can be read from."""
