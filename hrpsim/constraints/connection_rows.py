@@ -330,13 +330,13 @@ def remember_connection_impulses(rows, connections_out):
                 number += 1
 
 
-@inner_kernel
-def add_struck_connection_impulses(rows, connections_out):
-    """Add what the connections' rows did in an impact at the start of the step, for users."""
-    for c in range(connections_out.shape[0]):
-        join = connections_out[c]
-        number = join.first_row
-        for axis in range(6):
-            if join.enabled and join.axes[axis]:
-                join.struck[axis] += rows[number].impulse
-                number += 1
+@inlined_kernel
+def axis_of_row(join, number):
+    """Return the axis of a connection that a row of this step is about."""
+    row = join.first_row
+    for axis in range(6):
+        if join.axes[axis]:
+            if row == number:
+                return axis
+            row += 1
+    return 0

@@ -237,12 +237,3 @@ def remember_joint_impulses(rows, first, row_count, impulses_out):
             kept.lock = row.impulse
         else:
             kept.motor = row.impulse
-
-
-@inner_kernel
-def add_struck_joint_impulses(rows, first, row_count, struck_out):
-    """Add what the joint rows did in an impact at the start of the step, for users to read."""
-    for number in range(first, row_count):
-        row = rows[number]
-        if LOWER_LIMIT <= row.kind and row.kind <= MOTOR:
-            struck_out[row.source, row.kind - LOWER_LIMIT] += row.impulse

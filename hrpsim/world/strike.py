@@ -14,7 +14,7 @@ from hrpsim.kinematics.forward import update_velocities
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import solve_rows
 from hrpsim.world.loads import add_load, clear_loads
-from hrpsim.world.struck import add_struck_impulses
+from hrpsim.world.struck import add_struck_impulse
 
 
 @late_kernel
@@ -68,11 +68,11 @@ def jump(s):
     for number in range(tally.row_count):
         rows[number].impulse = 0.0
     solve_rows(s)
-    add_struck_impulses(s)
     clear_loads(s)
     for number in range(tally.row_count):
         row = rows[number]
         add_load(s, row, row.impulse)
+        add_struck_impulse(s, number)
     for c in range(tally.contact_count):
         contact, normal, x, y = (
             s.collision.contacts[c],

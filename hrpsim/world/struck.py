@@ -1,22 +1,25 @@
 """What joint constraints and connections did in the impacts of a step, kept for users to read.
 
-Rows are solved for an impact first and for the step's forces afterwards, which overwrites the
+Rows are solved for impacts first and for the step's forces afterwards, which overwrites the
 impulses; the next step starts from the latter. Contacts keep both by themselves.
 """
 
 from __future__ import annotations
 
 from hrpsim.compiled import inner_kernel
-from hrpsim.constraints.connection_rows import add_struck_connection_impulses
-from hrpsim.constraints.joint_rows import add_struck_joint_impulses
+from hrpsim.constraints.connection_rows import axis_of_row
+from hrpsim.constraints.rows import CONNECTION, DRIVE, LOWER_LIMIT, MOTOR
 
 
 @inner_kernel
-def add_struck_impulses(s):
-    """Add the rows' impulses, those of an impact, to what came at once in this step."""
-    tally, rows = s.tally[0], s.rows.rows
-    add_struck_connection_impulses(rows, s.connections)
-    add_struck_joint_impulses(rows, 3 * tally.contact_count, tally.row_count, s.joint_struck)
+def add_struck_impulse(s, number):
+    """Add a row's impulse, that of an impact, to what came at once in this step."""
+    row = s.rows.rows[number]
+    if LOWER_LIMIT <= row.kind and row.kind <= MOTOR:
+        s.joint_struck[row.source, row.kind - LOWER_LIMIT] += row.impulse
+    elif row.kind == CONNECTION or row.kind == DRIVE:
+        join = s.connections[row.source]
+        join.struck[axis_of_row(join, number)] += row.impulse
 
 
 @inner_kernel
