@@ -54,7 +54,8 @@ def compile_part(part: str) -> None:
     if part == STEP:
         world.step()
     elif part == READING:
-        world.add_robot(load_model(_ROBOT, base="fixed")).constraint_efforts()
+        robot = world.add_robot(load_model(_ROBOT, base="fixed"))
+        robot.command(efforts=robot.constraint_efforts())
         world.contact_arrays(), world.link_poses(), world.link_velocities()
         world.contacts_of(world.bodies["sphere"])
         world.connect(None, "sphere").wrench  # noqa: B018  compiles what reads it
