@@ -21,6 +21,7 @@ _FILES = {
     "batch": "batch",
     "pairs": "collision_pairs",
     "factorisation": "factorisation",
+    "reading": "reading",
     "startup": "startup",
     "ros": "ros_node_script",
 }

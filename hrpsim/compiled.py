@@ -92,6 +92,17 @@ def machine_code(dispatcher):
     return compiled.entry_point
 
 
+def entry_point(dispatcher, *arguments):
+    """Return a kernel's machine code for arguments of the types of these, compiled if need be.
+
+    It takes any array as if it were of the type it was compiled for: hand over no others.
+    """
+    kinds = tuple(numba.typeof(argument) for argument in arguments)
+    if kinds not in dispatcher.overloads:
+        dispatcher.compile(kinds)
+    return dispatcher.overloads[kinds].entry_point
+
+
 def kernel(function):
     """Compile `function` with numba: no Python objects, no GIL, cached on disk, deterministic.
 

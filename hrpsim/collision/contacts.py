@@ -46,6 +46,7 @@ CONTACT = np.dtype(
         ("body_b", "i8"),
         ("point_a", "f8", (3,)),  # relative to the origin of a's tree (world: absolute) [m]
         ("point_b", "f8", (3,)),  # the same point relative to the origin of b's tree [m]
+        ("point", "f8", (3,)),  # the same point in the world, for users [m]
         ("normal", "f8", (3,)),  # from b to a: a force f >= 0 pushes a along +normal
         ("gap", "f8"),  # [m], negative inside
         ("is_new", "i8"),  # whether the last step did not have it
@@ -195,6 +196,7 @@ def detect(forest, kinematics, pair_count, margin, time_step, late, collision):
                 contact.gap = work.gap[k]
                 for r in range(3):
                     contact.point_a[r] = contact.point_b[r] = work.point[k, r]
+                    contact.point[r] = reference[r] + work.point[k, r]
                     contact.normal[r] = work.normal[k, r]
                     contact.impulse[r] = contact.struck[r] = 0.0
                 _move_point(forest, kinematics, reference, a.body, contact.point_a)

@@ -8,7 +8,10 @@ import os
 import time
 from concurrent.futures import ProcessPoolExecutor
 
-STEP = "step"
+STEP, READING = "step", "reading"
+_ROBOT = """<robot name="warm_up"><link name="base"/><link name="arm"><inertial><mass value="1"/>
+  <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="joint" type="continuous"><parent link="base"/><child link="arm"/></joint></robot>"""
 
 
 def add_parser(commands) -> None:
@@ -25,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     from hrpsim.world.late_kernels import late_kernel_names
 
     begin = time.perf_counter()
-    parts = [STEP, *late_kernel_names()]
+    parts = [STEP, READING, *late_kernel_names()]
     workers = min(options.processes or os.cpu_count() or 1, len(parts))
     if workers <= 1:
         for part in parts:
@@ -39,8 +42,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def compile_part(part: str) -> None:
-    """Compile the step or one late kernel, if the cache does not have it."""
+    """Compile the step, what reads and commands, or one late kernel, unless the cache has it."""
     from hrpsim.model.geometry import Sphere
+    from hrpsim.model.load import load_model
     from hrpsim.world.late_kernels import compile_late_kernel
     from hrpsim.world.world import World
 
@@ -49,5 +53,11 @@ def compile_part(part: str) -> None:
     world.add_body(Sphere(0.1), mass=1.0, position=(0.0, 0.0, 0.1))
     if part == STEP:
         world.step()
+    elif part == READING:
+        robot = world.add_robot(load_model(_ROBOT, base="fixed"))
+        robot.command(efforts=robot.constraint_efforts())
+        world.contact_arrays(), world.link_poses(), world.link_velocities()
+        world.contacts_of(world.bodies["sphere"])
+        world.connect(None, "sphere").wrench  # noqa: B018  compiles what reads it
     else:
         compile_late_kernel(world.scene, part)

@@ -53,6 +53,7 @@ JOIN = np.dtype(
         ("solver", "i8"),
         ("first_row", "i8"),  # in this step
         ("impulse", "f8", (6,)),  # of the last step, on a [Ns or Nms]
+        ("struck", "f8", (6,)),  # what came besides at once, in an rk4 step
         ("error", "f8", (6,)),  # g of the held axes [m or rad]
     ]
 )
@@ -332,3 +333,15 @@ def remember_connection_impulses(rows, connections_out):
             if join.enabled and join.axes[axis]:
                 join.impulse[axis] = rows[number].impulse
                 number += 1
+
+
+@inlined_kernel
+def axis_of_row(join, number):
+    """Return the axis of a connection that a row of this step is about."""
+    row = join.first_row
+    for axis in range(6):
+        if join.axes[axis]:
+            if row == number:
+                return axis
+            row += 1
+    return 0

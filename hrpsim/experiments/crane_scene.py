@@ -146,12 +146,8 @@ class CraneScene:
 
     def pad_forces(self) -> list[float]:
         """Return what each pad presses with [N]."""
-        forces = dict.fromkeys(CLAWS, 0.0)
-        for contact in self.world.contacts:
-            for entity, link in (contact.a, contact.b):
-                if entity == "crane" and link in forces:
-                    forces[link] += float(contact.force @ contact.normal)
-        return list(forces.values())
+        pads = [self.robot.contact_arrays(claw) for claw in CLAWS]
+        return [float(np.sum(pad.forces * pad.normals)) for pad in pads]
 
     def posture(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the configurations of crane and box, to be drawn."""

@@ -221,12 +221,8 @@ class Scene:
 
     def pad_forces(self) -> list[float]:
         """Return what each pad presses the box with [N]."""
-        forces = dict.fromkeys(FINGERS, 0.0)
-        for contact in self.world.contacts:
-            for entity, link in (contact.a, contact.b):
-                if entity == "gripper":
-                    forces[link] += float(contact.force @ contact.normal)
-        return list(forces.values())
+        pads = [self.robot.contact_arrays(finger) for finger in FINGERS]
+        return [float(np.sum(pad.forces * pad.normals)) for pad in pads]
 
 
 class MujocoScene:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from geometry_msgs.msg import Point
@@ -14,7 +13,6 @@ from visualization_msgs.msg import Marker, MarkerArray
 from hrpsim.ros import qos
 from hrpsim.ros.serialized_template import SerializedTemplate
 from hrpsim.ros.stamps import Stamp
-from hrpsim.world.results import Contact
 
 _CONE_SLANT = 0.06  # length of a cone's side [m]
 _CONE_FACETS = 12
@@ -46,11 +44,10 @@ class ContactMarkers:
         """Publish the markers of the present contacts, and take away those of points that went."""
         if self._publisher.get_subscription_count() == 0:
             return
-        contacts = [_on_the_moving_body(contact) for contact in self._world.contacts]
-        points, normals, forces = (
-            np.array([getattr(contact, field) for contact in contacts]).reshape(-1, 3)
-            for field in ("point", "normal", "force")
-        )
+        contacts = self._world.contact_arrays()
+        moving_count = len(self._world.link_names) - len(self._world.fixed_shapes)
+        sign = np.where(contacts.links < moving_count, 1.0, -1.0)[:, None]
+        points, normals, forces = contacts.points, sign * contacts.normals, sign * contacts.forces
         has_arrow = np.linalg.norm(forces, axis=1) >= _LEAST_FORCE
         has_arrow = has_arrow.tolist() + [False] * (self._shown - len(contacts))
         self._shown = len(contacts)
@@ -111,12 +108,6 @@ def _fill(message: MarkerArray, stamp, numbers) -> None:
         marker.header.stamp = stamp
         for point in marker.points:
             point.x, point.y, point.z = next(rest), next(rest), next(rest)
-
-
-def _on_the_moving_body(contact: Contact) -> Contact:
-    if contact.a[0] != "world":
-        return contact
-    return replace(contact, a=contact.b, b=contact.a, normal=-contact.normal, force=-contact.force)
 
 
 def _cones(apexes, normals, frictions) -> np.ndarray:

@@ -10,12 +10,14 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from hrpsim.ros import qos
+from hrpsim.world.results import Convergence, Unmet
 
 if TYPE_CHECKING:
     from hrpsim.ros.robot_interface import RobotInterface
     from hrpsim.ros.simulation_node import SimulationNode
 
 PERIOD = 1.0  # [s, wall]
+_WELL = "ok"
 _BEHIND = 0.95  # of the wanted real-time factor; less is reported
 
 
@@ -36,11 +38,17 @@ class Diagnostics:
         self._begun = time.monotonic()
         self._first_step = 0
         self._seconds_stepping = 0.0
+        self._unconverged_count = 0  # steps since the node started
+        self._made, self._unmet = 0, Unmet()  # steps since the last message
         self._seen: dict[str, int] = {}
 
-    def count(self, seconds: float) -> None:
-        """Add the wall time of some steps [s]."""
+    def count(self, seconds: float, made: Convergence) -> None:
+        """Add the wall time of some steps [s], and how the solver did in them."""
         self._seconds_stepping += seconds
+        self._made += made.steps
+        if made.unconverged:
+            self._unconverged_count += made.unconverged
+            self._unmet.add(made.unconverged, made.worst_residual, lambda: made.worst)
 
     def begin_interval(self) -> None:
         """Measure rates and times from now."""
@@ -58,6 +66,9 @@ class Diagnostics:
         message.status = [self._of_simulation(now)]
         message.status += [self._of_commands(robot) for robot in self._simulation.robots]
         self._publisher.publish(message)
+        if self._unmet.count:
+            self._simulation.node.get_logger().warning(self._describe_unmet())
+        self._made, self._unmet = 0, Unmet()
         self.begin_interval()
 
     def _of_simulation(self, now: float) -> DiagnosticStatus:
@@ -75,9 +86,8 @@ class Diagnostics:
             status.message = "paused"
         elif elapsed > 0.5 * PERIOD and factor < _BEHIND * wanted:
             _add(status, DiagnosticStatus.WARN, f"slower than real_time_factor {wanted:g}")
-        elif not stats.converged:
-            worst = f", furthest off is {stats.worst}" if stats.worst else ""
-            _add(status, DiagnosticStatus.WARN, f"the solver did not converge{worst}")
+        if self._unmet.count:
+            _add(status, DiagnosticStatus.WARN, self._describe_unmet())
         status.values = _values(
             {
                 "simulated time [s]": f"{simulation.clock.seconds:.9g}",
@@ -90,6 +100,7 @@ class Diagnostics:
                 "solver iterations": stats.iterations,
                 "solver residual [m/s]": f"{stats.residual:.3g}",
                 "converged": str(stats.converged).lower(),
+                "steps not converged": self._unconverged_count,
                 "largest penetration [m]": f"{stats.max_penetration:.3g}",
             }
         )
@@ -129,11 +140,18 @@ class Diagnostics:
         status.values = _values(values)
         return status
 
+    def _describe_unmet(self) -> str:
+        """Say how many steps did not converge, and which constraint was furthest off."""
+        unmet = self._unmet
+        text = f"the solver did not converge in {unmet.count} of {self._made} steps"
+        worst = f", furthest off is {unmet.worst}" if unmet.worst else ""
+        return f"{text}{worst}; largest residual {unmet.residual:.3g} m/s"
+
     def _status(self, name: str, hardware: str) -> DiagnosticStatus:
         return DiagnosticStatus(
             level=DiagnosticStatus.OK,
             name=f"{self._name}: {name}",
-            message="ok",
+            message=_WELL,
             hardware_id=hardware,
         )
 
@@ -145,7 +163,7 @@ class Diagnostics:
 
 def _add(status: DiagnosticStatus, level: bytes, message: str) -> None:
     """Raise a status to `level`, with what else its message says already."""
-    is_first = status.level == DiagnosticStatus.OK
+    is_first = status.message == _WELL
     status.message = message if is_first else f"{status.message}; {message}"
     status.level = max(status.level, level)
 

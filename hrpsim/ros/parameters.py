@@ -240,7 +240,7 @@ SPECIFICATIONS = (
     Specification(
         "solver_sweep_limit",
         0,
-        "Most sweeps of the contact solver in a step; 0 takes the world file's",
+        "Most sweeps of the contact solver in a step, new contacts too; 0 takes the world file's",
         0,
         100_000,
         read_only=False,

@@ -245,7 +245,7 @@ class SimulationNode:
             self.failure = str(error)
             raise
         finally:
-            self._diagnostics.count(time.perf_counter() - start)
+            self._diagnostics.count(time.perf_counter() - start, world.stats.last_call)
 
     def _publish_state(self, everything: bool = False) -> None:
         """Publish clock and robots; transforms and markers at their times, or with `everything`."""

@@ -13,7 +13,7 @@ class SolverSettings:
         settings = world.scene.settings[0]
         self._original = {
             name: settings[name].item()
-            for name in ("sweep_limit", "tolerance", "relative_tolerance")
+            for name in ("sweep_limit", "cold_sweep_limit", "tolerance", "relative_tolerance")
         }
         self.sweep_limit = 0
         self.tolerance = 0.0
@@ -21,7 +21,8 @@ class SolverSettings:
     def apply(self) -> None:
         """Write the settings to the world: after a change, and after a reset has undone them."""
         settings = self._world.scene.settings[0]
-        settings["sweep_limit"] = self.sweep_limit or self._original["sweep_limit"]
+        for name in ("sweep_limit", "cold_sweep_limit"):
+            settings[name] = self.sweep_limit or self._original[name]
         # World's rule: "relative_change" where that tolerance is set, "residual" otherwise.
         relative = self._original["relative_tolerance"] > 0.0
         name = "relative_tolerance" if relative else "tolerance"

@@ -173,6 +173,7 @@ def assemble(
         joint_laws=_rigid_laws(dofs, float(settings["time_step"][0])),
         joint_holds=np.zeros(dofs, dtype=JOINT_HOLD),
         joint_impulses=np.zeros(dofs, dtype=JOINT_IMPULSE),
+        joint_struck=np.zeros((dofs, 6)),
         kinematics=new_kinematics(bodies),
         articulated=new_articulated(bodies),
         collision=collision,

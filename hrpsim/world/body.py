@@ -6,7 +6,7 @@ import numpy as np
 
 from hrpsim.model.compound import Compound
 from hrpsim.model.geometry import Geometry
-from hrpsim.model.model import CollisionShape
+from hrpsim.model.model import CollisionShape, Frame
 from hrpsim.model.placement import rotation_matrix
 from hrpsim.model.solid import solid_inertia, solid_parts, solid_system
 from hrpsim.world.entity import Entity, finite_vector
@@ -35,7 +35,8 @@ class Body(Entity):
             for part, place in solid_parts(geometry)
         )
         system = solid_system(mass, inertia)
-        super().__init__(world, name, system, shapes, np.zeros(7), np.zeros(6))
+        frames = (Frame(name, 0, np.eye(3), np.zeros(3)),)
+        super().__init__(world, name, system, shapes, frames, np.zeros(7), np.zeros(6))
         self.initial_q = self._checked_q(
             np.concatenate(
                 [

@@ -63,6 +63,7 @@ def carry_over(old: Scene, new: Scene, fixed_count: int, added: int) -> Scene:
         "joint_laws",
         "joint_holds",
         "joint_impulses",
+        "joint_struck",
         "kinematics",
         "tally",
     ):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hrpsim.constraints.connection_rows import DRIVEN, HELD, JOIN
-from hrpsim.constraints.connection_state import measure_connection
+from hrpsim.constraints.connection_state import measure_errors
 from hrpsim.constraints.joined_frames import JOINED
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.kinematics.forward import new_kinematics, update_poses
@@ -88,7 +88,7 @@ class Connection:
         record = self._changing()
         if bool(record["enabled"]) != bool(value):
             record["enabled"] = bool(value)
-            record["impulse"] = 0.0
+            record["impulse"] = record["struck"] = 0.0
             self.world.refresh_exclusions()
 
     @property
@@ -183,7 +183,7 @@ class Connection:
         k = self._free_axis(axis)
         record = self._changing()
         record["axes"][k] = 0
-        record["impulse"][k] = record["speed"][k] = 0.0
+        record["impulse"][k] = record["struck"][k] = record["speed"][k] = 0.0
 
     def _free_axis(self, axis: str) -> int:
         if axis not in AXES:
@@ -206,20 +206,22 @@ class Connection:
         scene = self.world.scene
         kinematics = new_kinematics(len(scene.forest.bodies))
         update_poses(scene.forest, scene.q, kinematics)
-        return self._measure(kinematics)[0]
+        joined, errors = np.zeros(1, dtype=JOINED), np.empty(6)
+        self._record()
+        measure_errors(scene.forest, kinematics, scene.connections, self.index, joined, errors)
+        return errors
 
     @property
     def wrench(self) -> np.ndarray:
         """What the connection did to b in the last step (6,): force [N], then torque [Nm].
 
-        Along the world's axes, about the point of frame b; a gets the opposite at the same point.
+        A mean over the step, impacts included. Along the world's axes, about the point of frame b;
+        a gets the opposite at the same point.
         """
-        scene = self.world.scene
-        impulse = self._record()["impulse"]
-        directions = self._measure(scene.kinematics)[1]
-        scale = -1.0 / float(scene.settings["time_step"][0])
-        force, torque = impulse[:3] @ directions[:3], impulse[3:] @ directions[3:]
-        return scale * np.concatenate([force, torque])
+        self._record()
+        reader, wrench = self.world.reader, np.empty(6)
+        reader.read_wrench(reader.connections, self.index, wrench)
+        return wrench
 
     @property
     def force(self) -> np.ndarray:
@@ -231,19 +233,10 @@ class Connection:
         """Torque on b in the last step about the point of frame b, along the world's (3,) [Nm]."""
         return self.wrench[3:]
 
-    def _measure(self, kinematics: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        self._record()
-        scene, joined = self.world.scene, np.zeros(1, dtype=JOINED)
-        errors, directions = np.empty(6), np.empty((6, 3))
-        measure_connection(
-            scene.forest, kinematics, scene.connections, self.index, joined, errors, directions
-        )
-        return errors, directions
-
     def keep_as_initial(self) -> None:
         """Make the present state (enabled, driven, its numbers) that which a reset returns to."""
         self._initial[0] = self._record()
-        self._initial["impulse"] = 0.0
+        self._initial["impulse"] = self._initial["struck"] = 0.0
 
     def start_disabled(self) -> None:
         """Let a reset leave the connection disabled: it was made when time had passed."""

@@ -29,9 +29,8 @@ from hrpsim.world.loads import add_load, clear_loads, hold_loads
 from hrpsim.world.scene import RK4
 from hrpsim.world.status import DONE
 
-# Contacts that begin have no impulses to start from and need more sweeps: up to this many times the
-# limit, as long as that is not more than so many updates of rows (about a millisecond).
-_COLD_SWEEPS = 10
+# Contacts that begin have no impulses to start from and need more sweeps: up to the cold limit, as
+# long as that is not more than so many updates of rows (about a millisecond).
 _COLD_UPDATES = 50_000
 
 # Steps that the steepest descent may take in one step of the world.
@@ -203,7 +202,7 @@ def allowed_sweeps(span, settings):
     if span.new_count == 0:
         return settings.sweep_limit
     row_count = 2 * (span.contact_end - span.first) + span.end - span.first
-    more = min(_COLD_SWEEPS * settings.sweep_limit, _COLD_UPDATES // row_count)
+    more = min(settings.cold_sweep_limit, _COLD_UPDATES // row_count)
     return max(settings.sweep_limit, more)
 
 

@@ -12,10 +12,11 @@ from hrpsim.errors import StateError, WorldError
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.kinematics.layout import velocity_from_kernel, velocity_to_kernel
 from hrpsim.model.geometry import Mesh
-from hrpsim.model.model import CollisionShape
+from hrpsim.model.model import CollisionShape, Frame
 from hrpsim.model.system import FREE, System
 
 if TYPE_CHECKING:
+    from hrpsim.world.contact_arrays import ContactArrays
     from hrpsim.world.world import World
 
 
@@ -36,7 +37,7 @@ def finite_vector(name: str, values, length: int) -> np.ndarray:
 class Entity:
     """One articulation of the world. Its state lives in the world's arrays.
 
-    `self_collision` says whether its bodies collide with each other.
+    `frames` are its links; `self_collision` says whether its bodies collide with each other.
     `first_body`, `first_q`, `first_v` place it there. Arrays that properties return are copies
     and cannot be written to; assign to the property to set the state.
     """
@@ -47,6 +48,7 @@ class Entity:
         name: str,
         system: System,
         shapes: tuple[CollisionShape, ...],
+        frames: tuple[Frame, ...],
         q: np.ndarray,
         v: np.ndarray,
     ):
@@ -56,6 +58,7 @@ class Entity:
         self.system = system
         self.forest = forest_of(system)
         self.shapes = shapes
+        self.frames = frames
         self.initial_q = q
         self.initial_v = v
         self.self_collision = False
@@ -89,6 +92,15 @@ class Entity:
     def nv(self) -> int:
         """Length of v."""
         return len(self.initial_v)
+
+    def contact_arrays(self, link: str | None = None) -> ContactArrays:
+        """Return its contacts in the last step as arrays; forces act on it, normals point to it.
+
+        Of one `link` alone if that is given; shapes of links that are fixed to it are not its own.
+        See `ContactArrays` for shapes and units. WorldError, which names the links, for an unknown
+        one.
+        """
+        return self.world.contacts_of(self, link)
 
     def _q(self) -> np.ndarray:
         return self.world.scene.q[self.first_q : self.first_q + self.nq]

@@ -6,10 +6,12 @@ import numpy as np
 
 from hrpsim.constraints.joint_rows import JOINT_HOLD, LIMIT_LAW, LOCK_LAW, MIMIC_LAW
 from hrpsim.errors import StateError, WorldError, unknown_name
+from hrpsim.world.joint_efforts import ALL_KINDS
 from hrpsim.world.solver_rules import JOINT_KINDS, solver_code
 from hrpsim.world.yielding import DAMPING_STEPS, not_negative, refuse_undamped
 
 _RIGID = -1.0
+_COLUMNS = {kind: column for column, kind in enumerate(JOINT_KINDS)}
 
 
 class JointConstraints:
@@ -114,17 +116,23 @@ class JointConstraints:
         if solver is not None:
             self._own_solvers[at, column] = changes["solver"]
 
-    def constraint_efforts(self, kind: str) -> np.ndarray:
-        """Return what constraints of one kind exerted on the joints in the last step [Nm or N].
+    def constraint_efforts(self, kind: str | None = None, names=None) -> np.ndarray:
+        """Return what constraints exerted on joints in the last step (n,) [Nm or N].
 
-        In the order of joint_names; for kinds see `set_constraint`. A limit's effort is positive
-        at the lower end.
+        Means over the step, impacts included; positive where they push the joint to larger
+        positions, as a limit does at the lower end. kind: see `set_constraint`; without one all
+        kinds together, which is what the joint got besides its actuator, spring and damper.
+        `names`: all joints by default, in the order of `joint_names`. The effort of a mimic is that
+        on the joint that follows; what the joint that it follows gets, -multiplier times as much,
+        is in the sum of all kinds. WorldError or StateError, which name what exists, for an
+        unknown kind or joint.
         """
-        if kind not in JOINT_KINDS:
+        column = ALL_KINDS if kind is None else _COLUMNS.get(kind)
+        if column is None:
             raise WorldError(unknown_name("kind of joint constraint", str(kind), JOINT_KINDS))
-        impulses = self.world.scene.joint_impulses[self.first_v + self._joint_v]
-        total = impulses["lower"] - impulses["upper"] if kind == "limit" else impulses[kind]
-        return total / self.world.time_step
+        access, efforts = self._access(), np.empty(len(self._joint_v))
+        access.read_efforts(access.efforts, column, efforts)
+        return efforts if names is None else efforts[self._constrained(names)]
 
     def choose_solvers(self, rules, laws: np.ndarray) -> None:
         """Write into `laws` (nv of the world, 5) the solvers that the rules and the user chose."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hrpsim.errors import WorldError
 from hrpsim.world.late_kernels import provide_used
+from hrpsim.world.results import Unmet
 from hrpsim.world.settle import relax
 
 
@@ -32,6 +34,7 @@ class Keeping:
             self.restore(start)
             raise WorldError(f"the world did not come to rest within {duration:g} s of motion")
         self._steps_done = start["steps"]
+        self._recall_convergence(start["convergence"])
         for part in self._with_state():
             part.keep_as_initial()
 
@@ -48,7 +51,8 @@ class Keeping:
         self.scene.tally["born_count"] = 0
         self.scene.islands.trees["rest_steps"] = 0
         self.scene.sensors["reading"] = 0.0
-        self._steps_done = 0
+        self._steps_done = self._steps_before = 0
+        self._unmet_in_call, self._unmet_since_reset = Unmet(), Unmet()
 
     def _with_state(self) -> tuple:
         """Return everything that keeps an initial state."""
@@ -60,6 +64,11 @@ class Keeping:
         return {
             "parts": self._parts(),
             "steps": self._steps_done,
+            "convergence": (
+                self._steps_before,
+                replace(self._unmet_in_call),
+                replace(self._unmet_since_reset),
+            ),
             "sleep": self._sleep_state(),
             "arrays": [array.copy() for array in self._lasting()],
         }
@@ -74,8 +83,14 @@ class Keeping:
         for kept, array in zip(snapshot["arrays"], self._lasting(), strict=True):
             array[: len(kept)] = kept
         self._steps_done = snapshot["steps"]
+        self._recall_convergence(snapshot["convergence"])
         self._resume_sleep()
         self.refresh_exclusions()
+
+    def _recall_convergence(self, kept: tuple[int, Unmet, Unmet]) -> None:
+        """Let the counts of steps that did not converge be those of a snapshot."""
+        self._steps_before = kept[0]
+        self._unmet_in_call, self._unmet_since_reset = replace(kept[1]), replace(kept[2])
 
     def copy(self):
         """Return an independent world in the same state; only robots' models are shared."""
@@ -83,7 +98,7 @@ class Keeping:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the machine code of the step, which belongs to this process."""
-        return self.__dict__ | {"_run": None, "_reference": None}
+        return self.__dict__ | {"_run": None, "_reference": None, "_reader": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Find the late kernels anew: another process has them elsewhere."""
@@ -109,6 +124,7 @@ class Keeping:
             scene.joint_laws,
             scene.joint_holds,
             scene.joint_impulses,
+            scene.joint_struck,
             scene.connections,
             scene.spring_hinges,
             scene.kinematics,

@@ -15,7 +15,7 @@ from hrpsim.kinematics.forest import Forest, breadth_first
 from hrpsim.world.entity import Entity
 from hrpsim.world.scene import Scene
 
-# What lasts from step to step, an entry for each degree of freedom.
+# The arrays of a scene with an entry for each degree of freedom.
 BY_DOF = (
     "velocity",
     "past_accelerations",
@@ -23,6 +23,7 @@ BY_DOF = (
     "joint_laws",
     "joint_holds",
     "joint_impulses",
+    "joint_struck",
 )
 
 

@@ -42,6 +42,16 @@
         frame_b: {position: [0, 0, 0], orientation: [0, 0, 0, 1]}   # in place of point and axis
         drive: {rz: {velocity: 0.5, force_limit: 2}}       # motors on free axes
         enabled: false
+    spring_hinges:         # arguments of World.add_spring_hinge, and:
+      - between: [lid, box]                                # bodies, or a body and world
+        point: [0, 0, 0.3]
+        axis: [0, 1, 0]
+        half_width: 0.1
+        radius: 0.05
+        max_extension: 1.0e-4
+        limits: [-1.5, 1.5]
+        friction: 0.2
+        torque: 0.1                                        # of its motor
     no_collisions:         # pairs of entity or entity/link, with * and ?
       - [hrp2/LARM_*, crate]
     settle: true           # start from rest under gravity
@@ -65,13 +75,13 @@ from hrpsim.model.load import load_model
 from hrpsim.model.system import FREE
 from hrpsim.resources import share_path
 from hrpsim.world.file_reader import FileReader
-from hrpsim.world.load_constraints import add_connection, constrain_joints
+from hrpsim.world.load_constraints import add_connection, add_spring_hinge, constrain_joints
 from hrpsim.world.load_shapes import locate, read_shape
 from hrpsim.world.world import World
 
 _SECTIONS = (
     *("world", "ground", "friction", "contacts", "penalties", "solvers", "static", "robots"),
-    *("bodies", "connections", "no_collisions", "settle"),
+    *("bodies", "connections", "spring_hinges", "no_collisions", "settle"),
 )
 _WORLD_KEYS = (
     "time_step",
@@ -186,6 +196,8 @@ def load_world(
             world.add_body(shape, **entry)
     for where, entry in reader.entries(file, "connections"):
         add_connection(reader, world, where, entry)
+    for where, entry in reader.entries(file, "spring_hinges"):
+        add_spring_hinge(reader, world, where, entry)
     for where, pair in reader.entries(file, "no_collisions"):
         if not (isinstance(pair, list) and len(pair) == 2):
             raise reader.fail(where, f'two of "entity" or "entity/link" are needed, got {pair!r}')

@@ -14,6 +14,12 @@ _CONNECTION_KEYS = (
     *("name", "between", "kind", "axes", "point", "axis", "x_axis", "frame_a", "frame_b", "length"),
     *("compliance", "damping_time", "force_limit", "solver", "collide", "enabled", "drive"),
 )
+_SPRING_HINGE_KEYS = (
+    *("name", "between", "point", "axis", "half_width", "radius", "max_extension", "stiffness"),
+    *("damping_ratio", "angle", "limits", "friction", "static_friction", "solver", "collide"),
+    "torque",
+)
+_NEEDED_OF_SPRING_HINGES = ("point", "axis", "half_width", "radius", "max_extension")
 _CONSTRAINT_KEYS = ("kind", "joints", "compliance", "damping_time", "force_limit", "solver")
 _MOTOR_KEYS = ("velocity", "force_limit")
 
@@ -21,9 +27,7 @@ _MOTOR_KEYS = ("velocity", "force_limit")
 def add_connection(reader: FileReader, world: World, where: str, entry: Any) -> None:
     """Make one connection, with its motors, as `World.connect` does."""
     entry = reader.mapping(entry, where, _CONNECTION_KEYS)
-    pair = entry.pop("between", None)
-    if not (isinstance(pair, list) and len(pair) == 2):
-        raise reader.fail(where, f'between must name two of "entity/link" or world, got {pair!r}')
+    pair = _pair_of(reader, where, entry)
     enabled, motors = entry.pop("enabled", True), entry.pop("drive", None) or {}
     for frame in ("frame_a", "frame_b"):
         if frame in entry:
@@ -36,6 +40,28 @@ def add_connection(reader: FileReader, world: World, where: str, entry: Any) -> 
             connection.drive(axis, speed, limit)
         connection.enabled = enabled
         connection.keep_as_initial()
+
+
+def add_spring_hinge(reader: FileReader, world: World, where: str, entry: Any) -> None:
+    """Make one hinge of constrained springs, with its motor, as `World.add_spring_hinge` does."""
+    entry = reader.mapping(entry, where, _SPRING_HINGE_KEYS)
+    pair = _pair_of(reader, where, entry)
+    torque = entry.pop("torque", 0.0)
+    with reader.at(where):
+        for key in _NEEDED_OF_SPRING_HINGES:
+            if key not in entry:
+                raise WorldError(f"a spring hinge needs a {key}")
+        hinge = world.add_spring_hinge(*pair, **entry)
+        hinge.torque = torque
+        hinge.keep_as_initial()
+
+
+def _pair_of(reader: FileReader, where: str, entry: dict[str, Any]) -> list:
+    """Take what is joined out of an entry."""
+    pair = entry.pop("between", None)
+    if not (isinstance(pair, list) and len(pair) == 2):
+        raise reader.fail(where, f'between must name two of "entity/link" or world, got {pair!r}')
+    return pair
 
 
 def constrain_joints(reader: FileReader, robot: Robot, where: str, entry: dict[str, Any]) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from hrpsim.constraints.contact_rows import tangents
 from hrpsim.constraints.rows import (
     CONNECTION,
     CONTACT_ROW,
@@ -19,7 +19,7 @@ from hrpsim.constraints.rows import (
     SPRING,
     UPPER_LIMIT,
 )
-from hrpsim.world.scene import Scene
+from hrpsim.world.scene import TALLY, Scene
 
 _JOINT_ROWS = {
     LOWER_LIMIT: "lower limit",
@@ -36,6 +36,8 @@ class Contact:
     """One contact point; the force [N] acts on `a`, its reaction on `b`, along the world's axes.
 
     `a` and `b` are (entity name, link name). `gap` [m] is negative inside; the normal points to a.
+    `point` (3,) [m] is where it was at the start of the step. `World.contact_arrays` has the same
+    as arrays.
     """
 
     a: tuple[str, str]
@@ -47,8 +49,47 @@ class Contact:
 
 
 @dataclass(frozen=True)
+class Convergence:
+    """How the solver did over some steps.
+
+    `unconverged` of the `steps` did not meet the stopping rule in every island. `worst_residual`
+    [m/s] is the largest residual of those, `worst` the constraint that was then furthest from what
+    it asks for, named as in `StepStats`; 0 and "" where every step converged.
+    """
+
+    steps: int
+    unconverged: int
+    worst_residual: float
+    worst: str
+
+    @property
+    def converged_share(self) -> float:
+        """Share of the steps that converged, 1 where there were none."""
+        return 1.0 - self.unconverged / self.steps if self.steps else 1.0
+
+
+@dataclass
+class Unmet:
+    """Steps that did not converge: how many, their largest residual [m/s], the worst constraint."""
+
+    count: int = 0
+    residual: float = 0.0
+    worst: str = ""
+
+    def add(self, count: int, residual: float, worst: Callable[[], str]) -> None:
+        """Add steps with their largest residual; `worst` finds the constraint when it is needed."""
+        if not self.count or residual > self.residual:
+            self.residual, self.worst = residual, worst()
+        self.count += count
+
+    def among(self, steps: int) -> Convergence:
+        """Return what that is among so many steps."""
+        return Convergence(steps, self.count, self.residual, self.worst)
+
+
+@dataclass(frozen=True)
 class StepStats:
-    """What the last step did.
+    """What the last step did, and how the solver did over the steps before.
 
     Islands, whose moving bodies share no contact or connection, are solved by themselves:
     `iterations` are the most sweeps that any took, `residual` is the largest of all and `converged`
@@ -63,6 +104,9 @@ class StepStats:
     `descent_steps` is how many steps it took and `descent_short` the furthest that it left a spring
     beyond its maximum extension, as a velocity [m/s]. Of the `asleep` bodies that sleep, contacts
     count but have no rows.
+
+    `last_call` is about all steps of the last call of `World.step`, `since_reset` about all since
+    the world was made or last reset; `settle` does not count.
     """
 
     iterations: int
@@ -79,64 +123,78 @@ class StepStats:
     descent_steps: int
     descent_short: float
     asleep: int
+    last_call: Convergence
+    since_reset: Convergence
 
 
-def contact_of(scene: Scene, owners: list[tuple[str, str]], record: np.void) -> Contact:
-    """Return the contact that a CONTACT record of the scene holds."""
-    n, impulse = record["normal"].copy(), record["impulse"]
-    first, second = np.empty(3), np.empty(3)
-    tangents(n, first, second)
-    point, body = record["point_a"].copy(), record["body_a"]
-    if body >= 0:
-        point += scene.kinematics[scene.forest.bodies[body]["root"]]["origin"]
-    force = n * impulse[0] + first * impulse[1] + second * impulse[2]
-    return Contact(
-        a=owners[record["shape_a"]],
-        b=owners[record["shape_b"]],
-        point=point,
-        normal=n,
-        gap=float(record["gap"]),
-        force=force / float(scene.settings["time_step"][0]),
-    )
+class Naming:
+    """What the constraints of a scene are called."""
+
+    def __init__(self, owners: list[tuple[str, str]], connections, spring_hinges, robots):
+        self._owners = owners
+        self._connections, self._spring_hinges = connections, spring_hinges
+        self._robots = robots
+
+    def name(self, kind: int, source: int, other: int) -> str:
+        """Return the name of the constraint of a kind of row.
+
+        `source` is what the row says; for a contact, `source` and `other` are its shapes.
+        """
+        if kind == CONTACT_ROW:
+            a, b = ("/".join(self._owners[shape]) for shape in (source, other))
+            return f"contact of {a} and {b}"
+        if kind == SPRING:
+            name = next(h.name for h in self._spring_hinges if h.index == source)
+            return f"spring hinge {name!r}"
+        if kind in (CONNECTION, DRIVE):
+            name = next(c.name for c in self._connections if c.index == source)
+            return f"{'drive of ' if kind == DRIVE else ''}connection {name!r}"
+        robot = max((r for r in self._robots if r.first_v <= source), key=lambda r: r.first_v)
+        joint = next(j.name for j in robot.model.joints if j.v_index == source - robot.first_v)
+        return f"{_JOINT_ROWS[kind]} of {robot.name}/{joint}"
+
+    def worst_of_step(self, scene: Scene) -> str:
+        """Return the constraint furthest from its law in the last step, "" if it is not known."""
+        number = int(scene.tally["worst_row"][0])
+        if not 0 <= number < int(scene.tally["row_count"][0]):
+            return ""
+        kind, source = (int(scene.rows.rows[name][number]) for name in ("kind", "source"))
+        other = -1
+        if kind == CONTACT_ROW:
+            contact = scene.collision.contacts[source]
+            source, other = int(contact["shape_a"]), int(contact["shape_b"])
+        return self.name(kind, source, other)
+
+    def worst_of_call(self, scene: Scene) -> str:
+        """Return the worst constraint that the compiled step noted, "" if it is not known."""
+        tally = scene.tally[0]
+        kind, source, other = (int(tally[f"worst_{what}"]) for what in ("kind", "source", "other"))
+        return self.name(kind, source, other) if kind >= 0 else ""
 
 
-def name_of_row(scene: Scene, owners, connections, robots, number: int) -> str:
-    """Return the name of the constraint that a row of the last step belongs to."""
-    row = scene.rows.rows[number]
-    kind, source = int(row["kind"]), int(row["source"])
-    if kind == CONTACT_ROW:
-        contact = scene.collision.contacts[source]
-        a, b = ("/".join(owners[contact[shape]]) for shape in ("shape_a", "shape_b"))
-        return f"contact of {a} and {b}"
-    if kind == SPRING:
-        return f"spring hinge {source}"
-    if kind in (CONNECTION, DRIVE):
-        name = next(c.name for c in connections if c.index == source)
-        return f"{'drive of ' if kind == DRIVE else ''}connection {name!r}"
-    robot = max((r for r in robots if r.first_v <= source), key=lambda r: r.first_v)
-    joint = next(j.name for j in robot.model.joints if j.v_index == source - robot.first_v)
-    return f"{_JOINT_ROWS[kind]} of {robot.name}/{joint}"
-
-
-def stats_of(scene: Scene, owners, connections, robots) -> StepStats:
-    """Return what the last step of the scene did; the rest is needed for names alone."""
-    tally = scene.tally[0]
-    worst = ""
-    if not tally["converged"] and 0 <= tally["worst_row"] < tally["row_count"]:
-        worst = name_of_row(scene, owners, connections, robots, int(tally["worst_row"]))
+def stats_of(
+    scene: Scene, kept: np.ndarray, worst: str, last_call: Convergence, since_reset: Convergence
+) -> StepStats:
+    """Return what the last step of the scene did, contacts `kept` of what sleeps included."""
+    tally = dict(zip(TALLY.names, scene.tally.item(), strict=True))
+    deepest = tally["penetration"]
+    if len(kept):
+        deepest = max(deepest, -float(kept["gap"].min()))
     return StepStats(
-        iterations=int(tally["sweeps"]),
-        residual=float(tally["residual"]),
+        iterations=tally["sweeps"],
+        residual=tally["residual"],
         converged=bool(tally["converged"]),
-        contact_count=int(tally["contact_count"]),
-        row_count=int(tally["row_count"]),
-        max_penetration=float(tally["penetration"]),
-        direct_rows=int(tally["direct_rows"]),
-        split_rows=int(tally["split_rows"]),
-        factorisations=int(tally["factorisations"]),
+        contact_count=tally["contact_count"] + len(kept),
+        row_count=tally["row_count"],
+        max_penetration=deepest,
+        direct_rows=tally["direct_rows"],
+        split_rows=tally["split_rows"],
+        factorisations=tally["factorisations"],
         direct_finished=not tally["unfinished"],
         worst=worst,
-        descent_steps=int(tally["descents"]),
-        descent_short=float(tally["short"]),
-        asleep=int(tally["asleep"]),
+        descent_steps=tally["descents"],
+        descent_short=tally["short"],
+        asleep=tally["asleep"],
+        last_call=last_call,
+        since_reset=since_reset,
     )

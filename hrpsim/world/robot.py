@@ -13,8 +13,13 @@ from hrpsim.model.model import Model
 from hrpsim.model.model import Sensor as SensorDescription
 from hrpsim.model.system import FREE
 from hrpsim.spatial.rotation import quaternion_from_rotation
+from hrpsim.world.commanding import EFFORTS, POSITIONS, VELOCITIES
 from hrpsim.world.entity import Entity, _frozen, finite_vector
 from hrpsim.world.joint_constraints import JointConstraints
+from hrpsim.world.robot_access import RobotAccess
+
+_NOTHING = np.zeros(0)
+_LISTS_KEPT = 64  # of joints' names
 
 
 class SensorView:
@@ -88,9 +93,9 @@ class Robot(JointConstraints, Entity):
         self, world, name: str, model: Model, q=None, v=None, self_collision: bool = False
     ):
         q = model.neutral() if q is None else q
-        Entity.__init__(
-            self, world, name, model.system, model.shapes, np.zeros(model.nq), np.zeros(model.nv)
-        )
+        frames = tuple(model.frames.values())
+        initial = np.zeros(model.nq), np.zeros(model.nv)
+        Entity.__init__(self, world, name, model.system, model.shapes, frames, *initial)
         JointConstraints.__init__(self)
         self.self_collision = bool(self_collision)
         self.model = model
@@ -101,6 +106,9 @@ class Robot(JointConstraints, Entity):
         self._joint_q = np.array([j.q_index for j in joints], dtype=np.int64)
         self._joint_v = np.array([j.v_index for j in joints], dtype=np.int64)
         self._place_of = {j.name: k for k, j in enumerate(joints)}
+        self._all_places = np.arange(len(joints))
+        self._places_of: dict[tuple, np.ndarray] = {}  # of lists of names that came before
+        self._ready: RobotAccess | None = None
         self._kp, self._kd = np.zeros(len(joints)), np.zeros(len(joints))
         for joint, (kp, kd) in model.gains.items():
             k = self._place_of[joint]
@@ -183,59 +191,77 @@ class Robot(JointConstraints, Entity):
         joint, a wrong length, a value that is not finite, or a position for a named joint without
         gains; nothing changes then.
         """
-        places = self._places(names)
-        given = {"positions": positions, "velocities": velocities, "efforts": efforts}
-        given = {k: self._values(k, v, places) for k, v in given.items() if v is not None}
-        if not given:
+        places = self._all_places if names is None else self._places(names)
+        given, q, v, tau = 0, _NOTHING, _NOTHING, _NOTHING
+        if positions is not None:
+            given, q = POSITIONS, self._vector("positions", positions, places)
+        if velocities is not None:
+            given, v = given | VELOCITIES, self._vector("velocities", velocities, places)
+        if efforts is not None:
+            given, tau = given | EFFORTS, self._vector("efforts", efforts, places)
+        if given == 0:
             raise StateError("a command needs positions, velocities or efforts")
-        if names is not None and "efforts" not in given:
-            for k in places:
-                if self._kp[k] == 0.0 and self._kd[k] == 0.0:
-                    raise StateError(
-                        f"joint {self.joint_names[k]!r} of {self.name!r} has no gains, so it can "
-                        "be commanded by effort only; set_gains gives it some"
-                    )
-        if not (np.isfinite(over) and over >= 0.0):
-            raise StateError(f"over must be a time >= 0 s, got {over!r}")
-        control = self._control()
-        at = self._joint_v[places]
-        if "positions" in given:
-            self._ramp(control, at, places, given["positions"], over)
-        else:
-            control["target_position"][at] = 0.0
-            control["ramp_steps"][at] = 0
-        control["kp"][at] = self._kp[places] if "positions" in given else 0.0
-        has_rate = "positions" in given or "velocities" in given
-        control["kd"][at] = self._kd[places] if has_rate else 0.0
-        control["target_velocity"][at] = given.get("velocities", 0.0)
-        control["effort"][at] = given.get("efforts", 0.0)
+        steps = 1
+        if over != 0.0:
+            if not (np.isfinite(over) and over > 0.0):
+                raise StateError(f"over must be a time >= 0 s, got {over!r}")
+            steps = max(round(over / self.world.time_step), 1)
+        access, named = self._access(), names is not None
+        if access.set_commands(access.actuators, places, q, v, tau, given, named, steps):
+            self._refuse_command(positions, velocities, efforts, places)
 
-    def _ramp(self, control, at, places, goals, over: float) -> None:
-        """Let position targets go to `goals` in equal steps, the first of them now."""
-        steps = max(round(over / self.world.time_step), 1)
-        held = control["kp"][at] > 0.0
-        start = np.where(held, control["target_position"][at], self._q()[self._joint_q[places]])
-        ramp = (goals - start) / steps
-        control["ramp"][at] = ramp
-        control["ramp_steps"][at] = steps - 1
-        control["target_position"][at] = goals if steps == 1 else start + ramp
+    def _refuse_command(self, positions, velocities, efforts, places: np.ndarray) -> None:
+        """Raise StateError for a command that the actuators did not take."""
+        given = {"positions": positions, "velocities": velocities, "efforts": efforts}
+        for what, values in given.items():
+            if values is not None:
+                self._values(what, values, places)
+        k = next(k for k in places if self._kp[k] == 0.0 and self._kd[k] == 0.0)
+        raise StateError(
+            f"joint {self.joint_names[k]!r} of {self.name!r} has no gains, so it can "
+            "be commanded by effort only; set_gains gives it some"
+        )
+
+    def _access(self) -> RobotAccess:
+        """Return the robot's arrays, made ready for kernels."""
+        world, access = self.world, self._ready
+        if access is None or access.scene is not world.present_scene:
+            access = self._ready = RobotAccess(
+                self, world.scene, self._joint_q, self._joint_v, self._kp, self._kd
+            )
+        return access
+
+    def __getstate__(self) -> dict:
+        """Leave out what stands for addresses in memory."""
+        return self.__dict__ | {"_ready": None}
 
     def _places(self, names) -> np.ndarray:
         if names is None:
-            return np.arange(len(self._joint_v))
+            return self._all_places
+        known = names if isinstance(names, tuple) else tuple(names)
+        places = self._places_of.get(known)
+        if places is None:
+            if len(self._places_of) >= _LISTS_KEPT:
+                self._places_of.clear()
+            places = self._places_of[known] = self._find_places(known)
+        return places
+
+    def _find_places(self, names: tuple) -> np.ndarray:
+        """Return the places of joints; StateError for one that is unknown or named twice."""
         places = []
         for name in names:
             if name not in self._place_of:
                 raise StateError(f"{self.name!r}: {unknown_name('joint', name, self.joint_names)}")
             places.append(self._place_of[name])
         if len(set(places)) != len(places):
-            twice = next(n for n in names if list(names).count(n) > 1)
+            twice = next(n for n in names if names.count(n) > 1)
             raise StateError(f"{self.name!r}: joint {twice!r} is named twice in one command")
         return np.array(places, dtype=np.int64)
 
-    def _values(self, what: str, values, places: np.ndarray) -> np.ndarray:
+    def _vector(self, what: str, values, places: np.ndarray) -> np.ndarray:
+        """Return one number for each joint, not copied if it is an array; they may be anything."""
         try:
-            vector = np.array(values, dtype=np.float64)
+            vector = np.asarray(values, dtype=np.float64, order="C")
         except (TypeError, ValueError) as error:
             raise StateError(f"{what} for {self.name!r} must be numbers, got {values!r}") from error
         if vector.shape != (len(places),):
@@ -243,6 +269,11 @@ class Robot(JointConstraints, Entity):
                 f"{what} for {self.name!r} must be {len(places)} numbers, one a joint, "
                 f"got shape {vector.shape}"
             )
+        return vector
+
+    def _values(self, what: str, values, places: np.ndarray) -> np.ndarray:
+        """Return one finite number for each joint."""
+        vector = self._vector(what, values, places)
         bad = np.flatnonzero(~np.isfinite(vector))
         if bad.size:
             joint = self.joint_names[places[bad[0]]]
@@ -284,11 +315,24 @@ class Robot(JointConstraints, Entity):
         self._apply(frame.body, frame.p + frame.R @ local, force, torque)
 
     def link_poses(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions (k, 3) [m] and quaternions x y z w (k, 4) of all links in the world."""
-        q = self._q().copy()
-        update_poses(self.forest, q, self._poses)
-        poses = [self._placed(f.body, f.R, f.p) for f in self.model.frames.values()]
-        return np.array([p for p, _ in poses]), np.array([o for _, o in poses])
+        """Return positions (k, 3) [m] and quaternions x y z w (k, 4) of all links in the world.
+
+        In the order of `model.link_names`; quaternions have w >= 0.
+        """
+        access, count = self._access(), len(self.frames)
+        poses = np.empty((count, 3)), np.empty((count, 4))
+        access.read_poses(access.links, *poses)
+        return poses
+
+    def link_velocities(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return velocities (k, 3) [m/s] and angular velocities (k, 3) [rad/s] of all links.
+
+        Of the links' origins, along the world's axes, in the order of `model.link_names`.
+        """
+        access, count = self._access(), len(self.frames)
+        velocities = np.empty((count, 3)), np.empty((count, 3))
+        access.read_velocities(access.links, *velocities)
+        return velocities
 
     def link_pose(self, link: str) -> tuple[np.ndarray, np.ndarray]:
         """Return position (3,) [m] and quaternion x y z w (4,) of a link in the world."""

@@ -24,6 +24,7 @@ SETTINGS = np.dtype(
         ("gravity", "f8", (3,)),  # [m/s^2]
         ("integrator", "i8"),
         ("sweep_limit", "i8"),
+        ("cold_sweep_limit", "i8"),  # of an island with contacts that begin
         ("tolerance", "f8"),  # largest change of a row's velocity in the last sweep [m/s]
         ("relative_tolerance", "f8"),  # of all impulses in the last sweep; 0: that rule is not used
         ("contact_margin", "f8"),  # distance at which contact points are kept [m]
@@ -60,6 +61,10 @@ TALLY = np.dtype(
         ("sweeps", "i8"),
         ("residual", "f8"),  # [m/s]
         ("worst_row", "i8"),  # the row furthest from its law, if they were looked at
+        ("worst_residual", "f8"),  # of the steps of a call that did not converge [m/s]
+        ("worst_kind", "i8"),  # of the worst row of all steps of a call; -1: not known
+        ("worst_source", "i8"),  # what it belongs to, as in ROW; of a contact, its first shape
+        ("worst_other", "i8"),  # of a contact, its second shape
         ("converged", "i8"),  # whether the sweeps came to their end
         ("penetration", "f8"),  # deepest [m]
         ("stiffness", "f8"),  # largest (k dt^2 + 2 c dt) / m of penalty contacts that began
@@ -130,6 +135,7 @@ class Scene(NamedTuple):
     joint_laws: np.ndarray  # (nv, 5) JOINT_LAW
     joint_holds: np.ndarray  # (nv,) JOINT_HOLD
     joint_impulses: np.ndarray  # (nv,) JOINT_IMPULSE
+    joint_struck: np.ndarray  # (nv, 6) what came besides at once, by kind from LOWER_LIMIT on
     kinematics: np.ndarray  # (n,) KINEMATICS
     articulated: np.ndarray  # (n,) ARTICULATED
     collision: Collision

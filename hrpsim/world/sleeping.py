@@ -6,7 +6,6 @@ the bodies that the step looks at, and its contacts are kept as they were.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import accumulate, compress
 
 import numpy as np
@@ -18,7 +17,6 @@ from hrpsim.world.capacity import enlarged
 from hrpsim.world.entity import Entity
 from hrpsim.world.layout import front, rearrange
 from hrpsim.world.rest import REST_TIME
-from hrpsim.world.results import StepStats
 from hrpsim.world.scene import Scene
 
 
@@ -219,13 +217,6 @@ class Sleeping:
         scene = self.scene
         live = scene.collision.contacts[: int(scene.tally["contact_count"][0])]
         return _by_pair(np.concatenate([live, self._kept_contacts])) if self._island_of else live
-
-    def _with_kept_contacts(self, stats: StepStats) -> StepStats:
-        """Return what the last step did, the contacts of what sleeps included."""
-        kept = self._kept_contacts
-        deepest = max(stats.max_penetration, -kept["gap"].min(initial=0.0))
-        count = stats.contact_count + len(kept)
-        return replace(stats, contact_count=count, max_penetration=float(deepest))
 
     # -- what steps ---------------------------------------------------------------------------
 

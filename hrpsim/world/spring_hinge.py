@@ -69,6 +69,11 @@ class SpringHinge:
         return self._record()["impulse"][:4] / self.world.time_step
 
     @property
+    def axis_torque(self) -> float:
+        """Torque of motor and sliding friction on b about the axis in the last step [Nm]."""
+        return -float(self._record()["impulse"][4]) / self.world.time_step
+
+    @property
     def max_extension(self) -> float:
         """Extension that no spring exceeds [m]."""
         return float(self._record()["max_extension"])

@@ -30,18 +30,27 @@ from hrpsim.world.status import (
     NEEDS_KERNEL,
 )
 from hrpsim.world.strike import count_strike
+from hrpsim.world.struck import forget_struck_impulses
+from hrpsim.world.worst import keep_worst
 
 
 @kernel
 def advance(scene, steps):
-    """Do up to `steps` steps; return (steps done, status). A step that fails leaves its start."""
+    """Do up to `steps` steps; a step that fails leaves its start.
+
+    Returns (steps done, status, how many of them did not converge).
+    """
+    unmet = 0
     for done in range(steps):
         status = step(scene)
+        if status != DONE and status != FALLS_ASLEEP:
+            return done, status, unmet
+        if not scene.tally[0].converged:
+            keep_worst(scene, unmet)
+            unmet += 1
         if status == FALLS_ASLEEP:
-            return done + 1, status
-        if status != DONE:
-            return done, status
-    return steps, DONE
+            return done + 1, status, unmet
+    return steps, DONE, unmet
 
 
 @inner_kernel
@@ -153,6 +162,8 @@ def stop_drift(s):
 @inlined_kernel
 def prepare_constraints(s):
     """Find the motion without constraints, and the rows; in an rk4 step, after its impacts."""
+    if s.tally[0].struck:
+        forget_struck_impulses(s)
     s.tally[0].struck = 0
     while True:
         status = move_freely(s)

@@ -14,6 +14,7 @@ from hrpsim.kinematics.forward import update_velocities
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import solve_rows
 from hrpsim.world.loads import add_load, clear_loads
+from hrpsim.world.struck import add_struck_impulse
 
 
 @late_kernel
@@ -71,6 +72,7 @@ def jump(s):
     for number in range(tally.row_count):
         row = rows[number]
         add_load(s, row, row.impulse)
+        add_struck_impulse(s, number)
     for c in range(tally.contact_count):
         contact, normal, x, y = (
             s.collision.contacts[c],

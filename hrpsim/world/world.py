@@ -25,8 +25,9 @@ from hrpsim.world.entity import Entity, finite_vector
 from hrpsim.world.exclusions import Excluding
 from hrpsim.world.failure import why_step_failed
 from hrpsim.world.keeping import Keeping
+from hrpsim.world.reading import Reading
 from hrpsim.world.removal import Removing
-from hrpsim.world.results import Contact, StepStats, contact_of, stats_of
+from hrpsim.world.results import Naming, StepStats, Unmet, stats_of
 from hrpsim.world.robot import Robot
 from hrpsim.world.scene import EULER, RK4, SEMI_IMPLICIT, SETTINGS, Scene
 from hrpsim.world.sleeping import Sleeping
@@ -38,15 +39,22 @@ INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT, "euler": EULER, "rk4": RK4}
 FRICTION_MODELS = {"cone": CONE, "pyramid": PYRAMID, "slip_direction": SLIP_DIRECTION}
 STOPPING_RULES = ("residual", "relative_change")
 STANDARD_GRAVITY = 9.80665
+USUAL_SWEEP_LIMITS = 120, 1200  # the second for islands with contacts that begin
 _SKIN = 0.05
 
 
-class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, Keeping, Choosing):
+class World(
+    Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, Keeping, Choosing, Reading
+):
     """Robots and bodies that move and touch.
 
     time_step [s]; gravity (3,) [m/s^2]; integrator "semi_implicit" (symplectic Euler, joint
     springs, dampers and gains taken implicitly), "rk4" (fourth order, contact force solved once a
-    step) or "euler". `sweep_limit` bounds the solver's sweeps. With stop "residual" they end when
+    step) or "euler". The solver finds the motion of a step by at most `sweep_limit` sweeps over the
+    constraints of each island, and as many each for impacts of rk4 and for the correction of
+    penetration. None, the default, stands for 120, and for up to 1200 in an island with contacts
+    that begin, as long as that is not more than 50 000 updates of constraints. With stop
+    "residual" sweeps end when
     no constraint's velocity changes by more than `tolerance` times 9.80665 m/s^2 times the time
     step in a sweep; with "relative_change" when the impulses of all constraints together, as a
     vector, change by no more than `tolerance` of its length (the source papers' rule, 1e-3 there).
@@ -71,7 +79,7 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
         integrator: str = "semi_implicit",
         *,
         tolerance: float = 1e-6,
-        sweep_limit: int = 120,
+        sweep_limit: int | None = None,
         contact_margin: float = 2e-3,
         correction_rate: float = 0.2,
         correction_speed: float = 0.1,
@@ -94,7 +102,7 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
         for what, value in {"time_step": time_step, "tolerance": tolerance}.items():
             if not (np.isfinite(value) and value > 0.0):
                 raise WorldError(f"{what} must be positive and finite, got {value!r}")
-        if sweep_limit < 1:
+        if sweep_limit is not None and sweep_limit < 1:
             raise WorldError(f"sweep_limit must be at least 1, got {sweep_limit!r}")
         self.integrator = integrator
         self._settings = np.zeros(1, dtype=SETTINGS)
@@ -102,7 +110,7 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
             time_step,
             tuple(finite_vector("gravity", gravity, 3)),
             INTEGRATORS[integrator],
-            sweep_limit,
+            *((sweep_limit,) * 2 if sweep_limit is not None else USUAL_SWEEP_LIMITS),
             (tolerance if stop == "residual" else 1e-6) * STANDARD_GRAVITY * time_step,
             tolerance if stop == "relative_change" else 0.0,
             contact_margin,
@@ -123,6 +131,7 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
         Connecting.__init__(self)
         Springing.__init__(self)
         Excluding.__init__(self)
+        Reading.__init__(self)
         self._entities: list[Entity] = []
         self._added = 0  # entities ever
         self._owners: list[tuple[str, str]] = []
@@ -132,6 +141,8 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
         self._kept: Scene | None = None  # the scene to go on from
         self._built = 0, 0  # entities and fixed shapes that it has
         self._steps_done = 0
+        self._steps_before = 0  # the last call of `step`
+        self._unmet_in_call, self._unmet_since_reset = Unmet(), Unmet()
 
     # -- building ---------------------------------------------------------------------------
 
@@ -257,6 +268,11 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
             self._build()
         return self._scene
 
+    @property
+    def present_scene(self) -> Scene | None:
+        """The scene, or None where it must be made anew: what was made ready for another is old."""
+        return self._scene
+
     def _rebuild(self) -> None:
         """Make the arrays anew at the next use, keeping the state of what is there."""
         self.wake()
@@ -307,7 +323,8 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
         scene.tally["previous_count"] = 0
         scene.tally["candidate_count"] = -1
         scene.joint_impulses[:] = 0
-        scene.connections["impulse"] = 0.0
+        scene.joint_struck[:] = 0.0
+        scene.connections["impulse"] = scene.connections["struck"] = 0.0
         scene.spring_hinges["impulse"] = 0.0
 
     def push(self, body: int, point, force, torque) -> None:
@@ -327,6 +344,9 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
         self.scene  # noqa: B018  builds the arrays
         announced = _announce_compilation()
         left = int(n)
+        self._steps_before = self._steps_done
+        if self._unmet_in_call.count:
+            self._unmet_in_call = Unmet()
         try:
             while left > 0:
                 scene = self._scene
@@ -338,12 +358,14 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
                 if self._reference is None or scene is not self._reference.whole:
                     self._refer_to(scene)
                 if self._run is None:
-                    done, status = advance(self._reference, left)
+                    done, status, unmet = advance(self._reference, left)
                     self._run = machine_code(advance)
                 else:
-                    done, status = self._run(self._reference, left)
+                    done, status, unmet = self._run(self._reference, left)
                 self._steps_done += done
                 left -= done
+                if unmet:
+                    self._note_unmet(unmet)
                 if status != ended.DONE:
                     self._heed(status)
         finally:
@@ -357,6 +379,20 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
         previous, self._reference = self._reference, Reference(scene, self._reference)
         if previous is None or self._reference.numba_type is not previous.numba_type:
             self._run = None
+
+    def _note_unmet(self, count: int) -> None:
+        """Remember that steps did not converge, and what was worst of all while it has its name."""
+        residual = float(self._scene.tally["worst_residual"][0])
+        for unmet in (self._unmet_in_call, self._unmet_since_reset):
+            unmet.add(count, residual, lambda: self._naming().worst_of_call(self._scene))
+
+    def _naming(self) -> Naming:
+        return Naming(
+            self._owners,
+            self._connections.values(),
+            self._spring_hinges.values(),
+            self.robots.values(),
+        )
 
     def _heed(self, status: int) -> None:
         """Do what the step that ended with `status` asks for; WorldError if that is nothing."""
@@ -375,18 +411,13 @@ class World(Surroundings, Connecting, Springing, Excluding, Removing, Sleeping, 
     # -- looking ---------------------------------------------------------------------------
 
     @property
-    def contacts(self) -> list[Contact]:
-        """The contact points of the last step with the forces that it used.
-
-        Where bodies sleep, those with which they fell asleep.
-        """
-        return [contact_of(self.scene, self._owners, r) for r in self.contact_records()]
-
-    @property
     def stats(self) -> StepStats:
-        """What the last step did."""
-        stats = stats_of(self.scene, self._owners, self._connections.values(), self.robots.values())
-        return self._with_kept_contacts(stats)
+        """What the last step did, and how the solver did over the steps before."""
+        scene = self.scene
+        worst = "" if scene.tally["converged"][0] else self._naming().worst_of_step(scene)
+        last_call = self._unmet_in_call.among(self._steps_done - self._steps_before)
+        since_reset = self._unmet_since_reset.among(self._steps_done)
+        return stats_of(scene, self._kept_contacts, worst, last_call, since_reset)
 
 
 _compilation_announced = False

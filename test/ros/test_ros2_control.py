@@ -58,7 +58,9 @@ class Rig:
         return sent
 
     def warnings(self):
-        return [entry.msg for entry in self.log if entry.name == "hrpsim" and entry.level == 30]
+        """Return the node's warnings about messages, not those about the solver."""
+        told = [entry.msg for entry in self.log if entry.name == "hrpsim" and entry.level == 30]
+        return [text for text in told if "did not converge" not in text]
 
 
 def stamp(message):

@@ -1,7 +1,11 @@
 """What a robot and a world refuse, and that nothing changes then."""
 
+import pickle
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from world.scenes import joint_text, one_joint
 
 from hrpsim import Box, Sphere, World, load_model
@@ -250,3 +254,84 @@ def test_the_reference_of_another_world_is_not_mixed_up():
     world.add_body(Sphere(0.1), 1.0)
     with pytest.raises(WorldError, match="snapshot"):
         world.restore(kept)
+
+
+KINDS = ("positions", "velocities", "efforts")
+
+
+def expected_control(robot, before, command):
+    """What a command makes of the actuators, joint by joint, as the docstring says."""
+    after = before.copy()
+    names = command.get("names") or robot.joint_names
+    kp, kd = robot.gains
+    for k, name in enumerate(names):
+        place = robot.joint_names.index(name)
+        law = after[robot._joint_v[place]]
+        value = {what: command[what][k] for what in command if what != "names"}
+        if "positions" in value:
+            held = law["kp"] > 0.0
+            start = law["target_position"] if held else robot.joint_positions[place]
+            law["ramp"] = value["positions"] - start
+            law["kp"] = kp[place]
+        else:
+            law["kp"] = 0.0
+        law["target_position"] = value.get("positions", 0.0)
+        law["kd"] = kd[place] if "positions" in value or "velocities" in value else 0.0
+        law["target_velocity"] = value.get("velocities", 0.0)
+        law["effort"], law["ramp_steps"] = value.get("efforts", 0.0), 0
+    return after
+
+
+@settings(deadline=None, max_examples=40)
+@given(data=st.data())
+def test_a_command_sets_what_it_names_and_nothing_else(data):
+    """Any joints in any order, any of positions, velocities, efforts, from lists or arrays."""
+    world, robot = pair("free")
+    robot.set_gains([50.0, 100.0], [5.0, 10.0])
+    world.step(3)
+    numbers = st.floats(-1e308, 1e308)
+    for _ in range(3):
+        names = data.draw(st.permutations(robot.joint_names))[: data.draw(st.integers(1, 2))]
+        whats = data.draw(
+            st.lists(
+                st.sampled_from(["positions", "velocities", "efforts"]), min_size=1, unique=True
+            )
+        )
+        command = {what: [data.draw(numbers) for _ in names] for what in whats}
+        if len(names) == 2 and data.draw(st.booleans()):
+            names = None
+        wanted = expected_control(robot, robot._control(), command | {"names": names})
+        if data.draw(st.booleans()):  # every second entry of a longer array
+            command = {k: np.repeat(values, 2)[::2] for k, values in command.items()}
+        robot.command(**command, names=names)
+        for field in wanted.dtype.names:
+            assert (robot._control()[field] == wanted[field]).all(), field
+
+
+def test_a_list_of_names_that_changes_is_read_anew():
+    _, robot = pair()
+    names = ["hip"]
+    robot.command(efforts=[1.0], names=names)
+    names[0] = "knee"
+    robot.command(efforts=[2.0], names=names)
+    efforts = {n: robot._control()["effort"][robot.joint_names.index(n)] for n in ("hip", "knee")}
+    assert efforts == {"hip": 1.0, "knee": 2.0}
+    robot.command(efforts=[3.0, 4.0], names=np.array(["knee", "hip"]))
+    assert robot._control()["effort"].tolist() == [4.0, 3.0]
+
+
+def test_copies_are_commanded_by_themselves():
+    """What a robot made ready for its commands is not that of a copy, nor of a world made anew."""
+    world, robot = pair()
+    robot.command(efforts=[0.1, 0.2])
+    copied, unpickled = world.copy(), pickle.loads(pickle.dumps(world))
+    for other in (copied, unpickled):
+        other.robots["pair"].command(efforts=[1.0, 2.0])
+        assert other.scene.control["effort"].tolist() == [1.0, 2.0]
+    assert world.scene.control["effort"].tolist() == [0.1, 0.2]
+    world.add_body(Sphere(0.1), 1.0)
+    robot.command(efforts=[0.3, 0.4])
+    assert world.scene.control["effort"][:2].tolist() == [0.3, 0.4]
+    world.remove(robot)
+    with pytest.raises(WorldError, match="taken out"):
+        robot.command(efforts=[0.0, 0.0])

@@ -1,0 +1,249 @@
+"""Reading a world in bulk: contacts as arrays, poses and velocities of all links."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hrpsim.compiled import entry_point
+from hrpsim.constraints.connection_state import ConnectionSources, read_wrench
+from hrpsim.constraints.joined_frames import JOINED
+from hrpsim.errors import WorldError, unknown_name
+from hrpsim.kinematics.forward import new_kinematics
+from hrpsim.reference import Reference
+from hrpsim.world.contact_arrays import (
+    ContactArrays,
+    ContactSources,
+    count_contacts,
+    read_contacts,
+)
+from hrpsim.world.link_states import (
+    LinkSources,
+    link_records,
+    read_link_poses,
+    read_link_velocities,
+)
+from hrpsim.world.results import Contact
+from hrpsim.world.scene import TALLY, Scene
+
+if TYPE_CHECKING:
+    from hrpsim.world.entity import Entity
+
+
+class Reading:
+    """What `World` can tell about all that is in it at once."""
+
+    def __init__(self):
+        self._reader: Reader | None = None
+
+    @property
+    def link_names(self) -> tuple[tuple[str, str], ...]:
+        """(entity, link) of every link, entity by entity, then ("world", name) of fixed shapes.
+
+        `links` and `partners` of contacts are places in it, and the rows of `link_poses` and
+        `link_velocities` stand in its order. It changes when something is added or removed.
+        """
+        return self.reader.table.names
+
+    def contact_arrays(self) -> ContactArrays:
+        """Return all contacts of the last step as arrays, each once; see `ContactArrays`.
+
+        Robots and bodies have the same for their own. Where bodies sleep, those with which they
+        fell asleep are among them.
+        """
+        reader = self.reader
+        if self._island_of:
+            return reader.all_contacts(reader.sources_of(self.contact_records()))
+        return reader.all_contacts(reader.contacts)
+
+    @property
+    def contacts(self) -> list[Contact]:
+        """The contact points of the last step with the forces that it used.
+
+        Where bodies sleep, those with which they fell asleep. A list of objects is convenient and
+        slow; `contact_arrays` has the same as arrays.
+        """
+        found, names = self.contact_arrays(), self._reader.table.names
+        columns = found.links, found.partners, found.points, found.normals, found.gaps, found.forces
+        return [
+            Contact(names[a], names[b], point, normal, float(gap), force)
+            for a, b, point, normal, gap, force in zip(*columns, strict=True)
+        ]
+
+    def link_poses(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions (k, 3) [m] and quaternions x y z w (k, 4) of all links, in the world.
+
+        In the order of `link_names`; quaternions have w >= 0.
+        """
+        reader = self.reader
+        count = len(reader.table.names)
+        poses = np.empty((count, 3)), np.empty((count, 4))
+        reader.read_poses(reader.links, *poses)
+        return poses
+
+    def link_velocities(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return velocities (k, 3) [m/s] and angular velocities (k, 3) [rad/s] of all links.
+
+        Of the links' origins, along the world's axes, in the order of `link_names`; those of fixed
+        shapes are zero.
+        """
+        reader = self.reader
+        count = len(reader.table.names)
+        velocities = np.empty((count, 3)), np.empty((count, 3))
+        reader.read_velocities(reader.links, *velocities)
+        return velocities
+
+    def contacts_of(self, entity: Entity, link: str | None = None) -> ContactArrays:
+        """Return the contacts of a robot or body, or of one of its links, as arrays.
+
+        WorldError, which names what exists, for an unknown link.
+        """
+        reader = self.reader
+        first, end = reader.table.span_of(entity, link)
+        sources = reader.contacts
+        if self._island_of and self.sleeps(entity):
+            sources = reader.sources_of(self.contact_records())
+        return reader.contacts_between(sources, first, end)
+
+    @property
+    def reader(self) -> Reader:
+        """What reads the present arrays."""
+        reader, scene = self._reader, self._scene
+        if reader is None or reader.scene is not scene:
+            scene = self.scene
+            same = reader is not None and reader.table.owners is self._owners
+            table = reader.table if same else LinkTable(self._entities, self._fixed, self._owners)
+            self._reader = reader = Reader(scene, table)
+        return reader
+
+
+class LinkTable:
+    """The links of a world, entity by entity, then its fixed shapes, and where each one stands."""
+
+    def __init__(self, entities: list[Entity], fixed, owners: list[tuple[str, str]]):
+        self.owners = owners
+        self._entities = tuple(entities)
+        frames = [frame for entity in entities for frame in entity.frames]
+        self._counts = [len(entity.frames) for entity in entities]
+        self.names = (
+            *((entity.name, frame.name) for entity in entities for frame in entity.frames),
+            *owners[: len(fixed)],
+        )
+        self._links = link_records([*frames, *fixed])
+        self._spans: dict = {}  # by entity, and by (entity, link)
+        of_shape, first = list(range(len(frames), len(self.names))), 0
+        for entity in entities:
+            self._spans[entity] = first, first + len(entity.frames)
+            for k, frame in enumerate(entity.frames, first):
+                self._spans[entity, frame.name] = k, k + 1
+            of_shape += [self._spans[entity, shape.link][0] for shape in entity.shapes]
+            first += len(entity.frames)
+        self.of_shape = np.array(of_shape, dtype=np.int64)
+
+    def span_of(self, entity: Entity, link: str | None) -> tuple[int, int]:
+        """Return the first place of an entity or link, and that behind its last."""
+        try:
+            return self._spans[entity if link is None else (entity, link)]
+        except (KeyError, TypeError):
+            names = [frame.name for frame in entity.frames]
+            why = unknown_name("link", str(link), names)
+            raise WorldError(f"{entity.name!r}: {why}") from None
+
+    def records(self) -> np.ndarray:
+        """Return LINK records with the numbers that bodies have in the scene now."""
+        links = self._links.copy()
+        first = np.repeat([entity.first_body for entity in self._entities], self._counts)
+        bodies = links["body"][: len(first)]
+        bodies += np.where(bodies >= 0, first.astype(np.int64), 0)
+        return links
+
+
+class Reader:
+    """A scene made ready to be read by kernels; it is for this scene's arrays."""
+
+    def __init__(self, scene: Scene, table: LinkTable):
+        self.scene, self.table = scene, table
+
+    @cached_property
+    def contacts(self) -> Reference:
+        """What contacts are read from."""
+        scene, of_shape = self.scene, self.table.of_shape
+        contacts, work = scene.collision.contacts, np.zeros((2, 3))
+        return Reference(ContactSources(scene.tally, scene.settings, contacts, of_shape, work))
+
+    @cached_property
+    def links(self) -> Reference:
+        """What the states of links are read from."""
+        scene = self.scene
+        kinematics, work = new_kinematics(len(scene.forest.bodies)), np.zeros((3, 3))
+        links = self.table.records()
+        return Reference(
+            LinkSources(scene.forest, scene.q, scene.velocity, kinematics, links, work)
+        )
+
+    @cached_property
+    def connections(self) -> Reference:
+        """What connections are read from."""
+        scene, work = self.scene, np.zeros(1, dtype=JOINED)
+        return Reference(
+            ConnectionSources(
+                scene.settings, scene.forest, scene.kinematics, scene.connections, work
+            )
+        )
+
+    @cached_property
+    def _count(self):
+        return entry_point(count_contacts, self.contacts, 0, 0)
+
+    @cached_property
+    def _read(self):
+        vectors, numbers, integers = np.empty((0, 3)), np.empty(0), np.empty(0, dtype=np.int64)
+        out = vectors, vectors, vectors, numbers, integers, integers
+        return entry_point(read_contacts, self.contacts, 0, 0, *out)
+
+    @cached_property
+    def read_poses(self):
+        """Call with `links`, positions and orientations to be written."""
+        return entry_point(read_link_poses, self.links, np.empty((0, 3)), np.empty((0, 4)))
+
+    @cached_property
+    def read_velocities(self):
+        """Call with `links`, linear and angular velocities to be written."""
+        return entry_point(read_link_velocities, self.links, np.empty((0, 3)), np.empty((0, 3)))
+
+    @cached_property
+    def read_wrench(self):
+        """Call with `connections`, the number of one, and its wrench to be written."""
+        return entry_point(read_wrench, self.connections, 0, np.empty(6))
+
+    def sources_of(self, records: np.ndarray) -> Reference:
+        """Return CONTACT records as what contacts can be read from."""
+        tally = np.zeros(1, dtype=TALLY)
+        tally["contact_count"] = len(records)
+        return Reference(self.contacts.whole._replace(tally=tally, contacts=records))
+
+    def all_contacts(self, sources: Reference) -> ContactArrays:
+        """Return every contact once."""
+        count = int(sources.whole.tally["contact_count"][0])
+        return self._filled(sources, ContactArrays(count), 0, -1)
+
+    def contacts_between(self, sources: Reference, first: int, end: int) -> ContactArrays:
+        """Return the contacts of the links from `first` to before `end`."""
+        found = ContactArrays(self._count(sources, first, end))
+        return self._filled(sources, found, first, end)
+
+    def _filled(self, sources: Reference, out: ContactArrays, first: int, end: int):
+        self._read(
+            sources,
+            first,
+            end,
+            out.points,
+            out.normals,
+            out.forces,
+            out.gaps,
+            out.links,
+            out.partners,
+        )
+        return out
