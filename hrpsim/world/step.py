@@ -97,6 +97,7 @@ def collide_shapes(s):
         count,
         settings.contact_margin,
         settings.time_step,
+        tally.previous_count,
         s.late,
         collision,
     )
