@@ -2,8 +2,7 @@
 
 Tilt solid a against b by a slope t across the patch's normal: the gap of a contact at x becomes
 g + t . x. A choice serves the slope if the least of its gaps is that of all. The slopes looked at
-are none, the one that the motion leads to, a ring of those that the step may bring, and a ring of
-large ones: the polygon on which the solid stands while it tilts.
+are none, the one that the present motion leads to, and rings of those that the step may bring.
 """
 
 from __future__ import annotations
@@ -16,22 +15,22 @@ from hrpsim.collision.contact_row import MAX_POINTS, NO_POINTS
 from hrpsim.collision.meeting import SIDE_A, velocity_at
 from hrpsim.compiled import inner_kernel
 
-# The slopes: none, the motion's, two rings.
+# The slopes: none, the motion's, and rings of seven.
 _DIRECTIONS = MAX_POINTS - 1
-_FIRST_OF_RING = 2
-_FIRST_OF_WIDE = _FIRST_OF_RING + _DIRECTIONS
-_SLOPES = _FIRST_OF_WIDE + _DIRECTIONS
-# The large one, and the least of those that a step may bring: one at which the ends of a foot
-# move by no more than the usual slop.
-_WIDE = 0.05
-_NARROW = 1e-5
-# A contact serves for another that reaches further by less than this part of the patch's extent,
-# if it was there in the last step or if the slope is one of the step's.
+_FIRST_OF_RINGS = 2
+_RINGS = 3
+_SLOPES = _FIRST_OF_RINGS + _RINGS * _DIRECTIONS
+# The widest ring is at the slope that a step may bring, within these bounds, each ring within it
+# at this part of the next one's.
+_LEAST, _LARGEST = 5e-3, 0.05
+_INWARD = 0.125
+# A contact that was there in the last step serves for another one that reaches further by less
+# than this part of the patch's extent.
 _ALIKE = 0.02
-# Gaps [m] that are equal between contacts of one step, and for those that were there before: what
-# is less is rounding, and the rest of solvers.
+# Gaps that differ by less are equal [m]: rounding, and what solvers leave.
 _EQUAL = 1e-8
-_STEADY = 5e-7
+# Gap over the deepest point up to which a contact has not left yet [m].
+_NEAR = 1e-5
 _NONE = np.int64(-1)
 
 
@@ -39,39 +38,40 @@ _NONE = np.int64(-1)
 def choose_points(m, candidates, seed, cluster):
     """Mark as `kept` up to MAX_POINTS contacts of a cluster, among them the deepest, `seed`.
 
-    What was there in the last step (m.memory) stays while it bears load or serves a slope; it
-    gives way only to what the step may press on.
+    What was there in the last step (m.memory) stays while it bears load, is about to or serves a
+    slope. What the least slopes ask for goes before: they are the ones that a step does bring.
     """
     extent = _lay_out(m, candidates, seed, cluster)
     count = _remember(m, candidates, cluster)
-    across, along, narrow = _slope_of_motion(m, candidates[seed], extent)
+    motion_x, motion_y, widest = _slope_of_motion(m, candidates[seed], extent)
     for number in range(_SLOPES):
-        steepness, tx, ty = narrow, across, along
-        if number == 0:
-            steepness, tx, ty = 0.0, 0.0, 0.0
-        elif number >= _FIRST_OF_RING:
-            steepness = narrow if number < _FIRST_OF_WIDE else _WIDE
+        tx = ty = steepness = 0.0
+        ring = (number - _FIRST_OF_RINGS) // _DIRECTIONS
+        if number == 1:
+            tx, ty = motion_x, motion_y
+        elif number > 1:
+            steepness = widest * _INWARD ** (_RINGS - 1 - ring)
             # in an order that goes round early
-            direction = 3 * (number - _FIRST_OF_RING) % _DIRECTIONS
+            direction = 3 * (number - _FIRST_OF_RINGS) % _DIRECTIONS
             angle = (direction + 0.25) * 2.0 * math.pi / _DIRECTIONS
             tx, ty = -steepness * math.cos(angle), -steepness * math.sin(angle)
-        steady = max(_STEADY, _ALIKE * steepness * extent)
-        alike = steady if number < _FIRST_OF_WIDE else _WIDE * m.rim
-        if number == 0:
-            alike = _EQUAL
+        steady = _EQUAL + _ALIKE * steepness * extent
+        alike = _EQUAL + steepness * m.rim
         lowest, serving = _find_lowest(m, candidates, cluster, tx, ty, steady, alike)
         if serving < 0:
             if count == MAX_POINTS:
-                if not _make_room(m, candidates, cluster, number >= _FIRST_OF_WIDE):
+                away = -math.inf if ring <= 0 else candidates[seed].gap + _NEAR
+                if not _make_room(m, candidates, cluster, away):
                     continue
                 count -= 1
             serving = lowest
             candidates[serving].kept = 1
             count += 1
         candidates[serving].needed = 1
+    away = candidates[seed].gap + _NEAR
     for k in range(m.count):
         found = candidates[k]
-        if found.cluster == cluster and found.kept and not found.needed and found.load <= 0.0:
+        if found.cluster == cluster and not found.needed and found.load <= 0.0 and found.gap > away:
             found.kept = 0
 
 
@@ -163,7 +163,7 @@ def _slope_of_motion(m, seed, extent):
     bound = 2.0 * math.sqrt(across * across + along * along)
     if extent > 0.0:
         bound += dt * abs(climb) / extent
-    return across, along, min(max(bound, _NARROW), _WIDE)
+    return across, along, min(max(bound, _LEAST), _LARGEST)
 
 
 @inner_kernel
@@ -196,17 +196,25 @@ def _find_lowest(m, candidates, cluster, tx, ty, steady, alike):
 
 
 @inner_kernel
-def _make_room(m, candidates, cluster, only_idle):
-    """Let the contact go that is not needed and bore least; return whether there was one.
+def _make_room(m, candidates, cluster, away):
+    """Let a contact go that no slope needs; return whether there was one.
 
-    With `only_idle` it must have borne nothing.
+    It is the furthest away [m] of those that bore nothing, or else the one that bore least. With
+    `away` finite it must have borne nothing and be further away than that.
     """
-    worst, least = _NONE, math.inf
+    worst, largest = _NONE, away
     for k in range(m.count):
         found = candidates[k]
-        if found.cluster == cluster and found.kept and not found.needed and found.load < least:
-            worst, least = k, found.load
-    if worst < 0 or (only_idle and least > 0.0):
+        if found.cluster == cluster and found.kept and not found.needed:
+            if found.load <= 0.0 and found.gap > largest:
+                worst, largest = k, found.gap
+    if worst < 0 and math.isinf(away):
+        least = math.inf
+        for k in range(m.count):
+            found = candidates[k]
+            if found.cluster == cluster and found.kept and not found.needed and found.load < least:
+                worst, least = k, found.load
+    if worst < 0:
         return False
     candidates[worst].kept = 0
     return True
