@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from hrpsim.collision.contact_row import MAX_MESH_POINTS
+from hrpsim.collision.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.collision.rays import STACK_DEPTH, first_hit
 from hrpsim.compiled import inner_kernel
 
@@ -24,6 +24,15 @@ A_VERTEX, AN_EDGE, A_FACE = (np.int64(k) for k in range(3))
 NO_TRIANGLE = np.int64(-1)
 _CODES = np.int64(2**31)
 SIDE_A, SIDE_B = np.int64(0), np.int64(1)
+
+# one of the contacts that are kept of a patch
+CHOSEN = np.dtype(
+    [
+        ("place", "i8"),  # in the patch
+        ("load", "f8"),  # normal impulse of the last step [Ns]; -1: it was not there
+        ("needed", "i8"),
+    ]
+)
 
 MEETING = np.dtype(
     [
@@ -42,10 +51,17 @@ MEETING = np.dtype(
         ("count", "i8"),  # of candidates
         ("pairs", "i8", (2 * STACK_DEPTH, 2)),  # of nodes, for walks through both trees
         ("stack", "i8", (STACK_DEPTH,)),  # for walks through one
-        ("across", "f8", (3,)),  # direction in the world, across the normal of a patch
         ("memory_count", "i8"),  # of contacts that the two solids had in the last step,
         ("memory_feature", "i8", (MAX_MESH_POINTS,)),
         ("memory_load", "f8", (MAX_MESH_POINTS,)),  # and the normal impulses of these [Ns]
+        ("across", "f8", (2, 3)),  # directions in the world, across the normal of a patch
+        ("size", "i8"),  # of the patch
+        ("member", "i8", (CANDIDATE_COUNT,)),  # its candidates
+        ("x", "f8", (CANDIDATE_COUNT,)),  # places of these across the normal [m]
+        ("y", "f8", (CANDIDATE_COUNT,)),
+        ("gap", "f8", (CANDIDATE_COUNT,)),
+        ("chosen", CHOSEN, (MAX_POINTS,)),
+        ("chosen_count", "i8"),
     ]
 )
 
@@ -61,10 +77,6 @@ CANDIDATE = np.dtype(
         ("feature", "i8"),  # both codes in one: the contact's name
         ("cluster", "i8"),  # of like normals; -1: none yet
         ("kept", "i8"),
-        ("needed", "i8"),
-        ("x", "f8"),  # place across the normal of its cluster [m]
-        ("y", "f8"),
-        ("load", "f8"),  # normal impulse of the last step [Ns]; -1: it was not there
     ]
 )
 
