@@ -2,7 +2,8 @@
 
 Tilt solid a against b by a slope t across the patch's normal: the gap g of a contact at x becomes
 g + t . x. A choice serves the slope if the least of its gaps is that of all. The slopes looked at
-are none, the one that the present motion leads to, and rings of those that the step may bring.
+are none, the one that the present motion leads to, and rings of those that the step may bring, the
+least first: from noise to the polygon on which a solid stands while it tilts.
 """
 
 from __future__ import annotations
@@ -12,17 +13,15 @@ import math
 import numpy as np
 
 from hrpsim.collision.contact_row import MAX_POINTS
-from hrpsim.collision.meeting import SIDE_A, velocity_at
 from hrpsim.compiled import inner_kernel
 
 # The slopes: none, the motion's, and rings of seven.
 _DIRECTIONS = MAX_POINTS - 1
 _FIRST_OF_RINGS = 2
-_RINGS = 3
+_RINGS = 4
 _SLOPES = _FIRST_OF_RINGS + _RINGS * _DIRECTIONS
-# The widest ring is at the slope that a step may bring, within these bounds, each ring within it
-# at this part of the next one's.
-_LEAST, _LARGEST = 5e-3, 0.05
+# The widest ring's slope, and the part of it that the next ring within has.
+_WIDEST = 0.05
 _INWARD = 0.125
 # A contact that was there in the last step serves for another one that reaches further by less
 # than this part of the patch's extent.
@@ -43,7 +42,7 @@ def choose_points(m, candidates, seed, cluster):
     """
     extent = _lay_out(m, candidates, seed, cluster)
     _remember(m, candidates)
-    motion_x, motion_y, widest = _slope_of_motion(m, candidates[seed], extent)
+    motion_x, motion_y = _slope_of_motion(m, candidates[seed])
     away = candidates[seed].gap + _NEAR
     for number in range(_SLOPES):
         tx = ty = steepness = 0.0
@@ -51,7 +50,7 @@ def choose_points(m, candidates, seed, cluster):
         if number == 1:
             tx, ty = motion_x, motion_y
         elif number > 1:
-            steepness = widest * _INWARD ** (_RINGS - 1 - ring)
+            steepness = _WIDEST * _INWARD ** (_RINGS - 1 - ring)
             # in an order that goes round early
             direction = 3 * (number - _FIRST_OF_RINGS) % _DIRECTIONS
             angle = (direction + 0.25) * 2.0 * math.pi / _DIRECTIONS
@@ -125,44 +124,17 @@ def _remember(m, candidates):
 
 
 @inner_kernel
-def _slope_of_motion(m, seed, extent):
-    """Return the slope that the present motion adds in the step, two numbers, and a bound.
-
-    The bound of what the step may add is twice that, and as much as the patch turns if it is
-    stopped at one side and goes on at the other.
-    """
+def _slope_of_motion(m, seed):
+    """Return the slope that the present motion adds in the step, two numbers."""
     R, w, n = m.world_R[0], m.spin[0], seed.normal
     wx = R[0, 0] * w[0] + R[0, 1] * w[1] + R[0, 2] * w[2]
     wy = R[1, 0] * w[0] + R[1, 1] * w[1] + R[1, 2] * w[2]
     wz = R[2, 0] * w[0] + R[2, 1] * w[1] + R[2, 2] * w[2]
     gx, gy, gz = n[1] * wz - n[2] * wy, n[2] * wx - n[0] * wz, n[0] * wy - n[1] * wx
     u, v, dt = m.across[0], m.across[1], m.time_step
-    slope_x = dt * (gx * u[0] + gy * u[1] + gz * u[2])
-    slope_y = dt * (gx * v[0] + gy * v[1] + gz * v[2])
-    bound = 2.0 * math.sqrt(slope_x * slope_x + slope_y * slope_y)
-    if extent > 0.0:
-        bound += dt * abs(_climb(m, seed)) / extent
-    return slope_x, slope_y, min(max(bound, _LEAST), _LARGEST)
-
-
-@inner_kernel
-def _climb(m, found):
-    """Return the speed at which the gap of a contact grows [m/s]."""
-    R, n = m.world_R[0], found.normal
-    x = found.point[0] - m.world_p[0, 0]
-    y = found.point[1] - m.world_p[0, 1]
-    z = found.point[2] - m.world_p[0, 2]
-    v = velocity_at(
-        m,
-        SIDE_A,
-        R[0, 0] * x + R[1, 0] * y + R[2, 0] * z,
-        R[0, 1] * x + R[1, 1] * y + R[2, 1] * z,
-        R[0, 2] * x + R[1, 2] * y + R[2, 2] * z,
-    )
-    climb = 0.0
-    for r in range(3):
-        climb += n[r] * (R[r, 0] * v[0] + R[r, 1] * v[1] + R[r, 2] * v[2])
-    return climb
+    along_u = gx * u[0] + gy * u[1] + gz * u[2]
+    along_v = gx * v[0] + gy * v[1] + gz * v[2]
+    return dt * along_u, dt * along_v
 
 
 @inner_kernel
