@@ -23,6 +23,9 @@ _SLOPES = _FIRST_OF_RINGS + _RINGS * _DIRECTIONS
 # The widest ring's slope, and the part of it that the next ring within has.
 _WIDEST = 0.05
 _INWARD = 0.125
+# For the rings within there are so many contacts, so that some are left for the others.
+_NEAR_RINGS = 2
+_NEAR_POINTS = 5
 # A contact that was there in the last step serves for another one that reaches further by less
 # than this part of the patch's extent.
 _ALIKE = 0.02
@@ -59,7 +62,9 @@ def choose_points(m, candidates, seed, cluster):
         alike = _EQUAL + steepness * m.rim
         lowest, serving = _find_lowest(m, tx, ty, steady, alike)
         if serving < 0:
-            serving = _find_room(m, -math.inf if ring <= 0 else away)
+            if 0 <= ring < _NEAR_RINGS and _count_due(m) >= _NEAR_POINTS:
+                continue
+            serving = _find_room(m, -math.inf if ring < 0 else away)
             if serving < 0:
                 continue
             m.chosen[serving].place, m.chosen[serving].load = lowest, -1.0
@@ -165,6 +170,15 @@ def _find_lowest(m, tx, ty, steady, alike):
 
 
 @inner_kernel
+def _count_due(m):
+    """Return how many of the chosen bear load or are needed."""
+    count = 0
+    for k in range(m.chosen_count):
+        count += 1 if m.chosen[k].needed or m.chosen[k].load > 0.0 else 0
+    return count
+
+
+@inner_kernel
 def _find_room(m, away):
     """Return where to put one more of the chosen, or -1.
 
@@ -176,14 +190,14 @@ def _find_room(m, away):
         m.chosen_count += 1
         return m.chosen_count - 1
     worst, largest = _NONE, away
-    for k in range(MAX_POINTS):
+    for k in range(m.chosen_count):
         one = m.chosen[k]
         if not one.needed and one.load <= 0.0 and m.gap[one.place] > largest:
             worst, largest = k, m.gap[one.place]
     if worst >= 0 or away > -math.inf:
         return worst
     least = math.inf
-    for k in range(MAX_POINTS):
+    for k in range(m.chosen_count):
         one = m.chosen[k]
         if not one.needed and one.load < least:
             worst, least = k, one.load
