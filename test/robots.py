@@ -10,9 +10,7 @@ HRP2_LIKE = Path(__file__).resolve().parent.parent / "urdf" / "hrp2_like.urdf.xa
 
 # Their inertia is not that of any matter: refused unless accept_nonphysical_inertia is given.
 NONPHYSICAL_ROBOTS = {
-    "icub_description/icub": "r_hip_1",
-    "icub_description/icub_reduced": "r_hip_1",
-    "romeo_description/romeo": "LFinger21Link",
+    "romeo_description/romeo": "RThumb3Link",
     "romeo_description/romeo_laas_small": "base_link",
     "romeo_description/romeo_small": "RShoulderYawLink",
 }

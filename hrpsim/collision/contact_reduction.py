@@ -6,20 +6,17 @@ import math
 
 import numpy as np
 
+from hrpsim.collision.contact_choice import choose_points
 from hrpsim.collision.contact_row import MAX_MESH_POINTS, MAX_POINTS, NO_POINTS
 from hrpsim.collision.meeting import FACE_VERTEX, VERTEX_FACE
 from hrpsim.compiled import inner_kernel
 
 TAKEN_OUT = np.int64(-1)
-_CODES = np.int64(2**31)
 
 # Contacts whose normals differ by less than this angle's cosine make one patch (18 degrees).
 _LIKE = 0.95
 # Contacts in one place are one contact if their normals are within this angle's cosine.
 _SAME = 0.999
-# A point further out counts as much as one less far away by this part of the way: the patch is the
-# one on which the solid stands while it tilts by up to that.
-_TILT = 0.05
 # Of points as deep as each other to this length the first is the deepest [m].
 _EQUALLY_DEEP = 1e-8
 
@@ -115,41 +112,6 @@ def _deepest_left(m, candidates):
 
 
 @inner_kernel
-def _spread(m, candidates, seed, cluster):
-    """Mark the deepest of a cluster and those furthest out in seven directions across its normal.
-
-    The directions are fixed in b. A later candidate must be further out by more than rounding.
-    """
-    n = candidates[seed].normal
-    R = m.world_R[0]
-    axis, least = 0, math.inf
-    for k in range(3):
-        along = abs(R[0, k] * n[0] + R[1, k] * n[1] + R[2, k] * n[2])
-        if along < least - 1e-3:
-            axis, least = k, along
-    ux, uy, uz = R[0, axis], R[1, axis], R[2, axis]
-    along = ux * n[0] + uy * n[1] + uz * n[2]
-    ux, uy, uz = ux - along * n[0], uy - along * n[1], uz - along * n[2]
-    norm = math.sqrt(ux * ux + uy * uy + uz * uz)
-    ux, uy, uz = ux / norm, uy / norm, uz / norm
-    vx, vy, vz = n[1] * uz - n[2] * uy, n[2] * ux - n[0] * uz, n[0] * uy - n[1] * ux
-    candidates[seed].kept = 1
-    for direction in range(MAX_POINTS - 1):
-        angle = (direction + 0.25) * 2.0 * math.pi / (MAX_POINTS - 1)
-        cosine, sine = math.cos(angle), math.sin(angle)
-        dx, dy, dz = cosine * ux + sine * vx, cosine * uy + sine * vy, cosine * uz + sine * vz
-        furthest, most = seed, -math.inf
-        for k in range(m.count):
-            found = candidates[k]
-            if found.cluster == cluster:
-                p = found.point
-                out = dx * p[0] + dy * p[1] + dz * p[2] - found.gap / _TILT
-                if out > most + m.rim:
-                    furthest, most = k, out
-        candidates[furthest].kept = 1
-
-
-@inner_kernel
 def reduce_candidates(polyhedra, m, candidates, point_out, normal_out, gap_out, feature_out):
     """Write the contacts that span each patch, deepest patch first; return how many."""
     _drop_other_faces(polyhedra, m, candidates)
@@ -167,12 +129,10 @@ def reduce_candidates(polyhedra, m, candidates, point_out, normal_out, gap_out, 
                 found.cluster, found.kept = cluster, 1
                 size += 1
         if size > MAX_POINTS:
-            for k in range(m.count):
-                if candidates[k].cluster == cluster:
-                    candidates[k].kept = 0
-            _spread(m, candidates, seed, cluster)
-        count = _write(candidates[seed], count, point_out, normal_out, gap_out, feature_out)
-        candidates[seed].kept = 0
+            choose_points(m, candidates, seed, cluster)
+        if count + MAX_POINTS > MAX_MESH_POINTS:  # not all may find room, but the deepest does
+            count = _write(candidates[seed], count, point_out, normal_out, gap_out, feature_out)
+            candidates[seed].kept = 0
         for k in range(m.count):
             found = candidates[k]
             if found.cluster == cluster and found.kept and count < MAX_MESH_POINTS:
@@ -188,5 +148,5 @@ def _write(found, count, point_out, normal_out, gap_out, feature_out):
         point_out[count, r] = found.point[r]
         normal_out[count, r] = found.normal[r]
     gap_out[count] = found.gap
-    feature_out[count] = found.code_a * _CODES + found.code_b
+    feature_out[count] = found.feature
     return count + 1

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.collision.contact_row import MAX_MESH_POINTS
+from hrpsim.collision.contact_reduction import reduce_candidates
+from hrpsim.collision.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.collision.manifold import collide_convex, collide_simple
 from hrpsim.collision.meeting import move_meeting, place_meeting
-from hrpsim.collision.mesh_contacts import mesh_contacts
+from hrpsim.collision.mesh_contacts import find_candidates
 from hrpsim.collision.polyhedra import Polyhedra
 from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.late import CONVEX, MESHES, call_late
@@ -138,11 +139,12 @@ def _far_apart(a, b, margin):
 
 
 @inner_kernel
-def detect(forest, kinematics, pair_count, margin, time_step, late, collision):
+def detect(forest, kinematics, pair_count, margin, time_step, previous_count, late, collision):
     """Write the contact points of every candidate pair; return how many there are.
 
-    Points within `margin` [m], plus what the pair can close in a step, are kept. A return above
-    the capacity means that the later ones were not written, one below zero (-1 - its place) that a
+    Points within `margin` [m], plus what the pair can close in a step, are kept; which of many a
+    mesh keeps may depend on the `previous_count` contacts of the last step. A return above the
+    capacity means that the later ones were not written, one below zero (-1 - its place) that a
     late kernel is needed.
     """
     count = 0
@@ -163,7 +165,8 @@ def detect(forest, kinematics, pair_count, margin, time_step, late, collision):
             if late[MESHES] == 0:
                 return -1 - MESHES
             found = call_late(
-                late[MESHES], (forest, kinematics, collision, c, near, margin, time_step)
+                late[MESHES],
+                (forest, kinematics, collision, c, near, margin, time_step, previous_count),
             )
         elif min(a.kind, b.kind) > SPHERE:
             if late[CONVEX] == 0:
@@ -227,20 +230,21 @@ def meet_convex(manifold, shapes, number_a, number_b, near):
 
 
 @late_kernel
-def meet_meshes(forest, kinematics, collision, pair, near, margin, time_step):
+def meet_meshes(forest, kinematics, collision, pair, near, margin, time_step, previous_count):
     """Write the contacts of a candidate pair with a mesh; return how many."""
     m, work = collision.meeting[0], collision.manifold[0]
-    a, b = (
-        collision.shapes[collision.pairs[pair, 0]],
-        collision.shapes[collision.pairs[pair, 1]],
-    )
+    number_a, number_b = collision.pairs[pair, 0], collision.pairs[pair, 1]
+    a, b = collision.shapes[number_a], collision.shapes[number_b]
     nearby = a.body if a.body >= 0 else b.body
     reference = kinematics[forest.bodies[nearby].root].origin
     _find_motion(forest, kinematics, reference, a.body, b.body, work)
     place_meeting(collision.polyhedra, a.solid, work.R_a, work.p_a, b.solid, work.R_b, work.p_b, m)
     move_meeting(work.spin, work.drift, m)
     m.near, m.calm, m.time_step = near, margin, time_step
-    return mesh_contacts(
+    find_candidates(collision.polyhedra, m, collision.meeting_candidates)
+    if m.count > MAX_POINTS:
+        _recall_points(collision.previous, previous_count, number_a, number_b, m)
+    return reduce_candidates(
         collision.polyhedra,
         m,
         collision.meeting_candidates,
@@ -249,6 +253,28 @@ def meet_meshes(forest, kinematics, collision, pair, near, margin, time_step):
         work.gap,
         work.feature,
     )
+
+
+@inner_kernel
+def _recall_points(previous, previous_count, number_a, number_b, m_out):
+    """Write which contacts two shapes had in the last step; `previous` is sorted by pair."""
+    first, end = 0, previous_count
+    while first < end:
+        middle = (first + end) // 2
+        a = previous[middle].shape_a
+        if a < number_a or (a == number_a and previous[middle].shape_b < number_b):
+            first = middle + 1
+        else:
+            end = middle
+    count = 0
+    while first < previous_count and count < MAX_MESH_POINTS:
+        kept = previous[first]
+        if kept.shape_a != number_a or kept.shape_b != number_b:
+            break
+        m_out.memory_feature[count], m_out.memory_load[count] = kept.feature, kept.impulse[0]
+        first += 1
+        count += 1
+    m_out.memory_count = count
 
 
 @inner_kernel

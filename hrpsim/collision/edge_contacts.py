@@ -206,7 +206,8 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
     """Add the contact of an edge of a with one of b, if they are nearest to each other there.
 
     Where the faces beside the edges lie on each other, or one edge lies on a face beside the other,
-    the crossing is a corner of their common patch, and the face gives the normal.
+    the crossing is a corner of their common patch, and the face gives the normal. So it is where
+    the solids turn that way in the step, and the edges meet within it.
     """
     edge_a, edge_b = polyhedra.edges[number_a], polyhedra.edges[number_b]
     ux, uy, uz = to_other(m, SIDE_A, edge_a.direction[0], edge_a.direction[1], edge_a.direction[2])
@@ -240,6 +241,7 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
         nx, ny, nz, distance = -nx, -ny, -nz, -distance
         beside, where = opposite, elsewhere
     on_a, on_b, closest = NO_FACE, NO_FACE, _FACING
+    comes_down = False
     for i in range(2):
         g = edge_a.normals[i]
         gx, gy, gz = to_other(m, SIDE_A, g[0], g[1], g[2])
@@ -257,8 +259,13 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
         distance = distance if leaning > 0.0 else -distance
         nx, ny, nz = h[0], h[1], h[2]
     elif beside > CONE_TOLERANCE:
-        if beside > _FACE_TO_FACE:
+        turn = 0.0
+        if distance > 0.0:
+            w = m.spin[0]
+            turn = m.time_step * math.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
+        if beside > _FACE_TO_FACE + turn:
             return
+        comes_down = beside > _FACE_TO_FACE
         if where < 2:
             on_b = where
             h = edge_b.normals[where]
@@ -276,6 +283,10 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
         -distance, deepest,
     ):  # fmt: skip
         return
+    if comes_down:
+        dx, dy, dz = velocity_at(m, SIDE_A, px, py, pz)
+        if past > m.rim or -m.time_step * (dx * nx + dy * ny + dz * nz) < gap:
+            return
     if gap > m.calm:
         dx, dy, dz = velocity_at(m, SIDE_A, px, py, pz)
         if not closes(m, gap, -(dx * nx + dy * ny + dz * nz)):

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from hrpsim.collision.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.collision.rays import STACK_DEPTH, first_hit
 from hrpsim.compiled import inner_kernel
 
@@ -21,7 +22,17 @@ VERTEX_FACE, FACE_VERTEX, EDGE_EDGE, VERTEX_EDGE, EDGE_VERTEX, VERTEX_VERTEX = (
 )
 A_VERTEX, AN_EDGE, A_FACE = (np.int64(k) for k in range(3))
 NO_TRIANGLE = np.int64(-1)
+_CODES = np.int64(2**31)
 SIDE_A, SIDE_B = np.int64(0), np.int64(1)
+
+# one of the contacts that are kept of a patch
+CHOSEN = np.dtype(
+    [
+        ("place", "i8"),  # in the patch
+        ("load", "f8"),  # normal impulse of the last step [Ns]; -1: it was not there
+        ("needed", "i8"),
+    ]
+)
 
 MEETING = np.dtype(
     [
@@ -40,6 +51,17 @@ MEETING = np.dtype(
         ("count", "i8"),  # of candidates
         ("pairs", "i8", (2 * STACK_DEPTH, 2)),  # of nodes, for walks through both trees
         ("stack", "i8", (STACK_DEPTH,)),  # for walks through one
+        ("memory_count", "i8"),  # of contacts that the two solids had in the last step,
+        ("memory_feature", "i8", (MAX_MESH_POINTS,)),
+        ("memory_load", "f8", (MAX_MESH_POINTS,)),  # and the normal impulses of these [Ns]
+        ("across", "f8", (2, 3)),  # directions in the world, across the normal of a patch
+        ("size", "i8"),  # of the patch
+        ("member", "i8", (CANDIDATE_COUNT,)),  # its candidates
+        ("x", "f8", (CANDIDATE_COUNT,)),  # places of these across the normal [m]
+        ("y", "f8", (CANDIDATE_COUNT,)),
+        ("gap", "f8", (CANDIDATE_COUNT,)),
+        ("chosen", CHOSEN, (MAX_POINTS,)),
+        ("chosen_count", "i8"),
     ]
 )
 
@@ -52,6 +74,7 @@ CANDIDATE = np.dtype(
         ("point", "f8", (3,)),  # half way between the surfaces, in the world [m]
         ("normal", "f8", (3,)),  # from b to a
         ("gap", "f8"),
+        ("feature", "i8"),  # both codes in one: the contact's name
         ("cluster", "i8"),  # of like normals; -1: none yet
         ("kept", "i8"),
     ]
@@ -65,7 +88,7 @@ def place_meeting(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m):
     A solid may be -1 for a half-space.
     """
     m.solid[0], m.solid[1] = solid_a, solid_b
-    m.count = 0
+    m.count = m.memory_count = 0
     m.rim = math.inf
     for side in range(2):
         m.rounding[side] = 0.0
@@ -171,6 +194,7 @@ def add_candidate(
         found.code_a, found.code_b = own_code, other_code
     else:
         found.code_a, found.code_b = other_code, own_code
+    found.feature = found.code_a * _CODES + found.code_b
     found.cluster, found.kept = -1, 0
 
 

@@ -110,16 +110,21 @@ def _meet_plane(polyhedra, m, side, candidates):
 
 
 @inner_kernel
-def mesh_contacts(polyhedra, m, candidates, point_out, normal_out, gap_out, feature_out):
-    """Write the contacts of two solids placed in `m`; return how many (0..MAX_MESH_POINTS).
-
-    The outputs are those of hrpsim.collision.manifold.collide, with MAX_MESH_POINTS rows. A solid
-    numbered -1 is a half-space.
-    """
+def find_candidates(polyhedra, m, candidates):
+    """Find all contacts of two solids placed in `m`. A solid numbered -1 is a half-space."""
     if m.solid[0] < 0:
         _meet_plane(polyhedra, m, SIDE_B, candidates)
     elif m.solid[1] < 0:
         _meet_plane(polyhedra, m, SIDE_A, candidates)
     else:
         _meet_solids(polyhedra, m, candidates)
+
+
+@inner_kernel
+def mesh_contacts(polyhedra, m, candidates, point_out, normal_out, gap_out, feature_out):
+    """Write the contacts of two solids placed in `m`; return how many (0..MAX_MESH_POINTS).
+
+    The outputs are those of hrpsim.collision.manifold.collide, with MAX_MESH_POINTS rows.
+    """
+    find_candidates(polyhedra, m, candidates)
     return reduce_candidates(polyhedra, m, candidates, point_out, normal_out, gap_out, feature_out)

@@ -19,9 +19,12 @@ CONTROL = np.dtype(
         ("applied", "f8"),  # what the actuator delivered in the last step
         ("ramp", "f8"),  # what each step adds to the target position
         ("ramp_steps", "i8"),  # for how many more steps
-        ("saturated", "i8"),  # +1, -1: an implicit step found it at its effort limit
+        ("saturated", "i8"),  # +1, -1: the last implicit step found it at its effort limit
     ]
 )
+
+# Part of an effort limit by which a demand is not over it.
+_ROUNDING = 1e-9
 
 
 @inner_kernel
@@ -94,23 +97,30 @@ def damping_inertia(damping, inertia, time_step):
 
 
 @inner_kernel
-def mark_saturated(forest, control, q, velocity, dv, horizon):
-    """Mark the actuators that would exceed their effort limit; return whether there are new ones.
+def revise_saturated(forest, control, q, velocity, dv, change, horizon, may_release):
+    """Mark the actuators that would exceed their effort limit; return whether a mark has changed.
 
-    `dv` (nv,) is the acceleration that the implicit law leads to.
+    `dv` + `change` (nv,) is the acceleration that the implicit law leads to, constraint forces
+    included: what a limit or the ground bears is not asked of an actuator. Without `may_release`
+    marks stay.
     """
-    found = False
+    changed = False
     for k in range(forest.dofs.shape[0]):
         dof, law = forest.dofs[k], control[k]
-        if dof.q_index < 0 or law.saturated != 0:
+        if dof.q_index < 0:
             continue
         wanted = demand(law, q[dof.q_index], velocity[k])
-        if not overspeeds(wanted, velocity[k], dof.velocity_limit):
-            wanted -= actuator_inertia(dof, law, horizon) * dv[k]
-            if abs(wanted) > dof.effort_limit:
+        if overspeeds(wanted, velocity[k], dof.velocity_limit):
+            continue
+        wanted -= actuator_inertia(dof, law, horizon) * (dv[k] + change[k])
+        if law.saturated == 0:
+            if abs(wanted) > (1.0 + _ROUNDING) * dof.effort_limit:
                 law.saturated = 1 if wanted > 0.0 else -1
-                found = True
-    return found
+                changed = True
+        elif may_release and law.saturated * wanted < (1.0 - _ROUNDING) * dof.effort_limit:
+            law.saturated = 0
+            changed = True
+    return changed
 
 
 @inlined_kernel
@@ -124,19 +134,8 @@ def actuator_inertia(dof, law, time_step):
 
 
 @inner_kernel
-def clear_saturated(control):
-    """Take every actuator to be within its effort limit."""
-    for k in range(control.shape[0]):
-        control[k].saturated = 0
-
-
-@inner_kernel
 def delivered_effort(forest, control, q, velocity_before, velocity, horizon):
-    """Write control.applied: the actuator's share of a step that `joint_forces` began with `q`.
-
-    Constraint forces come after the limits of an implicit step are found, so an impact may take an
-    actuator beyond its limit for that step.
-    """
+    """Write control.applied: the actuator's share of a step that `joint_forces` began with `q`."""
     for k in range(forest.dofs.shape[0]):
         dof, law = forest.dofs[k], control[k]
         if dof.q_index < 0:

@@ -9,7 +9,13 @@ import numpy as np
 
 from hrpsim.model.description import MOVING_TYPES, Description
 from hrpsim.model.extension import Extension
-from hrpsim.model.inertia import BodyInertia, total, unresisted_body, why_nonphysical
+from hrpsim.model.inertia import (
+    BodyInertia,
+    lacks_inertia,
+    total,
+    unresisted_bodies,
+    why_nonphysical,
+)
 from hrpsim.model.model import Frame, Joint, Model, Sensor
 from hrpsim.model.placement import IDENTITY, Placement, from_origin, rotation_with_z_along
 from hrpsim.model.system import (
@@ -178,11 +184,11 @@ class _Tree:
 
 def build_model(
     description: Description, extension: Extension, base: str, accept_nonphysical_inertia: bool
-) -> Model:
-    """Return the model without its collision shapes; ModelError if its inertia makes no sense.
+) -> tuple[Model, list[str]]:
+    """Return the model without its collision shapes, and notes on what is odd about its inertia.
 
     base: "free" puts a FREE body first whose frame is the root link's; "fixed" makes the root link
-    part of the world.
+    part of the world. ModelError if its inertia makes no sense.
     """
     cut_links = {s.link for s in extension.sensors.values() if s.kind == "force_torque"}
     cut_joints = {description.parent_joint[link] for link in cut_links}
@@ -197,11 +203,13 @@ def build_model(
     inertias = [total(body.parts) for body in tree.bodies]
     system = _arrays(tree, inertias)
     if not accept_nonphysical_inertia:
-        _check_physical(tree, inertias)
+        notes = _check_physical(tree, inertias)
         _check_resisted(tree, system)
-    elif tree.bodies and not system.mass.any():
-        description.fail_at_link(root, "nothing that moves has any mass")
-    return Model(
+    else:
+        if tree.bodies and not system.mass.any():
+            description.fail_at_link(root, "nothing that moves has any mass")
+        notes = _unresisted_joints(tree, system)
+    model = Model(
         name=description.name,
         base=base,
         base_link=tree.bodies[0].link if base == "free" else root,
@@ -213,6 +221,7 @@ def build_model(
         command_interfaces=dict(extension.command_interfaces),
         connections=tuple(_connections(tree)),
     )
+    return model, notes
 
 
 def _is_floating_already(description: Description) -> bool:
@@ -232,8 +241,11 @@ def _free_joint_name(description: Description) -> str:
     return name
 
 
-def _check_physical(tree: _Tree, inertias: list[BodyInertia]) -> None:
-    """Check each body together with the FIXED ones on it, for only the whole has to be physical."""
+def _check_physical(tree: _Tree, inertias: list[BodyInertia]) -> list[str]:
+    """Check each body together with the FIXED ones on it, for only the whole has to be physical.
+
+    Returns a note on those that have mass or an <inertial>, but no moments of inertia.
+    """
     members: dict[int, list[BodyInertia]] = {i: [] for i in range(len(inertias))}
     carrier: dict[int, tuple[int, Placement]] = {}
     for i, body in enumerate(tree.bodies):
@@ -244,10 +256,11 @@ def _check_physical(tree: _Tree, inertias: list[BodyInertia]) -> None:
         owner, place = carrier[i]
         if owner != WORLD and body.has_inertial:
             members[owner].append(inertias[i].seen_from(place))
+    points = []
     for i, parts in members.items():
         cause = why_nonphysical(total(parts)) if parts else None
+        link = tree.bodies[i].link
         if cause is not None:
-            link = tree.bodies[i].link
             on_it = [f.name for f in tree.frames.values() if carrier.get(f.body, (None,))[0] == i]
             others = ", ".join(repr(name) for name in on_it if name != link)
             together = f" together with {others}, fixed to it" if others else ""
@@ -256,25 +269,61 @@ def _check_physical(tree: _Tree, inertias: list[BodyInertia]) -> None:
                 f"non-physical inertia{together}: {cause}"
                 " (accept_nonphysical_inertia=True loads it as it is)",
             )
+        if parts and lacks_inertia(total(parts)):
+            points.append(link)
+    if not points:
+        return []
+    what = tree.description.where_is_link(points[0])
+    return [
+        f"{what}: no moment of inertia about some axis for {_listed('link', points)}: taken as"
+        " points or thin rods, for what else moves with each joint resists it; an <inertia> with"
+        " the moments of their shapes is better"
+    ]
+
+
+def _listed(kind: str, names: list[str], limit: int = 6) -> str:
+    """Return "link 'a'" or "links 'a', 'b' and 3 more"."""
+    shown = ", ".join(map(repr, names[:limit]))
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return f"{kind}{'s' if len(names) > 1 else ''} {shown}{more}"
+
+
+def _joint_of(tree: _Tree, body: int) -> str | None:
+    return next((joint.name for joint in tree.joints if joint.body == body), None)
 
 
 def _check_resisted(tree: _Tree, system: System) -> None:
-    i = unresisted_body(system)
-    if i is None:
+    unresisted = unresisted_bodies(system)
+    if not unresisted:
         return
-    link = tree.bodies[i].link
-    name = next((joint.name for joint in tree.joints if joint.body == i), None)
+    link, name = tree.bodies[unresisted[0]].link, _joint_of(tree, unresisted[0])
     if name in tree.description.joints:
         tree.description.fail_at_joint(
             name,
             f"no inertia resists this joint, so its acceleration is undefined: give link {link!r},"
-            " or one beneath it, an <inertial>, or the joint a rotor inertia (<hrpsim>, <rotor>)",
+            " or one beneath it, an <inertial>, or the joint a rotor inertia (<hrpsim>, <rotor>);"
+            " accept_nonphysical_inertia=True loads it as it is, for gains or damping to resist it",
         )
     tree.description.fail_at_link(
         link,
         "a free base needs inertia in every direction, and neither this link nor what hangs on it"
         " has any: give it an <inertial>, or load with base='fixed'",
     )
+
+
+def _unresisted_joints(tree: _Tree, system: System) -> list[str]:
+    """Return a note on joints that no inertia resists, though they are accepted."""
+    unresisted = unresisted_bodies(system)
+    if not unresisted:
+        return []
+    names = [_joint_of(tree, i) or tree.bodies[i].link for i in unresisted]
+    links = list(dict.fromkeys(tree.bodies[i].link for i in unresisted))
+    return [
+        f"{tree.description.where_is_link(links[0])}: no inertia resists {_listed('joint', names)}:"
+        " a step of a world fails as long as neither gains nor damping do; give"
+        f" {_listed('link', links)} an <inertial>, or each joint a rotor inertia (<hrpsim>,"
+        " <rotor>)"
+    ]
 
 
 def _sensors(tree: _Tree):

@@ -45,6 +45,10 @@ class Description:
         """Raise the ModelError for the link `name`."""
         self.document.fail(self.link_elements[name], cause)
 
+    def where_is_link(self, name: str) -> str:
+        """Return "file:line: link 'name'" for a warning."""
+        return self.document.where(self.link_elements[name])
+
 
 def read_description(document: Document) -> Description:
     """Check the links, joints and tree of `document` and return them; ModelError otherwise."""

@@ -13,6 +13,9 @@ from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE, System
 # Descriptions are printed with few digits: a thin plate may break the triangle inequality slightly.
 _TRIANGLE_TOLERANCE = 1e-3
 _SINGULAR = 1e-13
+# What a moment of inertia is zero by: part of the largest one, and a radius of gyration [m].
+_ROUNDING = 1e-12
+_POINT_RADIUS = 1e-7
 
 
 class BodyInertia(NamedTuple):
@@ -44,46 +47,63 @@ def total(parts: Sequence[BodyInertia]) -> BodyInertia:
 
 
 def why_nonphysical(body: BodyInertia) -> str | None:
-    """Return what makes an inertia impossible for a solid body, or None for a sound one."""
-    if not body.mass > 0.0:
-        return "its mass is zero"
+    """Return what makes an inertia impossible for a solid body, or None for a sound one.
+
+    Points and thin rods, with moments of zero, are limits of what is possible.
+    """
     smallest, middle, largest = np.linalg.eigvalsh(body.inertia)
     moments = f"principal moments of inertia {smallest:.4g}, {middle:.4g}, {largest:.4g} kg m^2"
-    if not smallest > 0.0:
+    if not body.mass > 0.0 and body.inertia.any():
+        return f"its mass is zero, and its {moments} are not"
+    if smallest < -_rounding(body, largest):
         return f"the {moments} are not all positive"
-    if smallest + middle < largest * (1.0 - _TRIANGLE_TOLERANCE):
+    if smallest + middle < largest * (1.0 - _TRIANGLE_TOLERANCE) - _rounding(body, largest):
         return f"of its {moments} the largest exceeds the sum of the others"
     return None
 
 
-def unresisted_body(system: System) -> int | None:
-    """Return a body whose joint no inertia resists, so that its acceleration is undefined, or None.
+def lacks_inertia(body: BodyInertia) -> bool:
+    """Return whether a body, which is not impossible, resists no rotation about some axis."""
+    moments = np.linalg.eigvalsh(body.inertia)
+    return bool(moments[0] <= _rounding(body, moments[2]))
+
+
+def _rounding(body: BodyInertia, largest: float) -> float:
+    """Return up to where a moment of inertia is none: that of a radius of a tenth of a micron."""
+    return _ROUNDING * abs(largest) + body.mass * _POINT_RADIUS**2
+
+
+def unresisted_bodies(system: System) -> list[int]:
+    """Return the bodies whose joint no inertia resists, so that its acceleration is undefined.
 
     Runs the inward pass of the articulated-body algorithm (RBDA section 7.3) in a posture without
-    symmetry; a joint is unresisted where S^T I_A S plus the rotor inertia vanishes.
+    symmetry; a joint is unresisted where S^T I_A S plus the rotor inertia vanishes. For the bodies
+    above, which come later in the list, it counts as fixed.
     """
     articulated = [
         _spatial_inertia(*body)
         for body in zip(system.mass, system.com, system.inertia, strict=True)
     ]
+    unresisted = []
     for i in reversed(range(len(system.parent))):
         I_A, joint, parent = articulated[i], system.joint_type[i], system.parent[i]
         if joint == FREE:
             moments = np.abs(np.linalg.eigvalsh(I_A))
             if moments.min() <= _SINGULAR * moments.max():
-                return i
+                unresisted.append(i)
             continue
         if joint != FIXED:
             axis = 2 if joint == REVOLUTE else 5
             U = I_A[:, axis]
             D = U[axis] + system.rotor_inertia[system.v_index[i]]
             if abs(D) <= _SINGULAR * np.abs(I_A).max():
-                return i
-            I_A = I_A - np.outer(U, U) / D
+                unresisted.append(i)
+            else:
+                I_A = I_A - np.outer(U, U) / D
         if parent >= 0:
             X = _motion_to_body(system, i)
             articulated[parent] = articulated[parent] + X.T @ I_A @ X
-    return None
+    return unresisted
 
 
 def _spatial_inertia(mass: float, com: np.ndarray, inertia: np.ndarray) -> np.ndarray:

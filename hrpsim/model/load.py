@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hrpsim.errors import ModelError, ModelWarning, unknown_name
 from hrpsim.model.build import build_model
-from hrpsim.model.description import read_description
+from hrpsim.model.description import Description, read_description
 from hrpsim.model.document import Document, read_source
 from hrpsim.model.extension import MESH_USES, read_extension
 from hrpsim.model.model import MeshUse, Model
@@ -40,9 +40,10 @@ def load_model(
     or hold packages; then AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and the folders above the file.
     xacro_arguments: values of <xacro:arg>; True and False become "true" and "false".
     accept_nonphysical_inertia: take masses and inertias as they are, whether matter can have them
-    or not. Otherwise each moving link together with what is fixed to it must have a positive mass
-    and a positive definite inertia that obeys the triangle inequality; a moving link without any
-    <inertial> is a massless intermediate.
+    or not; a ModelWarning names joints that no inertia resists. Otherwise each moving link together
+    with what is fixed to it must have a mass and moments of inertia that are not negative and obey
+    the triangle inequality, and something must resist each joint; a moving link without any
+    <inertial> is a massless intermediate, and a ModelWarning names those whose moments are zero.
     meshes: how collision meshes collide: "hull" (each as its convex hull), "exact" (as its
     triangles, concave where they are; one that bounds no solid as its hull, with a ModelWarning) or
     "none" (not at all; the files are not read). <mesh as="..."/> of a link in <hrpsim> goes before.
@@ -65,12 +66,12 @@ def load_model(
     document = Document(text, label, has_lines)
     description = read_description(document)
     extension = read_extension(description)
-    model = build_model(description, extension, base, accept_nonphysical_inertia)
+    model, odd = build_model(description, extension, base, accept_nonphysical_inertia)
     shapes, uses = read_shapes(description, extension, model.frames, resources, meshes)
     disabled, notes = frozenset(), ()
     if srdf is not None:
         disabled, notes = read_disabled_collisions(srdf, model.frames)
-    for note in (*_surprises(uses), *notes):
+    for note in (*odd, *_surprises(uses), *notes, *_intangible(model, description, shapes, uses)):
         warnings.warn(note, ModelWarning, stacklevel=2)
     return replace(
         model, shapes=shapes, meshes=uses, disabled_collisions=disabled, urdf=text, source=label
@@ -80,6 +81,32 @@ def load_model(
 def _surprises(uses: tuple[MeshUse, ...]) -> list[str]:
     """Return what is to be said of meshes that were mended or are not what was asked for."""
     return list(dict.fromkeys(f"mesh {use.file}: {use.note}" for use in uses if use.note))
+
+
+def _intangible(model: Model, description: Description, shapes, uses) -> list[str]:
+    """Return what is to be said of a robot on a free base that is seen but never touches."""
+    if shapes or uses or model.base != "free":
+        return []
+    elements = description.link_elements
+    seen = [link for link, element in elements.items() if element.find("visual") is not None]
+    if not seen:
+        return []
+    shown = ", ".join(map(repr, _ends(description, seen)[:4]))
+    return [
+        f"{description.where_is_link(model.base_link)}: no link has a <collision>, though"
+        f" {len(seen)} have a <visual>: in a world the robot falls through everything; give the"
+        f" links that it touches things with (its ends are {shown}) a <collision> each"
+    ]
+
+
+def _ends(description: Description, links: list[str]) -> list[str]:
+    """Return those of some links that have none of the others beneath them."""
+    above: set[str] = set()
+    for link in links:
+        while link in description.parent_joint:
+            link = description.joints[description.parent_joint[link]].parent
+            above.add(link)
+    return [link for link in links if link not in above]
 
 
 def expand_xacro(

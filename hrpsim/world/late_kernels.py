@@ -54,7 +54,10 @@ _WITH_SCENE: dict[int, tuple] = {
 # The same: kernels that it calls with parts of the scene, and what it calls them with.
 _WITH_PARTS: dict[int, tuple[Callable, Callable[[Scene], tuple]]] = {
     late.CONVEX: (meet_convex, lambda s: (s.collision.manifold, s.collision.shapes, 0, 0, 0.0)),
-    late.MESHES: (meet_meshes, lambda s: (s.forest, s.kinematics, s.collision, 0, 0.0, 0.0, 0.0)),
+    late.MESHES: (
+        meet_meshes,
+        lambda s: (s.forest, s.kinematics, s.collision, 0, 0.0, 0.0, 0.0, 0),
+    ),
 }
 _KERNELS = {place: entry[0] for place, entry in (_WITH_SCENE | _WITH_PARTS).items()}
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.dynamics.articulated import accelerations, factorise, start_bodies
-from hrpsim.dynamics.joint_forces import clear_saturated, joint_forces, mark_saturated
+from hrpsim.dynamics.joint_forces import joint_forces
 from hrpsim.dynamics.spin import spin_change
 from hrpsim.late import SPIN, TENSION, call_with_scene
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotate_quaternion
 from hrpsim.world.status import DONE, SINGULAR
-
-# An actuator at its limit may take others to theirs; so often that is looked at in a step.
-_SATURATION_PASSES = 4
 
 
 @inlined_kernel
@@ -22,17 +19,9 @@ def find_acceleration(s, horizon):
     `horizon` > 0 takes springs, dampers and gains implicitly over that time [s].
     """
     work = s.work
-    clear_saturated(s.control)
     external_forces(s.kinematics, s.wrenches, s.tally[0].wrench_count, s.articulated)
-    status, passes = DONE, 0
-    while True:
-        joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work.effort, work.joint_inertia)
-        status = accelerate(s, horizon)
-        if status != DONE or horizon == 0.0 or passes == _SATURATION_PASSES:
-            break
-        if not mark_saturated(s.forest, s.control, s.q, s.velocity, work.dv, horizon):
-            break
-        passes += 1
+    joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work.effort, work.joint_inertia)
+    status = accelerate(s, horizon)
     if horizon > 0.0 and s.late[SPIN] != 0:
         call_with_scene(s, SPIN, (horizon,))
     return status

@@ -8,7 +8,7 @@ from __future__ import annotations
 from hrpsim.collision.candidates import refresh_candidates
 from hrpsim.collision.contacts import detect, recall_impulses
 from hrpsim.compiled import inlined_kernel, inner_kernel, kernel
-from hrpsim.dynamics.joint_forces import advance_targets
+from hrpsim.dynamics.joint_forces import advance_targets, revise_saturated
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.late import PROJECTION, RK4_STEP, STRIKE, call_with_scene
 from hrpsim.sensors.sensing import sense
@@ -32,6 +32,10 @@ from hrpsim.world.status import (
 from hrpsim.world.strike import count_strike
 from hrpsim.world.struck import forget_struck_impulses
 from hrpsim.world.worst import keep_worst
+
+# An actuator at its limit may take others to theirs, and off them; so often that is looked at in a
+# step, and in the second half of these times none is taken off.
+_REVISIONS = 6
 
 
 @kernel
@@ -59,9 +63,8 @@ def step(s):
     look(s)
     status = collide_shapes(s)
     if status == DONE:
-        status = prepare_constraints(s)
+        status = find_motion(s)
     if status == DONE:
-        constrain(s)
         status = disturb(s)
     if status == DONE:
         read_sensors(s)
@@ -109,6 +112,7 @@ def collide_shapes(s):
         tally.candidate_count,
         settings.contact_margin,
         settings.time_step,
+        tally.previous_count,
         s.late,
         collision,
     )
@@ -119,9 +123,7 @@ def collide_shapes(s):
         tally.needed = count
         return MORE_CONTACTS
     tally.contact_count = count
-    tally.new_count = recall_impulses(
-        tally.previous_count, collision.previous, count, collision.contacts, tally.born_count
-    )
+    recall(s)
     return DONE
 
 
@@ -157,6 +159,55 @@ def stop_drift(s):
         return status
     place_bodies(s)
     return list_pairs(s)
+
+
+@inner_kernel
+def recall(s):
+    """Let contacts start from what they pressed with in the last step."""
+    tally, collision = s.tally[0], s.collision
+    tally.new_count = recall_impulses(
+        tally.previous_count,
+        collision.previous,
+        tally.contact_count,
+        collision.contacts,
+        tally.born_count,
+    )
+
+
+@inlined_kernel
+def find_motion(s):
+    """Find the motion of the step with its constraints.
+
+    Once more, from the same start, where it takes actuators to their effort limits or off them.
+    """
+    revisions = 0
+    while True:
+        status = prepare_constraints(s)
+        if status != DONE:
+            return status
+        constrain(s)
+        if revisions == _REVISIONS or not revise_actuators(s, 2 * revisions < _REVISIONS):
+            return DONE
+        recall(s)
+        revisions += 1
+
+
+@inlined_kernel
+def revise_actuators(s, may_release):
+    """See which actuators the motion found takes to their limits; return whether that is new."""
+    settings = s.settings[0]
+    if settings.integrator != SEMI_IMPLICIT:
+        return False
+    return revise_saturated(
+        s.forest,
+        s.control,
+        s.q,
+        s.velocity,
+        s.work.dv,
+        s.work.change,
+        settings.time_step,
+        may_release,
+    )
 
 
 @inlined_kernel

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 from collision.meeting import Manifold, Posed
+from scipy.spatial import ConvexHull
 
 from hrpsim.collision.contact_row import MAX_MESH_POINTS
 from hrpsim.collision.meeting import move_meeting, new_meeting, place_meeting
@@ -15,26 +16,36 @@ from hrpsim.model.geometry import Box, Mesh
 
 @kernel
 def collide_solids(
-    polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, margin, spin, drift, time_step, meeting,
-    candidates, point_out, normal_out, gap_out, feature_out,
+    polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, margin, spin, drift, time_step, known, loads,
+    meeting, candidates, point_out, normal_out, gap_out, feature_out,
 ):  # fmt: skip
     m = meeting[0]
     place_meeting(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m)
+    m.memory_count = known.shape[0]
+    for k in range(known.shape[0]):
+        m.memory_feature[k], m.memory_load[k] = known[k], loads[k]
     move_meeting(spin, drift, m)
     speed = np.sqrt(drift[0] ** 2 + drift[1] ** 2 + drift[2] ** 2)
     m.calm, m.near, m.time_step = margin, margin + time_step * speed, time_step
     return mesh_contacts(polyhedra, m, candidates, point_out, normal_out, gap_out, feature_out)
 
 
-def meet_solids(a: Posed, b: Posed, margin=0.01, drift=(0, 0, 0), time_step=1e-3) -> Manifold:
-    """Return the contacts; `drift` is the velocity of a against b."""
+def meet_solids(
+    a: Posed, b: Posed, margin=0.01, drift=(0, 0, 0), time_step=1e-3, memory: dict | None = None
+) -> Manifold:
+    """Return the contacts; `drift` is the velocity of a against b.
+
+    `memory` holds the contacts of the step before: {feature: normal impulse}.
+    """
+    known = memory or {}
     pool, numbers = solids_of([a.shape, b.shape, CUBE_MESH])
     point, normal = np.full((MAX_MESH_POINTS, 3), np.nan), np.full((MAX_MESH_POINTS, 3), np.nan)
     gap, feature = np.full(MAX_MESH_POINTS, np.nan), np.zeros(MAX_MESH_POINTS, np.int64)
     n = collide_solids(
         pool, numbers[0], np.array(a.R, float), np.array(a.p, float),
         numbers[1], np.array(b.R, float), np.array(b.p, float), float(margin), np.zeros(3),
-        np.array(drift, float), float(time_step), *new_meeting(),
+        np.array(drift, float), float(time_step), np.array(list(known), np.int64),
+        np.array(list(known.values()), float), *new_meeting(),
         point, normal, gap, feature,
     )  # fmt: skip
     return Manifold(point[:n], normal[:n], gap[:n], feature[:n])
@@ -147,3 +158,19 @@ def ball_mesh(radius, rounds=2) -> Mesh:
 def as_mesh(shape):
     """Return a box as a mesh."""
     return box_mesh(shape.lengths) if isinstance(shape, Box) else shape
+
+
+def sole_mesh(heights, count: int = 500, half=(0.12, 0.06), thickness: float = 0.05) -> Mesh:
+    """Return a foot with an elliptic sole of `count` vertices, higher by `heights` [m] or flat."""
+    turn = 2.0 * np.pi * np.arange(count) / count
+    rim = np.column_stack([half[0] * np.cos(turn), half[1] * np.sin(turn)])
+    low = np.column_stack([rim, np.broadcast_to(heights, count)])
+    top = np.column_stack([0.5 * rim[:: count // 4], np.full(4, thickness)])
+    points = np.concatenate([low, top])
+    hull = ConvexHull(points)
+    triangles = hull.simplices.copy()
+    corners = points[triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    inward = (normals * hull.equations[:, :3]).sum(axis=1) < 0.0
+    triangles[inward] = triangles[inward, ::-1]
+    return Mesh(points, triangles)

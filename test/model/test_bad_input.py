@@ -41,6 +41,12 @@ def in_elbow(old: str, new: str) -> str:
     return head + '<joint name="elbow"' + tail.replace(old, new, 1)
 
 
+def in_end(old: str, new: str) -> str:
+    head, _, tail = ARM.partition('<link name="lower"')
+    assert old in tail
+    return head + '<link name="lower"' + tail.replace(old, new, 1)
+
+
 def refusal(text: str, **options) -> str:
     with pytest.raises(ModelError) as caught:
         load_model(text, **options)
@@ -225,9 +231,11 @@ INERTIA = [
         "not all positive",
     ),
     case(
-        "zero inertia",
-        arm(('ixx="1" iyy="1" izz="1"', 'ixx="0" iyy="0" izz="0"')),
-        "not all positive",
+        "zero inertia at the end",
+        in_end('ixx="1" iyy="1" izz="1"', 'ixx="0" iyy="0" izz="0"'),
+        "joint 'elbow'",
+        "no inertia resists this joint",
+        "'lower'",
     ),
     case(
         "triangle inequality",

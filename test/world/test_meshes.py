@@ -163,3 +163,27 @@ def test_worlds_with_meshes_go_on_after_changes_and_snapshots():
     world.step(100)
     assert ball.position[2] == pytest.approx(world.entities[ball.name].position[2])
     assert contact_force(world, ball.name)[2] == pytest.approx(GRAVITY, abs=1e-4)
+
+
+@pytest.mark.parametrize("tilt", [0.025, 0.03, 0.04])
+def test_an_edge_that_turns_down_onto_a_rim_in_one_step_is_stopped_there(tilt):
+    """One end touches inside the rim; at 50 rad/s the edge would be through it by 2 mm and more."""
+    world = World(1e-3, gravity=(0.0, 0.0, 0.0), continuous=False)
+    world.add_static(box_mesh(CUBE), (0.0, 0.0, -0.1))
+    size = (0.4, 0.02, 0.02)
+    about_x, about_y = np.sin(np.pi / 8), np.sin(-tilt / 2)
+    cos_x, cos_y = np.cos(np.pi / 8), np.cos(tilt / 2)
+    turned = (cos_y * about_x, about_y * cos_x, -about_y * about_x, cos_y * cos_x)
+    half, low = 0.2, 0.01 * np.sqrt(2.0)  # of the bar, and how far its edge is below its axis
+    middle = (half * np.cos(tilt) - low * np.sin(tilt), 0.0, half * np.sin(tilt) + low)
+    spin = np.array([0.0, 50.0, 0.0])  # about the end that touches
+    bar = world.add_body(
+        box_mesh(size), 1.0, middle, turned, np.cross(spin, middle), spin,
+        inertia=box_inertia(size, 1.0),
+    )  # fmt: skip
+    deepest = 0.0
+    for _ in range(5):
+        world.step(1)
+        deepest = max(deepest, world.stats.max_penetration)
+    show("deepest [m]", deepest, bar.position)
+    assert deepest < 3e-4
