@@ -21,7 +21,7 @@ from hrpsim.solvers.acceleration import add_momentum, begin_momentum
 from hrpsim.solvers.impulses import apply_impulse, apply_three
 
 # Sweeps after which those that have not converged are accelerated; a standing robot takes fewer.
-_PATIENCE = 10
+_PATIENCE = 20
 
 # the contacts and rows that are solved together, as places in a list of rows
 SPAN = np.dtype(
@@ -64,7 +64,7 @@ def solve(
     if relative_tolerance > 0.0:
         relative_change(rows, row_count)
     while sweeps < sweep_limit and not done:
-        back = sweeps > _PATIENCE and (sweeps - _PATIENCE) % 2 == 1
+        back, before = sweeps > _PATIENCE and (sweeps - _PATIENCE) % 2 == 1, change
         if back and relative_tolerance == 0.0:
             change = _sweep_back(rows, units, span, response, velocity)
         elif span.whole:
@@ -75,7 +75,8 @@ def solve(
         if relative_tolerance > 0.0:
             done = relative_change(rows, row_count) <= relative_tolerance
             continue
-        done = change <= tolerance
+        # with momentum one sweep may change little where the next changes more
+        done = change <= tolerance and (sweeps <= _PATIENCE or (back and before <= tolerance))
         if sweeps == _PATIENCE and not done:
             begin_momentum(rows, units, span, work)
         elif back and not done and sweeps < sweep_limit:
