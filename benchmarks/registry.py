@@ -22,10 +22,11 @@ _FILES = {
     "pairs": "collision_pairs",
     "factorisation": "factorisation",
     "startup": "startup",
+    "simbenchmark": "simbenchmark",
     "ros": "ros_node_script",
 }
 NAMES = tuple(_FILES)
-LONG = ("ros",)  # run only when they are named
+LONG = ("simbenchmark", "ros")  # run only when they are named
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def main(name: str) -> None:
                 answer = answer.as_data()
             elif task == "begin":
                 ride = Ride(engine, request["scene"], request["time_step"], request.get("count", 1))
-                answer = {"settings": ride.moving.settings, "steps": ride.whole}
+                answer = {"settings": ride.moving.settings, "steps": ride.steps}
             else:
                 answer = {"seconds": ride.run(request["steps"])}
         except Unable as reason:

@@ -22,6 +22,7 @@ class Found:
     reached: float
     seconds: float
     settings: str
+    fell: bool = False
 
     def as_data(self) -> dict:
         """Return it for JSON."""
@@ -42,17 +43,17 @@ def _loose_error(engine: Engine, name: str, time_step: float, limit: float) -> F
     bodies = engine.loose(scene, time_step)
     steps = int(scene.seconds / time_step + 1e-9)
     total, until = 0.0, time.perf_counter() + limit
-    done = steps
+    done, fell = steps, False
     for k in range(steps):
         state = bodies.state()
         total += scene.error(scene, k * time_step, state)
-        fallen = scene.fallen is not None and scene.fallen(state)
-        if fallen or not np.isfinite(total) or time.perf_counter() > until:
+        fell = scene.fallen is not None and scene.fallen(state)
+        if fell or not np.isfinite(total) or time.perf_counter() > until:
             done = k
             break
         bodies.step(1)
-    mean = total / max(done, 1) if np.isfinite(total) else float("inf")
-    return Found(mean, done * time_step, steps * time_step, bodies.settings)
+    mean = float(total) / max(done, 1) if np.isfinite(total) else float("inf")
+    return Found(mean, done * time_step, steps * time_step, bodies.settings, fell)
 
 
 def _momentum_error(engine: Engine, scene: RobotScene, time_step: float, limit: float) -> Found:
@@ -88,31 +89,26 @@ def _mean(sample, robots, seconds: float, time_step: float, limit: float) -> Fou
             done = k
             break
         robots.step(1)
-    mean = total / max(done, 1) if np.isfinite(total) else float("inf")
+    mean = float(total) / max(done, 1) if np.isfinite(total) else float("inf")
     return Found(mean, done * time_step, seconds, robots.settings)
 
 
 class Ride:
-    """A scene that is timed: `run` does the next steps and begins anew at its end."""
+    """A scene that is timed: `run` does the next steps, from its start where too few are left."""
 
     def __init__(self, engine: Engine, name: str, time_step: float, count: int = 1):
-        self.engine, self.name, self.time_step, self.count = engine, name, time_step, count
+        self.engine, self.name, self.time_step = engine, name, time_step
+        if name in LOOSE:
+            self.scene = LOOSE[name]()
+            self.steps = int(self.scene.seconds / time_step + 1e-9)
+        else:
+            self.scene = ROBOTS[name]().many(count)
+            self.steps = 1 << 40  # they stand
         self._begin()
 
     def _begin(self) -> None:
-        if self.name in LOOSE:
-            scene = LOOSE[self.name]()
-            self.scene, self.left = scene, int(scene.seconds / self.time_step + 1e-9)
-            self.moving = self.engine.loose(scene, self.time_step)
-        else:
-            self.scene = ROBOTS[self.name]().many(self.count)
-            self.left = 1 << 60
-            self.moving = self.engine.robots(self.scene, self.time_step)
-
-    @property
-    def whole(self) -> int:
-        """How many steps the scene has from start to end."""
-        return self.left
+        make = self.engine.loose if self.name in LOOSE else self.engine.robots
+        self.moving, self.left = make(self.scene, self.time_step), self.steps
 
     def run(self, steps: int) -> float:
         """Do so many steps; return the processor time of one [s]."""
