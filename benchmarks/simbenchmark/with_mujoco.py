@@ -13,10 +13,12 @@ from lxml import etree
 from scipy.spatial.transform import Rotation
 
 from benchmarks.engines.urdf import plain_urdf
+from benchmarks.simbenchmark.engine import Unable
 from benchmarks.simbenchmark.robots import FRICTION, RobotScene
 from benchmarks.simbenchmark.scenes import FLOOR, GRAVITY, Scene, State
 
 _ELASTIC_STEPS = 10
+_MOST_DENSE = 700  # degrees of freedom, beyond which a dense step takes seconds
 # MuJoCo takes the larger coefficient of both, so the box of "rolling" has that of the floor.
 _MU = {FLOOR: 0.4, "box": 0.4, "ball": 0.8}
 
@@ -45,6 +47,8 @@ class Mujoco:
         option.solver = mujoco.mjtSolver.mjSOL_NEWTON
         option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
         option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{self.integrator}")
+        if self.sparse is False and model.nv > _MOST_DENSE:
+            raise Unable(f"{model.nv} degrees of freedom are too many for dense")
         if self.sparse is not None:
             kind = mujoco.mjtJacobian
             option.jacobian = kind.mjJAC_SPARSE if self.sparse else kind.mjJAC_DENSE

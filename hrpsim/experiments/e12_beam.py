@@ -222,7 +222,7 @@ def growth_rows(counts: tuple[int, ...], rounds: int, result: Result) -> list[Ro
 def run(options: Options) -> Result:
     """All loads and solvers; `quick` leaves out 100 000 sweeps and the longest beam."""
     mujoco = mujoco_module()
-    result = Result(peer=peer_name(mujoco, "welds as stiff as stay finite, Newton or PGS"))
+    result = Result(peer=peer_name(mujoco, "welds as stiff as stay finite, Newton or PGS, sparse"))
     result.data["rides"] = rides = {}
     for load in beam.LOADS:
         result.rows += direct_rows(load, 3 if options.quick else 50, mujoco, rides)
