@@ -48,7 +48,9 @@ format: setup-test
 # Engines that are only timed are installed for it; one that has no wheel here is left out.
 bench: setup-test
 	@.venv/bin/uv pip install --quiet --python $(RUN) --only-binary :all: "pybullet>=3.2.7" \
-		"dartpy>=6.19" || echo "without Bullet and dart"
+		"dartpy>=6.19" drake || echo "without Bullet, dart and drake"
+	@.venv/bin/uv pip install --quiet --python $(RUN) --only-binary :all: --no-deps \
+		--target .venv/mujoco3 "mujoco<4" || echo "without mujoco 3"
 	@$(RUN) -m benchmarks $(ARGS)
 
 # The head of the page is kept, what stands below the line "Generated" is measured anew. The page is

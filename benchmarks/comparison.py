@@ -1,13 +1,18 @@
 """What became slower or faster than a stored run.
 
-Machines differ, so what is compared is each time over that of the reference, another engine or the
-yardstick, in the same rounds of the same run.
+Machines differ, and one machine has several clock speeds, so times are compared in two ways: over
+the time of the reference, another engine or the yardstick, in the same rounds of the same run; and
+over the machine's speed, which is what the times of all that is not ours have changed by, in the
+middle. An engine may scale with the clock in its own way and its neighbours with theirs: slower
+counts only what is slower in both ways, and what is so in each of several runs (`confirmed`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 THRESHOLD = 1.15  # times the stored ratio; the quartiles must lie apart besides
 # What takes less depends on where the loader puts its code, which differs from process to process.
@@ -24,11 +29,23 @@ class Change:
     reference: str
     before: float
     now: float
+    beside_machine: float  # how many times slower, over the machine's speed
+
+    @property
+    def beside_reference(self) -> float:
+        """How many times slower than before, over the reference."""
+        return self.now / self.before
 
     @property
     def factor(self) -> float:
-        """How many times slower than before."""
-        return self.now / self.before
+        """How many times slower than before, by the way of the two that says least; 1 for none."""
+        ways = self.beside_reference, self.beside_machine
+        return min(ways) if min(ways) > 1.0 else max(ways) if max(ways) < 1.0 else 1.0
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Case, quantity and subject."""
+        return self.case, self.quantity, self.subject
 
     def __str__(self) -> str:
         return (
@@ -55,15 +72,33 @@ def _ratios(run: Mapping) -> dict:
     }
 
 
+def _machine(before: Mapping, now: Mapping) -> float:
+    """Return how many times longer the machine takes than before, by all that is not ours."""
+
+    def peers(run: Mapping) -> dict:
+        return {
+            (name, one["quantity"], one["subject"]): one["times"]["median"]
+            for name, case in run["cases"].items()
+            for one in case["measurements"]
+            if not one["ours"] and one["times"]["median"] >= SHORT
+        }
+
+    old, new = peers(before), peers(now)
+    changes = [new[key] / old[key] for key in new if key in old]
+    return float(np.median(changes)) if changes else 1.0
+
+
 def compare(before: Mapping, now: Mapping, threshold: float = THRESHOLD) -> Comparison:
     """Return what changed between two runs, as `report.as_data` makes them, in what both have."""
     old, new = _ratios(before), _ratios(now)
     slower, faster = [], []
     common = [key for key in new if key in old]
+    machine = _machine(before, now)
     for key in common:
         was, is_now = old[key]["ratio"], new[key]["ratio"]
         limit = threshold if new[key]["times"]["median"] >= SHORT else SHORT_THRESHOLD
-        change = Change(*key, before=was["median"], now=is_now["median"])
+        took = new[key]["times"]["median"] / old[key]["times"]["median"]
+        change = Change(*key, was["median"], is_now["median"], took / machine)
         if change.factor > limit and is_now["low"] > was["high"]:
             slower.append(change)
         elif change.factor < 1.0 / limit and is_now["high"] < was["low"]:
@@ -75,13 +110,24 @@ def compare(before: Mapping, now: Mapping, threshold: float = THRESHOLD) -> Comp
     )
 
 
+def confirmed(first: Comparison, again: Comparison) -> Comparison:
+    """Return the first comparison with what is slower in another one too, by the smaller factor."""
+    repeated = {change.key: change for change in again.slower}
+    slower = [
+        min(change, repeated[change.key], key=lambda one: one.factor)
+        for change in first.slower
+        if change.key in repeated
+    ]
+    return replace(first, slower=tuple(sorted(slower, key=lambda change: -change.factor)))
+
+
 def comparison_lines(result: Comparison, before: Mapping) -> list[str]:
     """Return what a reader is told of a comparison."""
     lines = [
         f"compared with the run of {before['date']} on {before['machine']['processor']}: "
-        f"{result.compared} ratios to a reference of the same run; slower is beyond "
-        f"{THRESHOLD:g} times with quartiles apart, {SHORT_THRESHOLD:g} times below "
-        f"{1e6 * SHORT:g} us"
+        f"{result.compared} ratios to a reference; slower is beyond {THRESHOLD:g} times, quartiles "
+        f"apart, beside both the reference and the machine's speed, and when repeated; "
+        f"{SHORT_THRESHOLD:g} times below {1e6 * SHORT:g} us"
     ]
     lines += [f"SLOWER  {change}" for change in result.slower] or ["nothing became slower"]
     lines += [f"faster  {change}" for change in result.faster]

@@ -23,10 +23,11 @@ _FILES = {
     "factorisation": "factorisation",
     "reading": "reading",
     "startup": "startup",
+    "simbenchmark": "simbenchmark",
     "ros": "ros_node_script",
 }
 NAMES = tuple(_FILES)
-LONG = ("ros",)  # run only when they are named
+LONG = ("simbenchmark", "ros")  # run only when they are named
 
 
 @dataclass(frozen=True)

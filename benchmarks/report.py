@@ -11,6 +11,7 @@ from pathlib import Path
 from benchmarks.machine import describe
 from benchmarks.results import CaseResult
 from benchmarks.tables import case_lines
+from hrpsim.experiments.peers import MUJOCO_FORM
 
 FORMAT = 1
 BEGIN = "<!-- measured: written by `make bench ARGS=--write` -->"
@@ -90,7 +91,8 @@ def head_lines(data: Mapping) -> list[str]:
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     return [
         f"{data['date']}, {machine['processor']}, {machine['cores']} cores (load average "
-        f"{machine['load_average']} at the end), Python {machine['python']}, {versions}.",
+        f"{machine['load_average']} at the end), Python {machine['python']}, {versions}. mujoco is "
+        f"{MUJOCO_FORM}, its own choice, but for the beam, which is sparse.",
         "",
     ]
 

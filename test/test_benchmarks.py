@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))  # where the package benchmarks lies
 
 from benchmarks import registry, report, tables  # noqa: E402
-from benchmarks.comparison import THRESHOLD, compare, comparison_lines  # noqa: E402
+from benchmarks.comparison import THRESHOLD, compare, comparison_lines, confirmed  # noqa: E402
 from benchmarks.results import CaseResult, Claim, exponent, fit, quartiles  # noqa: E402
 from benchmarks.timing import LEAST_ROUNDS, Effort, Subject, interleave  # noqa: E402
 from benchmarks.yardstick import NAME as YARDSTICK  # noqa: E402
@@ -141,6 +141,39 @@ def test_a_slower_machine_or_much_noise_is_no_regression():
         slow.measurements[k] = dataclasses.replace(one, times=times)
     assert not compare(run_of(made_up()), run_of(slow)).slower
     assert not compare(run_of(made_up()), run_of(made_up(1.2, spread=0.9))).slower
+
+
+def scaled(result: CaseResult, factors) -> CaseResult:
+    """Return a case whose subjects take so many times longer, their ratios accordingly."""
+    for k, one in enumerate(result.measurements):
+        own = factors[one.subject]
+        times = {name: own * value for name, value in one.times.items()}
+        ratio = {name: own / factors[one.reference] * value for name, value in one.ratio.items()}
+        result.measurements[k] = dataclasses.replace(one, times=times, ratio=ratio)
+    return result
+
+
+@pytest.mark.parametrize("ours, slower", [(1.3, 0), (1.6, 1)])
+def test_a_peer_that_scales_otherwise_with_the_clock_is_no_regression(ours, slower):
+    """At another clock all takes 1.3 times as long, but for one peer that waits for memory."""
+
+    def run(speed):
+        rest = [scaled(made_up(), {"hrpsim": speed[0], "peer": speed[1]}) for _ in range(2)]
+        for k, result in enumerate(rest):
+            result.name = f"other{k}"
+        return run_of(scaled(made_up(), {"hrpsim": speed[2], "peer": speed[3]}), *rest)
+
+    found = compare(run((1.0, 1.0, 1.0, 1.0)), run((1.3, 1.3, ours, 1.0)))
+    assert [change.case for change in found.slower] == ["standing"] * slower
+    if slower:
+        assert found.slower[0].factor == pytest.approx(1.6 / 1.3, rel=1e-6)
+
+
+def test_only_what_is_slower_again_is_called_so():
+    stored = run_of(made_up())
+    first, again = (compare(stored, run_of(made_up(ratio))) for ratio in (1.6, 1.3))
+    assert confirmed(first, again).slower == again.slower
+    assert not confirmed(first, compare(stored, run_of(made_up(1.1)))).slower
 
 
 def test_what_takes_next_to_no_time_may_vary_more():

@@ -61,7 +61,7 @@ class Rows(NamedTuple):
 
     rows: np.ndarray  # (capacity,) ROW
     response: np.ndarray  # (pool,) velocity of the trees' columns for a unit impulse on each row
-    descent: np.ndarray  # (2, capacity) work of the steepest descent
+    descent: np.ndarray  # (2, capacity) work of the solvers that descend
     units: np.ndarray  # (capacity,) normal rows of contacts and other rows, island by island
 
 

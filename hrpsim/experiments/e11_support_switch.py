@@ -42,6 +42,7 @@ SCRIPT = (
     (1.4, 1.0, 0.0, 0.0),
     (2.0, 1.0, 0.0, LIFT),
 )
+LARGEST_RATIO = 1.25  # of our time to Pinocchio's, which finds the torques alone
 SOURCE_TIME = 0.18  # [s], Celeron 300A
 REPEATS = 200
 
@@ -159,10 +160,12 @@ def _timings(analyser, motion, found, pinocchio: ModuleType | None, options) -> 
     count = len(motion.times)
     each = None if peer is None else peer / count
     rows = [
-        Row(f"time of {count} samples", "s", mine, at_most(2e-3), SOURCE_TIME, peer=peer),
-        Row("time of a sample", "s", mine / count, at_most(15e-6), SOURCE_TIME / count, peer=each),
+        Row(f"time of {count} samples", "s", mine, None, SOURCE_TIME, peer=peer),
+        Row("time of a sample", "s", mine / count, None, SOURCE_TIME / count, peer=each),
     ]
     if oracle:
+        ratio = float(np.median(np.array(ours) / np.array(theirs)))
+        rows.append(Row("our time over Pinocchio's, in turn", "", ratio, at_most(LARGEST_RATIO)))
         theirs = oracle.torques()
         error = np.abs(theirs - found.tau).max(axis=1) / np.abs(theirs).max(axis=1)
         rows.append(

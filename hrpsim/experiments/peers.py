@@ -6,6 +6,7 @@ from importlib import import_module
 from types import ModuleType
 
 NOT_INSTALLED = "not installed"
+MUJOCO_FORM = "dense up to 60 degrees of freedom, sparse above"  # jacobian="auto"
 
 
 def mujoco_module() -> ModuleType | None:
@@ -26,8 +27,13 @@ def _module(name: str) -> ModuleType | None:
 
 
 def peer_name(module: ModuleType | None, settings: str = "", name: str = "mujoco") -> str:
-    """Return "mujoco 3.1.0, settings", or that it is not installed."""
+    """Return "mujoco 3.1.0, settings", or that it is not installed.
+
+    Of mujoco it says which form its Jacobian has: its own choice, if the settings name none.
+    """
     if module is None:
         return f"{name}: {NOT_INSTALLED}"
-    version = f"{name} {module.__version__}"
-    return f"{version}, {settings}" if settings else version
+    parts = [f"{name} {module.__version__}", *([settings] if settings else [])]
+    if name == "mujoco" and "sparse" not in settings:
+        parts.append(MUJOCO_FORM)
+    return ", ".join(parts)

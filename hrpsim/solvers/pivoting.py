@@ -19,7 +19,8 @@ from hrpsim.constraints.rows import (
     row_velocity,
 )
 from hrpsim.solvers.block_ldl import factorise, solve
-from hrpsim.solvers.projected_gauss_seidel import apply_impulse, set_impulse
+from hrpsim.solvers.impulses import apply_impulse
+from hrpsim.solvers.projected_gauss_seidel import set_impulse
 
 _REFINEMENTS = 4
 _PATIENCE = 8

@@ -17,7 +17,11 @@ import numpy as np
 from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.point_rows import point_velocity
 from hrpsim.constraints.rows import CONE, PYRAMID, row_velocity
-from hrpsim.spatial.lanes import LANES, load, plus_times, store
+from hrpsim.solvers.acceleration import add_momentum, begin_momentum
+from hrpsim.solvers.impulses import apply_impulse, apply_three
+
+# Sweeps after which those that have not converged are accelerated; a standing robot takes fewer.
+_PATIENCE = 20
 
 # the contacts and rows that are solved together, as places in a list of rows
 SPAN = np.dtype(
@@ -31,35 +35,6 @@ SPAN = np.dtype(
 )
 
 
-@inlined_kernel
-def apply_impulse(row, impulse, response, velocity):
-    """Add the motion that an impulse on `row` causes to the ports' velocity."""
-    at = row.response_at
-    _add_multiple(response, at, impulse, velocity, row.start_a, row.width_a)
-    _add_multiple(response, at + row.width_a, impulse, velocity, row.start_b, row.width_b)
-
-
-@inlined_kernel
-def _add_multiple(response, at, impulse, velocity, start, width):
-    """Add a response, from `at` on, times an impulse to the velocities of one tree's columns."""
-    for k in range(0, width, LANES):
-        total = plus_times(load(velocity, start + k), load(response, at + k), impulse)
-        store(velocity, start + k, total)
-
-
-@inner_kernel
-def warm_start(rows, contact_count, row_count, response, velocity):
-    """Apply the impulses that the rows start from."""
-    for c in range(contact_count):
-        normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
-        if normal.impulse != 0.0:
-            _apply_three(normal, x, y, normal.impulse, x.impulse, y.impulse, response, velocity)
-    for number in range(3 * contact_count, row_count):
-        row = rows[number]
-        if row.impulse != 0.0:
-            apply_impulse(row, row.impulse, response, velocity)
-
-
 @inner_kernel
 def solve(
     rows,
@@ -71,30 +46,41 @@ def solve(
     relative_tolerance,
     sweep_limit,
     velocity,
+    work,
 ):
     """Sweep over a span of rows until a sweep changes little; write the impulses.
 
     That takes at most `sweep_limit` sweeps. With relative_tolerance 0, until no row's velocity
-    moves by more than `tolerance` [m/s]; otherwise until `relative_change` of all `row_count` rows
-    falls to it. `velocity` are the ports' velocities without constraint forces, after `warm_start`;
-    it ends as the velocity with them. Returns (sweeps done, largest change of a row's velocity in
-    the last sweep [m/s], whether sweeping came to its end).
+    moves by more than `tolerance` [m/s]; sweeps that have not come there after a few go forth and
+    back in turn, with momentum (`acceleration`, whose notes are in `work` (2, row capacity)).
+    Otherwise until `relative_change` of all `row_count` rows falls to relative_tolerance.
+    `velocity` are the ports' velocities without constraint forces, after `warm_start`; it ends as
+    the velocity with them. Returns (sweeps done, largest change of a row's velocity in the last
+    sweep [m/s], whether sweeping came to its end).
     """
-    change = 0.0
+    change, age = 0.0, 1.0
     sweeps = 0
     done = False
     if relative_tolerance > 0.0:
         relative_change(rows, row_count)
     while sweeps < sweep_limit and not done:
-        if span.whole:
+        back, before = sweeps > _PATIENCE and (sweeps - _PATIENCE) % 2 == 1, change
+        if back and relative_tolerance == 0.0:
+            change = _sweep_back(rows, units, span, response, velocity)
+        elif span.whole:
             change = _sweep_all(rows, span.contact_end, row_count, response, velocity)
         else:
             change = _sweep(rows, units, span, response, velocity)
         sweeps += 1
         if relative_tolerance > 0.0:
             done = relative_change(rows, row_count) <= relative_tolerance
-        else:
-            done = change <= tolerance
+            continue
+        # with momentum one sweep may change little where the next changes more
+        done = change <= tolerance and (sweeps <= _PATIENCE or (back and before <= tolerance))
+        if sweeps == _PATIENCE and not done:
+            begin_momentum(rows, units, span, work)
+        elif back and not done and sweeps < sweep_limit:
+            age = add_momentum(rows, units, span, response, age, velocity, work)
     return sweeps, change, done
 
 
@@ -121,6 +107,19 @@ def _sweep(rows, units, span, response, velocity):
         change = max(change, moved)
     for k in range(span.contact_end, span.end):
         change = max(change, solve_bounded_row(rows[units[k]], response, velocity))
+    return change
+
+
+@inner_kernel
+def _sweep_back(rows, units, span, response, velocity):
+    """Solve the rows of a span in turn, the last first; return the largest change [m/s]."""
+    change = 0.0
+    for k in range(span.end - 1, span.contact_end - 1, -1):
+        change = max(change, solve_bounded_row(rows[units[k]], response, velocity))
+    for k in range(span.contact_end - 1, span.first - 1, -1):
+        n = units[k]
+        moved = solve_contact(rows[n], rows[n + 1], rows[n + 2], response, velocity)
+        change = max(change, moved)
     return change
 
 
@@ -182,7 +181,7 @@ def solve_contact(normal, x, y, response, velocity):
     change_x, change_y = new_x - x.impulse, new_y - y.impulse
     x.impulse, y.impulse = new_x, new_y
     if change_n != 0.0 or change_x != 0.0 or change_y != 0.0:
-        _apply_three(normal, x, y, change_n, change_x, change_y, response, velocity)
+        apply_three(normal, x, y, change_n, change_x, change_y, response, velocity)
     change = max(abs(change_x) * x.inverse_mass, abs(change_y) * y.inverse_mass)
     return max(change, abs(change_n) * normal.inverse_mass)
 
@@ -233,26 +232,6 @@ def _wanted(row, along):
     """Return `wanted_impulse` of a contact's row whose velocity is `along`."""
     held = row.impulse + row.mass * (row.target - row.compliance * row.impulse)
     return held - row.mass * along
-
-
-@inlined_kernel
-def _apply_three(normal, x, y, n_by, x_by, y_by, response, velocity):
-    """Add the motion that changes of a contact's three impulses cause to the ports' velocity."""
-    n, first, second, width = normal.response_at, x.response_at, y.response_at, normal.width_a
-    _apply_to_tree(n, first, second, n_by, x_by, y_by, response, normal.start_a, width, velocity)
-    if normal.width_b > 0:
-        n, first, second = n + width, first + width, second + width
-        start, width = normal.start_b, normal.width_b
-        _apply_to_tree(n, first, second, n_by, x_by, y_by, response, start, width, velocity)
-
-
-@inlined_kernel
-def _apply_to_tree(n, x, y, n_by, x_by, y_by, response, start, width, velocity):
-    """Add three responses, which begin at n, x and y, to the velocities of one tree's columns."""
-    for k in range(0, width, LANES):
-        total = plus_times(load(velocity, start + k), load(response, n + k), n_by)
-        total = plus_times(total, load(response, x + k), x_by)
-        store(velocity, start + k, plus_times(total, load(response, y + k), y_by))
 
 
 @inner_kernel

@@ -16,7 +16,7 @@ import math
 
 from hrpsim.compiled import inlined_kernel, kernel
 from hrpsim.constraints.rows import DESCENT, row_velocity
-from hrpsim.solvers.projected_gauss_seidel import apply_impulse
+from hrpsim.solvers.impulses import apply_impulse
 
 PENALTY_WEIGHT = 1e4  # leaves about a ten-thousandth of what was short
 _ARMIJO = 0.25  # xi of eq. 4.6, between 0 and 1/2

@@ -22,7 +22,8 @@ from hrpsim.dynamics.articulated import respond
 from hrpsim.dynamics.response import port_velocities
 from hrpsim.late import DIRECT_ISLAND, STEEPEST_DESCENT, call_with_scene
 from hrpsim.solvers.coupled import largest_error, solve_coupled
-from hrpsim.solvers.projected_gauss_seidel import solve, solve_bounded, warm_start
+from hrpsim.solvers.impulses import warm_start
+from hrpsim.solvers.projected_gauss_seidel import solve, solve_bounded
 from hrpsim.solvers.steepest_descent import PENALTY_WEIGHT, descend
 from hrpsim.world.islands import find_worst
 from hrpsim.world.loads import add_load, clear_loads, hold_loads
@@ -73,6 +74,7 @@ def solve_rows(s):
                 settings.relative_tolerance,
                 limit,
                 velocity,
+                s.rows.descent,
             )
             sweeps, residual = max(sweeps, count), max(residual, change)
             converged = converged and done

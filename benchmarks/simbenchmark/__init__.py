@@ -1,0 +1,6 @@
+"""The scenes of SimBenchmark, built anew from their published parameters, for several engines.
+
+Each engine runs in a process of its own (`child`), which `host` asks: for the error of a scene at a
+step size by the published formula, and for the processor time of a step. Engines whose module is
+not installed are left out; what an engine cannot do (`Unable`) is said in its place.
+"""

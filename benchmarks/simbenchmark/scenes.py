@@ -1,0 +1,225 @@
+"""Scenes of loose bodies and what SimBenchmark takes for their error.
+
+Source of all numbers and formulas: leggedrobotics/SimBenchmark, benchmark/res/yaml and
+benchmark/include. Where a scene scatters its bodies at random, the numbers drawn differ from
+theirs, whose generator is their own; the amplitude is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import product
+
+import numpy as np
+
+GRAVITY = 9.81
+FLOOR = "floor"
+
+
+@dataclass(frozen=True)
+class Body:
+    """A uniform ball of radius `size` (1,) or box of edges `size` (3,) [m] along the world's axes.
+
+    `kind` names its material.
+    """
+
+    kind: str
+    size: tuple[float, ...]
+    mass: float
+    position: tuple[float, float, float]
+
+    @property
+    def is_ball(self) -> bool:
+        """Whether it is a ball."""
+        return len(self.size) == 1
+
+    @property
+    def moment(self) -> float:
+        """The moment of inertia of a ball about its centre [kg m^2]."""
+        return 0.4 * self.mass * self.size[0] ** 2
+
+
+@dataclass(frozen=True)
+class State:
+    """Where the bodies are and how they move (n, 3), along the world's axes [m, m/s, rad/s]."""
+
+    positions: np.ndarray
+    velocities: np.ndarray
+    spins: np.ndarray
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Bodies on a floor at z = 0.
+
+    `friction` by pairs of materials, `restitution` between all. `force` (3,) [N] acts on the first
+    body all the time. error(scene, time, state) is what a sample adds; the error is the samples'
+    mean, taken at the start of every step of `seconds`. fallen(state) ends the run.
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    seconds: float
+    error: Callable[[Scene, float, State], float]
+    unit: str
+    steps: tuple[float, ...]  # [s] for which errors are asked
+    timed_step: float = 1e-3
+    friction: dict[tuple[str, str], float] = field(default_factory=dict)
+    restitution: float = 0.0
+    force: tuple[float, float, float] | None = None
+    fallen: Callable[[State], bool] | None = None
+
+    def mu(self, a: str, b: str) -> float:
+        """Return the friction coefficient of two materials; 0.8 where the scene names none."""
+        return self.friction.get((a, b), self.friction.get((b, a), 0.8))
+
+
+STEPS = (4e-4, 1e-3, 4e-3, 1e-2, 4e-2, 1e-1)
+_DIRECTION = np.array([0.5, 0.866025403784439, 0.0])
+_RADIUS = 0.1
+
+
+def rolling() -> Scene:
+    """25 balls on a box that is dragged over the floor, all in closed form."""
+    sink = 2e-5  # how deep all stands in each other at first
+    box = Body("box", (20.0, 20.0, 1.0), 10.0, (0.0, 0.0, 0.5 - sink))
+    balls = [
+        Body("ball", (0.5,), 1.0, (2.0 * i - 4.0, 2.0 * j - 4.0, 1.5 - 3 * sink))
+        for i, j in product(range(5), repeat=2)
+    ]
+    return Scene(
+        "rolling",
+        (box, *balls),
+        4.0,
+        _velocity_error,
+        "m2/s2",
+        STEPS,
+        friction={(FLOOR, "box"): 0.4, (FLOOR, "ball"): 0.5, ("ball", "box"): 0.8},
+        force=tuple(150.0 * _DIRECTION),
+    )
+
+
+def rolling_accelerations(push: float = 150.0) -> tuple[float, float]:
+    """Return the accelerations of box and balls [m/s^2]: one slides, the others roll on it."""
+    mass, ball, count = 10.0, 1.0, 25
+    floor = 0.4 * (mass + count * ball) * GRAVITY
+    rub = (push - floor) / mass / (3.5 / ball + count / mass)
+    return (push - floor - count * rub) / mass, rub / ball
+
+
+def _velocity_error(scene: Scene, time: float, state: State) -> float:
+    box, ball = rolling_accelerations()
+    true = np.outer([box * time, ball * time], _DIRECTION)
+    return float(((state.velocities[:2] - true) ** 2).sum())
+
+
+def bouncing() -> Scene:
+    """49 balls that fall from 5 m and bounce without loss."""
+    balls = tuple(
+        Body("ball", (_RADIUS,), 10.0, (2.0 * i, 2.0 * j, 5.0))
+        for i, j in product(range(7), repeat=2)
+    )
+    frictionless = {(FLOOR, "ball"): 0.0, ("ball", "ball"): 0.0}
+    return Scene(
+        "bouncing",
+        balls,
+        20.0,
+        _energy_error,
+        "J2",
+        STEPS,
+        friction=frictionless,
+        restitution=1.0,
+    )
+
+
+def energy(scene: Scene, state: State) -> float:
+    """Return kinetic and potential energy of balls together [J]."""
+    mass = np.array([body.mass for body in scene.bodies])
+    moment = np.array([body.moment for body in scene.bodies])
+    kinetic = mass @ (state.velocities**2).sum(axis=1) + moment @ (state.spins**2).sum(axis=1)
+    return float(0.5 * kinetic + GRAVITY * mass @ state.positions[:, 2])
+
+
+def _energy_error(scene: Scene, time: float, state: State) -> float:
+    start = GRAVITY * sum(body.mass * body.position[2] for body in scene.bodies)
+    return (energy(scene, state) - start) ** 2
+
+
+def _cube_of_balls(height: float) -> tuple[Body, ...]:
+    shift = np.random.default_rng(42).uniform(0.0, 1e-3, (6, 6, 6, 3))
+    return tuple(
+        Body("ball", (_RADIUS,), 10.0, tuple(0.21 * np.array(at) + shift[at] + [0.0, 0.0, height]))
+        for at in product(range(6), repeat=3)
+    )
+
+
+def six() -> Scene:
+    """6 x 6 x 6 balls without friction that fall, 1 mm above the floor."""
+    frictionless = {(FLOOR, "ball"): 0.0, ("ball", "ball"): 0.0}
+    return Scene(
+        "666", _cube_of_balls(0.101), 10.0, _penetration_error, "m2", STEPS, friction=frictionless
+    )
+
+
+def elastic_six() -> Scene:
+    """The same balls, from 1 m higher, without loss."""
+    frictionless = {(FLOOR, "ball"): 0.0, ("ball", "ball"): 0.0}
+    return Scene(
+        "elastic 666",
+        _cube_of_balls(1.101),
+        10.0,
+        _energy_error,
+        "J2",
+        STEPS,
+        friction=frictionless,
+        restitution=1.0,
+    )
+
+
+def _penetration_error(scene: Scene, time: float, state: State) -> float:
+    """Return the sum of the squares of all penetrations [m^2]."""
+    p = state.positions
+    order = np.argsort(p[:, 0], kind="stable")
+    p = p[order]
+    depths = [np.maximum(_RADIUS - p[:, 2], 0.0)]
+    for apart in range(1, len(p)):  # in the order of x, until none is near enough
+        between = p[apart:] - p[:-apart]
+        near = between[:, 0] < 2.0 * _RADIUS
+        if not near.any():
+            break
+        depths.append(2.0 * _RADIUS - np.linalg.norm(between[near], axis=1))
+    return float((np.maximum(np.concatenate(depths), 0.0) ** 2).sum())
+
+
+def kapla(floors: int = 6, columns: int = 8) -> Scene:
+    """A tower of 102 blocks; its error is how much earlier than the end it falls [s]."""
+    long, short, high = 0.2, 0.05, 0.1
+    half = columns // 2
+    blocks = []
+    for level in range(floors):
+        z = 2 * level * high
+        wall, base = (long, short, high), (short, long + 0.05, high)
+        blocks += [Body("block", base, 10.0, (j * long, 0.0, z + 0.05)) for j in range(columns)]
+        sides = [(2 * j * long + 0.1, -0.5 * long) for j in range(half)]
+        sides += [(2 * j * long + 0.3, 0.5 * long) for j in range(half - 1)]
+        sides += [(0.1, 0.5 * long), (2 * (half - 1) * long + 0.1, 0.5 * long)]
+        blocks += [Body("block", wall, 10.0, (*xy, z + 0.15)) for xy in sides]
+    top = 2 * high * (floors - 1)
+    return Scene(
+        "kapla",
+        tuple(blocks),
+        600.0,
+        _no_error,
+        "s",
+        (1e-2,),
+        timed_step=1e-2,
+        fallen=lambda state: bool(state.positions[-1, 2] < top),
+    )
+
+
+def _no_error(scene: Scene, time: float, state: State) -> float:
+    return 0.0
+
+
+LOOSE = {scene().name: scene for scene in (rolling, bouncing, six, elastic_six, kapla)}

@@ -1,0 +1,92 @@
+"""The suite's scenes and error measures, in hrpsim alone and for a moment; never their times."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT))  # where the package benchmarks lies
+
+from benchmarks.simbenchmark import published  # noqa: E402
+from benchmarks.simbenchmark.ours import Ours  # noqa: E402
+from benchmarks.simbenchmark.scenes import (  # noqa: E402
+    GRAVITY,
+    LOOSE,
+    State,
+    bouncing,
+    elastic_six,
+    kapla,
+    rolling,
+    rolling_accelerations,
+    six,
+)
+
+
+def start_of(scene) -> State:
+    places = np.array([body.position for body in scene.bodies])
+    return State(places, np.zeros_like(places), np.zeros_like(places))
+
+
+def test_scenes_have_the_published_bodies():
+    counts = {name: len(scene().bodies) for name, scene in LOOSE.items()}
+    assert counts == {"rolling": 26, "bouncing": 49, "666": 216, "elastic 666": 216, "kapla": 102}
+
+
+def test_rolling_accelerations_satisfy_newton():
+    """The box slides under 150 N; a ball on it rolls: its rim moves with the box."""
+    box, ball = rolling_accelerations()
+    friction = 1.0 * ball  # of the box on each ball
+    spin = friction * 0.5 / (0.4 * 1.0 * 0.5**2)  # of the ball, from the friction at its foot
+    assert box == pytest.approx(ball + 0.5 * spin)
+    assert 10.0 * box == pytest.approx(150.0 - 0.4 * 35.0 * GRAVITY - 25.0 * friction)
+
+
+@pytest.mark.parametrize("make", [bouncing, elastic_six])
+def test_energy_error_is_nothing_at_the_start_and_that_of_a_height_later(make):
+    scene = make()
+    state = start_of(scene)
+    assert scene.error(scene, 0.0, state) < 1e-12
+    state.positions[0, 2] += 0.1
+    assert scene.error(scene, 0.0, state) == pytest.approx((10.0 * GRAVITY * 0.1) ** 2)
+
+
+def test_penetration_error_counts_pairs_and_floor():
+    scene = six()
+    state = start_of(scene)
+    assert scene.error(scene, 0.0, state) == 0.0
+    state.positions[0, 2] = 0.07  # 0.03 into the floor
+    state.positions[1] = state.positions[0] + [0.0, 0.15, 0.1]  # sqrt(0.0325) from the first
+    pairs = np.linalg.norm(state.positions[:, None] - state.positions, axis=2)
+    depth = np.maximum(0.2 - pairs[np.triu_indices(216, 1)], 0.0)
+    assert scene.error(scene, 0.0, state) == pytest.approx(0.03**2 + (depth**2).sum())
+
+
+def test_ours_rolls_as_the_closed_form_says():
+    """A tenth of a second of 25 balls on the dragged box, at 1 ms: 1e-11 of its velocities."""
+    scene = rolling()
+    bodies = Ours().loose(scene, 1e-3)
+    worst = 0.0
+    for k in range(100):
+        worst = max(worst, scene.error(scene, 1e-3 * k, bodies.state()))
+        bodies.step(1)
+    assert worst < 1e-10
+
+
+def test_ours_keeps_the_tower_at_rest():
+    """102 blocks for a tenth of a second, from nothing: none has moved by more than 0.2 mm."""
+    scene = kapla()
+    bodies = Ours().loose(scene, 1e-2)
+    bodies.step(10)
+    state = bodies.state()
+    assert not scene.fallen(state)
+    assert np.abs(state.positions - start_of(scene).positions).max() < 2e-4
+
+
+def test_published_figures_are_found_by_scene_engine_and_step():
+    assert published.error("666", "RaiSim", 1e-3) == 1.4e-4
+    assert published.error("rolling", "ODE", 4e-4) is None
+    assert published.seconds("bouncing", "MuJoCo") is None
