@@ -22,12 +22,14 @@ from hrpsim.world.stick import ask_back_slip, hold_points
 def integrate_euler(s):
     """Euler's method: new velocity first, then positions with the new one or the old one."""
     work, dt = s.work, s.settings[0].time_step
+    symplectic = s.settings[0].integrator == SEMI_IMPLICIT
+    if not symplectic:
+        copy_vector(s.velocity, work.velocity_struck)
     for k in range(s.velocity.shape[0]):
         s.velocity[k] += dt * (work.dv[k] + work.change[k])
-    symplectic = s.settings[0].integrator == SEMI_IMPLICIT
     horizon = dt if symplectic else 0.0
     delivered_effort(s.forest, s.control, work.q_start, work.velocity_start, s.velocity, horizon)
-    move(s.forest, s.velocity if symplectic else work.velocity_start, dt, s.q)
+    move(s.forest, s.velocity if symplectic else work.velocity_struck, dt, s.q)
 
 
 @late_kernel
@@ -44,12 +46,13 @@ def integrate_rk4(s):
         s.tally[0].needed = STAGES
         return NEEDS_KERNEL
     hold_points(s)
+    copy_vector(s.q, work.q_struck)
     copy_vector(s.velocity, work.velocity_struck)
     for stage in range(4):
         h = dt if stage == 3 else 0.5 * dt
         if stage > 0:
             for k in range(s.q.shape[0]):
-                s.q[k] = work.q_start[k] + h * rate[stage - 1, k]
+                s.q[k] = work.q_struck[k] + h * rate[stage - 1, k]
             for k in range(s.velocity.shape[0]):
                 s.velocity[k] = work.velocity_struck[k] + h * acceleration[stage - 1, k]
         if stage > 0 or staged:
@@ -65,7 +68,7 @@ def integrate_rk4(s):
             acceleration[stage, k] = work.dv[k]
     for k in range(s.q.shape[0]):
         total = rate[0, k] + 2.0 * (rate[1, k] + rate[2, k]) + rate[3, k]
-        s.q[k] = work.q_start[k] + dt / 6.0 * total
+        s.q[k] = work.q_struck[k] + dt / 6.0 * total
     for k in range(s.velocity.shape[0]):
         total = acceleration[0, k] + 2.0 * (acceleration[1, k] + acceleration[2, k])
         s.velocity[k] = work.velocity_struck[k] + dt / 6.0 * (total + acceleration[3, k])

@@ -47,7 +47,9 @@ TALLY = np.dtype(
         ("connection_rows", "i8"),
         ("port_count", "i8"),
         ("wrench_count", "i8"),
-        ("struck", "i8"),  # whether an rk4 step began with impacts
+        ("struck", "i8"),  # whether the step began with impacts
+        ("impact_rounds", "i8"),  # rounds in which impacts with restitution were solved
+        ("impacts_left", "i8"),  # gaps that still closed when there were too many rounds
         ("displaces", "i8"),  # whether the rows ask for displacements, not for velocities
         ("pushed", "i8"),  # whether `push` is to be applied
         ("direct_rows", "i8"),  # for the direct solver
@@ -98,7 +100,8 @@ class Work(NamedTuple):
 
     q_start: np.ndarray  # (nq,)
     velocity_start: np.ndarray  # (nv,)
-    velocity_struck: np.ndarray  # (nv,) after the impacts of an rk4 step
+    q_struck: np.ndarray  # (nq,) where an rk4 step starts after its impacts
+    velocity_struck: np.ndarray  # (nv,) after the impacts at the start of the step
     effort: np.ndarray  # (nv,)
     joint_inertia: np.ndarray  # (nv,)
     dv: np.ndarray  # (nv,) acceleration without constraints
@@ -148,6 +151,7 @@ def new_work(body_count: int, nq: int, nv: int) -> Work:
     """Return zeroed work vectors."""
     shapes = {
         "q_start": nq,
+        "q_struck": nq,
         "q_nearest": nq,
         "rate": (4, nq),
         "acceleration": (4, nv),

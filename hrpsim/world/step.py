@@ -10,7 +10,7 @@ from hrpsim.collision.contacts import detect, recall_impulses
 from hrpsim.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.dynamics.joint_forces import advance_targets
 from hrpsim.kinematics.forward import update_poses, update_velocities
-from hrpsim.late import PROJECTION, RK4_STEP, STRIKE, call_with_scene
+from hrpsim.late import PROJECTION, RESTITUTION, RK4_STEP, STRIKE, call_with_scene
 from hrpsim.sensors.sensing import sense
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import constrain, plan_push, remember_impulses
@@ -115,16 +115,26 @@ def collide_shapes(s):
 
 @inlined_kernel
 def prepare_constraints(s):
-    """Find the motion without constraints, and the rows; in an rk4 step, after its impacts."""
-    s.tally[0].struck = 0
+    """Find the motion without constraints, and the rows, after the impacts of the step.
+
+    Where there is restitution, its impacts come first; in an rk4 step, all others come then.
+    """
+    tally = s.tally[0]
+    tally.struck = tally.impact_rounds = tally.impacts_left = 0
+    bounces, lands = s.late[RESTITUTION] != 0, s.settings[0].integrator == RK4
     while True:
         status = move_freely(s)
         if status == DONE:
             status = prepare_rows(s)
-        if status != DONE or s.settings[0].integrator != RK4 or s.tally[0].struck:
+        if status != DONE or tally.row_count == 0:
             return status
-        if not call_with_scene(s, STRIKE, ()):
+        if bounces:
+            bounces = False
+            if call_with_scene(s, RESTITUTION, ()):
+                continue
+        if not lands or not call_with_scene(s, STRIKE, ()):
             return DONE
+        lands = False
 
 
 @inlined_kernel
