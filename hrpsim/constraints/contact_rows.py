@@ -163,7 +163,8 @@ def write_contact_rows(
             angle = contact.axis_angle
             _turn_axes(contact, normal, x, y, math.cos(angle), math.sin(angle), response)
         closed = _CLOSED
-        if solver != ITERATIVE and pair.damping_time < 0.0:
+        bounces = pair.restitution > 0.0 and approach < -law.restitution_threshold
+        if solver != ITERATIVE and pair.damping_time < 0.0 and not bounces:
             closed = max(_CLOSED, law.slop)
         if solver != PENALTY:
             _ask(contact.gap + contact.lag, closed, approach, pair, law, time_step, normal)

@@ -32,7 +32,7 @@ def _materials_of(s, contact):
 
 @inner_kernel
 def _gap_of(s, row):
-    """Return the gap of a one-sided row [m or rad] and up to what gap it is closed."""
+    """Return the gap of a one-sided row [m or rad] and up to what gap it may rest."""
     if row.kind == CONTACT_ROW:
         contact = s.collision.contacts[row.source]
         rigid = _materials_of(s, contact).damping_time < 0.0
@@ -61,9 +61,9 @@ def might_strike(s, span):
         gap, closed = _gap_of(s, row)
         before = row_velocity(row, s.ports.velocity)
         after = before + dt * row_velocity(row, s.ports.acceleration)
-        rests = gap <= closed and before >= -threshold
+        rests = gap <= closed and abs(before) <= threshold
         fastest = min(before, after)
-        if not rests and fastest < -threshold and gap + dt * fastest <= closed:
+        if not rests and fastest < -threshold and gap + dt * fastest <= CLOSED:
             closes = True
     return bounces and closes
 
@@ -86,7 +86,8 @@ def _supports(s, row):
         return row.kind != SPRING
     gap, closed = _gap_of(s, row)
     rate = row_velocity(row, s.ports.velocity)
-    return row.solver != PENALTY and gap <= closed and rate >= -s.settings[0].restitution_threshold
+    rests = gap <= closed and abs(rate) <= s.settings[0].restitution_threshold
+    return rests and row.solver != PENALTY
 
 
 @inner_kernel
@@ -160,4 +161,4 @@ def begin_island(s, span):
         impact.acceleration = row_velocity(row, s.ports.acceleration)
         if not span.timed and impact.restitution == 0.0 and gap > closed:
             impact.floor = -gap / dt
-        impact.state = RESTING if gap <= closed and impact.rate >= -threshold else OPEN
+        impact.state = RESTING if gap <= closed and abs(impact.rate) <= threshold else OPEN

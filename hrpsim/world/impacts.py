@@ -26,9 +26,11 @@ from hrpsim.dynamics.response import port_velocities
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.world.impact_island import begin_island, find_support, might_strike, needs_support
 from hrpsim.world.impact_place import is_alone, is_timed, place_contact
+from hrpsim.world.impact_reach import look_further
 from hrpsim.world.impact_round import find_gaps, is_one_sided, solve_round
 from hrpsim.world.loads import clear_loads
 from hrpsim.world.scene import EULER, SEMI_IMPLICIT
+from hrpsim.world.status import DONE, LOOK_FURTHER, RESOLVED
 from hrpsim.world.strike import change_velocity
 
 # Rounds in one island in a step: so many, and more for each of its units.
@@ -37,19 +39,21 @@ _ROUNDS, _MORE_ROUNDS = 2000, 20
 
 @late_kernel
 def resolve_impacts(s):
-    """Let s.velocity jump, and s.q follow, where gaps close with restitution; return whether any.
+    """Let s.velocity jump, and s.q follow, where gaps close with restitution.
 
-    Then the rows have lost their meaning and must be written again.
+    Returns DONE if nothing may strike; RESOLVED if the rows must be written again; LOOK_FURTHER if
+    contacts must be found again, nothing else having changed.
     """
     tally, spans = s.tally[0], s.islands.spans
     _find_free_motion(s)
     any_meets = False
     for k in range(tally.island_count):
         span = spans[k]
+        span.timed = 1 if is_timed(s, span) else 0
         span.meets = 1 if might_strike(s, span) else 0
         any_meets = any_meets or span.meets
     if not any_meets:
-        return 0
+        return DONE
     for k in range(tally.island_count):
         if spans[k].meets and needs_support(s, spans[k]):
             find_support(s, k)
@@ -57,15 +61,16 @@ def resolve_impacts(s):
     clear_loads(s)
     for k in range(tally.island_count):
         if spans[k].meets:
-            spans[k].timed = 1 if is_timed(s, spans[k]) else 0
             begin_island(s, spans[k])
             _let_strike(s, k)
             _end_island(s, spans[k])
+    if look_further(s):
+        return LOOK_FURTHER
     change_velocity(s)
     _move_back(s)
     update_poses(s.forest, s.q, s.kinematics)
     update_velocities(s.forest, s.velocity, s.kinematics)
-    return 1
+    return RESOLVED
 
 
 @inner_kernel

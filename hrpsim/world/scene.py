@@ -49,6 +49,7 @@ TALLY = np.dtype(
         ("wrench_count", "i8"),
         ("struck", "i8"),  # whether the step began with impacts
         ("impact_rounds", "i8"),  # rounds in which impacts with restitution were solved
+        ("looks", "i8"),  # how often contacts were looked for further away, for impacts
         ("impacts_left", "i8"),  # gaps that still closed when there were too many rounds
         ("displaces", "i8"),  # whether the rows ask for displacements, not for velocities
         ("pushed", "i8"),  # whether `push` is to be applied

@@ -14,6 +14,7 @@ from hrpsim.late import PROJECTION, RESTITUTION, RK4_STEP, STRIKE, call_with_sce
 from hrpsim.sensors.sensing import sense
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import constrain, plan_push, remember_impulses
+from hrpsim.world.impact_reach import forget_driven
 from hrpsim.world.impact_times import stop_at_impacts
 from hrpsim.world.integrate import all_finite, correct_positions, integrate_euler
 from hrpsim.world.motion import find_acceleration
@@ -24,9 +25,11 @@ from hrpsim.world.status import (
     DIVERGED,
     DONE,
     FALLS_ASLEEP,
+    LOOK_FURTHER,
     MORE_CANDIDATES,
     MORE_CONTACTS,
     NEEDS_KERNEL,
+    RESOLVED,
 )
 from hrpsim.world.strike import count_strike
 
@@ -47,9 +50,7 @@ def advance(scene, steps):
 def step(s):
     """Do one step; any status but DONE and FALLS_ASLEEP leaves the state as it was."""
     look(s)
-    status = collide_shapes(s)
-    if status == DONE:
-        status = prepare_constraints(s)
+    status = find_constraints(s)
     if status == DONE:
         constrain(s)
         status = disturb(s)
@@ -71,6 +72,21 @@ def look(s):
     copy_vector(s.velocity, s.work.velocity_start)
     update_poses(s.forest, s.q, s.kinematics)
     update_velocities(s.forest, s.velocity, s.kinematics)
+
+
+@inlined_kernel
+def find_constraints(s):
+    """Find contacts and write rows, until contacts are found as far as impacts drive shapes."""
+    s.tally[0].looks = 0
+    while True:
+        status = collide_shapes(s)
+        if status == DONE:
+            status = prepare_constraints(s)
+        if status != LOOK_FURTHER:
+            break
+    if s.tally[0].looks > 0:
+        forget_driven(s)
+    return status
 
 
 @inlined_kernel
@@ -130,7 +146,10 @@ def prepare_constraints(s):
             return status
         if bounces:
             bounces = False
-            if call_with_scene(s, RESTITUTION, ()):
+            status = call_with_scene(s, RESTITUTION, ())
+            if status == LOOK_FURTHER:
+                return status
+            if status == RESOLVED:
                 continue
         if not lands or not call_with_scene(s, STRIKE, ()):
             return DONE
