@@ -55,6 +55,7 @@ CONTACT = np.dtype(
         ("turn", "f8", (2,)),  # cosine and sine between the tangents and the axes of its rows
         ("struck", "f8", (3,)),  # the part of it that came at once [Ns]
         ("lag", "f8"),  # what impacts within the step add to the gap that its row sees [m]
+        ("rise", "f8"),  # displacement to where it came to rest within the step [m]
         ("held_a", "f8", (3,)),  # a point in the frames of the bodies [m]: in an rk4 step the
         ("held_b", "f8", (3,)),  # contact point; of a penalty contact, where it began to stick
         ("phase", "i8"),  # of a penalty contact: 0 open, or how its friction acts
@@ -200,7 +201,8 @@ def detect(forest, kinematics, pair_count, margin, time_step, late, collision):
                 contact.shape_a, contact.shape_b = number_a, number_b
                 contact.feature = work.feature[k]
                 contact.body_a, contact.body_b = a.body, b.body
-                contact.gap, contact.lag = work.gap[k], 0.0
+                contact.gap = work.gap[k]
+                contact.lag = contact.rise = 0.0
                 for r in range(3):
                     contact.point_a[r] = contact.point_b[r] = work.point[k, r]
                     contact.normal[r] = work.normal[k, r]

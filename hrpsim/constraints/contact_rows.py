@@ -168,6 +168,8 @@ def write_contact_rows(
             closed = max(_CLOSED, law.slop)
         if solver != PENALTY:
             _ask(contact.gap + contact.lag, closed, approach, pair, law, time_step, normal)
+            if contact.rise > 0.0:
+                normal.push = max(normal.push, contact.rise / time_step)
         least = least_inverse_mass(normal, ports)
         for axis in range(3):
             row = rows[3 * c + axis]

@@ -14,6 +14,7 @@ import math
 
 from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.constraints.impact_rows import (
+    ABSENT,
     CLOSED,
     OPEN,
     RESTING,
@@ -163,7 +164,7 @@ def _end_island(s, span):
     """Tell the step's rows of contacts where impacts leave their gaps.
 
     A row compares its gap with a step at the velocity at its end. What is open at the end by the
-    bodies' own motion must not be held up; what is closed, or closes softly, is the rows' matter.
+    bodies' own motion must not be held up; what rests is held from here on, where it came to rest.
     """
     rows, settings = s.rows, s.settings[0]
     dt = settings.time_step
@@ -172,11 +173,18 @@ def _end_island(s, span):
     for k in range(span.first, span.contact_end):
         number = rows.units[k]
         contact, impact = s.collision.contacts[number // 3], rows.impacts[number]
-        gap = gap_at(impact, dt)
-        if gap > CLOSED:
-            gap = max(gap - dt * (impact.rate + rest * impact.acceleration), 0.0)
-        else:
-            gap = impact.gap if span.timed else contact.gap
+        if impact.state == ABSENT:
+            continue
+        gap, end = contact.gap, gap_at(impact, dt)
+        final_rate = impact.rate + rest * impact.acceleration
+        if impact.state == RESTING:
+            if span.timed:
+                gap = max(impact.gap, min(contact.gap, 0.0))
+                contact.rise = _rise(settings, impact, gap)
+        elif end > CLOSED or (final_rate >= 0.0 and contact.gap >= -settings.slop):
+            gap = max(end - dt * final_rate, 0.0)
+        elif span.timed:
+            gap = impact.gap
         contact.lag = gap - contact.gap
     if span.timed:
         return
@@ -186,6 +194,17 @@ def _end_island(s, span):
             s.ports.lag[column] = 0.0
         for column in range(row.start_b, row.start_b + row.width_b):
             s.ports.lag[column] = 0.0
+
+
+@inlined_kernel
+def _rise(settings, impact, gap):
+    """Return by what the step of a gap that is held from now on would end below `gap` [m].
+
+    Its way back to the start of the step is that of free flight, but it does not fly on.
+    """
+    dt, w = settings.time_step, _lead(settings)
+    start_rate = impact.rate + (0.5 - w) * dt * impact.acceleration
+    return max(gap - impact.gap - (1.0 - w) * dt * start_rate, 0.0)
 
 
 @inner_kernel
