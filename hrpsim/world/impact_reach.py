@@ -11,6 +11,7 @@ import math
 from hrpsim.collision.candidates import FAST
 from hrpsim.collision.contacts import far_apart, look_ahead
 from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.model.geometry import PLANE
 
 # How much further than a shape is driven contacts are looked for, so that the next look is enough.
 _AMPLE = 1.2
@@ -26,32 +27,30 @@ def look_further(s):
     if tally.looks >= _LOOKS or not _any_driven(s):
         return False
     found = False
-    for c in range(tally.candidate_count):
-        number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
-        a, b = shapes[number_a], shapes[number_b]
-        if a.driven == 0.0 and b.driven == 0.0:
-            continue
-        further = look_ahead(a, b, s.settings[0].contact_margin)
-        further += _more(s, a) + _more(s, b)
-        if not far_apart(a, b, further) and not _have_contact(s, number_a, number_b):
-            found = True
-            break
     for k in range(s.collision.moving.shape[0]):
         shape = shapes[s.collision.moving[k]]
         found = found or shape.driven > shape.listed_slack
-    if found:
-        tally.looks += 1
-    else:
-        forget_driven(s)
+    for c in range(tally.candidate_count):
+        if found:
+            break
+        number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
+        a, b = shapes[number_a], shapes[number_b]
+        capped = s.settings[0].continuous and min(a.kind, b.kind) != PLANE
+        more = _more(a, capped) + _more(b, capped)
+        if more == 0.0:
+            continue
+        more += look_ahead(a, b, s.settings[0].contact_margin)
+        found = not far_apart(a, b, more) and not _have_contact(s, number_a, number_b)
+    tally.looks += 1
     return found
 
 
 @inlined_kernel
-def _more(s, shape):
-    """Return how much further than before a shape's contacts would be looked for [m]."""
-    if s.settings[0].continuous:
+def _more(shape, capped):
+    """Return how much further than now a shape's contacts are to be looked for [m]."""
+    if capped:
         return max(0.0, min(shape.driven, FAST * shape.thickness) - shape.reach)
-    return max(0.0, shape.driven - shape.reach)
+    return max(0.0, shape.driven - shape.travel)
 
 
 @inner_kernel
@@ -62,7 +61,6 @@ def _any_driven(s):
     for k in range(s.collision.moving.shape[0]):
         shape = shapes[s.collision.moving[k]]
         number = ports.supports[shape.body].port
-        shape.driven = 0.0
         if number < 0:
             continue
         origin = s.kinematics[s.forest.bodies[shape.body].root].origin
@@ -93,6 +91,7 @@ def _have_contact(s, a, b):
 
 @inner_kernel
 def forget_driven(s):
-    """Let no shape be driven any more."""
+    """Let no shape be driven any more, at the end of a step."""
+    s.tally[0].looks = 0
     for k in range(s.collision.moving.shape[0]):
         s.collision.shapes[s.collision.moving[k]].driven = 0.0

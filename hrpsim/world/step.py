@@ -38,7 +38,12 @@ from hrpsim.world.strike import count_strike
 def advance(scene, steps):
     """Do up to `steps` steps; return (steps done, status). A step that fails leaves its start."""
     for done in range(steps):
-        status = step(scene)
+        while True:
+            status = step(scene)
+            if status != LOOK_FURTHER:
+                break
+        if scene.tally[0].looks > 0:
+            forget_driven(scene)
         if status == FALLS_ASLEEP:
             return done + 1, status
         if status != DONE:
@@ -48,9 +53,14 @@ def advance(scene, steps):
 
 @inner_kernel
 def step(s):
-    """Do one step; any status but DONE and FALLS_ASLEEP leaves the state as it was."""
+    """Do one step; any status but DONE and FALLS_ASLEEP leaves the state as it was.
+
+    LOOK_FURTHER asks for it again: contacts are then looked for further away.
+    """
     look(s)
-    status = find_constraints(s)
+    status = collide_shapes(s)
+    if status == DONE:
+        status = prepare_constraints(s)
     if status == DONE:
         constrain(s)
         status = disturb(s)
@@ -72,21 +82,6 @@ def look(s):
     copy_vector(s.velocity, s.work.velocity_start)
     update_poses(s.forest, s.q, s.kinematics)
     update_velocities(s.forest, s.velocity, s.kinematics)
-
-
-@inlined_kernel
-def find_constraints(s):
-    """Find contacts and write rows, until contacts are found as far as impacts drive shapes."""
-    s.tally[0].looks = 0
-    while True:
-        status = collide_shapes(s)
-        if status == DONE:
-            status = prepare_constraints(s)
-        if status != LOOK_FURTHER:
-            break
-    if s.tally[0].looks > 0:
-        forget_driven(s)
-    return status
 
 
 @inlined_kernel
