@@ -34,7 +34,7 @@ from hrpsim.world.strike import count_impulse
 _EXACT = 1e-14
 
 # Updates of contacts or rows that a round may take, and sweeps that it may take in any case.
-_UPDATES, _SWEEPS = 400_000, 100
+_UPDATES, _SWEEPS = 20_000, 50
 
 
 @inlined_kernel
