@@ -3,7 +3,7 @@
 Two balls that pass each other at an angle touch elsewhere than where they were nearest at the start
 of the step. Found anew for the time of the impact, point and normal are common to both bodies, so
 that angular momentum is kept and a ball without friction is not turned. Bodies are moved as they
-fly, not turned: only shapes that meet a sphere need it, for others see `is_timed`.
+fly, not turned: they are balls (see `is_timed`).
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def meets_sphere(a, b):
 def is_timed(s, span):
     """Return whether the impacts of an island can happen at their times within the step.
 
-    They can where only contacts hold bodies that are alone: these fly on parabolas whatever strikes
-    them. Two bodies that do not keep one contact point while they pass (see above) must not, nor
-    trees with joints, which would have to move back by what their impacts came late.
+    They can where only contacts hold balls that are alone: these fly on parabolas whatever strikes
+    them, and how they turn moves no gap. What has joints or corners would have to move back by
+    what its impacts came late, and turn back, which changes energy and momentum.
     """
     bodies, shapes = s.forest.bodies, s.collision.shapes
     if span.contact_end != span.end:
@@ -48,13 +48,18 @@ def is_timed(s, span):
     for k in range(span.first, span.contact_end):
         contact = s.collision.contacts[s.rows.units[k] // 3]
         a, b = shapes[contact.shape_a], shapes[contact.shape_b]
-        if contact.body_a >= 0 and not is_alone(bodies, contact.body_a):
+        if contact.body_a >= 0 and not (is_alone(bodies, contact.body_a) and _is_ball(a)):
             return False
-        if contact.body_b >= 0 and not is_alone(bodies, contact.body_b):
-            return False
-        if contact.body_a >= 0 and contact.body_b >= 0 and not meets_sphere(a, b):
+        if contact.body_b >= 0 and not (is_alone(bodies, contact.body_b) and _is_ball(b)):
             return False
     return True
+
+
+@inlined_kernel
+def _is_ball(shape):
+    """Return whether a shape is a sphere about the origin of its body."""
+    p = shape.placement_p
+    return shape.kind == SPHERE and p[0] == p[1] == p[2] == 0.0
 
 
 @inner_kernel

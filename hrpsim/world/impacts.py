@@ -2,7 +2,7 @@
 
 Gaps close one after the other while bodies move as they would without constraints. What closes
 first strikes first; then every gap moves on with the velocities after that, and what closes next
-meets its restitution with the rate that it then has. Only velocities jump. Where bodies fly freely
+meets its restitution with the rate that it then has. Only velocities jump. Where balls fly freely
 (`is_timed`), impacts happen at their times: the step then starts from where bodies would have come
 from with the velocities that they end with. Elsewhere they happen at its start, in the same order.
 What comes to rest, and what closes slower than the threshold, is left to the step's own rows.
