@@ -267,6 +267,20 @@ def test_a_stack_with_restitution_comes_to_rest(time_step, integrator):
     assert world.stats.impact_rounds == 0
 
 
+def test_a_pile_with_restitution_falls_asleep():
+    """24 boxes thrown on each other with e = 0.5: no box rocks on its corners for ever."""
+    world = World()
+    world.set_friction("default", "default", 0.4, restitution=0.5)
+    world.add_ground()
+    random = np.random.default_rng(0)
+    for k in range(24):
+        place = (0.25 * (k % 3), 0.25 * (k // 3 % 3), 0.3 + 0.25 * (k // 9))
+        orientation = random.normal(size=4)
+        world.add_body(Box((0.18, 0.15, 0.12)), 1.0, position=place, orientation=orientation)
+    world.step(4000)
+    assert world.stats.asleep == 24
+
+
 def test_a_collapse_of_ever_more_impacts_ends():
     """Ten balls with e = 0.4 between walls strike without end; the threshold lets them rest."""
     masses = [math.inf, *[1.0] * 10, math.inf]
