@@ -21,7 +21,7 @@ def refresh_candidates(forest, kinematics, margin, time_step, skin, continuous, 
     shape has moved by about `skin` [m]. `count` is the number of candidates so far, -1 for no list
     yet. Returns the number of candidates; more than the capacity means that the list is not made.
     With `continuous`, what a shape moves beyond a part of its thickness is left to the search for
-    its time of impact.
+    its time of impact. A shape moves at least as far as it is `driven` by impacts of this step.
     """
     shapes = collision.shapes
     stale = count < 0
@@ -39,7 +39,7 @@ def refresh_candidates(forest, kinematics, margin, time_step, skin, continuous, 
         lz = v[5] + v[0] * y - v[1] * x
         turning = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
         speed = math.sqrt(lx * lx + ly * ly + lz * lz) + turning * shape.radius
-        shape.travel = time_step * speed
+        shape.travel = max(time_step * speed, shape.driven)
         shape.reach = shape.travel
         if continuous:
             shape.reach = min(shape.travel, FAST * shape.thickness)

@@ -33,6 +33,7 @@ SHAPE = np.dtype(
         ("thickness", "f8"),  # its least width [m]
         ("travel", "f8"),  # how far its surface can move in a step [m]
         ("reach", "f8"),  # how much of that its contacts look ahead [m]
+        ("driven", "f8"),  # how far it moves in this step after impacts, where that is further [m]
         ("listed_center", "f8", (3,)),  # the centre when the candidate list was made
         ("listed_slack", "f8"),  # how much nearer than listed it may come to others [m]
     ]
@@ -54,7 +55,9 @@ CONTACT = np.dtype(
         ("impulse", "f8", (3,)),  # along the normal and the two tangents [Ns]
         ("axis_angle", "f8"),  # of the friction pyramid's axes, drawn at the contact's birth [rad]
         ("turn", "f8", (2,)),  # cosine and sine between the tangents and the axes of its rows
-        ("struck", "f8", (3,)),  # the part of it that came at once, in an rk4 step
+        ("struck", "f8", (3,)),  # the part of it that came at once [Ns]
+        ("lag", "f8"),  # what impacts within the step add to the gap that its row sees [m]
+        ("rise", "f8"),  # displacement to where it came to rest within the step [m]
         ("held_a", "f8", (3,)),  # a point in the frames of the bodies [m]: in an rk4 step the
         ("held_b", "f8", (3,)),  # contact point; of a penalty contact, where it began to stick
         ("phase", "i8"),  # of a penalty contact: 0 open, or how its friction acts
@@ -123,7 +126,7 @@ def place_shape(forest, kinematics, shape, reference, R_out, p_out):
 
 
 @inlined_kernel
-def _far_apart(a, b, margin):
+def far_apart(a, b, margin):
     """Return whether two shapes are certainly further apart than `margin`."""
     dx = b.center[0] - a.center[0]
     dy = b.center[1] - a.center[1]
@@ -136,6 +139,14 @@ def _far_apart(a, b, margin):
         return -(dx * L[0, 2] + dy * L[1, 2] + dz * L[2, 2]) > a.radius + margin
     reach = a.radius + b.radius + margin
     return dx * dx + dy * dy + dz * dz > reach * reach
+
+
+@inlined_kernel
+def look_ahead(a, b, margin):
+    """Return up to what gap the contacts of two shapes are kept [m]."""
+    if a.kind == PLANE or b.kind == PLANE:
+        return margin + a.travel + b.travel  # however deep: nothing gets through
+    return margin + a.reach + b.reach
 
 
 @inner_kernel
@@ -152,10 +163,8 @@ def detect(forest, kinematics, pair_count, margin, time_step, previous_count, la
     for c in range(pair_count):
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
         a, b = collision.shapes[number_a], collision.shapes[number_b]
-        near = margin + a.reach + b.reach
-        if a.kind == PLANE or b.kind == PLANE:
-            near = margin + a.travel + b.travel  # however deep: nothing gets through
-        if _far_apart(a, b, near):
+        near = look_ahead(a, b, margin)
+        if far_apart(a, b, near):
             continue
         nearby = a.body if a.body >= 0 else b.body
         reference = kinematics[forest.bodies[nearby].root].origin
@@ -197,6 +206,7 @@ def detect(forest, kinematics, pair_count, margin, time_step, previous_count, la
                 contact.feature = work.feature[k]
                 contact.body_a, contact.body_b = a.body, b.body
                 contact.gap = work.gap[k]
+                contact.lag = contact.rise = 0.0
                 for r in range(3):
                     contact.point_a[r] = contact.point_b[r] = work.point[k, r]
                     contact.point[r] = reference[r] + work.point[k, r]

@@ -38,6 +38,7 @@ MATERIAL_PAIR = np.dtype(
         ("static", "f8"),
         ("kinetic", "f8"),
         ("restitution", "f8"),
+        ("sequential", "i8"),  # whether impacts take turns where several contacts are closed
         ("compliance", "f8"),  # of each contact point [m/N]
         ("damping_time", "f8"),  # [s]; -1: rigid, penetration is taken back at a bounded speed
         ("force_limit", "f8"),  # of each point's normal force [N]
@@ -162,10 +163,13 @@ def write_contact_rows(
             angle = contact.axis_angle
             _turn_axes(contact, normal, x, y, math.cos(angle), math.sin(angle), response)
         closed = _CLOSED
-        if solver != ITERATIVE and pair.damping_time < 0.0:
+        bounces = pair.restitution > 0.0 and approach < -law.restitution_threshold
+        if solver != ITERATIVE and pair.damping_time < 0.0 and not bounces:
             closed = max(_CLOSED, law.slop)
         if solver != PENALTY:
-            _ask(contact.gap, closed, approach, pair, law, time_step, normal)
+            _ask(contact.gap + contact.lag, closed, approach, pair, law, time_step, normal)
+            if contact.rise > 0.0:
+                normal.push = max(normal.push, contact.rise / time_step)
         least = least_inverse_mass(normal, ports)
         for axis in range(3):
             row = rows[3 * c + axis]
@@ -174,6 +178,29 @@ def write_contact_rows(
             else:
                 row.mass = row.inverse_mass = 0.0
     return used
+
+
+@inner_kernel
+def move_contact_rows(forest, contact, directions, ports, normal, x, y, response):
+    """Write the rows of a contact anew, whose point or normal moved within the step.
+
+    They take the room that they had, and ask for nothing.
+    """
+    for r in range(3):
+        directions[0, r] = contact.normal[r]
+    tangents(directions[0], directions[1], directions[2])
+    attach_point(forest, ports, contact, directions, normal, x, y, normal.response_at)
+    find_point_responses(forest, ports, contact, normal, x, y, response)
+    find_masses(normal, x, y, response)
+    if normal.friction_model == CONE:
+        _share_largest_mass(x, y)
+    else:
+        _turn_axes(contact, normal, x, y, contact.turn[0], contact.turn[1], response)
+    least = least_inverse_mass(normal, ports)
+    for row in (normal, x, y):
+        row.impulse = 0.0
+        row.mass = 1.0 / row.inverse_mass if row.inverse_mass > least else 0.0
+        row.inverse_mass = row.inverse_mass if row.mass > 0.0 else 0.0
 
 
 @inlined_kernel
@@ -225,9 +252,9 @@ def friction_holds(normal, x, y, share):
 
 @inlined_kernel
 def _ask(gap, closed, approach, pair, law, time_step, normal):
-    """Write what the normal row asks for: not to pass, to bounce, to come out.
+    """Write what the normal row asks for: not to pass, to come out.
 
-    A gap up to `closed` [m] is none.
+    A gap up to `closed` [m] is none. What bounces has done so before.
     """
     normal.lower, normal.upper = 0.0, pair.force_limit * time_step
     if gap > closed:
@@ -237,6 +264,3 @@ def _ask(gap, closed, approach, pair, law, time_step, normal):
     elif gap < -law.slop:
         wanted = -law.correction_rate * (gap + law.slop) / time_step
         normal.push = min(wanted, law.correction_speed)
-    reaches = approach < -law.restitution_threshold and gap + time_step * approach <= 0.0
-    if reaches and pair.restitution > 0.0:
-        normal.target = max(normal.target, -pair.restitution * approach)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.compiled import inlined_kernel
+from hrpsim.constraints.impact_rows import IMPACT
 from hrpsim.spatial.lanes import LANES, load, plus, plus_times, spread, store, times
 
 CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = range(7)
@@ -63,12 +64,20 @@ class Rows(NamedTuple):
     response: np.ndarray  # (pool,) velocity of the trees' columns for a unit impulse on each row
     descent: np.ndarray  # (2, capacity) work of the solvers that descend
     units: np.ndarray  # (capacity,) normal rows of contacts and other rows, island by island
+    impacts: np.ndarray  # (capacity,) IMPACT of one-sided rows
+    chosen: np.ndarray  # (capacity,) as `units`: what is solved for in a round of impacts
 
 
 def new_rows(row_capacity: int, response_capacity: int) -> Rows:
     """Return room for rows and for their responses."""
-    rows, units = np.zeros(row_capacity, dtype=ROW), np.zeros(row_capacity, dtype=np.int64)
-    return Rows(rows, np.zeros(response_capacity), np.zeros((2, row_capacity)), units)
+    return Rows(
+        rows=np.zeros(row_capacity, dtype=ROW),
+        response=np.zeros(response_capacity),
+        descent=np.zeros((2, row_capacity)),
+        units=np.zeros(row_capacity, dtype=np.int64),
+        impacts=np.zeros(row_capacity, dtype=IMPACT),
+        chosen=np.zeros(row_capacity, dtype=np.int64),
+    )
 
 
 @inlined_kernel

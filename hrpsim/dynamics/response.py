@@ -50,6 +50,8 @@ class Ports(NamedTuple):
     of_dof: np.ndarray  # (nv,) port of the degree of freedom, -1 for none
     ports: np.ndarray  # (n + nv,) PORT
     velocity: np.ndarray  # (room,) velocity of every port column, and of those to spare
+    acceleration: np.ndarray  # (room,) the same, while impacts are resolved
+    lag: np.ndarray  # (room,) displacement that impacts of this step owe to coming late
     block: np.ndarray  # (pool,) response blocks, row by row; a row is as long as its tree is wide
 
 
@@ -60,6 +62,8 @@ def new_ports(body_count: int, dof_count: int, block_capacity: int) -> Ports:
         of_dof=np.full(dof_count, -1, dtype=np.int64),
         ports=np.zeros(body_count + dof_count, dtype=PORT),
         velocity=np.zeros(port_columns(body_count, dof_count)),
+        acceleration=np.zeros(port_columns(body_count, dof_count)),
+        lag=np.zeros(port_columns(body_count, dof_count)),
         block=np.zeros(block_capacity),
     )
 

@@ -31,6 +31,8 @@ SPAN = np.dtype(
         ("end", "i8"),
         ("new_count", "i8"),  # contacts among them that the last step did not have
         ("whole", "i8"),  # whether these are all that there are, in the order of their numbers
+        ("meets", "i8"),  # whether anything may strike in it in this step
+        ("timed", "i8"),  # whether its impacts happen at their times, not at the step's start
     ]
 )
 

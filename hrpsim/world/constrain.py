@@ -83,17 +83,16 @@ def solve_rows(s):
     if has_cones:
         tally.sweeps, tally.residual, tally.converged = sweeps, residual, converged
     if tally.direct_island >= 0:
-        call_with_scene(s, DIRECT_ISLAND, ())
+        call_with_scene(s, DIRECT_ISLAND, (tolerance,))
     if has_cones and not tally.converged:
         _, tally.worst_row = find_worst(s)
 
 
 @late_kernel
-def solve_direct_island(s):
-    """Solve the island with the rows for the direct solver."""
+def solve_direct_island(s, tolerance):
+    """Solve the island with the rows for the direct solver, to `tolerance` [m/s]."""
     tally, rows, units, response = s.tally[0], s.rows.rows, s.rows.units, s.rows.response
     settings, velocity = s.settings[0], s.ports.velocity
-    tolerance = settings.tolerance
     has_cones = tally.displaces == 0
     span = s.islands.spans[tally.direct_island]
     limit = allowed_sweeps(span, settings) if has_cones else settings.sweep_limit

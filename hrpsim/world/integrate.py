@@ -21,15 +21,17 @@ from hrpsim.world.stick import ask_back_slip, hold_points
 def integrate_euler(s):
     """Take the step's acceleration, then drift: from the middle on, or the whole step (euler)."""
     work, dt = s.work, s.settings[0].time_step
+    symmetric = s.settings[0].integrator == SEMI_IMPLICIT
+    if not symmetric:
+        copy_vector(s.velocity, work.velocity_struck)
     for k in range(s.velocity.shape[0]):
         s.velocity[k] += dt * (work.dv[k] + work.change[k])
-    symmetric = s.settings[0].integrator == SEMI_IMPLICIT
     horizon = dt if symmetric else 0.0
     delivered_effort(s.forest, s.control, s.q, work.velocity_start, s.velocity, horizon)
     if symmetric:
         move(s.forest, s.velocity, 0.5 * dt, s.q)
     else:
-        move(s.forest, work.velocity_start, dt, s.q)
+        move(s.forest, work.velocity_struck, dt, s.q)
 
 
 @late_kernel
@@ -46,12 +48,13 @@ def integrate_rk4(s):
         s.tally[0].needed = STAGES
         return NEEDS_KERNEL
     hold_points(s)
+    copy_vector(s.q, work.q_struck)
     copy_vector(s.velocity, work.velocity_struck)
     for stage in range(4):
         h = dt if stage == 3 else 0.5 * dt
         if stage > 0:
             for k in range(s.q.shape[0]):
-                s.q[k] = work.q_start[k] + h * rate[stage - 1, k]
+                s.q[k] = work.q_struck[k] + h * rate[stage - 1, k]
             for k in range(s.velocity.shape[0]):
                 s.velocity[k] = work.velocity_struck[k] + h * acceleration[stage - 1, k]
         if stage > 0 or staged:
@@ -67,7 +70,7 @@ def integrate_rk4(s):
             acceleration[stage, k] = work.dv[k]
     for k in range(s.q.shape[0]):
         total = rate[0, k] + 2.0 * (rate[1, k] + rate[2, k]) + rate[3, k]
-        s.q[k] = work.q_start[k] + dt / 6.0 * total
+        s.q[k] = work.q_struck[k] + dt / 6.0 * total
     for k in range(s.velocity.shape[0]):
         total = acceleration[0, k] + 2.0 * (acceleration[1, k] + acceleration[2, k])
         s.velocity[k] = work.velocity_struck[k] + dt / 6.0 * (total + acceleration[3, k])

@@ -38,11 +38,16 @@ class Islands(NamedTuple):
 
     trees: np.ndarray  # (n,) TREE
     spans: np.ndarray  # (n + 1,) SPAN, the islands in the order of their first contacts and rows
+    chosen: np.ndarray  # (1,) SPAN of what is solved for in a round of impacts
 
 
 def new_islands(body_count: int) -> Islands:
     """Return room for the islands of `body_count` bodies."""
-    return Islands(np.zeros(body_count, dtype=TREE), np.zeros(body_count + 1, dtype=SPAN))
+    return Islands(
+        trees=np.zeros(body_count, dtype=TREE),
+        spans=np.zeros(body_count + 1, dtype=SPAN),
+        chosen=np.zeros(1, dtype=SPAN),
+    )
 
 
 @inlined_kernel

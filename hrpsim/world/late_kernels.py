@@ -17,6 +17,7 @@ from hrpsim.constraints.rows import PENALTY
 from hrpsim.reference import Reference
 from hrpsim.world.constrain import descend_springs, solve_direct_island
 from hrpsim.world.impact_times import stop_all
+from hrpsim.world.impacts import resolve_impacts
 from hrpsim.world.integrate import integrate_rk4
 from hrpsim.world.motion import turn_freely
 from hrpsim.world.prepare import (
@@ -46,9 +47,10 @@ _WITH_SCENE: dict[int, tuple] = {
     late.SPRING_HINGES: (write_springs, int64, int64),
     late.STEEPEST_DESCENT: (descend_springs,),
     late.DIRECT_SYSTEM: (write_direct_system,),
-    late.DIRECT_ISLAND: (solve_direct_island,),
+    late.DIRECT_ISLAND: (solve_direct_island, float64),
     late.REST: (count_rest,),
     late.SLEEP: (find_sleepers,),
+    late.RESTITUTION: (resolve_impacts,),
 }
 
 # The same: kernels that it calls with parts of the scene, and what it calls them with.
@@ -116,6 +118,7 @@ def _uses(scene: Scene) -> dict[int, bool]:
         late.SPIN: bool(scene.forest.dofs["turns_freely"].any()),
         late.REST: loose,
         late.SLEEP: loose,
+        late.RESTITUTION: bool(np.any(scene.materials["restitution"] > 0.0)),
     }
 
 

@@ -8,6 +8,7 @@
     ground: {height: 0, normal: [0, 0, 1], material: floor}
     friction:
       - {between: [sole, floor], static: 0.8, kinetic: 0.7, restitution: 0}
+      - {between: [ball, ball], static: 0.1, restitution: 0.95, impact_law: sequential}
     contacts:              # how they yield; rigid by default
       - {between: [sole, floor], compliance: 1.0e-6, damping_time: 0.002, force_limit: 1000}
     penalties:             # springs of contacts whose solver is penalty; see World.set_penalty
@@ -95,6 +96,7 @@ _WORLD_KEYS = (
     "slop",
     "slip_threshold",
     "restitution_threshold",
+    "impact_law",
     "friction_model",
     "stop",
     "solver",
@@ -170,7 +172,8 @@ def load_world(
                 keys = ("height", "normal", "material")
                 world.add_ground(**reader.mapping(ground, "ground", keys))
     for where, entry in reader.entries(file, "friction"):
-        _set_pair(reader, world.set_friction, where, entry, ("static", "kinetic", "restitution"))
+        keys = ("static", "kinetic", "restitution", "impact_law")
+        _set_pair(reader, world.set_friction, where, entry, keys)
     for where, entry in reader.entries(file, "contacts"):
         keys = ("compliance", "damping_time", "force_limit")
         _set_pair(reader, world.set_contact, where, entry, keys)

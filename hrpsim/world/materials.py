@@ -1,18 +1,38 @@
-"""Friction and restitution of every pair of materials."""
+"""Friction, restitution and law of impact of every pair of materials."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from hrpsim.constraints.contact_rows import MATERIAL_PAIR
-from hrpsim.errors import WorldError
+from hrpsim.constraints.impact_rows import SEQUENTIAL, SIMULTANEOUS
+from hrpsim.errors import WorldError, unknown_name
+
+IMPACT_LAWS = {"simultaneous": SIMULTANEOUS, "sequential": SEQUENTIAL}
+
+
+def impact_law_code(name) -> int:
+    """Return the code of a law of impact; WorldError if there is none of that name."""
+    if not isinstance(name, str) or name not in IMPACT_LAWS:
+        raise WorldError(unknown_name("impact_law", str(name), IMPACT_LAWS))
+    return IMPACT_LAWS[name]
 
 
 class MaterialTable:
-    """Materials by name; a pair that nobody set has the default properties."""
+    """Materials by name; a pair that nobody set has the default properties.
 
-    def __init__(self, static: float = 0.8, kinetic: float = 0.8, restitution: float = 0.0):
-        self.default = (static, kinetic, restitution, 0.0, -1.0, np.inf, 0.0, 0.2, -1.0)
+    `impact_law` is that of pairs whose own law nobody chose.
+    """
+
+    def __init__(
+        self,
+        static: float = 0.8,
+        kinetic: float = 0.8,
+        restitution: float = 0.0,
+        impact_law: str = "simultaneous",
+    ):
+        law = impact_law_code(impact_law)
+        self.default = (static, kinetic, restitution, law, 0.0, -1.0, np.inf, 0.0, 0.2, -1.0)
         self.index: dict[str, int] = {"default": 0}
         self._pairs: dict[frozenset[str], dict[str, float]] = {}
 
@@ -20,8 +40,19 @@ class MaterialTable:
         """Make `name` known."""
         self.index.setdefault(name, len(self.index))
 
-    def set_pair(self, a: str, b: str, static: float, kinetic: float, restitution: float) -> None:
-        """Set the coefficients between two materials; WorldError if they are not physical."""
+    def set_pair(
+        self,
+        a: str,
+        b: str,
+        static: float,
+        kinetic: float,
+        restitution: float,
+        impact_law: str | None = None,
+    ) -> None:
+        """Set the coefficients between two materials; WorldError if they are not physical.
+
+        impact_law None is that of the table.
+        """
         for what, value in {"static": static, "kinetic": kinetic}.items():
             if not (np.isfinite(value) and value >= 0.0):
                 raise WorldError(f"{what} friction of {a!r} on {b!r} must be >= 0, got {value!r}")
@@ -33,7 +64,8 @@ class MaterialTable:
             raise WorldError(
                 f"restitution of {a!r} on {b!r} must be in [0, 1], got {restitution!r}"
             )
-        self._change(a, b, static=static, kinetic=kinetic, restitution=restitution)
+        law = self.default[3] if impact_law is None else impact_law_code(impact_law)
+        self._change(a, b, static=static, kinetic=kinetic, restitution=restitution, sequential=law)
 
     def set_yield(
         self, a: str, b: str, compliance: float, damping_time: float, force_limit: float

@@ -48,7 +48,10 @@ TALLY = np.dtype(
         ("connection_rows", "i8"),
         ("port_count", "i8"),
         ("wrench_count", "i8"),
-        ("struck", "i8"),  # whether an rk4 step began with impacts
+        ("struck", "i8"),  # whether the step began with impacts
+        ("impact_rounds", "i8"),  # rounds in which impacts with restitution were solved
+        ("looks", "i8"),  # how often contacts were looked for further away, for impacts
+        ("impacts_left", "i8"),  # gaps that still closed when there were too many rounds
         ("displaces", "i8"),  # whether the rows ask for displacements, not for velocities
         ("pushed", "i8"),  # whether `push` is to be applied
         ("direct_rows", "i8"),  # for the direct solver
@@ -92,6 +95,7 @@ HELD = np.dtype(
         ("origin", "f8", (3,)),
         ("struck_load", "f8", (6,)),  # what the impacts at the start of the step did [Ns]
         ("struck_motion", "f8", (6,)),  # [m/s]
+        ("timed", "i8"),  # whether impacts on a body that is alone happen at their times
         ("until", "f8"),  # of a tree, in its root: fraction of the step's motion that it does
         ("tension", "f8", (6,)),  # inertia that loaded connections add: xx, yy, zz, xy, xz, yz
     ]
@@ -105,7 +109,8 @@ class Work(NamedTuple):
     velocity_start: np.ndarray  # (nv,)
     q_swept: np.ndarray  # (nq,) where the motion begins that is looked at for impacts
     velocity_middle: np.ndarray  # (nv,) where a step finds its forces
-    velocity_struck: np.ndarray  # (nv,) after the impacts of an rk4 step
+    q_struck: np.ndarray  # (nq,) where an rk4 step starts after its impacts
+    velocity_struck: np.ndarray  # (nv,) after the impacts at the start of the step
     effort: np.ndarray  # (nv,)
     joint_inertia: np.ndarray  # (nv,)
     dv: np.ndarray  # (nv,) acceleration without constraints
@@ -157,6 +162,7 @@ def new_work(body_count: int, nq: int, nv: int) -> Work:
     """Return zeroed work vectors."""
     shapes = {
         "q_start": nq,
+        "q_struck": nq,
         "q_nearest": nq,
         "q_swept": nq,
         "rate": (4, nq),

@@ -13,3 +13,5 @@ TOO_STIFF = 9  # a penalty contact began that would explode
 WAKES = 10  # something presses on a shape that sleeps: wake it, and do the step again
 FALLS_ASLEEP = 11  # the step is done, and an island is to sleep from here on
 NEEDS_KERNEL = 12  # a kernel that this world had no use for so far (hrpsim.late)
+LOOK_FURTHER = 13  # within a step: impacts drive shapes beyond the contacts that were found
+RESOLVED = 14  # within a step: impacts changed its start

@@ -10,10 +10,11 @@ from hrpsim.collision.contacts import detect, recall_impulses
 from hrpsim.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.dynamics.joint_forces import advance_targets, revise_saturated
 from hrpsim.kinematics.forward import update_poses, update_velocities
-from hrpsim.late import PROJECTION, RK4_STEP, STRIKE, call_with_scene
+from hrpsim.late import PROJECTION, RESTITUTION, RK4_STEP, STRIKE, call_with_scene
 from hrpsim.sensors.sensing import sense
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import constrain, plan_push, remember_impulses
+from hrpsim.world.impact_reach import forget_driven
 from hrpsim.world.impact_times import any_fast, stop_at_impacts, stop_fast
 from hrpsim.world.integrate import all_finite, correct_positions, integrate_euler
 from hrpsim.world.midpoint import drift_to_middle, remember_acceleration
@@ -25,9 +26,11 @@ from hrpsim.world.status import (
     DIVERGED,
     DONE,
     FALLS_ASLEEP,
+    LOOK_FURTHER,
     MORE_CANDIDATES,
     MORE_CONTACTS,
     NEEDS_KERNEL,
+    RESOLVED,
 )
 from hrpsim.world.strike import count_strike
 from hrpsim.world.struck import forget_struck_impulses
@@ -46,7 +49,12 @@ def advance(scene, steps):
     """
     unmet = 0
     for done in range(steps):
-        status = step(scene)
+        while True:
+            status = step(scene)
+            if status != LOOK_FURTHER:
+                break
+        if scene.tally[0].looks > 0:
+            forget_driven(scene)
         if status != DONE and status != FALLS_ASLEEP:
             return done, status, unmet
         if not scene.tally[0].converged:
@@ -59,7 +67,10 @@ def advance(scene, steps):
 
 @inner_kernel
 def step(s):
-    """Do one step; any status but DONE and FALLS_ASLEEP leaves the state as it was."""
+    """Do one step; any status but DONE and FALLS_ASLEEP leaves the state as it was.
+
+    LOOK_FURTHER asks for it again: contacts are then looked for further away.
+    """
     look(s)
     status = collide_shapes(s)
     if status == DONE:
@@ -186,7 +197,9 @@ def find_motion(s):
         if status != DONE:
             return status
         constrain(s)
-        if revisions == _REVISIONS or not revise_actuators(s, 2 * revisions < _REVISIONS):
+        if s.tally[0].struck or revisions == _REVISIONS:
+            return DONE  # what has struck does not do so again
+        if not revise_actuators(s, 2 * revisions < _REVISIONS):
             return DONE
         recall(s)
         revisions += 1
@@ -212,18 +225,31 @@ def revise_actuators(s, may_release):
 
 @inlined_kernel
 def prepare_constraints(s):
-    """Find the motion without constraints, and the rows; in an rk4 step, after its impacts."""
-    if s.tally[0].struck:
+    """Find the motion without constraints, and the rows, after the impacts of the step.
+
+    Where there is restitution, its impacts come first; in an rk4 step, all others come then.
+    """
+    tally = s.tally[0]
+    if tally.struck:
         forget_struck_impulses(s)
-    s.tally[0].struck = 0
+    tally.struck = tally.impact_rounds = tally.impacts_left = 0
+    bounces, lands = s.late[RESTITUTION] != 0, s.settings[0].integrator == RK4
     while True:
         status = move_freely(s)
         if status == DONE:
             status = prepare_rows(s)
-        if status != DONE or s.settings[0].integrator != RK4 or s.tally[0].struck:
+        if status != DONE or tally.row_count == 0:
             return status
-        if not call_with_scene(s, STRIKE, ()):
+        if bounces:
+            bounces = False
+            status = call_with_scene(s, RESTITUTION, ())
+            if status == LOOK_FURTHER:
+                return status
+            if status == RESOLVED:
+                continue
+        if not lands or not call_with_scene(s, STRIKE, ()):
             return DONE
+        lands = False
 
 
 @inlined_kernel

@@ -1,4 +1,4 @@
-"""Impacts of an rk4 step: bodies that meet within the step do so at its start, in no time.
+"""Inelastic impacts of an rk4 step: bodies that meet within it do so at its start, in no time.
 
 The impulse of a landing is not a force that lasts for a step: spread over one, half of the
 approach would still move the bodies into each other before it is stopped. So the velocities jump
@@ -11,7 +11,6 @@ from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.constraints.contact_rows import friction_impulses
 from hrpsim.dynamics.articulated import respond
 from hrpsim.kinematics.forward import update_velocities
-from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import solve_rows
 from hrpsim.world.loads import add_load, clear_loads
 from hrpsim.world.struck import add_struck_impulse
@@ -22,7 +21,6 @@ def let_meet(s):
     """Where anything meets in this step, let s.velocity jump; return whether it did."""
     if not anything_meets(s):
         return 0
-    s.tally[0].struck = 1
     jump(s)
     update_velocities(s.forest, s.velocity, s.kinematics)
     return 1
@@ -39,7 +37,7 @@ def anything_meets(s):
             approach += speed_along(s.kinematics[contact.body_a].v, contact.point_a, contact.normal)
         if contact.body_b >= 0:
             approach -= speed_along(s.kinematics[contact.body_b].v, contact.point_b, contact.normal)
-        closes = contact.gap + settings.time_step * approach <= 0.0
+        closes = contact.gap + contact.lag + settings.time_step * approach <= 0.0
         if closes and approach < -settings.restitution_threshold:
             return True
     for k in range(s.forest.dofs.shape[0]):
@@ -64,7 +62,7 @@ def speed_along(v, point, direction):
 @inner_kernel
 def jump(s):
     """Solve the rows for the velocities as they are, without time for forces to act."""
-    tally, work, rows = s.tally[0], s.work, s.rows.rows
+    tally, rows = s.tally[0], s.rows.rows
     for number in range(tally.row_count):
         rows[number].impulse = 0.0
     solve_rows(s)
@@ -74,20 +72,32 @@ def jump(s):
         add_load(s, row, row.impulse)
         add_struck_impulse(s, number)
     for c in range(tally.contact_count):
-        contact, normal, x, y = (
-            s.collision.contacts[c],
-            rows[3 * c],
-            rows[3 * c + 1],
-            rows[3 * c + 2],
-        )
-        contact.struck[0] = normal.impulse
-        contact.struck[1], contact.struck[2] = friction_impulses(contact, normal, x, y)
+        count_impulse(s.collision.contacts[c], rows[3 * c], rows[3 * c + 1], rows[3 * c + 2])
+    change_velocity(s)
+
+
+@inner_kernel
+def count_impulse(contact, normal, x, y):
+    """Add the impulses of a contact's rows to those that came at once."""
+    along_x, along_y = friction_impulses(contact, normal, x, y)
+    contact.struck[0] += normal.impulse
+    contact.struck[1] += along_x
+    contact.struck[2] += along_y
+
+
+@inner_kernel
+def change_velocity(s):
+    """Let the loads on bodies and joints, which are impulses, change s.velocity."""
+    work, struck = s.work, s.tally[0].struck
     respond(s.forest, s.kinematics, s.articulated, work.joint_load, work.change)
     for k in range(s.velocity.shape[0]):
         s.velocity[k] += work.change[k]
     for i in range(s.articulated.shape[0]):
-        copy_vector(s.articulated[i].load, work.held[i].struck_load)
-        copy_vector(s.articulated[i].da, work.held[i].struck_motion)
+        here, held = s.articulated[i], work.held[i]
+        for r in range(6):
+            held.struck_load[r] = here.load[r] + (held.struck_load[r] if struck else 0.0)
+            held.struck_motion[r] = here.da[r] + (held.struck_motion[r] if struck else 0.0)
+    s.tally[0].struck = 1
 
 
 @inlined_kernel

@@ -18,9 +18,9 @@ from hrpsim.world.yielding import DAMPING_STEPS, not_negative, refuse_undamped
 class Surroundings:
     """What `World` knows of fixed shapes and of pairs of materials."""
 
-    def __init__(self):
+    def __init__(self, impact_law: str):
         self._fixed: list[CollisionShape] = []
-        self._materials = MaterialTable()
+        self._materials = MaterialTable(impact_law=impact_law)
 
     @property
     def fixed_shapes(self) -> tuple[CollisionShape, ...]:
@@ -76,10 +76,18 @@ class Surroundings:
             self._fixed.append(CollisionShape(name, name, -1, R, p, shape, material))
         self._rebuild()
 
-    def set_friction(self, a, b, static, kinetic=None, restitution=0.0) -> None:
-        """Set friction coefficients (kinetic = static by default) and restitution of a pair."""
+    def set_friction(
+        self, a, b, static, kinetic=None, restitution=0.0, impact_law: str | None = None
+    ) -> None:
+        """Set friction coefficients (kinetic = static by default) and restitution of a pair.
+
+        impact_law says what its contacts do at an impact, where they have restitution and are
+        already closed: "simultaneous" or "sequential" (see `World`); by default the world's.
+        """
         kinetic = static if kinetic is None else kinetic
-        self._materials.set_pair(a, b, float(static), float(kinetic), float(restitution))
+        self._materials.set_pair(
+            a, b, float(static), float(kinetic), float(restitution), impact_law
+        )
         self._rebuild()
 
     def set_contact(self, a, b, compliance=0.0, damping_time=None, force_limit=np.inf) -> None:

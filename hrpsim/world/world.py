@@ -61,6 +61,10 @@ class World(
     friction_model "cone" bounds friction alike in all directions; "pyramid" bounds it along each of
     two axes, turned at random at every new contact point; "slip_direction" lets it act against the
     slip only where a point slips faster than `slip_threshold` [m/s], and is a pyramid elsewhere.
+    impact_law says what happens where an impact finds several contacts with restitution closed:
+    "simultaneous" solves for all of them at once, by Newton's law; "sequential" for the one that
+    closes fastest, with those that close as fast, again and again until none closes any more. What
+    is slower than restitution_threshold [m/s] does not bounce.
     solver names one solver for everything that it can solve, or is a list of rules, mappings with
     the arguments of `add_solver_rule`. With position_projection, rigid connections are brought
     back onto their error 0 after each step. With continuous, what moves by more than a quarter of
@@ -86,6 +90,7 @@ class World(
         slop: float = 1e-6,
         slip_threshold: float = 1e-3,
         restitution_threshold: float = 0.01,
+        impact_law: str = "simultaneous",
         friction_model: str = "cone",
         stop: str = "residual",
         solver=None,
@@ -127,7 +132,7 @@ class World(
         )
         Sleeping.__init__(self, bool(sleeping))
         Choosing.__init__(self, solver)
-        Surroundings.__init__(self)
+        Surroundings.__init__(self, impact_law)
         Connecting.__init__(self)
         Springing.__init__(self)
         Excluding.__init__(self)

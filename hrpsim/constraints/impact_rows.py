@@ -1,0 +1,117 @@
+"""Impacts of one-sided rows within a step: when a gap closes, and what its row then asks for.
+
+The gap of a row moves as g(t) = g + r t + a t^2 / 2 until something strikes. A row whose gap closes
+faster than the restitution threshold asks for -e times its rate; one that is closed and at rest
+asks not to be pressed in. Bodies do not change their place at an impact, so velocities alone jump.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hrpsim.compiled import inlined_kernel, inner_kernel
+
+# what a pair of materials does where several of its contacts are closed at once
+SIMULTANEOUS, SEQUENTIAL = range(2)
+
+# A gap up to this is closed [m], so that what closes together is solved together.
+CLOSED = 1e-10
+
+# Share of the fastest approach by which a sequential impact may be slower and be taken with it.
+_ALIKE = 1e-9
+
+OPEN, RESTING, ABSENT = range(3)
+
+IMPACT = np.dtype(
+    [
+        ("state", "i8"),  # OPEN also where a closed gap is opening; ABSENT takes no part
+        ("chosen", "i8"),  # whether it is solved for in this round
+        ("sequential", "i8"),
+        ("restitution", "f8"),
+        ("offset", "f8"),  # gap at the start of the step, on the line that the row stands for [m]
+        ("gap", "f8"),  # the same with what impacts have moved [m]
+        ("rate", "f8"),  # of the gap, acceleration left out [m/s]
+        ("acceleration", "f8"),  # of the gap [m/s^2]
+        ("settled", "f8"),  # rate at which a resting gap counts as at rest [m/s]
+        ("floor", "f8"),  # slowest rate that an inelastic row asks for [m/s]
+        ("placed", "f8"),  # time for which its point and normal were found [s]
+        ("lower", "f8"),  # bounds of its impulse [Ns or Nms]
+        ("upper", "f8"),
+    ]
+)
+
+
+@inlined_kernel
+def gap_at(impact, time):
+    """Return the gap at a time of the step [m]."""
+    return impact.gap + time * (impact.rate + 0.5 * impact.acceleration * time)
+
+
+@inlined_kernel
+def impact_rate(impact, time, timed):
+    """Return the rate at which a gap meets an impact at `time` [m/s].
+
+    Impacts that are not `timed` happen at the start of the step, before anything accelerates.
+    """
+    if impact.state == RESTING:
+        return impact.rate - impact.settled
+    return impact.rate + (impact.acceleration * time if timed else 0.0)
+
+
+@inner_kernel
+def closing_time(impact, now):
+    """Return when an open gap closes, from `now` on [s]; infinity if it never does."""
+    a = impact.acceleration
+    rate, gap = impact.rate + a * now, gap_at(impact, now)
+    if gap <= CLOSED and rate <= 0.0:
+        return now
+    square = rate * rate - 2.0 * a * gap
+    if square < 0.0 or (rate >= 0.0 and a >= 0.0):
+        return math.inf
+    root = math.sqrt(square)
+    wait = 2.0 * gap / (root - rate) if rate < 0.0 else (rate + root) / -a
+    return now + max(wait, 0.0)
+
+
+@inlined_kernel
+def strikes(impact, time, timed, threshold):
+    """Return whether a gap that is closed at `time` closes on, faster than the threshold."""
+    return impact_rate(impact, time, timed) - impact.floor < -threshold
+
+
+@inlined_kernel
+def is_closed(impact, now):
+    """Return whether a row can push at `now`."""
+    return impact.state == RESTING or (impact.state == OPEN and gap_at(impact, now) <= CLOSED)
+
+
+@inlined_kernel
+def takes_part(impact, now, timed, threshold, fastest):
+    """Return whether a row is solved for in a round whose fastest approach is `fastest` [m/s].
+
+    What is simultaneous always is, but for what parts; what is sequential waits for its turn.
+    """
+    if not is_closed(impact, now):
+        return False
+    rate = impact_rate(impact, now, timed)
+    if impact.sequential:
+        return rate - impact.floor <= (1.0 - _ALIKE) * fastest
+    return rate <= threshold
+
+
+@inlined_kernel
+def wanted_rate(impact, now, timed, threshold):
+    """Return the rate that a row asks for after an impact at `now`, acceleration left out [m/s].
+
+    A closed gap that opens below the threshold may be turned round, which costs no energy.
+    """
+    rate = impact_rate(impact, now, timed)
+    if rate - impact.floor < -threshold:
+        wanted = -impact.restitution * rate if impact.restitution > 0.0 else impact.floor
+    else:
+        wanted = min(impact.floor, -rate) if rate > 0.0 else impact.floor
+    if impact.state == RESTING:
+        return wanted + impact.settled
+    return wanted - (impact.acceleration * now if timed else 0.0)
