@@ -85,6 +85,9 @@ HELD = np.dtype(
         ("load", "f8", (6,)),
         ("p", "f8", (3,)),
         ("origin", "f8", (3,)),
+        ("center", "f8", (3,)),  # of mass, at the start of an rk4 step, from the tree's origin [m]
+        ("spin", "f8", (3, 3)),  # what the start, middle and end of a step add to its turn [rad]
+        ("momentum", "f8", (3,)),  # angular, of a loose body at the start of an rk4 step [Nms]
         ("struck_load", "f8", (6,)),  # what the impacts at the start of the step did [Ns]
         ("struck_motion", "f8", (6,)),  # [m/s]
         ("until", "f8"),  # of a tree, in its root: fraction of the step's motion that it does
