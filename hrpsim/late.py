@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 from hrpsim.reference import load_field
 
 # Places in Scene.late.
-LATE_COUNT = 17
+LATE_COUNT = 18
 (
     CONVEX,  # contacts of boxes, capsules and cylinders with one another
     MESHES,  # contacts of meshes
@@ -33,6 +33,7 @@ LATE_COUNT = 17
     DIRECT_ISLAND,  # the solution of rows for the direct solver
     REST,  # how long loose bodies have been at rest
     SLEEP,  # which of them are to sleep
+    MOMENTUM,  # of floating trees
 ) = range(LATE_COUNT)
 
 

@@ -19,6 +19,7 @@ from hrpsim.reference import Reference
 from hrpsim.world.constrain import descend_springs, solve_direct_island
 from hrpsim.world.impact_times import stop_all
 from hrpsim.world.integrate import integrate_rk4
+from hrpsim.world.momentum import keep_momentum
 from hrpsim.world.motion import turn_freely
 from hrpsim.world.prepare import (
     write_connections,
@@ -50,6 +51,7 @@ _WITH_SCENE: dict[int, tuple] = {
     late.DIRECT_ISLAND: (solve_direct_island,),
     late.REST: (count_rest,),
     late.SLEEP: (find_sleepers,),
+    late.MOMENTUM: (keep_momentum, int64),
 }
 
 # The same: kernels that it calls with parts of the scene, and what it calls them with.
@@ -112,6 +114,7 @@ def _uses(scene: Scene) -> dict[int, bool]:
         late.SPRING_HINGES: sprung,
         late.STEEPEST_DESCENT: sprung,
         late.SPIN: _any_alone(scene),
+        late.MOMENTUM: _any_floating_tree(scene),
         late.REST: loose,
         late.SLEEP: loose,
     }
@@ -119,9 +122,18 @@ def _uses(scene: Scene) -> dict[int, bool]:
 
 def _any_alone(scene: Scene) -> bool:
     """Return whether a free body is alone in its tree."""
+    return bool(np.any(_sizes_of_floating(scene) == 1))
+
+
+def _any_floating_tree(scene: Scene) -> bool:
+    """Return whether a free body carries others."""
+    return bool(np.any(_sizes_of_floating(scene) > 1))
+
+
+def _sizes_of_floating(scene: Scene) -> np.ndarray:
+    """Return of each free body how many bodies are in its tree."""
     bodies = scene.forest.bodies
-    sizes = np.bincount(bodies["root"], minlength=len(bodies))
-    return bool(np.any((bodies["joint_type"] == FREE) & (sizes == 1)))
+    return np.bincount(bodies["root"], minlength=len(bodies))[bodies["joint_type"] == FREE]
 
 
 def _argument_types(scene: Scene, number: int) -> tuple:

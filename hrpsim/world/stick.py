@@ -64,8 +64,8 @@ def _renew_arm(s, body, point, shift, arm, way_out):
         return
     change = s.work.directions[0]
     for r in range(3):
-        change[r] = point[r] - _center(s, body, r) - arm[r]
-        arm[r] += change[r]
+        now = point[r] - _center(s, body, r)
+        change[r], arm[r] = now - arm[r], now
     for r in range(3):
         way_out[r] += shift[r, 0] * change[0] + shift[r, 1] * change[1] + shift[r, 2] * change[2]
 
