@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 from hrpsim.reference import load_field
 
 # Places in Scene.late.
-LATE_COUNT = 18
+LATE_COUNT = 19
 (
     CONVEX,  # contacts of boxes, capsules and cylinders with one another
     MESHES,  # contacts of meshes
@@ -34,6 +34,7 @@ LATE_COUNT = 18
     REST,  # how long loose bodies have been at rest
     SLEEP,  # which of them are to sleep
     RESTITUTION,  # impacts where some pair of materials has restitution
+    MOMENTUM,  # of floating trees
 ) = range(LATE_COUNT)
 
 

@@ -58,13 +58,23 @@ CONTACT = np.dtype(
         ("struck", "f8", (3,)),  # the part of it that came at once [Ns]
         ("lag", "f8"),  # what impacts within the step add to the gap that its row sees [m]
         ("rise", "f8"),  # displacement to where it came to rest within the step [m]
-        ("held_a", "f8", (3,)),  # a point in the frames of the bodies [m]: in an rk4 step the
-        ("held_b", "f8", (3,)),  # contact point; of a penalty contact, where it began to stick
+        ("held_a", "f8", (3,)),  # of a penalty contact: where it began to stick,
+        ("held_b", "f8", (3,)),  # in the frames of the bodies [m]
         ("phase", "i8"),  # of a penalty contact: 0 open, or how its friction acts
         ("slip", "f8", (3,)),  # slip velocity of a penalty contact in its last step [m/s]
         ("softening", "f8"),  # of a penalty contact: share of the usual stiffness, for stability
         ("stiffness", "f8"),  # [N/m]
         ("damping", "f8"),  # [Ns/m]
+        ("has_slipped", "i8"),  # whether it stuck in an rk4 step and the rest here is known
+        ("way", "f8", (3,)),  # that a slipped over b in it, had the point kept its arms [m]
+        (
+            "arm_a",
+            "f8",
+            (3,),
+        ),  # the point from the bodies' centres of mass, along the world's axes [m]
+        ("arm_b", "f8", (3,)),
+        ("shift_a", "f8", (3, 3)),  # times the changes of the arms: what these add to the way
+        ("shift_b", "f8", (3, 3)),
     ]
 )
 
@@ -343,6 +353,7 @@ def recall_impulses(previous_count, previous, count, contacts, born):
                     contact.impulse[r] = previous[j].impulse[r]
                 contact.axis_angle = previous[j].axis_angle
                 copy_friction_state(previous[j], contact)
+                copy_slip(previous[j], contact)
                 is_new = False
                 break
             j += 1
@@ -350,6 +361,7 @@ def recall_impulses(previous_count, previous, count, contacts, born):
         if is_new:
             contact.axis_angle = 0.5 * math.pi * _uniform(born + new)
             contact.phase, contact.softening = 0, 1.0
+            contact.has_slipped = 0
             new += 1
     return new
 
@@ -361,6 +373,19 @@ def copy_friction_state(kept, contact_out):
     for r in range(3):
         contact_out.held_a[r], contact_out.held_b[r] = kept.held_a[r], kept.held_b[r]
         contact_out.slip[r] = kept.slip[r]
+
+
+@inlined_kernel
+def copy_slip(kept, contact_out):
+    """Write what a contact slipped while it stuck in an rk4 step."""
+    contact_out.has_slipped = kept.has_slipped
+    if kept.has_slipped:
+        for r in range(3):
+            contact_out.way[r] = kept.way[r]
+            contact_out.arm_a[r], contact_out.arm_b[r] = kept.arm_a[r], kept.arm_b[r]
+            for k in range(3):
+                contact_out.shift_a[r, k] = kept.shift_a[r, k]
+                contact_out.shift_b[r, k] = kept.shift_b[r, k]
 
 
 @inner_kernel

@@ -20,7 +20,7 @@ _ACCURACY = 1e-15  # of the angular velocity
 
 
 @inner_kernel
-def _times(I, x, y, z):
+def inertia_times(I, x, y, z):
     """Return I (x, y, z)."""
     return (
         I[0, 0] * x + I[0, 1] * y + I[0, 2] * z,
@@ -30,7 +30,7 @@ def _times(I, x, y, z):
 
 
 @inner_kernel
-def _solved(a, b, c, x, y, z):
+def solve_rows_of_three(a, b, c, x, y, z):
     """Return u with the matrix of rows a, b, c times u = (x, y, z); not finite if singular."""
     p0, p1, p2 = b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]
     q0, q1, q2 = c[1] * a[2] - c[2] * a[1], c[2] * a[0] - c[0] * a[2], c[0] * a[1] - c[1] * a[0]
@@ -50,16 +50,18 @@ def spin_change(I, wx, wy, wz, time_step):
     I (3, 3) is the inertia about the centre of mass, in the body's axes. Where a body turns so far
     in a step that the rule has no solution near by, the whole change is none.
     """
-    lx, ly, lz = _times(I, wx, wy, wz)
-    ex, ey, ez = _solved(I[0], I[1], I[2], wy * lz - wz * ly, wz * lx - wx * lz, wx * ly - wy * lx)
+    lx, ly, lz = inertia_times(I, wx, wy, wz)
+    ex, ey, ez = solve_rows_of_three(
+        I[0], I[1], I[2], wy * lz - wz * ly, wz * lx - wx * lz, wx * ly - wy * lx
+    )
     ux = uy = uz = 0.0  # w' - w
     done = False
     small = _ACCURACY * math.sqrt(wx * wx + wy * wy + wz * wz)
     half = 0.5 * time_step
     for _ in range(_ITERATIONS):
         mx, my, mz = wx + 0.5 * ux, wy + 0.5 * uy, wz + 0.5 * uz
-        lx, ly, lz = _times(I, mx, my, mz)
-        fx, fy, fz = _times(I, ux, uy, uz)
+        lx, ly, lz = inertia_times(I, mx, my, mz)
+        fx, fy, fz = inertia_times(I, ux, uy, uz)
         fx += time_step * (my * lz - mz * ly)
         fy += time_step * (mz * lx - mx * lz)
         fz += time_step * (mx * ly - my * lx)
@@ -79,7 +81,7 @@ def spin_change(I, wx, wy, wz, time_step):
             I[2, 1] + half * (mx * I[1, 1] - my * I[0, 1] - lx),
             I[2, 2] + half * (mx * I[1, 2] - my * I[0, 2]),
         )
-        dx, dy, dz = _solved(a, b, c, fx, fy, fz)
+        dx, dy, dz = solve_rows_of_three(a, b, c, fx, fy, fz)
         ux, uy, uz = ux - dx, uy - dy, uz - dz
         if abs(dx) + abs(dy) + abs(dz) <= small:
             done = True

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from hrpsim.compiled import kernel
+from hrpsim.compiled import inlined_kernel, kernel
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
 from hrpsim.spatial.rotation import rotation_from_quaternion
 
@@ -38,76 +38,88 @@ def new_kinematics(body_count: int) -> np.ndarray:
 def update_poses(forest, q, kinematics_out):
     """Write origin, R, p and S of every body for the configuration q."""
     for i in range(forest.bodies.shape[0]):
-        body = forest.bodies[i]
-        here = kinematics_out[i]
-        R, p, S = here.R, here.p, here.S
-        L, t = body.placement_R, body.placement_p
-        joint = body.joint_type
-        if joint == FREE:
-            k = body.q_index
-            for a in range(3):
-                here.origin[a] = q[k + a]
-                p[a] = 0.0
-            rotation_from_quaternion(q[k + 3], q[k + 4], q[k + 5], q[k + 6], R)
-            continue
-        if body.parent < 0:
-            for a in range(3):
-                here.origin[a] = t[a]
-                p[a] = 0.0
-                for b in range(3):
-                    R[a, b] = L[a, b]
-        else:
-            above = kinematics_out[body.parent]
-            for a in range(3):
-                x, y, z = above.R[a, 0], above.R[a, 1], above.R[a, 2]
-                p[a] = above.p[a] + x * t[0] + y * t[1] + z * t[2]
-                R[a, 0] = x * L[0, 0] + y * L[1, 0] + z * L[2, 0]
-                R[a, 1] = x * L[0, 1] + y * L[1, 1] + z * L[2, 1]
-                R[a, 2] = x * L[0, 2] + y * L[1, 2] + z * L[2, 2]
-        if joint == REVOLUTE:
-            angle = q[body.q_index]
-            sine, cosine = math.sin(angle), math.cos(angle)
-            for a in range(3):
-                x, y = R[a, 0], R[a, 1]
-                R[a, 0] = cosine * x + sine * y
-                R[a, 1] = cosine * y - sine * x
-            zx, zy, zz = R[0, 2], R[1, 2], R[2, 2]
-            S[0], S[1], S[2] = zx, zy, zz
-            S[3] = p[1] * zz - p[2] * zy
-            S[4] = p[2] * zx - p[0] * zz
-            S[5] = p[0] * zy - p[1] * zx
-        elif joint == PRISMATIC:
-            slide = q[body.q_index]
-            for a in range(3):
-                p[a] += slide * R[a, 2]
-                S[3 + a] = R[a, 2]
+        place_body(forest, q, i, kinematics_out)
 
 
 @kernel
 def update_velocities(forest, velocity, kinematics_out):
     """Write v and c of every body for the kernels' generalised velocity; poses must be current."""
     for i in range(forest.bodies.shape[0]):
-        body = forest.bodies[i]
-        here = kinematics_out[i]
-        S, v, c = here.S, here.v, here.c
-        if body.joint_type == FREE:
-            for r in range(6):
-                v[r] = velocity[body.v_index + r]
-            continue
-        rate = velocity[body.v_index] if body.joint_type != FIXED else 0.0
-        sx, sy, sz = rate * S[0], rate * S[1], rate * S[2]
-        tx, ty, tz = rate * S[3], rate * S[4], rate * S[5]
-        if body.parent < 0:
-            v[0], v[1], v[2], v[3], v[4], v[5] = sx, sy, sz, tx, ty, tz
-            continue
-        u = kinematics_out[body.parent].v
-        wx, wy, wz, lx, ly, lz = u[0], u[1], u[2], u[3], u[4], u[5]
-        v[0], v[1], v[2] = wx + sx, wy + sy, wz + sz
-        v[3], v[4], v[5] = lx + tx, ly + ty, lz + tz
-        # v_parent x (S rate): the same as v x (S rate), for S x S = 0
-        c[0] = wy * sz - wz * sy
-        c[1] = wz * sx - wx * sz
-        c[2] = wx * sy - wy * sx
-        c[3] = wy * tz - wz * ty + ly * sz - lz * sy
-        c[4] = wz * tx - wx * tz + lz * sx - lx * sz
-        c[5] = wx * ty - wy * tx + lx * sy - ly * sx
+        move_body(forest, velocity, i, kinematics_out)
+
+
+@inlined_kernel
+def place_body(forest, q, i, kinematics_out):
+    """Write origin, R, p and S of body `i`; those of its parent must be current."""
+    body = forest.bodies[i]
+    here = kinematics_out[i]
+    R, p, S = here.R, here.p, here.S
+    L, t = body.placement_R, body.placement_p
+    joint = body.joint_type
+    if joint == FREE:
+        k = body.q_index
+        for a in range(3):
+            here.origin[a] = q[k + a]
+            p[a] = 0.0
+        rotation_from_quaternion(q[k + 3], q[k + 4], q[k + 5], q[k + 6], R)
+        return
+    if body.parent < 0:
+        for a in range(3):
+            here.origin[a] = t[a]
+            p[a] = 0.0
+            for b in range(3):
+                R[a, b] = L[a, b]
+    else:
+        above = kinematics_out[body.parent]
+        for a in range(3):
+            x, y, z = above.R[a, 0], above.R[a, 1], above.R[a, 2]
+            p[a] = above.p[a] + x * t[0] + y * t[1] + z * t[2]
+            R[a, 0] = x * L[0, 0] + y * L[1, 0] + z * L[2, 0]
+            R[a, 1] = x * L[0, 1] + y * L[1, 1] + z * L[2, 1]
+            R[a, 2] = x * L[0, 2] + y * L[1, 2] + z * L[2, 2]
+    if joint == REVOLUTE:
+        angle = q[body.q_index]
+        sine, cosine = math.sin(angle), math.cos(angle)
+        for a in range(3):
+            x, y = R[a, 0], R[a, 1]
+            R[a, 0] = cosine * x + sine * y
+            R[a, 1] = cosine * y - sine * x
+        zx, zy, zz = R[0, 2], R[1, 2], R[2, 2]
+        S[0], S[1], S[2] = zx, zy, zz
+        S[3] = p[1] * zz - p[2] * zy
+        S[4] = p[2] * zx - p[0] * zz
+        S[5] = p[0] * zy - p[1] * zx
+    elif joint == PRISMATIC:
+        slide = q[body.q_index]
+        for a in range(3):
+            p[a] += slide * R[a, 2]
+            S[3 + a] = R[a, 2]
+
+
+@inlined_kernel
+def move_body(forest, velocity, i, kinematics_out):
+    """Write v and c of body `i`; its pose, and v of its parent, must be current."""
+    body = forest.bodies[i]
+    here = kinematics_out[i]
+    S, v, c = here.S, here.v, here.c
+    if body.joint_type == FREE:
+        for r in range(6):
+            v[r] = velocity[body.v_index + r]
+        return
+    rate = velocity[body.v_index] if body.joint_type != FIXED else 0.0
+    sx, sy, sz = rate * S[0], rate * S[1], rate * S[2]
+    tx, ty, tz = rate * S[3], rate * S[4], rate * S[5]
+    if body.parent < 0:
+        v[0], v[1], v[2], v[3], v[4], v[5] = sx, sy, sz, tx, ty, tz
+        return
+    u = kinematics_out[body.parent].v
+    wx, wy, wz, lx, ly, lz = u[0], u[1], u[2], u[3], u[4], u[5]
+    v[0], v[1], v[2] = wx + sx, wy + sy, wz + sz
+    v[3], v[4], v[5] = lx + tx, ly + ty, lz + tz
+    # v_parent x (S rate): the same as v x (S rate), for S x S = 0
+    c[0] = wy * sz - wz * sy
+    c[1] = wz * sx - wx * sz
+    c[2] = wx * sy - wy * sx
+    c[3] = wy * tz - wz * ty + ly * sz - lz * sy
+    c[4] = wz * tx - wx * tz + lz * sx - lx * sz
+    c[5] = wx * ty - wy * tx + lx * sy - ly * sx

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from hrpsim.collision.contacts import copy_friction_state
+from hrpsim.collision.contacts import copy_friction_state, copy_slip
 from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.constraints.connection_rows import is_rigid, remember_connection_impulses
 from hrpsim.constraints.contact_rows import friction_impulses
@@ -262,6 +262,7 @@ def remember_impulses(s):
     for c in range(tally.contact_count):
         contact, kept = contacts[c], previous[c]
         copy_friction_state(contact, kept)
+        copy_slip(contact, kept)
         tally.penetration = max(tally.penetration, -contact.gap)
         kept.shape_a, kept.shape_b = contact.shape_a, contact.shape_b
         kept.feature = contact.feature

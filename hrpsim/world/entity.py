@@ -108,8 +108,10 @@ class Entity:
     def _velocity(self) -> np.ndarray:
         return self.world.scene.velocity[self.first_v : self.first_v + self.nv]
 
-    def _forget_accelerations(self) -> None:
-        self.world.scene.past_accelerations[self.first_v : self.first_v + self.nv] = 0.0
+    def _forget_past(self) -> None:
+        scene = self.world.scene
+        scene.past_accelerations[self.first_v : self.first_v + self.nv] = 0.0
+        scene.islands.trees["knows_momentum"][self.first_body] = 0
 
     @property
     def q(self) -> np.ndarray:
@@ -121,7 +123,7 @@ class Entity:
         q = self._checked_q(values)
         self.world.wake(self)
         self._q()[:] = q
-        self._forget_accelerations()
+        self._forget_past()
         self.world.forget_contacts()
 
     @property
@@ -137,7 +139,7 @@ class Entity:
         self.world.wake(self)
         velocity_to_kernel(self.forest, self._q().copy(), v, v_out := np.empty(self.nv))
         self._velocity()[:] = v_out
-        self._forget_accelerations()
+        self._forget_past()
 
     def _checked_q(self, values) -> np.ndarray:
         q = finite_vector(f"q of {self.name!r}", values, self.nq)

@@ -17,16 +17,8 @@ from hrpsim.constraints.contact_rows import move_contact_rows, tangents
 from hrpsim.constraints.impact_rows import RESTING, gap_at
 from hrpsim.constraints.rows import row_velocity
 from hrpsim.model.geometry import MESH, PLANE, SPHERE
-from hrpsim.model.system import FREE
+from hrpsim.world.loose_rotation import is_loose
 from hrpsim.world.scene import SEMI_IMPLICIT
-
-
-@inlined_kernel
-def is_alone(bodies, i):
-    """Return whether a body is free, alone in its tree, with its origin at its centre of mass."""
-    body, c = bodies[i], bodies[i].com
-    single = body.root == i and (i + 1 == bodies.shape[0] or bodies[i + 1].root != i)
-    return single and body.joint_type == FREE and c[0] == c[1] == c[2] == 0.0
 
 
 @inlined_kernel
@@ -43,15 +35,15 @@ def is_timed(s, span):
     them, and how they turn moves no gap. What has joints or corners would have to move back by
     what its impacts came late, and turn back, which changes energy and momentum.
     """
-    bodies, shapes = s.forest.bodies, s.collision.shapes
+    shapes = s.collision.shapes
     if span.contact_end != span.end:
         return False
     for k in range(span.first, span.contact_end):
         contact = s.collision.contacts[s.rows.units[k] // 3]
         a, b = shapes[contact.shape_a], shapes[contact.shape_b]
-        if contact.body_a >= 0 and not (is_alone(bodies, contact.body_a) and _is_ball(a)):
+        if contact.body_a >= 0 and not (is_loose(s.forest, contact.body_a) and _is_ball(a)):
             return False
-        if contact.body_b >= 0 and not (is_alone(bodies, contact.body_b) and _is_ball(b)):
+        if contact.body_b >= 0 and not (is_loose(s.forest, contact.body_b) and _is_ball(b)):
             return False
     return True
 

@@ -26,10 +26,11 @@ from hrpsim.constraints.impact_rows import (
 from hrpsim.dynamics.response import port_velocities
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.world.impact_island import begin_island, find_support, might_strike, needs_support
-from hrpsim.world.impact_place import drifted, is_alone, is_timed, place_contact
+from hrpsim.world.impact_place import drifted, is_timed, place_contact
 from hrpsim.world.impact_reach import look_further
 from hrpsim.world.impact_round import find_gaps, is_one_sided, solve_round
 from hrpsim.world.loads import clear_loads
+from hrpsim.world.loose_rotation import is_loose
 from hrpsim.world.scene import EULER, SEMI_IMPLICIT
 from hrpsim.world.status import DONE, LOOK_FURTHER, RESOLVED
 from hrpsim.world.strike import change_velocity
@@ -244,7 +245,7 @@ def _move_back(s):
     drift = 0.5 * dt if s.settings[0].integrator == SEMI_IMPLICIT else 0.0
     for number in range(s.tally[0].port_count):
         port = ports.ports[number]
-        if port.dof >= 0 or not is_alone(bodies, port.body):
+        if port.dof >= 0 or not is_loose(s.forest, port.body):
             continue
         if not s.work.held[port.body].timed:
             continue

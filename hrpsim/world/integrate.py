@@ -10,11 +10,17 @@ from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.late import STAGES, call_with_scene
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.vector import copy_vector
+from hrpsim.world.loose_rotation import (
+    find_turning,
+    start_turning,
+    turn_over_step,
+    turn_to_stage,
+)
 from hrpsim.world.motion import accelerate, external_forces, move
 from hrpsim.world.scene import SEMI_IMPLICIT
 from hrpsim.world.stages import begin_stages, end_stages
 from hrpsim.world.status import DIVERGED, DONE, NEEDS_KERNEL
-from hrpsim.world.stick import ask_back_slip, hold_points
+from hrpsim.world.stick import add_spin, ask_back_slip, start_slip
 
 
 @inlined_kernel
@@ -47,7 +53,8 @@ def integrate_rk4(s):
     if staged and s.late[STAGES] == 0:
         s.tally[0].needed = STAGES
         return NEEDS_KERNEL
-    hold_points(s)
+    start_slip(s)
+    start_turning(s)
     copy_vector(s.q, work.q_struck)
     copy_vector(s.velocity, work.velocity_struck)
     for stage in range(4):
@@ -57,6 +64,7 @@ def integrate_rk4(s):
                 s.q[k] = work.q_struck[k] + h * rate[stage - 1, k]
             for k in range(s.velocity.shape[0]):
                 s.velocity[k] = work.velocity_struck[k] + h * acceleration[stage - 1, k]
+            turn_to_stage(s, stage, h)
         if stage > 0 or staged:
             if stage_acceleration(s) != DONE:
                 return DIVERGED  # where the step began, nothing was singular
@@ -65,18 +73,21 @@ def integrate_rk4(s):
         else:
             for k in range(s.velocity.shape[0]):
                 work.dv[k] += work.change[k]
+        add_spin(s, stage)
         configuration_rate(s.forest, s.q, s.velocity, rate[stage])
         for k in range(s.velocity.shape[0]):
             acceleration[stage, k] = work.dv[k]
+        find_turning(s, stage, h)
     for k in range(s.q.shape[0]):
         total = rate[0, k] + 2.0 * (rate[1, k] + rate[2, k]) + rate[3, k]
         s.q[k] = work.q_struck[k] + dt / 6.0 * total
     for k in range(s.velocity.shape[0]):
         total = acceleration[0, k] + 2.0 * (acceleration[1, k] + acceleration[2, k])
         s.velocity[k] = work.velocity_struck[k] + dt / 6.0 * (total + acceleration[3, k])
+    normalise_quaternions(s.forest, s.q)
+    turn_over_step(s)
     if staged:
         end_stages(s)
-    normalise_quaternions(s.forest, s.q)
     delivered_effort(s.forest, s.control, work.q_start, work.velocity_start, s.velocity, 0.0)
     ask_back_slip(s)
     return DONE

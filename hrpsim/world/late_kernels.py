@@ -14,11 +14,13 @@ from hrpsim import late
 from hrpsim.collision.contacts import meet_convex, meet_meshes
 from hrpsim.compiled import address_of, is_cached
 from hrpsim.constraints.rows import PENALTY
+from hrpsim.model.system import FREE
 from hrpsim.reference import Reference
 from hrpsim.world.constrain import descend_springs, solve_direct_island
 from hrpsim.world.impact_times import stop_all
 from hrpsim.world.impacts import resolve_impacts
 from hrpsim.world.integrate import integrate_rk4
+from hrpsim.world.momentum import keep_momentum
 from hrpsim.world.motion import turn_freely
 from hrpsim.world.prepare import (
     write_connections,
@@ -51,6 +53,7 @@ _WITH_SCENE: dict[int, tuple] = {
     late.REST: (count_rest,),
     late.SLEEP: (find_sleepers,),
     late.RESTITUTION: (resolve_impacts,),
+    late.MOMENTUM: (keep_momentum, int64),
 }
 
 # The same: kernels that it calls with parts of the scene, and what it calls them with.
@@ -116,10 +119,18 @@ def _uses(scene: Scene) -> dict[int, bool]:
         late.SPRING_HINGES: sprung,
         late.STEEPEST_DESCENT: sprung,
         late.SPIN: bool(scene.forest.dofs["turns_freely"].any()),
+        late.MOMENTUM: _any_floating_tree(scene),
         late.REST: loose,
         late.SLEEP: loose,
         late.RESTITUTION: bool(np.any(scene.materials["restitution"] > 0.0)),
     }
+
+
+def _any_floating_tree(scene: Scene) -> bool:
+    """Return whether a free body carries others."""
+    bodies = scene.forest.bodies
+    sizes = np.bincount(bodies["root"], minlength=len(bodies))
+    return bool(np.any((bodies["joint_type"] == FREE) & (sizes[bodies["root"]] > 1)))
 
 
 def _argument_types(scene: Scene, number: int) -> tuple:

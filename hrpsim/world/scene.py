@@ -13,6 +13,7 @@ from hrpsim.constraints.rows import Rows
 from hrpsim.constraints.spring_rows import PLACED_HINGE
 from hrpsim.dynamics.response import Ports
 from hrpsim.kinematics.forest import Forest
+from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.solvers.direct_system import DirectSystem
 from hrpsim.world.islands import Islands
 
@@ -52,6 +53,7 @@ TALLY = np.dtype(
         ("impact_rounds", "i8"),  # rounds in which impacts with restitution were solved
         ("looks", "i8"),  # how often contacts were looked for further away, for impacts
         ("impacts_left", "i8"),  # gaps that still closed when there were too many rounds
+        ("leaks", "i8"),  # whether the momentum of floating trees needs to be kept in this step
         ("displaces", "i8"),  # whether the rows ask for displacements, not for velocities
         ("pushed", "i8"),  # whether `push` is to be applied
         ("direct_rows", "i8"),  # for the direct solver
@@ -93,6 +95,12 @@ HELD = np.dtype(
         ("load", "f8", (6,)),
         ("p", "f8", (3,)),
         ("origin", "f8", (3,)),
+        ("center", "f8", (3,)),  # of mass, at the start of an rk4 step, from the tree's origin [m]
+        ("spin", "f8", (3, 3)),  # what the start, middle and end of a step add to its turn [rad]
+        ("momentum", "f8", (3,)),  # angular, of a loose body at the start of an rk4 step [Nms]
+        ("tree_momentum", "f8", (3,)),  # of a floating tree, in its root: expected after the step
+        ("tree_mass", "f8"),
+        ("fastest", "f8"),  # of its velocities, at both ends of the step
         ("struck_load", "f8", (6,)),  # what the impacts at the start of the step did [Ns]
         ("struck_motion", "f8", (6,)),  # [m/s]
         ("timed", "i8"),  # whether impacts on a body that is alone happen at their times
@@ -122,6 +130,7 @@ class Work(NamedTuple):
     acceleration: np.ndarray  # (4, nv) of RK4's stages
     q_nearest: np.ndarray  # (nq,) where rigid connections were off by least
     held: np.ndarray  # (n,) HELD
+    ends: np.ndarray  # (n,) KINEMATICS of floating trees at the end of the step
     directions: np.ndarray  # (3, 3)
     joined: np.ndarray  # (1,) JOINED
     placed_hinge: np.ndarray  # (1,) PLACED_HINGE
@@ -172,5 +181,6 @@ def new_work(body_count: int, nq: int, nv: int) -> Work:
     arrays = {name: np.zeros(shapes.get(name, nv)) for name in Work._fields}
     arrays["joined"] = np.zeros(1, dtype=JOINED)
     arrays["placed_hinge"] = np.zeros(1, dtype=PLACED_HINGE)
+    arrays["ends"] = new_kinematics(body_count)
     arrays["held"] = np.zeros(body_count, dtype=HELD)
     return Work(**arrays)

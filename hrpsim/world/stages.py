@@ -18,6 +18,7 @@ from hrpsim.solvers.direct_system import assemble_direct_system
 from hrpsim.solvers.pivoting import set_side, solve_active_rows
 from hrpsim.world.constrain import is_solved_at_stages
 from hrpsim.world.loads import add_load, clear_body_loads
+from hrpsim.world.momentum import expect_loads
 from hrpsim.world.status import DONE
 
 _DECAY = 0.2  # k times the time step
@@ -52,6 +53,7 @@ def solve_stage(s, stage):
         if s.direct.active[number]:
             add_load(s, rows[number], rows[number].impulse)
             s.direct.before[number] += weight * rows[number].impulse
+    expect_loads(s, weight * s.settings[0].time_step)
     respond(s.forest, s.kinematics, s.articulated, work.no_effort, work.change)
     for k in range(work.dv.shape[0]):
         work.dv[k] += work.change[k]

@@ -10,7 +10,7 @@ from hrpsim.collision.contacts import detect, recall_impulses
 from hrpsim.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.dynamics.joint_forces import advance_targets, revise_saturated
 from hrpsim.kinematics.forward import update_poses, update_velocities
-from hrpsim.late import PROJECTION, RESTITUTION, RK4_STEP, STRIKE, call_with_scene
+from hrpsim.late import MOMENTUM, PROJECTION, RESTITUTION, RK4_STEP, STRIKE, call_with_scene
 from hrpsim.sensors.sensing import sense
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import constrain, plan_push, remember_impulses
@@ -272,6 +272,9 @@ def integrate(s):
     """Carry the state to the end of the step, then take back some of the penetration."""
     if s.settings[0].continuous:
         copy_vector(s.q, s.work.q_swept)
+    keeps_momentum = s.late[MOMENTUM] != 0
+    if keeps_momentum:
+        call_with_scene(s, MOMENTUM, (0,))
     if s.settings[0].integrator == RK4:
         status = call_with_scene(s, RK4_STEP, ())
         if status != DONE:
@@ -285,9 +288,12 @@ def integrate(s):
             call_with_scene(s, PROJECTION, ())
     if not all_finite(s.q, s.velocity):
         return DIVERGED
+    status = DONE
     if s.settings[0].continuous:
-        return stop_at_impacts(s)
-    return DONE
+        status = stop_at_impacts(s)
+    if keeps_momentum and status == DONE:
+        call_with_scene(s, MOMENTUM, (1,))
+    return status
 
 
 @inner_kernel

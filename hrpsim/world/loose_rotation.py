@@ -1,0 +1,129 @@
+"""How bodies that are alone in their tree turn in an rk4 step.
+
+The stages go on rotations themselves (Runge-Kutta-Munthe-Kaas) and on the angular momentum L about
+the centre of mass: with R(t) = exp(T) R(0) and the moment m,
+
+    dT/dt = w - T x w / 2 + T x (T x w) / 12,   dL/dt = m,   w = R J^-1 R' L
+
+A body that spins about a principal axis does so exactly, and a constant moment changes L exactly,
+however far it turns in a step. On quaternions and angular velocities a wheel that turns by more
+than 2.8 rad in a step would begin to wobble by itself: the nutation is beyond what the method can
+follow. For bodies with their origin at the centre of mass, as `Body` makes them.
+"""
+
+from __future__ import annotations
+
+from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.dynamics.spin import inertia_times, solve_rows_of_three
+from hrpsim.model.system import FREE
+from hrpsim.spatial.rotation import rotate_quaternion, rotation_from_quaternion
+
+
+@inlined_kernel
+def is_loose(forest, i):
+    """Return whether a body is free, alone in its tree, and has its origin at its centre."""
+    body = forest.bodies[i]
+    return body.joint_type == FREE and forest.dofs[body.v_index].turns_freely != 0
+
+
+@inner_kernel
+def start_turning(s):
+    """Keep the angular momenta of loose bodies; their rotations must be current."""
+    bodies = s.forest.bodies
+    for i in range(bodies.shape[0]):
+        if is_loose(s.forest, i):
+            k, momentum = bodies[i].v_index, s.work.held[i].momentum
+            momentum[0], momentum[1], momentum[2] = _momentum(
+                bodies[i].inertia, s.kinematics[i].R, s.velocity, k
+            )
+
+
+@inner_kernel
+def turn_to_stage(s, stage, duration):
+    """Let loose bodies turn as they do at stage `stage` - 1, for a time from the step's start."""
+    bodies, rate, acceleration = s.forest.bodies, s.work.rate, s.work.acceleration
+    for i in range(bodies.shape[0]):
+        if is_loose(s.forest, i):
+            j, k = bodies[i].q_index + 3, bodies[i].v_index
+            T, m = rate[stage - 1, j : j + 3], acceleration[stage - 1, k : k + 3]
+            _turn(s, i, T, m, duration)
+
+
+@inner_kernel
+def find_turning(s, stage, duration):
+    """Write the rates of a stage, `duration` after the start: of T for the quaternion, of L."""
+    bodies, rate, acceleration = s.forest.bodies, s.work.rate, s.work.acceleration
+    for i in range(bodies.shape[0]):
+        if not is_loose(s.forest, i):
+            continue
+        j, k = bodies[i].q_index + 3, bodies[i].v_index
+        R, w = s.kinematics[i].R, s.velocity
+        Lx, Ly, Lz = _momentum(bodies[i].inertia, R, w, k)
+        mx, my, mz = _momentum(bodies[i].inertia, R, s.work.dv, k)
+        wx, wy, wz = w[k], w[k + 1], w[k + 2]
+        moment, dT = acceleration[stage], rate[stage]
+        moment[k] = mx + wy * Lz - wz * Ly
+        moment[k + 1] = my + wz * Lx - wx * Lz
+        moment[k + 2] = mz + wx * Ly - wy * Lx
+        Tx = Ty = Tz = 0.0
+        if stage > 0:
+            before = rate[stage - 1]
+            Tx, Ty, Tz = duration * before[j], duration * before[j + 1], duration * before[j + 2]
+        x, y, z = Ty * wz - Tz * wy, Tz * wx - Tx * wz, Tx * wy - Ty * wx
+        dT[j] = wx - 0.5 * x + (Ty * z - Tz * y) / 12.0
+        dT[j + 1] = wy - 0.5 * y + (Tz * x - Tx * z) / 12.0
+        dT[j + 2] = wz - 0.5 * z + (Tx * y - Ty * x) / 12.0
+
+
+@inner_kernel
+def turn_over_step(s):
+    """Let loose bodies do the turn of the whole step."""
+    bodies, rate, acceleration = s.forest.bodies, s.work.rate, s.work.acceleration
+    T, m = s.work.directions[0], s.work.directions[1]
+    for i in range(bodies.shape[0]):
+        if is_loose(s.forest, i):
+            j, k = bodies[i].q_index + 3, bodies[i].v_index
+            for r in range(3):
+                a, b = j + r, k + r
+                T[r] = (rate[0, a] + 2.0 * (rate[1, a] + rate[2, a]) + rate[3, a]) / 6.0
+                m[r] = acceleration[0, b] + 2.0 * (acceleration[1, b] + acceleration[2, b])
+                m[r] = (m[r] + acceleration[3, b]) / 6.0
+            _turn(s, i, T, m, s.settings[0].time_step)
+
+
+@inner_kernel
+def _turn(s, i, T, m, duration):
+    """Turn a body from where the step began by T (3,) and add the moment m (3,), times a time."""
+    body, q, start, R = s.forest.bodies[i], s.q, s.work.q_start, s.kinematics[i].R
+    j, k, L = body.q_index + 3, body.v_index, s.work.held[i].momentum
+    for r in range(4):
+        q[j + r] = start[j + r]
+    rotate_quaternion(q, j, T[0], T[1], T[2], duration)
+    rotation_from_quaternion(q[j], q[j + 1], q[j + 2], q[j + 3], R)
+    x, y, z = L[0] + duration * m[0], L[1] + duration * m[1], L[2] + duration * m[2]
+    x, y, z = _to_body(R, x, y, z)
+    x, y, z = solve_rows_of_three(body.inertia[0], body.inertia[1], body.inertia[2], x, y, z)
+    for r in range(3):
+        s.velocity[k + r] = R[r, 0] * x + R[r, 1] * y + R[r, 2] * z
+
+
+@inlined_kernel
+def _to_body(R, x, y, z):
+    """Return R' (x, y, z)."""
+    return (
+        R[0, 0] * x + R[1, 0] * y + R[2, 0] * z,
+        R[0, 1] * x + R[1, 1] * y + R[2, 1] * z,
+        R[0, 2] * x + R[1, 2] * y + R[2, 2] * z,
+    )
+
+
+@inner_kernel
+def _momentum(inertia, R, w, k):
+    """Return R J R' (w[k], w[k + 1], w[k + 2])."""
+    x, y, z = _to_body(R, w[k], w[k + 1], w[k + 2])
+    x, y, z = inertia_times(inertia, x, y, z)
+    return (
+        R[0, 0] * x + R[0, 1] * y + R[0, 2] * z,
+        R[1, 0] * x + R[1, 1] * y + R[1, 2] * z,
+        R[2, 0] * x + R[2, 1] * y + R[2, 2] * z,
+    )
