@@ -212,7 +212,7 @@ def _end_island(s, span):
             if span.timed:
                 gap = max(start, min(contact.gap, 0.0))
                 contact.rise = _rise(settings, impact, gap)
-        elif end > CLOSED or (final_rate >= 0.0 and contact.gap >= -settings.slop):
+        elif end >= -CLOSED or (final_rate >= 0.0 and contact.gap >= -settings.slop):
             gap = max(end - dt * final_rate, 0.0)
         elif span.timed:
             gap = start

@@ -10,9 +10,9 @@ with the poses and velocities of all bodies at the end. What it changes is as sm
 the step, so the order of the integrator stays. A body that is alone needs none of it, nor what
 rests: what leaks is quadratic in the rates.
 
-A semi-implicit step spares it for trees that press on the fixed world, which takes up any momentum:
-what leaks there is of the method's own second order, and the poses at the end, which nothing else
-needs, would cost such a step a tenth of its time and more.
+A semi-implicit step spares it for trees that press on the fixed world, which takes up any momentum,
+while no contact begins: what leaks then is of the method's own second order, and the poses at the
+end, which nothing else needs, would cost such a step a tenth of its time and more.
 """
 
 from __future__ import annotations
@@ -97,15 +97,16 @@ def _expect(s):
                 momentum[r] = s.islands.trees[root].momentum[r] if known else 0.0
         tree.tree_mass += bodies[i].mass
         if not semi_implicit:
-            _add_momentum(bodies[i], s.kinematics[i], 1.0, momentum)
+            _add_momentum(bodies[i], s.kinematics[i], s.kinematics[i].v, 1.0, momentum)
         elif not known:
             place_body(s.forest, s.work.q_start, i, s.work.ends)
             move_body(s.forest, s.work.velocity_start, i, s.work.ends)
-            _add_momentum(bodies[i], s.work.ends[i], 1.0, momentum)
+            _add_momentum(bodies[i], s.work.ends[i], s.work.ends[i].v, 1.0, momentum)
+        if semi_implicit and s.tally[0].struck:
+            motion = s.work.held[i].struck_motion
+            _add_momentum(bodies[i], s.kinematics[i], motion, 1.0, momentum)
         for r in range(3):
             momentum[r] += dt * (bodies[i].mass * g[r] + here.external[3 + r])
-            if semi_implicit and s.tally[0].struck:
-                momentum[r] += s.work.held[i].struck_load[3 + r]
     for number in range(s.tally[0].row_count):
         row = s.rows.rows[number]
         if row.impulse != 0.0 and not is_solved_at_stages(s, row):
@@ -123,7 +124,9 @@ def _forget(s):
 
 @inner_kernel
 def _spare_supported(s):
-    """Leave trees alone that press on the fixed world."""
+    """Leave trees alone that press on the fixed world, unless contacts begin in this step."""
+    if s.tally[0].new_count > 0:
+        return
     for number in range(s.tally[0].row_count):
         row = s.rows.rows[number]
         if row.impulse != 0.0 and row.port_b < 0 and s.ports.ports[row.port_a].dof < 0:
@@ -133,9 +136,9 @@ def _spare_supported(s):
 
 
 @inlined_kernel
-def _add_momentum(body, here, sign, momentum):
-    """Add `sign` times the momentum of a body whose kinematics are `here`."""
-    R, p, v, com = here.R, here.p, here.v, body.com
+def _add_momentum(body, here, v, sign, momentum):
+    """Add `sign` times the momentum of a body that is placed as `here` and moves with v (6,)."""
+    R, p, com = here.R, here.p, body.com
     m = sign * body.mass
     x = p[0] + R[0, 0] * com[0] + R[0, 1] * com[1] + R[0, 2] * com[2]
     y = p[1] + R[1, 0] * com[0] + R[1, 1] * com[1] + R[1, 2] * com[2]
@@ -183,7 +186,7 @@ def _correct_roots(s):
                 tree.momentum[r] = missing[r]
         place_body(s.forest, s.q, i, ends)
         move_body(s.forest, s.velocity, i, ends)
-        _add_momentum(bodies[i], ends[i], -1.0, missing)
+        _add_momentum(bodies[i], ends[i], ends[i].v, -1.0, missing)
     for i in range(bodies.shape[0]):
         if bodies[i].root == i and _leaks(s, i):
             k = bodies[i].v_index + 3

@@ -108,8 +108,12 @@ def test_a_contact_of_two_own_links_stands_there_for_each():
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_points_are_where_they_were_at_the_start_of_the_step(integrator):
-    """A ball that rolls at 3 m/s touches the floor below where its centre was."""
+def test_points_are_where_the_forces_of_the_step_act(integrator):
+    """A ball that rolls at 3 m/s touches the floor below where its centre was.
+
+    In the middle of a semi-implicit step, at the start of others.
+    """
+    ahead = (1.5e-3, 0.0) if integrator == "semi_implicit" else (0.0, 0.0)
     world = World(integrator=integrator, sleeping=False)
     world.add_ground()
     ball = world.add_body(
@@ -119,7 +123,7 @@ def test_points_are_where_they_were_at_the_start_of_the_step(integrator):
         before = ball.position
         world.step()
         (point,) = ball.contact_arrays().points
-        assert point[:2] == pytest.approx(before[:2], abs=1e-9)
+        assert point[:2] == pytest.approx(before[:2] + ahead, abs=1e-9)
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
