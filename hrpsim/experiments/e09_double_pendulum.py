@@ -68,8 +68,6 @@ def _convergence_rows(result: Result, duration: float) -> None:
     result.data |= {"errors": {}, "longest": {}}
     for kind, name in NAMES.items():
         for friction, truth in truths.items():
-            if friction == 0.0 and kind == "hinged":
-                continue
             errors = {}
             for rate in RATES:
                 model = _models(kind, rate, friction=friction)
