@@ -66,6 +66,7 @@ class Chain(NamedTuple):
     stiffness: np.ndarray  # [Nm/rad]
     damping: np.ndarray  # [Nms/rad]
     rotor: np.ndarray  # [kg m^2]
+    least: np.ndarray  # rotor and the link next above the hinge, about its axis [kg m^2]
 
 
 class Sway:
@@ -100,16 +101,31 @@ class Sway:
     def stepped_poles(self, time_step: float) -> np.ndarray:
         """Return what the poles (2n,) [1/s] become in semi-implicit steps of `time_step` [s].
 
-        Springs and dampers are taken at the end of the step, gravity at its start:
-        (M + dt D + dt^2 K) v' = M v - dt (K + G) phi, phi' = phi + dt v'. An eigenvalue e of such a
-        step stands for the pole ln(e) / dt.
+        A step drifts to its middle, phi_m = phi + dt/2 v, where gravity acts; a spring acts at the
+        mean of its ends, phi_m + dt/4 (v' - v), a damper at v + s (v' - v), s as `_late_share`:
+
+            (M + dt D_s + dt^2/4 K) (v' - v) = -dt ((K + G) phi_m + D v),
+            phi' = phi_m + dt/2 v'.
+
+        An eigenvalue e of such a step stands for the pole ln(e) / dt.
         """
         n, dt = len(self.inertia), time_step
-        left = self.inertia + dt * self.damping + dt * dt * self.springs
-        right = np.hstack([-dt * (self.springs + self.gravity), self.inertia])
-        after = np.linalg.solve(left, right)
-        before = np.hstack([np.eye(n), np.zeros((n, n))])
-        return np.log(np.linalg.eigvals(np.vstack([before + dt * after, after])) + 0j) / dt
+        turns = np.eye(n) - np.eye(n, k=-1)
+        late = turns.T @ np.diag(self.chain.damping * self._late_share(dt)) @ turns
+        held = self.inertia + dt * late + 0.25 * dt * dt * self.springs
+        middle = np.hstack([np.eye(n), 0.5 * dt * np.eye(n)])
+        speed = np.hstack([np.zeros((n, n)), np.eye(n)])
+        force = (self.springs + self.gravity) @ middle + self.damping @ speed
+        after = speed - dt * np.linalg.solve(held, force)
+        return np.log(np.linalg.eigvals(np.vstack([middle + 0.5 * dt * after, after])) + 0j) / dt
+
+    def _late_share(self, time_step: float) -> np.ndarray:
+        """Return s = (1 + z) / (2 + z) of every hinge's damper, z = c dt / least.
+
+        A damper on its least inertia alone then slows that by 1 / (1 + z + z^2 / 2).
+        """
+        z = self.chain.damping * time_step / self.chain.least
+        return (1.0 + z) / (2.0 + z)
 
     def moment(self, tilt: float, times: np.ndarray) -> np.ndarray:
         """Return how the floor's pitch moment [Nm] about its origin changes, let go tilted.
@@ -236,8 +252,11 @@ def _sum_of(robot, links: set[str], poses: dict) -> tuple[float, np.ndarray, flo
     return total, centre, spin
 
 
-def _law(robot, joint: str) -> tuple[float, float, float]:
-    """Return stiffness, damping and rotor inertia of a joint's bush or servo."""
+def _law(robot, joint: str) -> tuple[float, float, float, float]:
+    """Return stiffness, damping, rotor inertia and least inertia of a joint's bush or servo.
+
+    The least is the rotor's and that of the joint's child link about the axis, which is its y.
+    """
     extension = robot.find(f"hrpsim[@reference='{joint}']")
     spring, gains = extension.find("spring"), extension.find("gains")
     law = (
@@ -245,4 +264,11 @@ def _law(robot, joint: str) -> tuple[float, float, float]:
         if spring is not None
         else (gains.get("kp"), gains.get("kd"))
     )
-    return float(law[0]), float(law[1]), float(extension.find("rotor").get("inertia"))
+    rotor = least = float(extension.find("rotor").get("inertia"))
+    child = robot.find(f"joint[@name='{joint}']/child").get("link")
+    inertial = robot.find(f"link[@name='{child}']/inertial")
+    if inertial is not None:
+        x, _, z = _vector(inertial.find("origin").get("xyz"))
+        least += float(inertial.find("inertia").get("iyy"))
+        least += float(inertial.find("mass").get("value")) * (x * x + z * z)
+    return float(law[0]), float(law[1]), rotor, least
