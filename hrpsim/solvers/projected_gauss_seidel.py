@@ -23,6 +23,10 @@ from hrpsim.solvers.impulses import apply_impulse, apply_three
 # Sweeps after which those that have not converged are accelerated; a standing robot takes fewer.
 _PATIENCE = 20
 
+# With momentum a sweep may change little where the next ones change more: both sweeps of a pair are
+# to change less than this part of the tolerance.
+_CAUTION = 0.1
+
 # the contacts and rows that are solved together, as places in a list of rows
 SPAN = np.dtype(
     [
@@ -77,8 +81,10 @@ def solve(
         if relative_tolerance > 0.0:
             done = relative_change(rows, row_count) <= relative_tolerance
             continue
-        # with momentum one sweep may change little where the next changes more
-        done = change <= tolerance and (sweeps <= _PATIENCE or (back and before <= tolerance))
+        if sweeps <= _PATIENCE:
+            done = change <= tolerance
+        else:
+            done = back and max(change, before) <= _CAUTION * tolerance
         if sweeps == _PATIENCE and not done:
             begin_momentum(rows, units, span, work)
         elif back and not done and sweeps < sweep_limit:

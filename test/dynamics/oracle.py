@@ -51,7 +51,8 @@ def robot_pair(name: str, base: str) -> Pair:
         text = expand_xacro(HRP2_LIKE, {"bush": name.endswith("bush")})
         return pair_of(text, base)
     nonphysical = name in NONPHYSICAL_ROBOTS
-    text = bare_urdf(etree.parse(ALL_ROBOTS[name]).getroot(), 1e-3 if nonphysical else 0.0)
+    massless = nonphysical or name.startswith("icub_description")  # links that only rotors resist
+    text = bare_urdf(etree.parse(ALL_ROBOTS[name]).getroot(), 1e-3 if massless else 0.0)
     return pair_of(text, base, accept_nonphysical_inertia=nonphysical)
 
 

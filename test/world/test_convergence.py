@@ -108,11 +108,11 @@ def test_time_that_passes_while_all_sleeps_counts_as_converged():
 
 
 def pushed(limit: int | None):
-    """Boxes of 1, 10 and 100 kg that are dropped onto each other, the lightest below."""
+    """Boxes of 1, 10 and 100 kg that are put onto each other, the lightest below."""
     world = World(sleeping=False, tolerance=1e-12, sweep_limit=limit)
     world.add_ground()
     for k, mass in enumerate((1.0, 10.0, 100.0)):
-        world.add_body(Box((0.2, 0.2, 0.2)), mass, (0, 0, 0.1005 + 0.2005 * k))
+        world.add_body(Box((0.2, 0.2, 0.2)), mass, (0, 0, 0.1 + 0.2 * k))
     return world
 
 
