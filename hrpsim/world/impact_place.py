@@ -41,18 +41,21 @@ def is_timed(s, span):
     for k in range(span.first, span.contact_end):
         contact = s.collision.contacts[s.rows.units[k] // 3]
         a, b = shapes[contact.shape_a], shapes[contact.shape_b]
-        if contact.body_a >= 0 and not (is_loose(s.forest, contact.body_a) and _is_ball(a)):
-            return False
-        if contact.body_b >= 0 and not (is_loose(s.forest, contact.body_b) and _is_ball(b)):
+        if not (_flies(s, contact.body_a, a) and _flies(s, contact.body_b, b)):
             return False
     return True
 
 
 @inlined_kernel
-def _is_ball(shape):
-    """Return whether a shape is a sphere about the origin of its body."""
+def _flies(s, body, shape):
+    """Return whether a shape is a ball about the origin of a loose body, or belongs to the world.
+
+    What sleeps is taken for what it is awake.
+    """
+    if body < 0:
+        return not shape.asleep or shape.kind == SPHERE
     p = shape.placement_p
-    return shape.kind == SPHERE and p[0] == p[1] == p[2] == 0.0
+    return shape.kind == SPHERE and p[0] == p[1] == p[2] == 0.0 and is_loose(s.forest, body)
 
 
 @inlined_kernel

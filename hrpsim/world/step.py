@@ -5,17 +5,15 @@ Kernels get the scene by reference (hrpsim.reference) and call it `s`.
 
 from __future__ import annotations
 
-from hrpsim.collision.candidates import refresh_candidates
-from hrpsim.collision.contacts import detect, recall_impulses
 from hrpsim.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.dynamics.joint_forces import advance_targets, revise_saturated
-from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.late import MOMENTUM, PROJECTION, RESTITUTION, RK4_STEP, STRIKE, call_with_scene
 from hrpsim.sensors.sensing import sense
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import constrain, plan_push, remember_impulses
+from hrpsim.world.contact_search import collide_shapes, place_bodies, recall
 from hrpsim.world.impact_reach import forget_driven
-from hrpsim.world.impact_times import any_fast, stop_at_impacts, stop_fast
+from hrpsim.world.impact_times import stop_at_impacts
 from hrpsim.world.integrate import all_finite, correct_positions, integrate_euler
 from hrpsim.world.midpoint import drift_to_middle, remember_acceleration
 from hrpsim.world.motion import find_acceleration
@@ -27,9 +25,6 @@ from hrpsim.world.status import (
     DONE,
     FALLS_ASLEEP,
     LOOK_FURTHER,
-    MORE_CANDIDATES,
-    MORE_CONTACTS,
-    NEEDS_KERNEL,
     RESOLVED,
 )
 from hrpsim.world.strike import count_strike
@@ -99,90 +94,6 @@ def look(s):
     else:
         copy_vector(s.velocity, s.work.velocity_middle)
     place_bodies(s)
-
-
-@inlined_kernel
-def place_bodies(s):
-    """Find where every body is, and how it moves."""
-    update_poses(s.forest, s.q, s.kinematics)
-    update_velocities(s.forest, s.work.velocity_middle, s.kinematics)
-
-
-@inlined_kernel
-def collide_shapes(s):
-    """Find the contact points, and what each pressed with in the last step."""
-    settings, tally, collision = s.settings[0], s.tally[0], s.collision
-    status = list_pairs(s)
-    if status == DONE and settings.continuous and settings.integrator == SEMI_IMPLICIT:
-        status = stop_drift(s)
-    if status != DONE:
-        return status
-    count = detect(
-        s.forest,
-        s.kinematics,
-        tally.candidate_count,
-        settings.contact_margin,
-        settings.time_step,
-        tally.previous_count,
-        s.late,
-        collision,
-    )
-    if count < 0:
-        tally.needed = -1 - count
-        return NEEDS_KERNEL
-    if count > collision.contacts.shape[0]:
-        tally.needed = count
-        return MORE_CONTACTS
-    tally.contact_count = count
-    recall(s)
-    return DONE
-
-
-@inner_kernel
-def list_pairs(s):
-    """List the pairs of shapes that may meet, if the last list may be short."""
-    settings, tally = s.settings[0], s.tally[0]
-    count = refresh_candidates(
-        s.forest,
-        s.kinematics,
-        settings.contact_margin,
-        settings.time_step,
-        settings.skin,
-        settings.continuous,
-        tally.candidate_count,
-        s.collision,
-    )
-    if count > s.collision.pairs.shape[0]:
-        tally.candidate_count, tally.needed = -1, count
-        return MORE_CANDIDATES
-    tally.candidate_count = count
-    return DONE
-
-
-@inlined_kernel
-def stop_drift(s):
-    """Stop what passes through something on its way to the middle of the step."""
-    if not any_fast(s.collision):
-        return DONE
-    copy_vector(s.work.q_start, s.work.q_swept)
-    status = stop_fast(s, 0)
-    if status != DONE:
-        return status
-    place_bodies(s)
-    return list_pairs(s)
-
-
-@inner_kernel
-def recall(s):
-    """Let contacts start from what they pressed with in the last step."""
-    tally, collision = s.tally[0], s.collision
-    tally.new_count = recall_impulses(
-        tally.previous_count,
-        collision.previous,
-        tally.contact_count,
-        collision.contacts,
-        tally.born_count,
-    )
 
 
 @inlined_kernel

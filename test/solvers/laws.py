@@ -14,9 +14,10 @@ from hrpsim.model.system import FIXED, FREE
 from hrpsim.reference import Reference
 from hrpsim.world.capacity import grow
 from hrpsim.world.constrain import solve_rows
+from hrpsim.world.contact_search import collide_shapes
 from hrpsim.world.prepare import prepare_rows
 from hrpsim.world.status import DONE
-from hrpsim.world.step import collide_shapes, look, move_freely, restore_start
+from hrpsim.world.step import look, move_freely, restore_start
 
 
 @kernel

@@ -94,7 +94,7 @@ def test_a_body_of_1e_9_kg_between_two_of_100_kg(solver):
     if solver == "iterative":
         assert error > 0.1
         assert not world.stats.converged
-        assert world.stats.worst == "connection 'ball_2'"
+        assert world.stats.worst in ("connection 'ball_2'", "connection 'ball_3'")
     else:
         assert error < 1e-9
         assert held[0].force[2] == pytest.approx(200.0 * GRAVITY, rel=1e-6)

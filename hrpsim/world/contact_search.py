@@ -1,0 +1,96 @@
+"""Where the bodies of a step are, and where they touch."""
+
+from __future__ import annotations
+
+from hrpsim.collision.candidates import refresh_candidates
+from hrpsim.collision.contacts import detect, recall_impulses
+from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.kinematics.forward import update_poses, update_velocities
+from hrpsim.spatial.vector import copy_vector
+from hrpsim.world.impact_times import any_fast, stop_fast
+from hrpsim.world.scene import SEMI_IMPLICIT
+from hrpsim.world.status import DONE, MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
+
+
+@inlined_kernel
+def place_bodies(s):
+    """Find where every body is, and how it moves."""
+    update_poses(s.forest, s.q, s.kinematics)
+    update_velocities(s.forest, s.work.velocity_middle, s.kinematics)
+
+
+@inlined_kernel
+def collide_shapes(s):
+    """Find the contact points, and what each pressed with in the last step."""
+    settings, tally, collision = s.settings[0], s.tally[0], s.collision
+    status = list_pairs(s)
+    if status == DONE and settings.continuous and settings.integrator == SEMI_IMPLICIT:
+        status = stop_drift(s)
+    if status != DONE:
+        return status
+    count = detect(
+        s.forest,
+        s.kinematics,
+        tally.candidate_count,
+        settings.contact_margin,
+        settings.time_step,
+        tally.previous_count,
+        s.late,
+        collision,
+    )
+    if count < 0:
+        tally.needed = -1 - count
+        return NEEDS_KERNEL
+    if count > collision.contacts.shape[0]:
+        tally.needed = count
+        return MORE_CONTACTS
+    tally.contact_count = count
+    recall(s)
+    return DONE
+
+
+@inner_kernel
+def list_pairs(s):
+    """List the pairs of shapes that may meet, if the last list may be short."""
+    settings, tally = s.settings[0], s.tally[0]
+    count = refresh_candidates(
+        s.forest,
+        s.kinematics,
+        settings.contact_margin,
+        settings.time_step,
+        settings.skin,
+        settings.continuous,
+        tally.candidate_count,
+        s.collision,
+    )
+    if count > s.collision.pairs.shape[0]:
+        tally.candidate_count, tally.needed = -1, count
+        return MORE_CANDIDATES
+    tally.candidate_count = count
+    return DONE
+
+
+@inlined_kernel
+def stop_drift(s):
+    """Stop what passes through something on its way to the middle of the step."""
+    if not any_fast(s.collision):
+        return DONE
+    copy_vector(s.work.q_start, s.work.q_swept)
+    status = stop_fast(s, 0)
+    if status != DONE:
+        return status
+    place_bodies(s)
+    return list_pairs(s)
+
+
+@inner_kernel
+def recall(s):
+    """Let contacts start from what they pressed with in the last step."""
+    tally, collision = s.tally[0], s.collision
+    tally.new_count = recall_impulses(
+        tally.previous_count,
+        collision.previous,
+        tally.contact_count,
+        collision.contacts,
+        tally.born_count,
+    )
