@@ -18,6 +18,7 @@ CONTROL = np.dtype(
         ("effort", "f8"),  # feed-forward [Nm] or [N]
         ("applied", "f8"),  # what the actuator delivered in the last step
         ("ramp", "f8"),  # what each step adds to the target position
+        ("ahead", "f8"),  # by what that, a step's end's, is ahead of the one in its middle
         ("ramp_steps", "i8"),  # for how many more steps
         ("saturated", "i8"),  # +1, -1: the last implicit step found it at its effort limit
     ]
@@ -35,6 +36,8 @@ def advance_targets(control):
         if law.ramp_steps > 0:
             law.target_position += law.ramp
             law.ramp_steps -= 1
+        else:
+            law.ahead = 0.0
 
 
 @inner_kernel
@@ -55,7 +58,7 @@ def joint_forces(forest, control, q, velocity, horizon, effort_out, joint_inerti
         position, rate = q[dof.q_index], velocity[k]
         stiffness, damping = dof.stiffness, dof.damping
         passive = -stiffness * (position - dof.rest) - damping * rate
-        wanted = demand(law, position, rate)
+        wanted = demand(law, position + (law.ahead if horizon > 0.0 else 0.0), rate)
         if horizon == 0.0 or overspeeds(wanted, rate, dof.velocity_limit):
             active = limited(wanted, rate, dof.effort_limit, dof.velocity_limit)
         elif law.saturated != 0:
@@ -109,7 +112,7 @@ def revise_saturated(forest, control, q, velocity, dv, change, horizon, may_rele
         dof, law = forest.dofs[k], control[k]
         if dof.q_index < 0:
             continue
-        wanted = demand(law, q[dof.q_index], velocity[k])
+        wanted = demand(law, q[dof.q_index] + law.ahead, velocity[k])
         if overspeeds(wanted, velocity[k], dof.velocity_limit):
             continue
         wanted -= actuator_inertia(dof, law, horizon) * (dv[k] + change[k])
@@ -141,7 +144,8 @@ def delivered_effort(forest, control, q, velocity_before, velocity, horizon):
         if dof.q_index < 0:
             continue
         rate = velocity_before[k]
-        wanted = demand(law, q[dof.q_index], rate)
+        ahead = law.ahead if horizon > 0.0 else 0.0
+        wanted = demand(law, q[dof.q_index] + ahead, rate)
         if horizon == 0.0 or overspeeds(wanted, rate, dof.velocity_limit):
             law.applied = limited(wanted, rate, dof.effort_limit, dof.velocity_limit)
         elif law.saturated != 0:

@@ -40,7 +40,7 @@ def our_chain(
     return world
 
 
-def mujoco_chain(mujoco, angle: float, load: float, time_step: float):
+def mujoco_chain(mujoco, angle: float, load: float, time_step: float, integrator: str):
     """Return (MjModel, MjData) of the same chain with ball joints, as a tree."""
     apart = 'contype="0" conaffinity="0"'
     bodies = "".join(
@@ -54,7 +54,7 @@ def mujoco_chain(mujoco, angle: float, load: float, time_step: float):
     )
     model = mujoco.MjModel.from_xml_string(
         f'<mujoco><option timestep="{time_step:.17g}" gravity="0 0 -{GRAVITY}" '
-        f'integrator="implicitfast"><flag energy="enable"/></option>'
+        f'integrator="{integrator}"><flag energy="enable"/></option>'
         f"<worldbody>{bodies}{ball}{'</body>' * LINKS}</worldbody></mujoco>"
     )
     data = mujoco.MjData(model)

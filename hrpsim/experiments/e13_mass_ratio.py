@@ -109,11 +109,11 @@ def our_motion(case: Case, solver: str = "direct", joints=None, **options) -> Mo
     )
 
 
-def mujoco_motion(mujoco, case: Case) -> Motion | None:
+def mujoco_motion(mujoco, case: Case, integrator: str = "implicitfast") -> Motion | None:
     """Return the motion of MuJoCo's tree of ball joints, which cannot gape; None without it."""
     if mujoco is None or case.kind != "ball":
         return None
-    model, data = chain.mujoco_chain(mujoco, case.angle, case.load, case.time_step)
+    model, data = chain.mujoco_chain(mujoco, case.angle, case.load, case.time_step, integrator)
     bad = mujoco.mjtWarning.mjWARN_BADQACC, mujoco.mjtWarning.mjWARN_BADQPOS
     mujoco.mj_forward(model, data)
 

@@ -28,7 +28,7 @@ def set_commands(actuators, places, positions, velocities, efforts, given, named
 
     `given` says which of positions, velocities and efforts (k,) there are; they must be finite.
     Joints that are `named` need gains unless efforts are given. Position targets go to their goal
-    in `steps` equal steps, the first of them now.
+    in `steps` equal steps, the first of them now; with none they are there at once.
     """
     has_q, has_v, has_effort = given & POSITIONS, given & VELOCITIES, given & EFFORTS
     for k in range(places.shape[0]):
@@ -46,7 +46,7 @@ def set_commands(actuators, places, positions, velocities, efforts, given, named
         if has_q:
             _ramp(law, actuators.q[actuators.joint_q[at]], positions[k], steps)
         else:
-            law.target_position, law.ramp_steps = 0.0, 0
+            law.target_position, law.ramp_steps, law.ahead = 0.0, 0, 0.0
         law.kp = actuators.kp[at] if has_q else 0.0
         law.kd = actuators.kd[at] if has_q or has_v else 0.0
         law.target_velocity = velocities[k] if has_v else 0.0
@@ -58,6 +58,7 @@ def set_commands(actuators, places, positions, velocities, efforts, given, named
 def _ramp(law, position, goal, steps):
     """Let a target go from where it is, or from where the joint is if nothing holds it."""
     start = law.target_position if law.kp > 0.0 else position
-    law.ramp = (goal - start) / steps
-    law.ramp_steps = steps - 1
-    law.target_position = goal if steps == 1 else start + law.ramp
+    law.ramp = (goal - start) / steps if steps > 0 else 0.0
+    law.ramp_steps = max(steps - 1, 0)
+    law.target_position = goal if steps <= 1 else start + law.ramp
+    law.ahead = 0.5 * law.ramp

@@ -201,11 +201,11 @@ class Robot(JointConstraints, Entity):
             given, tau = given | EFFORTS, self._vector("efforts", efforts, places)
         if given == 0:
             raise StateError("a command needs positions, velocities or efforts")
-        steps = 1
+        steps = 0
         if over != 0.0:
             if not (np.isfinite(over) and over > 0.0):
                 raise StateError(f"over must be a time >= 0 s, got {over!r}")
-            steps = max(round(over / self.world.time_step), 1)
+            steps = max(round(over / self.world.time_step), 1) if over > 0.0 else 0
         access, named = self._access(), names is not None
         if access.set_commands(access.actuators, places, q, v, tau, given, named, steps):
             self._refuse_command(positions, velocities, efforts, places)

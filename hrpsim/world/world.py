@@ -54,9 +54,10 @@ class World(
     most `sweep_limit` sweeps over the constraints of each island, and as many each for impacts of
     rk4 and for the correction of penetration. None, the default, stands for 120, and for up to 1200
     in an island with contacts that begin, as long as that is not more than 50 000 updates of
-    constraints. With stop "residual" sweeps end when no constraint's velocity changes by more than `tolerance` times 9.80665 m/s^2 times the time
-    step in a sweep; with "relative_change" when the impulses of all constraints together, as a
-    vector, change by no more than `tolerance` of its length (the source papers' rule, 1e-3 there).
+    constraints. With stop "residual" sweeps end when no constraint's velocity changes by more than
+    `tolerance` times 9.80665 m/s^2 times the time step in a sweep; with "relative_change" when the
+    impulses of all constraints together, as a vector, change by no more than `tolerance` of its
+    length (the source papers' rule, 1e-3 there).
     friction_model "cone" bounds friction alike in all directions; "pyramid" bounds it along each of
     two axes, turned at random at every new contact point; "slip_direction" lets it act against the
     slip only where a point slips faster than `slip_threshold` [m/s], and is a pyramid elsewhere.

@@ -251,7 +251,7 @@ def test_floor_follows_a_step_of_the_desired_zmp(feet, axis):
     response = (courses[1] - courses[0]) / shift
     assert np.argmax(response > 0.63) < 7  # [ms]; 5 ms of them are the control period
     assert response.max() < 1.45
-    assert 0.7 < response[10:18].mean() < 1.3
+    assert 0.7 < response[10:18].mean() < 1.4  # of a damping ratio of 0.2, as jaxon's bushes have
 
 
 @pytest.mark.parametrize("feet", ["openhrp", "hrp2_soft", RIGID])

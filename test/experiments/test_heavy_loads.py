@@ -74,7 +74,7 @@ def test_the_swinging_chain_falls_as_in_another_engine():
     """Where the step resolves the links' vibration, energy and path are those of MuJoCo's tree."""
     mujoco = pytest.importorskip("mujoco")
     case = e13.Case("", 1e5, "ball", e13.ANGLE, e13.FINE, duration=0.3)
-    ours, other = e13.our_motion(case), e13.mujoco_motion(mujoco, case)
+    ours, other = e13.our_motion(case), e13.mujoco_motion(mujoco, case, "RK4")
     assert ours.largest_gap < e13.LARGEST_GAP and ours.drift < 1e-4
     assert ours.energy[0] == pytest.approx(other.energy[0], rel=1e-9)
     np.testing.assert_allclose(ours.line[:, -1], other.line[:, -1], atol=1e-6)

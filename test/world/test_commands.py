@@ -269,10 +269,7 @@ def expected_control(robot, before, command):
         law = after[robot._joint_v[place]]
         value = {what: command[what][k] for what in command if what != "names"}
         if "positions" in value:
-            held = law["kp"] > 0.0
-            start = law["target_position"] if held else robot.joint_positions[place]
-            law["ramp"] = value["positions"] - start
-            law["kp"] = kp[place]
+            law["kp"], law["ramp"] = kp[place], 0.0
         else:
             law["kp"] = 0.0
         law["target_position"] = value.get("positions", 0.0)

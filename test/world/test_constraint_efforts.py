@@ -81,8 +81,9 @@ def test_a_connection_bears_the_blow(integrator, solver):
     world = weightless(1e-3, integrator, tolerance=1e-12, sweep_limit=5000, continuous=False)
     plate = world.add_body(Box((0.1, 0.5, 0.5)), 2.0, name="plate")
     joint = world.connect(None, plate, kind="fixed", point=(0, 0, 0), solver=solver)
-    # In the middle of some step the gap is what the ball does in one: it stops in that step.
-    ball = world.add_body(Sphere(0.1), 1.0, (-0.201, 0, 0), velocity=(2.0, 0, 0))
+    # Where some step finds its forces the gap is what the ball does in one: it stops in that step.
+    start = -0.201 if integrator == "semi_implicit" else -0.2
+    ball = world.add_body(Sphere(0.1), 1.0, (start, 0, 0), velocity=(2.0, 0, 0))
     largest = 0.0
     for _ in range(60):
         before = plate.mass * plate.velocity + ball.velocity
