@@ -27,7 +27,7 @@ _FILES = {
     "ros": "ros_node_script",
 }
 NAMES = tuple(_FILES)
-LONG = ("simbenchmark", "ros")  # run only when they are named
+LONG = ("simbenchmark", "ros", "reading")  # run only when they are named
 
 
 @dataclass(frozen=True)

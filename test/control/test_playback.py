@@ -193,6 +193,6 @@ def test_a_set_from_outside_plays_on_rubber_feet(hrp2, tmp_path):
     unlike = np.abs(kp * behind + kd * slower - efforts) / kp
     bound = kd / kp * (acceleration * PERIOD / 2.0 + 2e-6 / PERIOD) + 1e-6
     bound = bound + kd / kp * np.abs(np.gradient(rates, axis=0))  # dq/dt within the last step
-    # A landing changes dq/dt within the one step before a reading, of which the readings say nothing.
+    # A landing changes dq/dt within the last step before a reading, which does not tell.
     within = unlike <= bound
-    assert np.mean(within) > 0.99 and (unlike < 1e-4).all()
+    assert np.mean(within) > 0.99 and (unlike < 1e-3).all()
