@@ -195,4 +195,4 @@ def test_a_set_from_outside_plays_on_rubber_feet(hrp2, tmp_path):
     bound = bound + kd / kp * np.abs(np.gradient(rates, axis=0))  # dq/dt within the last step
     # A landing changes dq/dt within the last step before a reading, which does not tell.
     within = unlike <= bound
-    assert np.mean(within) > 0.99 and (unlike < 1e-3).all()
+    assert np.mean(within) > 0.99 and (unlike < 2e-3).all()
