@@ -9,6 +9,7 @@ from hrpsim.dynamics.response import new_ports
 from hrpsim.solvers.direct_system import DirectSystem, new_direct_system
 from hrpsim.world import status as ended
 from hrpsim.world.late_kernels import provide
+from hrpsim.world.layout import BY_DOF
 from hrpsim.world.scene import Scene
 
 
@@ -55,18 +56,7 @@ def carry_over(old: Scene, new: Scene, fixed_count: int, added: int) -> Scene:
     The new one has all that the old one had in the same order, more entities after them, and
     `added` more fixed shapes after the first `fixed_count`.
     """
-    for name in (
-        "q",
-        "velocity",
-        "past_accelerations",
-        "control",
-        "joint_laws",
-        "joint_holds",
-        "joint_impulses",
-        "joint_struck",
-        "kinematics",
-        "tally",
-    ):
+    for name in ("q", *BY_DOF, "kinematics", "tally"):
         kept = getattr(old, name)
         getattr(new, name)[: len(kept)] = kept
     new.tally["candidate_count"] = -1

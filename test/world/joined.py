@@ -108,12 +108,6 @@ def error_rate(world: World, connection, q, velocity, step: float = 1e-5) -> np.
     return (g[0] - 8.0 * g[1] + 8.0 * g[2] - g[3]) / (12.0 * step)
 
 
-def error_bend(world: World, connection, q, velocity, step: float = 1e-3) -> np.ndarray:
-    """Return d2g/dt2 (6,) along a constant velocity, by central differences of fourth order."""
-    g = [error_at(world, connection, moved(world, q, velocity, k * step)) for k in range(-2, 3)]
-    return (-g[0] + 16.0 * g[1] - 30.0 * g[2] + 16.0 * g[3] - g[4]) / (12.0 * step * step)
-
-
 def jacobian(world: World, connection, q) -> np.ndarray:
     """Return dg/dt by velocity (6, nv), numerically."""
     unit = np.eye(len(world.scene.velocity))
