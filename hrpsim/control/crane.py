@@ -27,6 +27,7 @@ PARAMETERS = {
     "turn_acceleration": 6.0,  # [rad/s^2]
     "grip": 10.0,  # force of each pad [N]
 }
+_BRAKING = 0.8  # share of the acceleration that braking at a goal plans with
 _KNUCKLE, _WRIST = JOINTS[4], "left_wrist"
 
 
@@ -85,7 +86,7 @@ class Crane(Controller):
         """Glide on by one period."""
         before = self.velocity
         self.velocity = self._next_velocity()
-        self.position = self.position + self.period * self.velocity
+        self.position = self.position + 0.5 * self.period * (before + self.velocity)
         beyond = (self.position < self._lowest) | (self.position > self._highest)
         self.position = np.clip(self.position, self._lowest, self._highest)
         self.velocity = np.where(beyond, 0.0, self.velocity)
@@ -105,6 +106,20 @@ class Crane(Controller):
         """
         return 2.0 * self.grip * self._arm * math.cos(angle)
 
+    def motion_along(self, way: np.ndarray) -> tuple[tuple[float, float, float], float]:
+        """Return the velocity and turn, a period on, to rest at the end of `way` (4,) [m, rad]."""
+        velocity = self._approach(way[:3], self.velocity[:3], self.acceleration)
+        turn = self._approach(way[3:], self.velocity[3:], self.turn_acceleration)
+        return tuple(velocity), float(turn[0])
+
+    def _approach(self, way: np.ndarray, velocity: np.ndarray, acceleration: float) -> np.ndarray:
+        distance = float(np.linalg.norm(way))
+        if distance == 0.0:
+            return np.zeros_like(way)
+        ahead = way / distance
+        braking = _BRAKING * acceleration
+        return ahead * stopping_speed(distance, ahead @ velocity, braking, self.period)
+
     def _next_velocity(self) -> np.ndarray:
         """Return the velocity of the next period: towards the wish, and able to stop at the end."""
         wanted = np.append(np.asarray(self.wish.velocity, dtype=np.float64), self.wish.turn)
@@ -114,8 +129,9 @@ class Crane(Controller):
         change[:3] = _bounded(change[:3], self.acceleration * self.period)
         change[3:] = _bounded(change[3:], self.turn_acceleration * self.period)
         braking = np.append(np.full(3, self.acceleration), self.turn_acceleration)
-        up = np.sqrt(2.0 * braking * np.maximum(self._highest - self.position, 0.0))
-        down = np.sqrt(2.0 * braking * np.maximum(self.position - self._lowest, 0.0))
+        above, below = self._highest - self.position, self.position - self._lowest
+        up = stopping_speed(above, self.velocity, braking, self.period)
+        down = stopping_speed(below, -self.velocity, braking, self.period)
         return np.clip(self.velocity + change, -down, up)
 
     def _own_forces(self, angle: float, acceleration: np.ndarray) -> np.ndarray:
@@ -129,6 +145,16 @@ class Crane(Controller):
             axis=1,
         )
         return self._followers.T @ inverse_dynamics(self._model, *np.ascontiguousarray(full.T))
+
+
+def stopping_speed(way, speed, acceleration, period):
+    """Return the speed after a period from which one still stops at the end of `way` [m or rad].
+
+    `speed` is that at its start; it changes evenly, by at most `acceleration` a second. All are
+    numbers or arrays: v with period (speed + v) / 2 + v^2 / (2 acceleration) + v period / 2 = way.
+    """
+    left = np.maximum(way - 0.5 * period * speed, 0.0)
+    return acceleration * (np.sqrt(period**2 + 2.0 * left / acceleration) - period)
 
 
 def _checked(parameters: Mapping[str, Any]) -> dict[str, float]:

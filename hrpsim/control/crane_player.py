@@ -9,7 +9,6 @@ import numpy as np
 
 from hrpsim.control.controller import Command, ControllerError, State
 from hrpsim.control.crane import Crane, Wish
-from hrpsim.control.crane_script import approach
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
 
@@ -73,10 +72,7 @@ class PlayedCrane(Crane):
 
     def _motion(self) -> tuple[tuple[float, ...], float]:
         if self.target is not None:
-            way = self.target - self.position
-            velocity = approach(way[:3], self.acceleration, self.period)
-            turn = approach(way[3:], self.turn_acceleration, self.period)
-            return tuple(velocity), float(turn[0])
+            return self.motion_along(self.target - self.position)
         shares = np.array(sum((np.array(DIRECTIONS[k]) for k in self._left), np.zeros(4)))
         if self._stick_left > 0.0:
             shares = shares + self._stick

@@ -15,7 +15,6 @@ _RISE = 0.13  # how far above things the pads travel [m]
 _DROP = 0.004  # height from which things are let go [m]
 _LOWEST = 0.027  # of the pads above the table [m]
 _ARRIVED = 1e-9  # [m, rad and their rates]
-_BRAKING = 0.8  # share of the acceleration that braking at the goal plans with
 
 
 @dataclass(frozen=True)
@@ -135,24 +134,10 @@ class ScriptedCrane(Crane):
         """Return velocity and turn that the present move needs in the next period."""
         if not isinstance(self.move, Go):
             return (0.0, 0.0, 0.0), 0.0
-        way = self._way()
-        velocity = approach(way[:3], self.acceleration, self.period)
-        turn = approach(way[3:], self.turn_acceleration, self.period)
-        return tuple(velocity), float(turn[0])
+        return self.motion_along(self._way())
 
     def _next_velocity(self) -> np.ndarray:
         if isinstance(self.move, Jerk) and not self.finished:
             change = np.append(self.move.acceleration, 0.0) * self.period
             return self.velocity + change
         return super()._next_velocity()
-
-
-def approach(way: np.ndarray, acceleration: float, period: float) -> np.ndarray:
-    """Return the velocity at which one still stops at the end of `way` [m] or [rad]."""
-    distance = float(np.linalg.norm(way))
-    if distance == 0.0:
-        return np.zeros_like(way)
-    a = _BRAKING * acceleration
-    # Of a speed that falls by a in each period: v with v period + v^2 / (2 a) = distance.
-    speed = a * (math.sqrt(0.25 * period**2 + 2.0 * distance / a) - 0.5 * period)
-    return way * (min(speed, distance / period) / distance)
