@@ -28,7 +28,7 @@ HEIGHT = 0.12  # of the pads when the object was lifted [m]
 CLAWS = ("left_claw", "right_claw")
 LARGEST_SLIP = 1e-4  # of what is held [m]
 WATCH = 0.05  # time between looks at what is held [s]
-SWEEPS = 20000  # so many may be needed where the friction of all points is nearly used up
+SWEEPS = 2000  # so many may be needed where the friction of all points is nearly used up
 SOLVER = [{"solver": "direct", "bodies": "crane"}, {"solver": "iterative"}]
 
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
