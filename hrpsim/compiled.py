@@ -17,15 +17,16 @@ from pathlib import Path
 
 import numba
 
-from hrpsim.compiler import KernelCompiler, LinkOnlyCompiler
+from hrpsim.compiler_choice import OPTIONS, choose_compilers
 
 _KEPT_CACHES = 6
 _WITHOUT_KERNELS = {"ros", "viewer", "experiments", "control", "commands"}
-_OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+_compilers = choose_compilers()
 
 
 def _source_hash() -> str:
-    digest = hashlib.sha256(f"{numba.__version__} {platform.python_version()}".encode())
+    tools = (numba.__version__, platform.python_version(), _compilers.name)
+    digest = hashlib.sha256(" ".join(tools).encode())
     package = Path(__file__).parent
     for source in sorted(package.rglob("*.py")):
         if source.parent.name in _WITHOUT_KERNELS or source.name == "cli.py":
@@ -114,7 +115,7 @@ def kernel(function):
     previous = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(cache_directory)
     try:
-        dispatcher = numba.njit(function, cache=True, pipeline_class=KernelCompiler, **_OPTIONS)
+        dispatcher = numba.njit(function, cache=True, pipeline_class=_compilers.kernels, **OPTIONS)
     finally:
         numba.config.CACHE_DIR = previous
     dispatcher.targetoptions["_nrt"] = False
@@ -145,7 +146,7 @@ def inner_kernel(function, *, inline: bool = False):
     With `inline` it always becomes part of its callers: for short ones on the hottest path.
     """
     dispatcher = numba.njit(
-        function, pipeline_class=LinkOnlyCompiler, forceinline=inline, **_OPTIONS
+        function, pipeline_class=_compilers.inner_kernels, forceinline=inline, **OPTIONS
     )
     dispatcher.targetoptions["_nrt"] = False
     dispatcher.targetoptions["no_cpython_wrapper"] = True
