@@ -9,13 +9,18 @@ RUN := .venv/bin/python
 PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(RUN) -m pytest \
 	-p xdist.plugin -p pytest_timeout -p _hypothesis_pytestplugin
 
+OLDEST := test/test_reference.py test/test_compilers.py test/spatial \
+	$(filter-out %_against_oracles.py %_laws.py,$(wildcard test/solvers/test_*.py)) \
+	$(addprefix test/world/test_,free_motion.py joints.py islands.py springs.py stages.py)
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup setup-test demo test lint format bench verification lock clean distclean
+.PHONY: help setup setup-test demo test test-oldest lint format bench verification lock clean distclean
 
 help:
 	@echo "make demo       a humanoid walks; node, controller and recorder talk over ROS 2"
 	@echo "make test       lint, then all tests (ARGS='test/test_layers.py' runs some of them)"
+	@echo "make test-oldest  some tests with the oldest releases of numba, numpy and so on"
 	@echo "make bench      timed beside other engines (ARGS='standing --quick', ARGS=--write)"
 	@echo "make verification  measure the figures of docs/verification.md anew"
 	@echo "make setup      only the environment (.venv) that the demo needs"
@@ -40,6 +45,13 @@ lint: setup-test
 test: lint
 	@$(RUN) -m hrpsim.cli warm-up
 	@$(PYTEST) -n 2 --dist loadgroup $(ARGS)
+
+# What no one locked: the oldest releases that setup.cfg allows.
+test-oldest: setup-test
+	@.venv/bin/uv venv --quiet --allow-existing --python $(RUN) .venv/oldest
+	@.venv/bin/uv pip install --quiet --python .venv/oldest/bin/python -r requirements/oldest.txt
+	@PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH=. .venv/oldest/bin/python -m pytest \
+		-p pytest_timeout -p _hypothesis_pytestplugin $(OLDEST)
 
 format: setup-test
 	@$(RUN) -m ruff check --fix .
