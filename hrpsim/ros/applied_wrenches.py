@@ -59,10 +59,7 @@ class AppliedWrenches:
     def take(self) -> None:
         """Take in what is due."""
         for message in self._messages.take_due():
-            try:
-                self._take(message)
-            except WorldError as error:
-                self._rejections.report(self.topic, "", str(error))
+            self._rejections.follow(self._take, message, self.topic)
 
     def act(self) -> None:
         """Push for the step to come."""

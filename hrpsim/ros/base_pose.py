@@ -37,11 +37,7 @@ class BasePose:
     def take(self) -> None:
         """Take in what has arrived."""
         for message, _ in self._subscription.take_all():
-            try:
-                self._waiting = self._pose_of(message)
-                self.accepted_count += 1
-            except WorldError as error:
-                self._rejections.report(self.topic, "the base stays", str(error))
+            self._rejections.follow(self._take, message, self.topic, "the base stays")
 
     def act(self) -> None:
         """Move the base, before the step to come."""
@@ -57,6 +53,10 @@ class BasePose:
         self._waiting = None
         for _ in self._subscription.take_all():
             pass
+
+    def _take(self, message: PoseStamped) -> None:
+        self._waiting = self._pose_of(message)
+        self.accepted_count += 1
 
     def _pose_of(self, message: PoseStamped) -> np.ndarray:
         frame = message.header.frame_id

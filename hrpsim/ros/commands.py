@@ -64,14 +64,13 @@ class JointCommands:
     def take(self) -> None:
         """Take in what has arrived and apply, in order, what is due by now."""
         for message in self._messages.take_due():
-            try:
-                commanded, unset = apply_joint_command(self._robot, message, nan_holds=True)
-            except WorldError as error:
-                self._rejections.report(self.topic, "the last command holds", str(error))
-            else:
-                self.accepted_count += 1
-                self._commanded(commanded)
-                self._tell_unset(unset)
+            self._rejections.follow(self._apply, message, self.topic, "the last command holds")
+
+    def _apply(self, message: JointState) -> None:
+        commanded, unset = apply_joint_command(self._robot, message, nan_holds=True)
+        self.accepted_count += 1
+        self._commanded(commanded)
+        self._tell_unset(unset)
 
     def _tell_unset(self, unset: list[str]) -> None:
         """Say, whenever it changes, which joints get NaN."""
@@ -123,7 +122,7 @@ def apply_joint_command(
     try:
         for joints, values in commands:
             robot.command(names=joints, over=over, **values)
-    except WorldError:
+    except BaseException:
         if kept is not None:
             robot.world.restore(kept)
         raise

@@ -88,6 +88,8 @@ class Diagnostics:
             _add(status, DiagnosticStatus.WARN, f"slower than real_time_factor {wanted:g}")
         if self._unmet.count:
             _add(status, DiagnosticStatus.WARN, self._describe_unmet())
+        if self._is_more("faults", simulation.faults.count):
+            _add(status, DiagnosticStatus.ERROR, simulation.faults.last)
         status.values = _values(
             {
                 "simulated time [s]": f"{simulation.clock.seconds:.9g}",
@@ -102,6 +104,7 @@ class Diagnostics:
                 "converged": str(stats.converged).lower(),
                 "steps not converged": self._unconverged_count,
                 "largest penetration [m]": f"{stats.max_penetration:.3g}",
+                "internal errors": simulation.faults.count,
             }
         )
         return status

@@ -6,6 +6,9 @@ Refusals carry the names of the result codes of simulation_interfaces.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +19,7 @@ from hrpsim.errors import HrpsimError, ModelError, WorldError, unknown_name
 from hrpsim.model.load import load_model
 from hrpsim.model.placement import IDENTITY, Placement, quaternion_of
 from hrpsim.model.resources import Resources
+from hrpsim.model.xacro_text import is_xacro
 from hrpsim.resources import share_path
 from hrpsim.world.body import rotation_matrix
 from hrpsim.world.entity import Entity
@@ -23,7 +27,6 @@ from hrpsim.world.file_reader import FileReader
 from hrpsim.world.load_shapes import read_shape
 from hrpsim.world.robot import Robot
 
-SPAWN_FORMATS = ("urdf", "xacro", "hrpsim")
 _BODY_KEYS = ("name", "shape", "mass", "material", "velocity", "angular_velocity")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _WORLD_FRAMES = ("", "world")
@@ -35,6 +38,16 @@ class Refusal(WorldError):
     def __init__(self, code: str, text: str):
         super().__init__(text)
         self.code = code
+
+
+@dataclass
+class SpawnLimits:
+    """How much may come into a world over ROS, and of what kind."""
+
+    entities: int = 1000  # that there are then, in all
+    links: int = 1000  # of one robot
+    text: int = 10_000_000  # bytes of a description, those of its meshes apart
+    xacro: bool = False  # whether its expressions are evaluated, but in what hrpsim ships
 
 
 class EntityMotion(NamedTuple):
@@ -51,11 +64,31 @@ class Entities:
     The frame of a body is at its centre of mass, that of a robot is its base link's.
     """
 
-    def __init__(self, world, odom_frame: str = "odom"):
+    def __init__(self, world, odom_frame: str = "odom", limits: SpawnLimits | None = None):
         self.world = world
+        self.limits = limits or SpawnLimits()
         self._world_frames = (*_WORLD_FRAMES, odom_frame)
         self._first_state = world.snapshot()
         self._spawned: list[Entity] = []
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Take back what a request did to the world before it was refused, whatever it raises."""
+        before, kept = dict(self.world.entities), self.world.snapshot()
+        try:
+            yield
+        except BaseException:
+            for name, entity in list(self.world.entities.items()):
+                if before.get(name) is not entity:
+                    self.world.remove(entity)
+                    self._spawned = [other for other in self._spawned if other is not entity]
+            self.world.restore(kept)
+            raise
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """What `spawn` takes."""
+        return ("urdf", *(["xacro"] if self.limits.xacro else []), "hrpsim")
 
     def named(self, name: str) -> Entity:
         """Return an entity; Refusal names those that exist."""
@@ -79,7 +112,12 @@ class Entities:
                 "NAME_INVALID",
                 f"name {name!r}: letters, digits, '_', '-' and '.' can be used, a letter first",
             )
-        source: str | Path = _located(uri) if uri else text
+        if len(self.world.entities) >= self.limits.entities:
+            raise Refusal(
+                "OPERATION_FAILED", f"there are {self.limits.entities} entities: entity_limit"
+            )
+        source: str | Path = self._located(uri) if uri else text
+        self._refuse_large(source)
         if _is_body(source):
             entity = self._spawn_body(source, name, pose, allow_renaming)
         else:
@@ -151,11 +189,46 @@ class Entities:
         known = [*filter(None, self._world_frames), *self.world.entities]
         raise Refusal("INVALID_POSE", unknown_name("frame", name, dict.fromkeys(known)))
 
+    def _located(self, uri: str) -> Path:
+        try:
+            path = Resources(None, {"hrpsim": share_path()}).locate(uri)
+        except (OSError, ValueError) as error:
+            raise Refusal("RESOURCE_PARSE_ERROR", f"uri {uri!r}: {error}") from error
+        if path.suffix not in (".urdf", ".xacro", ".xml", ".yaml", ".yml"):
+            raise Refusal(
+                "UNSUPPORTED_FORMAT", f"{path}: formats are {', '.join(self.formats)}, by its name"
+            )
+        return path
+
+    def _refuse_large(self, source: str | Path) -> None:
+        is_file = isinstance(source, Path)
+        size = source.stat().st_size if is_file else len(source.encode(errors="replace"))
+        if size > self.limits.text:
+            what = str(source) if is_file else "resource_string"
+            raise Refusal(
+                "RESOURCE_PARSE_ERROR",
+                f"{what} has {size} bytes; spawn_size_limit is {self.limits.text}",
+            )
+
+    def _refuse_xacro(self, source: str | Path) -> None:
+        path = source if isinstance(source, Path) else None
+        own = share_path("urdf").resolve()
+        if self.limits.xacro or (path and path.resolve().is_relative_to(own)):
+            return
+        text = path.read_text(encoding="utf-8", errors="replace") if path else source
+        if is_xacro(text, path):
+            raise Refusal(
+                "UNSUPPORTED_FORMAT",
+                "xacro is not taken over ROS, because its expressions are evaluated: expand it "
+                "first, or set the parameter spawn_xacro",
+            )
+
     def _spawn_robot(self, source, name: str, pose: Placement, allow_renaming: bool) -> Robot:
+        self._refuse_xacro(source)
         if isinstance(source, str) and not re.search(r"<\s*robot\b", source):
             raise Refusal(
                 "UNSUPPORTED_FORMAT",
-                f"the XML has no <robot>; formats: {', '.join(SPAWN_FORMATS)}",
+                f"the XML has no <robot>; formats: {', '.join(self.formats)}",
             )
         packages = {"hrpsim": share_path()}
         try:
@@ -167,6 +240,12 @@ class Entities:
             raise Refusal(
                 "MISSING_ASSETS" if missing else "RESOURCE_PARSE_ERROR", str(error)
             ) from error
+        if len(model.link_names) > self.limits.links:
+            raise Refusal(
+                "RESOURCE_PARSE_ERROR",
+                f"{model.name!r} has {len(model.link_names)} links; "
+                f"spawn_link_limit is {self.limits.links}",
+            )
         q = model.neutral()
         if model.base == "free":
             q[:3], q[3:7] = pose.p, quaternion_of(pose.R)
@@ -208,18 +287,6 @@ class Entities:
                 "NAME_NOT_UNIQUE", f"there is an entity {name!r}; taken: {', '.join(taken)}"
             )
         return next(k for n in range(2, len(taken) + 3) if (k := f"{name}_{n}") not in taken)
-
-
-def _located(uri: str) -> Path:
-    try:
-        path = Resources(None, {"hrpsim": share_path()}).locate(uri)
-    except FileNotFoundError as error:
-        raise Refusal("RESOURCE_PARSE_ERROR", str(error)) from error
-    if path.suffix not in (".urdf", ".xacro", ".xml", ".yaml", ".yml"):
-        raise Refusal(
-            "UNSUPPORTED_FORMAT", f"{path}: formats are {', '.join(SPAWN_FORMATS)}, by their names"
-        )
-    return path
 
 
 def _is_body(source: str | Path) -> bool:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 from geometry_msgs.msg import Pose, Vector3
-from rclpy.exceptions import InvalidNamespaceException, ParameterException
+from rclpy.exceptions import InvalidNamespaceException
 from rclpy.validate_namespace import validate_namespace
 from simulation_interfaces.msg import Bounds, EntityCategory, EntityFilters, EntityInfo, EntityState
 from simulation_interfaces.srv import (
@@ -21,10 +20,11 @@ from simulation_interfaces.srv import (
     SpawnEntity,
 )
 
-from hrpsim.errors import HrpsimError, WorldError
 from hrpsim.model.placement import Placement, quaternion_of
+from hrpsim.ros import parameters
 from hrpsim.ros.entities import EntityMotion, Refusal
 from hrpsim.ros.entity_bounds import bounding_box, meets_box, meets_sphere
+from hrpsim.ros.name_pattern import NamePattern, PatternError
 from hrpsim.ros.service_results import answering
 from hrpsim.world.body import rotation_matrix
 from hrpsim.world.entity import Entity
@@ -66,24 +66,19 @@ class EntityServices:
             except InvalidNamespaceException as error:
                 raise Refusal("NAMESPACE_INVALID", str(error)) from error
         frame = self._entities.frame(request.initial_pose.header.frame_id)
-        entity = self._entities.spawn(
-            request.name,
-            uri,
-            text,
-            frame.then(_placement(request.initial_pose.pose)),
-            allow_renaming=request.allow_renaming,
-        )
-        response.entity_name = entity.name
-        return self._show(entity, request.entity_namespace) if isinstance(entity, Robot) else ""
-
-    def _show(self, robot: Robot, namespace: str) -> str:
-        """Give a robot its topics; it does not stay without."""
-        try:
-            topics = self._simulation.robots.add(robot, namespace)
-        except (HrpsimError, ValueError, ParameterException) as error:
-            self._entities.delete(robot.name)
-            raise error if isinstance(error, HrpsimError) else WorldError(str(error)) from error
-        return f"{robot.name!r} is there; its topics are in {topics!r}"
+        with self._entities.all_or_nothing():
+            entity = self._entities.spawn(
+                request.name,
+                uri,
+                text,
+                frame.then(_placement(request.initial_pose.pose)),
+                allow_renaming=request.allow_renaming,
+            )
+            response.entity_name = entity.name
+            if not isinstance(entity, Robot):
+                return ""
+            topics = self._simulation.robots.add(entity, request.entity_namespace)
+            return f"{entity.name!r} is there; its topics are in {topics!r}"
 
     def _delete(self, request, response) -> str:
         count = self._simulation.delete(request.entity)
@@ -112,7 +107,8 @@ class EntityServices:
             if not (np.isfinite(linear).all() and np.isfinite(angular).all()):
                 raise Refusal("OPERATION_FAILED", "the twist must be finite")
             motion = EntityMotion(motion.pose, frame.R @ linear, frame.R @ angular)
-        self._entities.move(entity, motion)
+        with self._entities.all_or_nothing():
+            self._entities.move(entity, motion)
 
     def _get_info(self, request, response) -> None:
         entity = self._entities.named(request.entity)
@@ -145,19 +141,27 @@ class EntityServices:
         """Return the entities that pass all filters, in the order in which they came."""
         if filters.tags.tags:
             raise Refusal("FEATURE_UNSUPPORTED", "entities have no tags here")
-        try:
-            pattern = re.compile(filters.filter)
-        except re.error as error:
-            raise Refusal("OPERATION_FAILED", f"filter {filters.filter!r}: {error}") from error
+        pattern = self._pattern(filters.filter)
         categories = {category.category for category in filters.categories}
         reaches = _region(filters.bounds)
         return [
             entity
             for entity in self._entities.world.entities.values()
-            if (not filters.filter or pattern.search(entity.name))
+            if pattern.found_in(entity.name)
             and (not categories or _category(entity) in categories)
             and reaches(entity)
         ]
+
+    def _pattern(self, text: str) -> NamePattern:
+        most = parameters.value_of(self._simulation.node, "filter_limit")
+        if len(text) > most:
+            raise Refusal(
+                "OPERATION_FAILED", f"a filter has {most} letters at most, this one {len(text)}"
+            )
+        try:
+            return NamePattern(text)
+        except PatternError as error:
+            raise Refusal("OPERATION_FAILED", f"filter {text!r}: {error}") from error
 
 
 def _category(entity: Entity) -> int:

@@ -45,10 +45,7 @@ class JointTrajectories:
     def take(self) -> None:
         """Take in what has arrived."""
         for message, _ in self._subscription.take_all():
-            try:
-                self._take(message)
-            except WorldError as error:
-                self._rejections.report(self.topic, "what runs goes on", str(error))
+            self._rejections.follow(self._take, message, self.topic, "what runs goes on")
 
     def act(self) -> None:
         """Command what the running trajectory asks for at the end of the step to come."""

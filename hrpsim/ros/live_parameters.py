@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hrpsim.ros import parameters
+from hrpsim.ros.entities import SpawnLimits
 from hrpsim.ros.sensor_noise import NoiseLevels
 from hrpsim.ros.solver_settings import SolverSettings
 
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
 _RATES = ("publish_rate", "tf_rate", "marker_rate")
 _SOLVER = {"solver_sweep_limit": "sweep_limit", "solver_tolerance": "tolerance"}
 _WRENCH = {"wrench_duration": "duration", "wrench_ramp": "ramp"}
+_LIMITS = {
+    "entity_limit": "entities",
+    "spawn_size_limit": "text",
+    "spawn_link_limit": "links",
+    "spawn_xacro": "xacro",
+}
 _NOISE = {
     "noise_seed": "seed",
     "imu_gyro_noise": "gyro",
@@ -28,11 +35,18 @@ _NOISE = {
 class LiveParameters:
     """Hands parameters on to what they are about: at the start, and whenever they change."""
 
-    def __init__(self, simulation: SimulationNode, noise: NoiseLevels, solver: SolverSettings):
+    def __init__(
+        self,
+        simulation: SimulationNode,
+        noise: NoiseLevels,
+        solver: SolverSettings,
+        limits: SpawnLimits,
+    ):
         self._simulation = simulation
+        self._limits = limits
         self._noise = noise
         self._solver = solver
-        for name in (*_NOISE, *_SOLVER):
+        for name in (*_NOISE, *_SOLVER, *_LIMITS):
             self._react(name, parameters.value_of(simulation.node, name))
         parameters.on_change(simulation.node, self._problem, self._react)
 
@@ -57,6 +71,8 @@ class LiveParameters:
         elif name in _SOLVER:
             setattr(self._solver, _SOLVER[name], value)
             self._solver.apply()
+        elif name in _LIMITS:
+            setattr(self._limits, _LIMITS[name], value)
         elif name in _WRENCH:
             for robot in simulation.robots:
                 setattr(robot.wrenches, _WRENCH[name], value)

@@ -167,11 +167,7 @@ class Lockstep:
         stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec)
         if self.is_waiting and stamp == self._clock.stamp:
             round_trip = time.monotonic() - self._published_at
-            try:
-                apply_joint_command(self._robot, message, over=self._over)
-            except WorldError as error:
-                self._rejections.report(self.topic, "", str(error))
-            else:
+            if self._rejections.follow(self._apply, message, self.topic):
                 self.accepted_count += 1
                 self._answered = self._clock.steps
                 self._held = False
@@ -182,6 +178,9 @@ class Lockstep:
         elif self._held or self._answered < 0 or stamp != self._clock.stamp_at(self._answered):
             self._reject_stamp(stamp)
         # What is left repeats an answer, because the state was repeated.
+
+    def _apply(self, message: JointState) -> None:
+        apply_joint_command(self._robot, message, over=self._over)
 
     def _reject_stamp(self, stamp: Stamp) -> None:
         steps = self._clock.steps

@@ -83,8 +83,18 @@ class PolledSubscription:
             wait_set.wait(round(longest * 1e9))
 
     def take_all(self) -> Iterator[tuple[Any, dict[str, int]]]:
-        """Yield the waiting messages, oldest first."""
-        while (taken := self.take()) is not None:
+        """Yield the waiting messages, oldest first; those that cannot be decoded are left out."""
+        while True:
+            try:
+                taken = self.take()
+            except Exception as error:
+                self._node.get_logger().warning(
+                    f"{self.topic}: a message cannot be decoded: {type(error).__name__}: {error}",
+                    throttle_duration_sec=1.0,
+                )
+                continue
+            if taken is None:
+                return
             yield taken
 
     def destroy(self) -> None:

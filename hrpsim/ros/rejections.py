@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hrpsim.ros.faults import Faults
 
 
 class RepeatFilter:
@@ -27,11 +32,26 @@ class RepeatFilter:
 class Rejections:
     """Counts what was rejected and warns: each cause once a second, 16 causes at most."""
 
-    def __init__(self, logger):
+    def __init__(self, logger, faults: Faults):
         self._logger = logger
+        self._faults = faults
         self._filter = RepeatFilter(period=1.0)
         self.count = 0
         self.last = ""
+
+    def follow(
+        self, deed: Callable[[Any], None], message, topic: str, consequence: str = ""
+    ) -> bool:
+        """Do what a message asks, or reject it, whatever that raises; return whether it was done.
+
+        consequence: what holds instead, such as "the base stays".
+        """
+        try:
+            deed(message)
+        except Exception as error:
+            self.report(topic, consequence, self._faults.explain(error, topic))
+            return False
+        return True
 
     def report(self, topic: str, consequence: str, cause: str, kind: str | None = None) -> None:
         """Count one message on `topic`; `kind` is what counts as one cause, its text by default."""

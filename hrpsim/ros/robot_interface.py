@@ -53,7 +53,7 @@ class RobotInterface:
             robot.model, value("frame_prefix") + value("odom_frame"), place.frames
         )
         self.gains = JointGains(part, robot, PREFIX + place.parameters)
-        self.rejections = Rejections(part.get_logger())
+        self.rejections = Rejections(part.get_logger(), part.faults)
         self._readings = SensorReadings(robot, clock, levels)
         self._publishers = RobotPublishers(
             part,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from std_srvs.srv import Trigger
 
-from hrpsim.errors import HrpsimError
+from hrpsim.errors import WorldError
 from hrpsim.ros import parameters
 
 if TYPE_CHECKING:
@@ -30,12 +30,8 @@ class RunServices:
 
     def _answer(self, action):
         def handle(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-            try:
-                response.message = f"{action()}; time {self._simulation.clock.seconds:.9g} s"
-                response.success = True
-            except HrpsimError as error:
-                response.message = str(error)
-                response.success = False
+            response.message = f"{action()}; time {self._simulation.clock.seconds:.9g} s"
+            response.success = True
             return response
 
         return handle
@@ -52,7 +48,7 @@ class RunServices:
 
     def _step(self) -> str:
         if not self._simulation.paused:
-            raise HrpsimError("the simulation is running: call ~/pause before ~/step")
+            raise WorldError("the simulation is running: call ~/pause before ~/step")
         steps = parameters.value_of(self._simulation.node, "step_count")
         self._simulation.step_and_publish(steps)
         return f"made {steps} steps"

@@ -9,8 +9,7 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from simulation_interfaces.action import SimulateSteps
 from simulation_interfaces.msg import Result
 
-from hrpsim.errors import HrpsimError
-from hrpsim.ros.service_results import failure
+from hrpsim.ros.service_results import fill_result
 from hrpsim.ros.simulation_services import refuse_unless_paused
 
 if TYPE_CHECKING:
@@ -51,9 +50,12 @@ class SimulateStepsAction:
             else:
                 goal.succeed()
             return SimulateSteps.Result(result=Result(result=code, error_message=text))
-        except HrpsimError as error:
+        except Exception as error:
             goal.abort()
-            return SimulateSteps.Result(result=failure(error))
+            result = SimulateSteps.Result()
+            text = self._simulation.faults.explain(error, "~/simulate_steps")
+            fill_result(result.result, error, text)
+            return result
         finally:
             self._busy = False
 

@@ -15,7 +15,8 @@ from hrpsim.errors import WorldError
 from hrpsim.ros import parameters, qos
 from hrpsim.ros.contact_markers import ContactMarkers
 from hrpsim.ros.diagnostics import Diagnostics
-from hrpsim.ros.entities import Entities
+from hrpsim.ros.entities import Entities, SpawnLimits
+from hrpsim.ros.guarded_node import GuardedNode
 from hrpsim.ros.live_parameters import LiveParameters
 from hrpsim.ros.lockstep import CommandMissed
 from hrpsim.ros.robot_interfaces import RobotInterfaces
@@ -28,6 +29,7 @@ from hrpsim.ros.standard_services import offer_standard_services
 
 _CALLBACK_PERIOD = 0.02  # [s, wall]; an executor turn costs 0.1 to 0.2 ms
 _REPETITION_PERIOD = 0.1  # of a state while time stands still [s, wall]
+_LONGEST_BURST = 0.05  # of steps between two looks at what is asked for [s, wall]
 
 
 class SimulationNode:
@@ -35,14 +37,17 @@ class SimulationNode:
 
     Simulated time is the number of steps since the node started times the time step. A reset puts
     the world back to its first state and lets time go on. `failure` says why a step could not be
-    done, after which the node is paused in the last state; it is empty else.
+    done, after which the node is paused in the last state; it is empty else. `faults` counts what
+    was the node's own fault: it goes on whatever is sent to it.
     """
 
     def __init__(self, make_world: Callable[[Node], Any], **node_options):
-        self.node = Node("hrpsim", **node_options)
+        self.node = GuardedNode("hrpsim", **node_options)
+        self.faults = self.node.faults
         parameters.declare_parameters(self.node)
         self.world = make_world(self.node)
-        self.entities = Entities(self.world, self._parameter("odom_frame"))
+        limits = SpawnLimits()
+        self.entities = Entities(self.world, self._parameter("odom_frame"), limits)
         self._compile()
         self.clock = SimulationClock(self.world.time_step)
         self.pacer = Pacer(self.world.time_step, self._parameter("real_time_factor"))
@@ -64,7 +69,8 @@ class SimulationNode:
         )
         self._diagnostics = Diagnostics(self)
         self._services = [RunServices(self), *offer_standard_services(self)]
-        self._live_parameters = LiveParameters(self, noise, solver)
+        self._live_parameters = LiveParameters(self, noise, solver, limits)
+        self._burst = 1  # steps that take less than _LONGEST_BURST
         self._next_callbacks = 0.0
         self._next_repetition = 0.0
         self._transforms_shown = self._markers_shown = -1  # the steps that were published last
@@ -102,7 +108,8 @@ class SimulationNode:
                 if self._missed:
                     raise self._missed
                 if self._viewer:
-                    self._viewer.turn()
+                    with self.faults.held("the viewer"):
+                        self._viewer.turn()
                 if self.paused:
                     self._wait_paused(executor)
                     continue
@@ -131,13 +138,13 @@ class SimulationNode:
     def advance(self, steps: int) -> None:
         """Apply the waiting commands, make `steps` steps and publish where a publication is due.
 
-        Raises WorldError in lockstep if the command for a tick does not come in time, and if a
-        step cannot be done.
+        It makes fewer where the node is asked to end meanwhile. Raises WorldError in lockstep if
+        the command for a tick does not come in time, and if a step cannot be done.
         """
         end = self.clock.steps + steps
-        while self.clock.steps < end:
+        while self.clock.steps < end and not self._stop_requested():
             self._take_commands()
-            burst = min(end - self.clock.steps, self._steps_to_publication())
+            burst = min(end - self.clock.steps, self._steps_to_publication(), self._burst)
             for robot in self.robots:
                 burst = robot.steps_to_next(burst)
             for robot in self.robots:
@@ -157,6 +164,8 @@ class SimulationNode:
         start = self.clock.steps
         try:
             self.advance(steps)
+            if self.clock.steps < start + steps:
+                raise WorldError("the node is asked to end")
         except WorldError as error:
             raise WorldError(
                 f"made {self.clock.steps - start} of {steps} steps: {error}"
@@ -228,14 +237,15 @@ class SimulationNode:
             self.advance(steps)
         except CommandMissed:
             raise
-        except WorldError as error:
+        except Exception as error:
+            self.failure = self.faults.explain(error, "a step")
             if unattended:
-                raise
+                raise WorldError(self.failure) from error
             self.pause()
-            self.node.get_logger().error(f"paused: {error}")
+            self.node.get_logger().error(f"paused: {self.failure}")
 
     def _step(self, steps: int) -> None:
-        start, world = time.perf_counter(), self.world
+        world, start = self.world, time.perf_counter()
         before = world.time
         try:
             world.step(steps)
@@ -245,7 +255,9 @@ class SimulationNode:
             self.failure = str(error)
             raise
         finally:
-            self._diagnostics.count(time.perf_counter() - start, world.stats.last_call)
+            took = time.perf_counter() - start
+            self._burst = max(1, int(steps * _LONGEST_BURST / took))
+            self._diagnostics.count(took, world.stats.last_call)
 
     def _publish_state(self, everything: bool = False) -> None:
         """Publish clock and robots; transforms and markers at their times, or with `everything`."""
@@ -253,10 +265,11 @@ class SimulationNode:
             lockstep.begin_round_trip()
         stamp = self.clock.stamp
         self._publish_clock()
-        for robot in self.robots:
-            robot.publish(stamp)
-        self._next_repetition = time.monotonic() + _REPETITION_PERIOD
-        self._publish_slowly(everything)
+        with self.faults.held("publishing"):
+            for robot in self.robots:
+                robot.publish(stamp)
+            self._next_repetition = time.monotonic() + _REPETITION_PERIOD
+            self._publish_slowly(everything)
 
     def _publish_slowly(self, everything: bool) -> None:
         """Publish transforms and markers, if it is time or `everything`; never a stamp twice."""
@@ -276,18 +289,22 @@ class SimulationNode:
     def _serve_callbacks(self, executor: SingleThreadedExecutor) -> None:
         now = time.monotonic()
         if now >= self._next_callbacks:
-            executor.spin_once(timeout_sec=0.0)
-            self._diagnostics.publish_if_due()
+            self._spin(executor, 0.0)
             self._next_callbacks = now + _CALLBACK_PERIOD
 
     def _wait_paused(self, executor: SingleThreadedExecutor) -> None:
         """Serve callbacks; repeat the state for nodes that start while time stands still."""
         for robot in self.robots:
             robot.take()
-        executor.spin_once(timeout_sec=0.02)
-        self._diagnostics.publish_if_due()
+        self._spin(executor, _CALLBACK_PERIOD)
         if self.paused:
             self._repeat_state()
+
+    def _spin(self, executor: SingleThreadedExecutor, longest: float) -> None:
+        """Let one callback run, if one is due within `longest` [s, wall]; tell how things go."""
+        with self.faults.held("a turn of ROS"):
+            executor.spin_once(timeout_sec=longest)
+            self._diagnostics.publish_if_due()
 
     def _wait_for_commands(self) -> bool:
         """In lockstep wait a little for the commands of this tick; return if steps can be made."""

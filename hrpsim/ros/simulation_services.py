@@ -13,13 +13,13 @@ from simulation_interfaces.srv import (
     StepSimulation,
 )
 
-from hrpsim.ros.entities import SPAWN_FORMATS, Refusal
+from hrpsim.ros import parameters
+from hrpsim.ros.entities import Refusal
 from hrpsim.ros.service_results import answering
 
 if TYPE_CHECKING:
     from hrpsim.ros.simulation_node import SimulationNode
 
-MOST_STEPS = 1_000_000  # that one call makes before the node answers anybody else
 _FEATURES = (
     *("SPAWNING", "DELETING", "ENTITY_BOUNDS", "ENTITY_BOUNDS_BOX", "ENTITY_CATEGORIES"),
     *("SPAWNING_RESOURCE_STRING", "ENTITY_STATE_GETTING", "ENTITY_STATE_SETTING"),
@@ -62,7 +62,7 @@ class SimulationServices:
     def _get_features(self, request, response):
         response.features = SimulatorFeatures(
             features=[getattr(SimulatorFeatures, name) for name in _FEATURES],
-            spawn_formats=list(SPAWN_FORMATS),
+            spawn_formats=list(self._simulation.entities.formats),
             custom_info="hrpsim: docs/ros_interface.md; simulated time is never reset",
         )
         return response
@@ -91,10 +91,11 @@ class SimulationServices:
 
     def _step(self, request, response) -> str:
         refuse_unless_paused(self._simulation)
-        if request.steps > MOST_STEPS:
+        most = parameters.value_of(self._simulation.node, "step_limit")
+        if request.steps > most:
             raise Refusal(
                 "OPERATION_FAILED",
-                f"{request.steps} steps at once are too many: {MOST_STEPS} at most, or "
+                f"{request.steps} steps at once are too many: {most} at most, or "
                 "~/simulate_steps, which can be cancelled",
             )
         self._simulation.step_and_publish(request.steps)

@@ -157,7 +157,7 @@ def test_features_tell_what_there_is(simulator):
     assert SimulatorFeatures.SPAWNING in features.features
     assert SimulatorFeatures.SIMULATION_RESET_TIME not in features.features
     assert SimulatorFeatures.SPAWNABLES not in features.features
-    assert features.spawn_formats == ["urdf", "xacro", "hrpsim"]
+    assert features.spawn_formats == ["urdf", "hrpsim"]
 
 
 def test_services_are_those_of_the_document(simulator):
