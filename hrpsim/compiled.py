@@ -2,7 +2,8 @@
 
 Numba's own cache looks at one file only: a caller stays compiled against the old text of a callee
 that lives in another file. The cache folder is therefore named by a hash of every source in the
-package, taken before anything is decorated, and lies where the user may write.
+package, taken before anything is decorated, and lies where the user may write. A folder that can be
+read only, filled by `hrpsim warm-up` as another user, serves as well.
 """
 
 from __future__ import annotations
@@ -12,24 +13,27 @@ import hashlib
 import os
 import platform
 import shutil
-import tempfile
 from pathlib import Path
 
+import llvmlite
 import numba
 
 from hrpsim.compiler_choice import OPTIONS, choose_compilers
+from hrpsim.kernel_cache import file_name, keep_on_disk
+from hrpsim.kernel_files import VARIABLE, remove_abandoned
 
 _KEPT_CACHES = 6
 _WITHOUT_KERNELS = {"ros", "viewer", "experiments", "control", "commands"}
+_NO_KERNELS = {"cli.py", "kernel_cache.py", "kernel_files.py", "resources.py", "errors.py"}
 _compilers = choose_compilers()
 
 
 def _source_hash() -> str:
-    tools = (numba.__version__, platform.python_version(), _compilers.name)
+    tools = numba.__version__, llvmlite.__version__, platform.python_version(), _compilers.name
     digest = hashlib.sha256(" ".join(tools).encode())
     package = Path(__file__).parent
     for source in sorted(package.rglob("*.py")):
-        if source.parent.name in _WITHOUT_KERNELS or source.name == "cli.py":
+        if source.parent.name in _WITHOUT_KERNELS or source.name in _NO_KERNELS:
             continue
         digest.update(source.relative_to(package).as_posix().encode())
         digest.update(source.read_bytes())
@@ -37,24 +41,22 @@ def _source_hash() -> str:
 
 
 def _cache_home() -> Path:
-    chosen = os.environ.get("HRPSIM_CACHE_DIR")
+    chosen = os.environ.get(VARIABLE)
     if chosen:
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hrpsim"
+        return Path(chosen).absolute()
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hrpsim"
+    except RuntimeError:  # nobody's home: neither HOME nor an entry in the list of users
+        return Path("/nonexistent/hrpsim")
 
 
 def _prepare_cache() -> Path:
     home = _cache_home()
     folder = home / _source_hash()
-    try:
+    with contextlib.suppress(OSError):  # read only, or another process tidies up at the same time
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
-        probe = folder / f".writable-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="hrpsim-cache-"))
-    with contextlib.suppress(OSError):  # another process may tidy up at the same time
+        remove_abandoned(folder)
         _forget_oldest(home)
     return folder
 
@@ -69,7 +71,7 @@ def _forget_oldest(home: Path) -> None:
 
 
 cache_directory = _prepare_cache()
-_found_compiled = any(cache_directory.rglob("*.nbi"))
+_found_compiled = any(cache_directory.glob("*.nbi"))
 
 
 def is_compiled() -> bool:
@@ -79,8 +81,7 @@ def is_compiled() -> bool:
 
 def is_cached(dispatcher) -> bool:
     """Return whether an earlier process left a kernel's machine code."""
-    function = dispatcher.py_func
-    return any(cache_directory.rglob(f"*.{function.__name__}-{function.__code__.co_firstlineno}.*"))
+    return (cache_directory / f"{file_name(dispatcher.py_func)}.nbi").exists()
 
 
 def machine_code(dispatcher):
@@ -112,12 +113,8 @@ def kernel(function):
     much as a small contact), so a kernel may read and write the arrays it is given, but must not
     create, return or keep any.
     """
-    previous = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_directory)
-    try:
-        dispatcher = numba.njit(function, cache=True, pipeline_class=_compilers.kernels, **OPTIONS)
-    finally:
-        numba.config.CACHE_DIR = previous
+    dispatcher = numba.njit(function, pipeline_class=_compilers.kernels, **OPTIONS)
+    keep_on_disk(dispatcher, cache_directory)
     dispatcher.targetoptions["_nrt"] = False
     return dispatcher
 

@@ -12,7 +12,8 @@ FACADE = "the public names of hrpsim/__init__.py"
 
 # From the bottom up. Packages of one row do not import each other.
 LAYERS = [
-    {"errors", "compiler", "resources"},
+    {"errors", "compiler", "resources", "kernel_files"},
+    {"kernel_cache"},
     {"compiled", "reference"},
     {"late"},
     {"spatial"},

@@ -1,0 +1,179 @@
+"""The cache of compiled kernels: damaged, half written or not writable, it costs time and no more."""
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hrpsim import kernel_files
+from hrpsim.kernel_files import KernelFiles, read_whole, remove_abandoned, write_whole
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAM = """
+import numpy as np
+from hrpsim.compiled import is_compiled, kernel
+import twice
+there = is_compiled()
+print(there, twice.twice(np.float64(21.0)), len(twice.twice.stats.cache_hits))
+"""
+KERNEL = """
+from hrpsim.compiled import kernel
+
+@kernel
+def twice(x):
+    return 2.0 * x
+"""
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.setattr(KernelFiles, "_is_writable", True)
+    monkeypatch.setattr(kernel_files, "_said", set())
+    return KernelFiles(tmp_path / "cache", "module.function-3")
+
+
+def test_what_is_saved_is_found(files, tmp_path):
+    """Law: each signature has its own code, and a later one leaves the others."""
+    files.save(("int", 1), b"first")
+    files.save(("float", 2), b"second")
+    again = KernelFiles(tmp_path / "cache", "module.function-3")
+    assert again.load(("int", 1)) == b"first" and again.load(("float", 2)) == b"second"
+    assert again.load("another") is None
+    again.flush()
+    assert again.load(("int", 1)) is None
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_a_damaged_file_is_removed(tmp_path_factory, data):
+    """Law: a file that lost, gained or changed any byte is not read, and is gone afterwards."""
+    path = tmp_path_factory.mktemp("cache") / "file.nbc"
+    content = data.draw(st.binary(max_size=64))
+    write_whole(path, content)
+    assert read_whole(path) == content
+    whole = path.read_bytes()
+    damaged = bytearray(whole)
+    kind = data.draw(st.sampled_from(["flip", "cut", "grow", "zero"]))
+    place = data.draw(st.integers(0, len(whole) - 1))
+    if kind == "flip":
+        damaged[place] ^= 1 << data.draw(st.integers(0, 7))
+    elif kind == "cut":
+        del damaged[place:]
+    elif kind == "grow":
+        damaged += b"\0"
+    else:
+        damaged[place:] = bytes(len(whole) - place)
+    if bytes(damaged) == whole:
+        return
+    path.write_bytes(damaged)
+    assert read_whole(path) is None and not path.exists()
+
+
+def test_a_write_that_fails_leaves_nothing(files, tmp_path, capfd, monkeypatch):
+    """Law: a disk that is full is said once, with what to set; no part of a file stays."""
+
+    def full(path, *arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    files.save("a", b"1")
+    files.save("b", b"2")
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1
+    assert "No space left on device" in said and "HRPSIM_CACHE_DIR" in said
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_what_a_killed_process_left_is_swept_up(tmp_path):
+    """Law: half-written files go when they are an hour old; those of living processes stay."""
+    old, new = tmp_path / ".a.nbc.1.tmp", tmp_path / ".b.nbc.2.tmp"
+    for path in (old, new):
+        path.write_bytes(b"")
+    os.utime(old, (0, 0))
+    remove_abandoned(tmp_path)
+    assert not old.exists() and new.exists()
+
+
+class Process:
+    """Runs a program that calls a kernel, with a cache folder of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        (folder / "twice.py").write_text(KERNEL)
+        self.cache = folder / "cache"
+
+    def run(self, **environment):
+        path = os.pathsep.join([str(ROOT), str(self.folder)])
+        temporary = self.folder / "temporary"
+        temporary.mkdir(exist_ok=True)
+        own = {"PYTHONPATH": path, "HRPSIM_CACHE_DIR": str(self.cache), "TMPDIR": str(temporary)}
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env={**os.environ, **own, **environment},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        assert list(temporary.iterdir()) == []
+        return done.stdout.split(), done.stderr
+
+
+def test_damaged_caches_of_numba_are_compiled_again(tmp_path):
+    """Law: bytes lost in any file, of an index or of machine code, cost one line and a compilation."""
+    process = Process(tmp_path)
+    assert process.run() == (["False", "42.0", "0"], "")
+    assert process.run() == (["True", "42.0", "1"], "")
+    for pattern in ("*.nbc", "*.nbi"):
+        (file,) = process.cache.rglob(pattern)
+        data = bytearray(file.read_bytes())
+        data[len(data) // 2] ^= 0x10
+        file.write_bytes(data)
+        said, warned = process.run()
+        assert said[1:] == ["42.0", "0"]
+        assert warned.count("\n") == 1 and "damaged" in warned and file.name in warned
+        assert process.run() == (["True", "42.0", "1"], "")
+
+
+def test_an_index_that_is_no_pickle_is_none(tmp_path):
+    """Law: what numba's own format or anybody else has left there is not unpickled."""
+    process = Process(tmp_path)
+    process.run()
+    (index,) = process.cache.rglob("*.nbi")
+    index.write_bytes(pickle.dumps("0.1"))
+    assert process.run()[0][1:] == ["42.0", "0"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="asks for a folder that cannot be made")
+def test_an_unwritable_cache_is_said_once(tmp_path):
+    """Law: without a place to write, kernels are compiled, that is said once, and nothing is left."""
+    process = Process(tmp_path)
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    said, warned = process.run(HRPSIM_CACHE_DIR=str(blocked / "cache"))
+    assert said == ["False", "42.0", "0"]
+    assert warned.count("\n") == 1 and "set HRPSIM_CACHE_DIR" in warned
+
+
+def test_without_numba_s_classes_its_documented_cache_serves(tmp_path, monkeypatch):
+    """Law: where numba has changed inside, kernels are still kept on disk."""
+    import numba
+
+    from hrpsim import kernel_cache
+
+    monkeypatch.setattr(kernel_cache, "FunctionCache", None)
+    kernel_cache._cache_class.cache_clear()
+
+    def thrice(x):
+        return 3.0 * x
+
+    dispatcher = numba.njit(thrice)
+    kernel_cache.keep_on_disk(dispatcher, tmp_path)
+    kernel_cache._cache_class.cache_clear()
+    assert dispatcher(2.0) == 6.0
+    assert list(tmp_path.rglob("*.nbi"))
