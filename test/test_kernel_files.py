@@ -1,4 +1,4 @@
-"""The cache of compiled kernels: damaged, half written or not writable, it costs time and no more."""
+"""The cache of compiled kernels: damaged, half written or not writable, it costs time only."""
 
 import os
 import pickle
@@ -125,7 +125,7 @@ class Process:
 
 
 def test_damaged_caches_of_numba_are_compiled_again(tmp_path):
-    """Law: bytes lost in any file, of an index or of machine code, cost one line and a compilation."""
+    """Law: bytes lost in a file, of an index or of machine code, cost a line and a compilation."""
     process = Process(tmp_path)
     assert process.run() == (["False", "42.0", "0"], "")
     assert process.run() == (["True", "42.0", "1"], "")
@@ -151,7 +151,7 @@ def test_an_index_that_is_no_pickle_is_none(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="asks for a folder that cannot be made")
 def test_an_unwritable_cache_is_said_once(tmp_path):
-    """Law: without a place to write, kernels are compiled, that is said once, and nothing is left."""
+    """Law: with no place to write, kernels are compiled, which is said once; nothing is left."""
     process = Process(tmp_path)
     blocked = tmp_path / "file"
     blocked.write_text("")

@@ -220,10 +220,10 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, capsys):
     (tmp_path / "notes.txt").write_text("no bag")
     assert "notes.txt" in refused(capsys, tmp_path / "notes.txt")
     (bag / "metadata.yaml").unlink()
-    assert "was recording ended? Its files: bag.mcap" in refused(capsys, bag)
     whole = (bag / "bag.mcap").read_bytes()
-    (bag / "bag.mcap").write_bytes(whole[: len(whole) // 2])
+    (bag / "bag.mcap").write_bytes(whole[:1000])
     assert "bag.mcap" in refused(capsys, bag / "bag.mcap")
+    assert "bag.mcap" in refused(capsys, bag)
 
 
 def test_feet_that_say_nothing_or_nothing_together_are_named(tmp_path, capsys):

@@ -1,24 +1,34 @@
-"""Reads what plots and verdicts need from a bag, ours or `ros2 bag record`'s. Needs no ROS."""
+"""Reads what plots and verdicts need from a bag, ours or `ros2 bag record`'s. Needs no ROS.
+
+A bag that was not ended, or that is damaged, is read as far as its records are whole; what is
+missing is said on stderr.
+"""
 
 from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
 from rosbags.interfaces import Connection, MessageDefinitionFormat, Typestore
-from rosbags.rosbag2 import Reader, ReaderError
+from rosbags.rosbag2 import Reader
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from hrpsim.errors import HrpsimError
+from hrpsim.ros.bag_salvage import SalvagedBag
 
 LOST_MESSAGES = "lost_messages"  # key in the custom data of metadata.yaml
 _ENCAPSULATION = 4  # bytes before the body of a serialised message; the second tells the byte order
+
+# What metadata.yaml raises that is missing or damaged.
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+_UNREADABLE += (yaml.YAMLError,)
+_said: set[Path] = set()
 
 
 class Wrenches(NamedTuple):
@@ -41,22 +51,31 @@ class BagError(HrpsimError, ValueError):
 
 
 def message_counts(bag: Path) -> dict[str, int]:
-    """Return the number of messages of each topic, as the bag's metadata.yaml tells."""
-    return {
-        entry["topic_metadata"]["name"]: entry["message_count"]
-        for entry in _metadata(bag)["topics_with_message_count"]
-    }
+    """Return the number of messages of each topic, as the bag's metadata.yaml tells.
+
+    Where there is none they are counted.
+    """
+    try:
+        return {
+            str(entry["topic_metadata"]["name"]): int(entry["message_count"])
+            for entry in _metadata(bag)["topics_with_message_count"]
+        }
+    except _UNREADABLE:
+        return {c.topic: c.msgcount for c in _salvaged(bag).connections}
 
 
 def lost_messages(bag: Path) -> dict[str, int | None]:
-    """Return what the recorder noted as lost for each topic; empty for bags of other recorders."""
-    return json.loads((_metadata(bag).get("custom_data") or {}).get(LOST_MESSAGES, "{}"))
+    """Return what the recorder noted as lost for each topic; empty where nothing was noted."""
+    try:
+        return dict(json.loads((_metadata(bag).get("custom_data") or {}).get(LOST_MESSAGES, "{}")))
+    except _UNREADABLE:
+        return {}
 
 
 def topic_types(bag: Path) -> dict[str, str]:
     """Return the topics of a bag, in alphabetical order, and their types."""
-    with _opened(bag) as reader:
-        return {c.topic: c.msgtype for c in sorted(reader.connections, key=lambda c: c.topic)}
+    connections = _read(bag, lambda reader: list(reader.connections))
+    return {c.topic: c.msgtype for c in sorted(connections, key=lambda c: c.topic)}
 
 
 def full_name(bag: Path, topic: str, type_name: str | None = None) -> str:
@@ -86,11 +105,15 @@ def messages(bag: Path, topic: str) -> Iterator:
     Raises BagError as `full_name` does, and for a message that is cut short.
     """
     name = full_name(bag, topic)
-    with _opened(bag) as reader:
+
+    def read(reader) -> list:
         connections = [c for c in reader.connections if c.topic == name]
-        types = _types_of(connections[0])
-        for connection, _, data in reader.messages(connections=connections):
-            yield _deserialized(types, connection, data)
+        return [(c, bytes(data)) for c, _, data in reader.messages(connections=connections)]
+
+    stored = _read(bag, read)
+    types = _types_of(stored[0][0]) if stored else None
+    for connection, data in stored:
+        yield _deserialized(types, connection, data)
 
 
 def wrenches(bag: Path, topic: str) -> Wrenches:
@@ -119,18 +142,38 @@ def seconds(stamp) -> float:
     return stamp.sec + 1e-9 * stamp.nanosec
 
 
-@contextmanager
-def _opened(bag: Path) -> Iterator[Reader]:
-    """Open a rosbag2 folder or one of its files; what is wrong with it raises BagError."""
-    if bag.is_dir() and not (bag / "metadata.yaml").is_file():
-        files = sorted(path.name for path in bag.iterdir() if path.suffix in (".mcap", ".db3"))
-        hint = f"was recording ended? Its files: {', '.join(files)}" if files else "no bag"
-        raise BagError(f"{bag} has no metadata.yaml: {hint}")
+def _read(bag: Path, what: Callable[[Any], Any]) -> Any:
+    """Return what is read from a bag, or from as much of it as is whole. Raises BagError."""
+    if not bag.exists():
+        raise BagError(f"there is no bag {str(bag)!r}")
     try:
         with Reader(bag) as reader:
-            yield reader
-    except ReaderError as error:
-        raise BagError(f"{bag}: {error}") from error
+            return what(reader)
+    except Exception as error:  # readers of damaged files raise whatever they like
+        return what(_salvaged(bag, error))
+
+
+def _salvaged(bag: Path, cause: Exception | None = None) -> SalvagedBag:
+    """Return the whole records of a bag, once with a word about those that are not."""
+    try:
+        salvaged = SalvagedBag(bag)
+    except (OSError, ValueError) as error:
+        raise BagError(f"{bag} is no bag that can be read: {error}") from error
+    if not salvaged.connections:
+        raise BagError(f"{bag}: no record is whole: {salvaged.missing or cause}")
+    if bag not in _said:
+        _said.add(bag)
+        missing = salvaged.missing or f"its index is missing or damaged ({_one_line(cause)})"
+        print(
+            f"hrpsim: {bag}: {salvaged.count} messages can be read; {missing}",
+            file=sys.stderr,
+            flush=True,
+        )
+    return salvaged
+
+
+def _one_line(error: Exception | None) -> str:
+    return "it was not ended" if error is None else " ".join(str(error).split())[:200]
 
 
 def _types_of(connection: Connection) -> Typestore:
@@ -160,6 +203,7 @@ def _deserialized(types: Typestore, connection: Connection, data: bytes):
 
 
 def _metadata(bag: Path) -> dict:
+    """Return the content of metadata.yaml; raises one of _UNREADABLE."""
     return yaml.safe_load((bag / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
 
 

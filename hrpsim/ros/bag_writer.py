@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rclpy.qos import QoSProfile
@@ -19,13 +22,20 @@ from rosbags.interfaces import (
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
+from hrpsim.errors import HrpsimError
 from hrpsim.ros.bag_reader import LOST_MESSAGES
+
+
+class BagFull(HrpsimError, OSError):
+    """A bag that cannot be written to any more; the message names file and cause."""
 
 
 class BagWriter:
     """A bag that is being written; use it as a context manager, so that its index gets written.
 
-    `storage` is "mcap" or "sqlite3". Raises rosbags.rosbag2.WriterError where `path` exists.
+    `storage` is "mcap" or "sqlite3". What was written before the last call of `keep` stays whatever
+    becomes of the process. Raises rosbags.rosbag2.WriterError where `path` exists, and BagFull,
+    which names the file, where the disk takes no more.
     """
 
     def __init__(self, path: Path, storage: str = "mcap"):
@@ -36,11 +46,17 @@ class BagWriter:
         self._connections: dict[str, Connection] = {}
 
     def __enter__(self) -> BagWriter:
-        self._writer.open()
+        with self._named():
+            self._writer.open()
         return self
 
-    def __exit__(self, *exception) -> None:
-        self._writer.close()
+    def __exit__(self, kind, *exception) -> None:
+        if kind is not None and issubclass(kind, BagFull):
+            with suppress(OSError, sqlite3.Error):
+                self._writer.abort()  # what is in the file stays there
+        else:
+            with self._named():
+                self._writer.close()
 
     def add_topic(self, topic: str, type_name: str, qos: QoSProfile) -> None:
         """Declare a topic of type "package/msg/Name" before its first message.
@@ -48,6 +64,10 @@ class BagWriter:
         Raises ImportError or FileNotFoundError where the type is not installed.
         """
         self._learn(type_name)
+        with self._named():
+            self._add(topic, type_name, qos)
+
+    def _add(self, topic: str, type_name: str, qos: QoSProfile) -> None:
         self._connections[topic] = self._writer.add_connection(
             topic,
             type_name,
@@ -57,7 +77,27 @@ class BagWriter:
 
     def write(self, topic: str, time: int, data: bytes) -> None:
         """Append the serialised message `data` that was received at `time` [ns]."""
-        self._writer.write(self._connections[topic], time, data)
+        with self._named():
+            self._writer.write(self._connections[topic], time, data)
+
+    def keep(self) -> None:
+        """Hand what was written over to the system: no end of this process can lose it."""
+        storage = self._writer.storage
+        with self._named():
+            if hasattr(storage, "conn"):
+                storage.conn.commit()
+            elif storage.chunk.msgs:
+                storage.close_chunk()
+                storage.bio.flush()
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Let an error of the disk name the bag."""
+        try:
+            yield
+        except (OSError, sqlite3.Error) as error:
+            file = getattr(self._writer.storage, "path", self.path)
+            raise BagFull(f"{file}: {getattr(error, 'strerror', None) or error}") from error
 
     def note_losses(self, losses: dict[str, int | None]) -> None:
         """Keep in metadata.yaml how many messages of each topic got lost (None: unknown)."""

@@ -7,6 +7,7 @@ import time
 from hrpsim.errors import HrpsimError
 from hrpsim.ros import parameters
 from hrpsim.viewer.dragging import Grip
+from hrpsim.viewer.page_faults import page_faults
 from hrpsim.viewer.session import Motion
 from hrpsim.viewer.viewer import Viewer
 
@@ -75,9 +76,9 @@ class NodeSession:
         self.grip = Grip(self.world.entities[entity], link, point, period)
 
     def drag_to(self, target) -> None:
-        """Move the hand to `target` [m] in the world."""
+        """Move the hand to `target` (3,) [m] in the world, as far as FARTHEST from the origin."""
         if self.grip is not None:
-            self.grip.target = target
+            self.grip.move_to(target)
 
     def release(self) -> None:
         """Let go of what is held."""
@@ -110,10 +111,14 @@ class ViewerBeside:
             self._next_frame = now + _FRAME
 
     def pull(self) -> None:
-        """Apply the spring of a dragging hand to the next steps."""
-        grip = self.viewer.session.grip
-        if grip is not None:
-            grip.pull()
+        """Apply the spring of a dragging hand to the next steps; what left the world is let go."""
+        session = self.viewer.session
+        if session.grip is not None:
+            try:
+                session.grip.pull()
+            except HrpsimError as error:
+                session.release()
+                page_faults.note(error)
 
     def close(self) -> None:
         """Close the page."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import queue
 import time
+from collections import deque
 from collections.abc import Callable
 
 import numpy as np
 
 from hrpsim.viewer.drawing import Drawing
+from hrpsim.viewer.page_faults import page_faults
 from hrpsim.viewer.session import Session
 from hrpsim.viewer.signals import History, moves_freely, signals_of
 
 _SPEEDS = {"1/10": 0.1, "1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0, "5": 5.0}
 _NOBODY = "nobody"
+_MOST_WISHES = 1000
 _TEXT_PERIOD = 0.2  # between updates of texts and plots [s, wall]
 _PLOT_COLOR = "#2b6cb0"
 
@@ -28,7 +30,7 @@ class Controls:
     def __init__(self, server, session: Session, drawing: Drawing):
         self._session = session
         self.drawing = drawing
-        self._wishes: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._wishes: deque[Callable[[], None]] = deque(maxlen=_MOST_WISHES)
         self._last_text = 0.0
         self._last_time, self._frames = session.world.time, 0
         gui = server.gui
@@ -43,17 +45,17 @@ class Controls:
         self._add_plot(gui)
 
     def obey(self) -> None:
-        """Carry out what was asked for since the last call."""
-        while True:
+        """Carry out what was asked for since the last call; what makes no sense is left out."""
+        for _ in range(len(self._wishes)):
+            wish = self._wishes.popleft()
             try:
-                wish = self._wishes.get_nowait()
-            except queue.Empty:
-                return
-            wish()
+                wish()
+            except Exception as error:
+                page_faults.note(error)
 
     def wish(self, deed: Callable[[], None]) -> None:
-        """Let `deed` be done at the next call of `obey`; for any thread."""
-        self._wishes.put(deed)
+        """Let `deed` be done at the next call of `obey`; for any thread. The latest 1000 count."""
+        self._wishes.append(deed)
 
     def update(self) -> None:
         """Show the state of the run; to be called once a frame."""

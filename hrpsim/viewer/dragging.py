@@ -10,6 +10,7 @@ from hrpsim.errors import WorldError
 from hrpsim.world.body import Body, rotation_matrix
 from hrpsim.world.robot import Robot
 
+FARTHEST = 1e4  # [m]
 _RATE = 2.0 * math.pi * 1.5  # of the whole robot or body on the spring [rad/s]
 _STIFFEST = 0.1  # stiffness times period^2 over the mass of the dragged part: stable in a step
 _MOST_DAMPED = 0.5  # damping times period over that mass, likewise
@@ -40,6 +41,13 @@ class Grip:
         self.stiffness = min(mass * _RATE**2, _STIFFEST * part / period**2)  # [N/m]
         self.damping = min(2.0 * mass * _RATE, _MOST_DAMPED * part / period)  # [Ns/m]
         self._last_point: np.ndarray | None = None
+
+    def move_to(self, target) -> None:
+        """Let the hand be at `target` (3,) [m]; WorldError for what is no place within FARTHEST."""
+        target = np.asarray(target, dtype=np.float64)
+        if target.shape != (3,) or not (np.abs(target) <= FARTHEST).all():
+            raise WorldError(f"a hand can be {FARTHEST:g} m from the origin at most, got {target}")
+        self.target = target
 
     @property
     def point(self) -> np.ndarray:

@@ -22,6 +22,7 @@ SUFFIXES = (".mp4", ".png")
 FRAME_RATE = 25  # of films, simulated time [Hz]
 SIZE = (960, 544)  # [pixels], multiples of 16 for encoders
 _WINDOW = (320, 240)  # of the page, which is drawn all the time beside the pictures [pixels]
+_PICTURE_LIMIT = 64_000_000  # of what the page sends for a picture [bytes]
 _PATIENCE = 120.0  # for the page to open, and for each picture [s]
 
 
@@ -47,7 +48,7 @@ def film(
         raise HrpsimError(f"{path}: there is no folder {str(path.parent)!r}")
     if path.suffix == ".mp4":
         _need_encoder()
-    viewer = Viewer(world, motion, port=0)
+    viewer = Viewer(world, motion, port=0, message_limit=_PICTURE_LIMIT)
     try:
         if prepare is not None:
             prepare(viewer)

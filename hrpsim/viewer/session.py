@@ -119,9 +119,9 @@ class Session:
         self.grip = Grip(self.world.entities[entity], link, point, self.motion.period)
 
     def drag_to(self, target) -> None:
-        """Move the hand to `target` [m] in the world."""
+        """Move the hand to `target` (3,) [m] in the world, as far as FARTHEST from the origin."""
         if self.grip is not None:
-            self.grip.target = target
+            self.grip.move_to(target)
 
     def release(self) -> None:
         """Let go of what is held."""
@@ -141,9 +141,9 @@ class Session:
         return made
 
     def _tick(self) -> None:
-        if self.grip is not None:
-            self.grip.pull()
         try:
+            if self.grip is not None:
+                self.grip.pull()
             self.motion.tick()
         except HrpsimError as error:
             self.problem = str(error)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import secrets
+import socket
+import sys
 import time
 
 import numpy as np
 
 from hrpsim.errors import HrpsimError
+from hrpsim.viewer.page_faults import page_faults
 from hrpsim.viewer.session import Motion, Session
 from hrpsim.viewer.signals import moves_freely
 
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8080
+_EVERYWHERE = ("0.0.0.0", "::", "")
+_MESSAGE_LIMIT = 1_000_000  # of a page to the world [bytes]
 _FRAME = 1.0 / 40.0  # [s, wall]
 _CAMERA = np.array([2.2, 2.4, 0.8])  # from the middle, for things within 1 m of it [m]
 _FIELD_OF_VIEW = 0.85  # upright [rad]
@@ -20,12 +26,13 @@ _LINE_COLOR = (250, 170, 30)
 
 
 class Viewer:
-    """Serves a world at http://host:port/ and plays it, from the thread that calls `run`.
+    """Serves a world at `url` and plays it, from the thread that calls `run`.
 
-    host: the address to listen on; whoever reaches it can play with the world. port 0: any free
-    one; a taken one gives way to the next free one, see `url`. motion: how time goes on, by the
-    world's own steps unless given. session: what makes it so, a Session unless given. Raises
-    HrpsimError where viser is not installed.
+    host: the address to listen on; from another machine the page opens only with the token that
+    `url` holds. port 0: any free one; a taken one gives way to the next free one. motion: how time
+    goes on, by the world's own steps unless given. session: what makes it so, a Session unless
+    given. message_limit: largest message of a page [bytes]. Raises HrpsimError where viser is not
+    installed or nothing can listen there.
     """
 
     def __init__(
@@ -36,6 +43,7 @@ class Viewer:
         session=None,
         host: str = LOOPBACK,
         port: int = DEFAULT_PORT,
+        message_limit: int = _MESSAGE_LIMIT,
     ):
         try:
             import viser
@@ -45,10 +53,20 @@ class Viewer:
             ) from cause
         from hrpsim.viewer.controls import Controls
         from hrpsim.viewer.drawing import Drawing
+        from hrpsim.viewer.gate import Gate
 
+        page_faults.install()
         self.session = session or Session(world, motion)
-        self.server = viser.ViserServer(host=host, port=port, label="hrpsim", verbose=False)
+        inside = _hidden_address()
+        self.server = viser.ViserServer(host=inside, port=0, label="hrpsim", verbose=False)
         self.host = host
+        try:
+            self.gate = Gate(
+                host, port, (inside, self.server.get_port()), message_limit=message_limit
+            )
+        except BaseException:
+            self.server.stop()
+            raise
         # The share button would lead the page through a public relay.
         self.server.gui.configure_theme(show_share_button=False, show_logo=False)
         self.server.scene.set_up_direction("+z")
@@ -67,8 +85,10 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """Where the page is."""
-        return f"http://{self.host}:{self.server.get_port()}/"
+        """Where the page is, with the token that opens it."""
+        host = socket.gethostname() if self.host in _EVERYWHERE else self.host
+        host = f"[{host}]" if ":" in host else host
+        return f"http://{host}:{self.gate.port}/?token={self.gate.token}"
 
     @property
     def left_out(self) -> list[str]:
@@ -96,6 +116,12 @@ class Viewer:
         self.frame_count += 1
         self.controls.obey()
         self.session.frame(_FRAME)
+        try:
+            self._draw()
+        except Exception as error:  # a page may have said nonsense about its camera, say
+            page_faults.note(error)
+
+    def _draw(self) -> None:
         with self.server.atomic():
             if self._drawn != tuple(self.session.world.entities):
                 self._draw_anew()
@@ -112,7 +138,8 @@ class Viewer:
             self.session.play()
 
     def stop(self) -> None:
-        """Close the server."""
+        """Close the page."""
+        self.gate.close()
         self.server.stop()
 
     def _draw_anew(self) -> None:
@@ -172,3 +199,13 @@ class Viewer:
         self.server.initial_camera.look_at = middle
         self.server.initial_camera.position = middle + reach * _CAMERA
         self.server.initial_camera.fov = _FIELD_OF_VIEW
+
+
+def _hidden_address() -> str:
+    """Return an address that no other machine and no web page finds: one of this machine's 2**24.
+
+    Elsewhere than on Linux there is one only.
+    """
+    if sys.platform != "linux":
+        return LOOPBACK
+    return "127." + ".".join(str(1 + secrets.randbelow(254)) for _ in range(3))
