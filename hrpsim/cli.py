@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 from pathlib import Path
@@ -20,18 +21,25 @@ from hrpsim.commands import (
 )
 from hrpsim.commands.output import print_report, xacro_arguments
 from hrpsim.errors import HrpsimError
+from hrpsim.interrupts import Terminated, ends_while_compiling, sigterm_raises
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; return the exit status: 0 done, 1 refused or failed, 2 wrong usage."""
+    """Run the command line; return the exit status: 0 done, 1 refused or failed, 2 wrong usage.
+
+    130 and 143 are those of SIGINT and SIGTERM.
+    """
     options = _parser().parse_args(arguments)
     try:
-        return options.run(options)
+        with ends_while_compiling(), sigterm_raises():
+            return options.run(options)
     except (HrpsimError, OSError) as error:
         print(f"hrpsim: {error}", file=sys.stderr)
         return 1
+    except Terminated:
+        return 128 + signal.SIGTERM
     except KeyboardInterrupt:
-        return 130
+        return 128 + signal.SIGINT
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -24,7 +24,8 @@ from hrpsim.kernel_files import VARIABLE, remove_abandoned
 
 _KEPT_CACHES = 6
 _WITHOUT_KERNELS = {"ros", "viewer", "experiments", "control", "commands"}
-_NO_KERNELS = {"cli.py", "kernel_cache.py", "kernel_files.py", "resources.py", "errors.py"}
+_NO_KERNELS = {"cli.py", "errors.py", "interrupts.py", "resources.py"}
+_NO_KERNELS |= {"kernel_cache.py", "kernel_files.py"}
 _compilers = choose_compilers()
 
 

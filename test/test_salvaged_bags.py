@@ -78,7 +78,7 @@ def test_what_was_handed_over_is_read_when_the_recorder_died(tmp_path, storage, 
 
 
 def test_a_cut_in_the_file_costs_what_lies_behind_it(tmp_path, capsys):
-    """Law: the records before the first that is not whole are read, whatever the place of the cut."""
+    """Law: the records before the first that is not whole are read, wherever the cut is."""
     begun(tmp_path / "bag", "mcap").close()
     file = tmp_path / "bag" / "bag.mcap"
     whole = file.read_bytes()

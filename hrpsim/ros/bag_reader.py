@@ -150,15 +150,19 @@ def _read(bag: Path, what: Callable[[Any], Any]) -> Any:
         with Reader(bag) as reader:
             return what(reader)
     except Exception as error:  # readers of damaged files raise whatever they like
-        return what(_salvaged(bag, error))
+        salvaged = _salvaged(bag, error)
+    try:
+        return what(salvaged)
+    except Exception as error:
+        raise BagError(f"{bag} cannot be read: {_one_line(error)}") from error
 
 
 def _salvaged(bag: Path, cause: Exception | None = None) -> SalvagedBag:
     """Return the whole records of a bag, once with a word about those that are not."""
     try:
         salvaged = SalvagedBag(bag)
-    except (OSError, ValueError) as error:
-        raise BagError(f"{bag} is no bag that can be read: {error}") from error
+    except Exception as error:  # damage takes every form
+        raise BagError(f"{bag} is no bag that can be read: {_one_line(error)}") from error
     if not salvaged.connections:
         raise BagError(f"{bag}: no record is whole: {salvaged.missing or cause}")
     if bag not in _said:

@@ -55,14 +55,14 @@ class SalvagedBag:
         self._places: dict[str, list[tuple[int, int]]] = {}  # topic: file, channel
         counts: dict[str, int] = {}
         for number, file in enumerate(files):
-            found = {channel: 0 for channel in file.channels()}
+            found: dict[int, int] = {}
             for stored in file.messages(None):
                 found[stored.channel] = found.get(stored.channel, 0) + 1
             for channel, connection in file.channels().items():
                 if connection.topic not in self._places:
                     self.connections.append(connection)
                 self._places.setdefault(connection.topic, []).append((number, channel))
-                counts[connection.topic] = counts.get(connection.topic, 0) + found[channel]
+                counts[connection.topic] = counts.get(connection.topic, 0) + found.get(channel, 0)
         self.connections = [c._replace(msgcount=counts[c.topic]) for c in self.connections]
         self.count = sum(counts.values())
         self.missing = "; ".join(f"{f.path.name}: {f.damage}" for f in files if f.damage)

@@ -20,9 +20,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(stop: StopSignal) -> int:
-    import rclpy
-    from rclpy.exceptions import InvalidParameterValueException
-
     from hrpsim.ros.simulation_node import SimulationNode
     from hrpsim.ros.world_setup import world_from_parameters
 
@@ -32,9 +29,6 @@ def _run(stop: StopSignal) -> int:
         stop.loop_started()
         _simulate(simulation, stop)
         return 0
-    except (ValueError, FileNotFoundError, InvalidParameterValueException) as error:
-        rclpy.logging.get_logger("hrpsim").fatal(str(error))
-        return 1
     finally:
         if simulation is not None:
             simulation.destroy()

@@ -16,6 +16,8 @@ from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from hrpsim.errors import unknown_name
+
 
 @dataclass(frozen=True)
 class Specification:
@@ -331,6 +333,25 @@ def declare_parameters(node: Node) -> None:
             raise ValueError(f"{error}{hint}") from error
         if problem := specification.problem(parameter.value):
             raise ValueError(problem)
+
+
+def refuse_unknown(node: Node) -> None:
+    """Raise ValueError for gains of a joint that there is not; warn of other names nobody asks for.
+
+    Gains of a robot that is spawned later, gains.<robot>.<joint>, may be given beforehand.
+    """
+    given = getattr(node, "_parameter_overrides", {})  # rclpy has no other way to ask
+    declared = [specification.name for specification in SPECIFICATIONS]
+    for name in given:
+        if node.has_parameter(name) or (
+            name.startswith(("qos_overrides.", "gains.")) and (name.count(".") > 1)
+        ):
+            continue
+        if name.startswith("gains."):
+            joints = [name for name in node.get_parameters_by_prefix("gains")]
+            raise ValueError(unknown_name("joint with gains", name.removeprefix("gains."), joints))
+        if name != "use_sim_time":
+            node.get_logger().warning(unknown_name("parameter", name, declared))
 
 
 def value_of(node: Node, name: str) -> Any:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 from collections.abc import Callable
 
+from hrpsim.errors import HrpsimError
 from hrpsim.resources import share_path
 from hrpsim.ros.stop_signal import StopSignal
 
@@ -16,7 +19,8 @@ def run_program(body: Callable[[StopSignal], int], arguments: list[str] | None) 
     """Run `body(stop)` between rclpy's start and end; return its exit code.
 
     arguments: of the command line, those for ROS among them; sys.argv by default. The exit code is
-    130 for a signal that came before the body said `stop.loop_started()`.
+    130 for a signal that came before the body said `stop.loop_started()`, and 1, with one line, for
+    arguments, parameters and files that cannot be used.
     """
     with StopSignal() as stop:
         try:
@@ -27,12 +31,29 @@ def run_program(body: Callable[[StopSignal], int], arguments: list[str] | None) 
 
 def _between_init_and_shutdown(body, arguments: list[str] | None, stop: StopSignal) -> int:
     import rclpy
+    from rclpy.exceptions import NameValidationException, ParameterException
     from rclpy.signals import SignalHandlerOptions
 
     if not any(os.environ.get(name) for name in _PROFILES_VARIABLES):
         os.environ[_PROFILES_VARIABLES[0]] = str(share_path(_PROFILES))
-    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    except Exception as error:  # of rcl's parser of arguments, of the place for logs
+        hint = (
+            "; set ROS_LOG_DIR to a folder that can be written" if "log dir" in str(error) else ""
+        )
+        print(f"hrpsim: ROS cannot be started: {_one_line(error)}{hint}", file=sys.stderr)
+        return 1
     try:
         return body(stop)
+    except (HrpsimError, OSError, ValueError, ParameterException, NameValidationException) as error:
+        rclpy.logging.get_logger("hrpsim").fatal(_one_line(error))
+        return 1
     finally:
         rclpy.shutdown()
+
+
+def _one_line(error: Exception) -> str:
+    """Return what an error says, without the places in the sources of rcl."""
+    text = " ".join(str(error).split())
+    return re.sub(r", at \S+:\d+", "", text) or type(error).__name__

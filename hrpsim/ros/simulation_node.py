@@ -71,6 +71,7 @@ class SimulationNode:
         self._services = [RunServices(self), *offer_standard_services(self)]
         self._live_parameters = LiveParameters(self, noise, solver, limits)
         self._burst = 1  # steps that take less than _LONGEST_BURST
+        parameters.refuse_unknown(self.node)
         self._next_callbacks = 0.0
         self._next_repetition = 0.0
         self._transforms_shown = self._markers_shown = -1  # the steps that were published last

@@ -25,6 +25,11 @@ def world_from_parameters(node: Node):
 
 
 def world_path(name: str) -> Path:
-    """Return the path of a world file: as given, or inside the package's share folder."""
-    path = Path(name).expanduser()
-    return path if path.is_file() else share_path(name)
+    """Return the path of a world file: as given, or inside the package's share folder.
+
+    Raises FileNotFoundError for what is no file.
+    """
+    for path in (Path(name).expanduser(), share_path(name)):
+        if path.is_file():
+            return path
+    raise FileNotFoundError(f"world_file: {name!r} is no file")
