@@ -15,7 +15,6 @@ import numpy as np
 from geometry_msgs.msg import PointStamped, WrenchStamped
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -25,6 +24,7 @@ from hrpsim.analysis.observer import Observer, RateFilter
 from hrpsim.analysis.soles import soles_of
 from hrpsim.errors import HrpsimError
 from hrpsim.ros import qos
+from hrpsim.ros.guarded_node import GuardedNode
 from hrpsim.ros.program import run_program
 from hrpsim.ros.stop_signal import StopSignal
 
@@ -39,7 +39,7 @@ class DynamicsObserver:
     """
 
     def __init__(self, **node_options):
-        self.node = Node("dynamics_observer", **node_options)
+        self.node = GuardedNode("dynamics_observer", **node_options)
         declare = self.node.declare_parameter
         self._cutoff = declare(
             "cutoff",

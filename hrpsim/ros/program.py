@@ -8,7 +8,9 @@ import sys
 from collections.abc import Callable
 
 from hrpsim.errors import HrpsimError
+from hrpsim.interrupts import ends_while_compiling
 from hrpsim.resources import share_path
+from hrpsim.ros.child_process import own_shared_memory
 from hrpsim.ros.stop_signal import StopSignal
 
 _PROFILES = "config/fastdds_profiles.xml"
@@ -22,7 +24,7 @@ def run_program(body: Callable[[StopSignal], int], arguments: list[str] | None) 
     130 for a signal that came before the body said `stop.loop_started()`, and 1, with one line, for
     arguments, parameters and files that cannot be used.
     """
-    with StopSignal() as stop:
+    with ends_while_compiling(_leave_no_memory), StopSignal() as stop:
         try:
             return _between_init_and_shutdown(body, arguments, stop)
         except KeyboardInterrupt:
@@ -39,10 +41,10 @@ def _between_init_and_shutdown(body, arguments: list[str] | None, stop: StopSign
     try:
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     except Exception as error:  # of rcl's parser of arguments, of the place for logs
-        hint = (
-            "; set ROS_LOG_DIR to a folder that can be written" if "log dir" in str(error) else ""
-        )
-        print(f"hrpsim: ROS cannot be started: {_one_line(error)}{hint}", file=sys.stderr)
+        text = f"hrpsim: ROS cannot be started: {_one_line(error)}"
+        if "log dir" in text:
+            text += "; set ROS_LOG_DIR to a folder that can be written"
+        print(text, file=sys.stderr, flush=True)
         return 1
     try:
         return body(stop)
@@ -51,6 +53,11 @@ def _between_init_and_shutdown(body, arguments: list[str] | None, stop: StopSign
         return 1
     finally:
         rclpy.shutdown()
+
+
+def _leave_no_memory() -> None:
+    for segment in own_shared_memory(os.getpid()):
+        segment.unlink(missing_ok=True)
 
 
 def _one_line(error: Exception) -> str:
