@@ -88,6 +88,9 @@ class Diagnostics:
             _add(status, DiagnosticStatus.WARN, f"slower than real_time_factor {wanted:g}")
         if self._unmet.count:
             _add(status, DiagnosticStatus.WARN, self._describe_unmet())
+        if self._namesakes() > 0:
+            text = f"another node is called /{self._name}, too: requests reach either of them"
+            _add(status, DiagnosticStatus.WARN, text)
         if self._is_more("faults", simulation.faults.count):
             _add(status, DiagnosticStatus.ERROR, simulation.faults.last)
         status.values = _values(
@@ -108,6 +111,15 @@ class Diagnostics:
             }
         )
         return status
+
+    def _namesakes(self) -> int:
+        """Return how many other nodes have this one's name; say so in the log when that changes."""
+        node = self._simulation.node
+        own = (node.get_name(), node.get_namespace())
+        count = node.get_node_names_and_namespaces().count(own) - 1
+        if self._is_more("namesakes", count):
+            node.get_logger().warning(f"another node is called /{self._name}, too")
+        return count
 
     def _of_commands(self, robot: RobotInterface) -> DiagnosticStatus:
         commands, lockstep = robot.commands, robot.lockstep

@@ -33,6 +33,7 @@ from hrpsim.world.robot import Robot
 if TYPE_CHECKING:
     from hrpsim.ros.simulation_node import SimulationNode
 
+_FASTEST = 1e4  # [m/s], [rad/s]; no step is short enough for more
 _FARTHEST = 1e4  # [m]; there positions are still exact to 2e-12 m
 
 
@@ -104,8 +105,11 @@ class EntityServices:
         if getattr(request, "set_twist", True):
             twist = request.state.twist
             linear, angular = _vector(twist.linear), _vector(twist.angular)
-            if not (np.isfinite(linear).all() and np.isfinite(angular).all()):
-                raise Refusal("OPERATION_FAILED", "the twist must be finite")
+            if not (np.abs([linear, angular]) <= _FASTEST).all():
+                raise Refusal(
+                    "OPERATION_FAILED",
+                    f"the twist must be finite, {_FASTEST:g} m/s or rad/s along each axis at most",
+                )
             motion = EntityMotion(motion.pose, frame.R @ linear, frame.R @ angular)
         with self._entities.all_or_nothing():
             self._entities.move(entity, motion)

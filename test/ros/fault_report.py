@@ -1,0 +1,288 @@
+"""Faults that are brought about on purpose, and what came of them: the table of docs/faults.md.
+
+    cd test && python -m ros.fault_report [kills] > ../docs/faults.md
+
+Each line says what is promised, what happened, and what was lost. `kills` is how many demonstrations
+are broken by killing one of their processes at a random moment (20).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAD = """# Faults brought about on purpose
+
+Made by `python -m ros.fault_report` in test/, on a machine with {cpus} processors under a load of {load:.1f}.
+
+| fault | promised | happened | lost |
+| --- | --- | --- | --- |"""
+KINDS = {"node": "hrpsim.ros.node", "controller": "controller_node", "recorder": "ros.recorder"}
+LIMIT = 120.0  # [s]
+
+
+def children_of(pid: int) -> dict[str, int]:
+    """Return the processes of a demonstration by their kind."""
+    found = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            line = (entry / "cmdline").read_text()
+        except OSError:
+            continue
+        if parent == pid:
+            found |= {kind: int(entry.name) for kind, word in KINDS.items() if word in line}
+    return found
+
+
+class Demonstration:
+    """`hrpsim walk --ros` as fast as it goes, as a process."""
+
+    def __init__(self, folder: Path, *arguments: str):
+        self.output = folder / "demo"
+        shutil.rmtree(self.output, ignore_errors=True)
+        command = [sys.executable, "-m", "hrpsim.cli", "walk", "--ros", "--rate", "0"]
+        with (folder / "demo.log").open("w") as log:
+            self.process = subprocess.Popen(
+                [*command, "--output", str(self.output), *arguments],
+                cwd=ROOT,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        self.log = folder / "demo.log"
+
+    def child(self, kind: str) -> int | None:
+        """Return the process id of a child, or None if the walk ends before it starts."""
+        while self.process.poll() is None:
+            if kind in (found := children_of(self.process.pid)):
+                return found[kind]
+            time.sleep(0.02)
+        return None
+
+    def end(self) -> tuple[int | None, float]:
+        """Wait for the end; return exit status and seconds that it took."""
+        begin = time.monotonic()
+        try:
+            self.process.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return None, LIMIT
+        return self.process.returncode, time.monotonic() - begin
+
+
+def kills(folder: Path, count: int, seed: int = 15) -> None:
+    """Kill one process of each demonstration at a random moment of it."""
+    from hrpsim.ros.bag_reader import BagError, message_counts
+
+    chance = random.Random(seed)
+    left_behind, times, statuses, readable, messages = 0, [], [], 0, []
+    bags = 0
+    for number in range(count):
+        kind = list(KINDS)[number % len(KINDS)]
+        demonstration = Demonstration(folder)
+        pid = demonstration.child(kind)
+        time.sleep(chance.uniform(0.0, 20.0))
+        others = children_of(demonstration.process.pid)
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except (ProcessLookupError, TypeError):
+            pass  # it was over
+        status, took = demonstration.end()
+        statuses.append(status)
+        times.append(took)
+        left_behind += sum(Path(f"/proc/{other}").exists() for other in others.values())
+        bag = demonstration.output / "bag"
+        if bag.exists() and any(bag.iterdir()):
+            bags += 1
+            try:
+                messages.append(sum(message_counts(bag).values()))
+                readable += 1
+            except BagError:
+                pass
+    ends = ", ".join(f"{statuses.count(s)} with status {s}" for s in sorted(set(statuses), key=str))
+    row(
+        f"kill -9 of node, controller or recorder at {count} random moments of the demo",
+        "the demonstration ends with status 1 (0 if the walk was over) and no process stays",
+        f"{ends}; {max(times):.1f} s at most; {left_behind} processes left",
+        f"{readable} of {bags} bags read, {min(messages, default=0)} to "
+        f"{max(messages, default=0)} messages",
+    )
+
+
+def stopped(folder: Path) -> None:
+    """Stop the node for 5 s in the middle of the walk."""
+    demonstration = Demonstration(folder)
+    pid = demonstration.child("node")
+    time.sleep(12.0)
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(5.0)
+    os.kill(pid, signal.SIGCONT)
+    status, took = demonstration.end()
+    row(
+        "SIGSTOP of the node for 5 s",
+        "lockstep waits and goes on",
+        f"status {status} {took:.0f} s later; {last_line(demonstration.log)}",
+        "5 s",
+    )
+
+
+def pages(folder: Path) -> None:
+    """Step a standing robot beside a viewer with 50 hostile and slow visitors."""
+    program = ROOT / "test" / "viewer" / "hostile_visitors.py"
+    done = subprocess.run(
+        [sys.executable, str(program)], cwd=ROOT / "test", capture_output=True, text=True
+    )
+    row(
+        "50 slow and hostile visitors of the viewer",
+        "the step goes on as before; who behaves is served",
+        done.stdout.strip() or done.stderr.strip()[-200:],
+        "pages beyond the eighth, junk",
+    )
+
+
+def names_and_floods(folder: Path) -> None:
+    """Three publishers at 10 kHz; then a second node of the same name."""
+    from ros.conftest import Listener, Simulations
+
+    simulations, listener = Simulations(folder), Listener()
+    try:
+        node = simulations.start()
+        floods = [subprocess.Popen([sys.executable, "-c", FLOOD]) for _ in range(3)]
+        for flood in floods:
+            flood.wait(LIMIT)
+        statuses = listener.collect("diagnostic_msgs/msg/DiagnosticArray", "/diagnostics")
+        listener.wait_for(lambda: statuses)
+        values = {v.key: v.value for v in statuses[-1].status[1].values}
+        row(
+            "three publishers of joint_commands at 10 kHz for 10 s",
+            "steps go on, the last command counts, what overflows is counted",
+            f"node alive: {node.exit_code is None}; {values['accepted']} accepted",
+            "commands that came faster than steps were made",
+        )
+        simulations.start(start_paused=True)
+        said = node.wait_for_line("another node is called", 30.0)
+        answered = listener.call("/hrpsim/pause").success
+        row(
+            "two nodes of one name",
+            "both run; each warns",
+            f"warned: {said}; requests answered: {answered}",
+            "requests reach either of them",
+        )
+    finally:
+        listener.close()
+        simulations.stop()
+
+
+FLOOD = """
+import time, rclpy
+from sensor_msgs.msg import JointState
+rclpy.init()
+node = rclpy.create_node("flood")
+publisher = node.create_publisher(JointState, "joint_commands", 10)
+message = JointState(name=["HEAD_JOINT0"], position=[0.1])
+begin, sent = time.monotonic(), 0
+while (passed := time.monotonic() - begin) < 10.0:
+    while sent < 1e4 * passed:
+        publisher.publish(message)
+        sent += 1
+    time.sleep(1e-4)
+rclpy.shutdown()
+"""
+
+
+def places(folder: Path) -> None:
+    """Run the node where it can write nowhere, and as somebody whose it is not."""
+    for name, promise, options in (
+        ("no place for logs", "one line, status 1", {"ROS_LOG_DIR": "/proc/none"}),
+        (
+            "no home, no place for kernels",
+            "one line; it compiles and runs",
+            {
+                "HOME": "/proc/none",
+                "HRPSIM_CACHE_DIR": "/proc/none",
+                "ROS_LOG_DIR": str(folder / "log"),
+            },
+        ),
+    ):
+        done = run_node({**os.environ, **options})
+        said = [line for line in done.stdout.splitlines() if line.startswith("hrpsim: ")]
+        kept = [line[:110] for line in said if "compil" not in line or "cannot be kept" in line]
+        row(name, promise, f"status {done.returncode}: {'; '.join(kept)}", "nothing")
+    if os.geteuid() == 0:
+        done = run_node({**os.environ, "HOME": "/tmp", "ROS_LOG_DIR": "/tmp"}, user=65534)
+        row(
+            "install and kernels that the user cannot write to",
+            "it runs with the kernels that are there",
+            f"status {done.returncode}: {done.stdout.splitlines()[-1][-90:]}",
+            "nothing",
+        )
+        without = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o ro none /dev/shm && exec "$@"']
+        done = run_node(dict(os.environ), before=(*without, "sh"))
+        row(
+            "no /dev/shm",
+            "DDS goes over UDP",
+            f"status {done.returncode}: {(done.stdout.splitlines() or [''])[-1][-90:]}",
+            "nothing",
+        )
+
+
+def run_node(environment: dict[str, str], before: tuple[str, ...] = (), user: int | None = None):
+    """Return how a node of half a simulated second ended."""
+    command = [
+        *before,
+        sys.executable,
+        "-m",
+        "hrpsim.ros.node",
+        "--ros-args",
+        "-p",
+        "duration:=0.5",
+    ]
+    return subprocess.run(
+        command,
+        cwd=ROOT,
+        env=environment,
+        user=user,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+    )
+
+
+def last_line(log: Path) -> str:
+    """Return the last line of a log, without its time."""
+    return (log.read_text().splitlines() or [""])[-1].rpartition("] ")[2][:120]
+
+
+def row(*cells: str) -> None:
+    """Print a line of the table."""
+    print("| " + " | ".join(cell.replace("|", "/").replace("\n", " ") for cell in cells) + " |")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Print the page."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    print(HEAD.format(cpus=os.cpu_count(), load=os.getloadavg()[0]))
+    from hrpsim.ros.domain import PrivateDomain
+
+    with tempfile.TemporaryDirectory() as name, PrivateDomain() as domain:
+        os.environ.update(domain.environment())
+        folder = Path(name)
+        names_and_floods(folder)
+        places(folder)
+        pages(folder)
+        stopped(folder)
+        kills(folder, count)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""SIGINT and SIGTERM end a command at once, whatever it is at, and leave nothing behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from hrpsim.resources import share_path
+
+SOON = 5.0  # [s] on a machine that is busy with other tests; 0.2 s on a quiet one
+COMPILING = """
+import ctypes, signal
+from hrpsim.interrupts import ends_while_compiling
+
+libc = ctypes.CDLL(None)
+inside = {"__name__": "llvmlite.binding", "libc": libc}
+exec("def compile_module():\\n    for _ in range(60): libc.poll(None, 0, 500)", inside)
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda *_: None)  # as if the call never came back to Python
+with ends_while_compiling(lambda: print("cleaned", flush=True)):
+    print("busy", flush=True)
+    inside["compile_module"]()
+"""
+
+
+def ended(command, number, line, **options):
+    """Return status, output and how long a command lives after a signal that follows `line`."""
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
+    ) as process:
+        said = []
+        for text in process.stdout:
+            said.append(text)
+            if line in text:
+                break
+        time.sleep(0.3)
+        begin = time.monotonic()
+        process.send_signal(number)
+        rest = process.communicate(timeout=60)[0]
+        return process.returncode, "".join(said) + rest, time.monotonic() - begin
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_compiler_that_does_not_come_back_is_no_obstacle(number):
+    """Law: a signal ends the process while code runs that never returns to Python's handlers."""
+    status, said, took = ended([sys.executable, "-c", COMPILING], number, "busy")
+    assert status == 128 + number and "cleaned" in said
+    assert took < SOON
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_compilation_can_be_interrupted(number, tmp_path):
+    """Law: while nothing is compiled yet a command ends as it does later, its cache whole."""
+    command = [sys.executable, "-m", "hrpsim.cli", "run", str(share_path("config/stand.yaml"))]
+    environment = {**os.environ, "HRPSIM_CACHE_DIR": str(tmp_path)}
+    status, said, took = ended(command, number, "compiling the kernels", env=environment)
+    assert status == 128 + number and "Traceback" not in said
+    assert took < SOON
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_the_viewer_closes_on_sigterm():
+    """Law: SIGTERM is Ctrl-C to the viewer: it closes the page and ends with status 0."""
+    pytest.importorskip("viser", reason="viser is not installed: hrpsim[viewer]")
+    world = str(share_path("config/stand.yaml"))
+    command = [sys.executable, "-m", "hrpsim.cli", "run", world, "--viewer", "--port", "0"]
+    status, said, took = ended(command, signal.SIGTERM, "shows the world")
+    assert status == 0 and "Traceback" not in said
+    assert took < 2 * SOON  # viser's own end takes a second
