@@ -13,7 +13,7 @@ import time
 
 import msgspec
 
-_RATE, _AT_ONCE = 200.0, 400  # messages a second: a page that is dragged about sends some 120
+_RATE, _AT_ONCE = 100.0, 400  # messages a second: a page that is dragged about sends some 80
 _BYTES, _BYTES_AT_ONCE = 2.0e6, 8.0e6  # a second, or one of the largest messages
 _MOST_JUNK = 20  # messages, until a page is not listened to any more
 _UNASKED = ("FileTransfer", "ShareUrl")  # how the names of messages begin that nobody may send
@@ -41,10 +41,11 @@ class Allowance:
             await asyncio.sleep(-self._left / self._rate)
 
 
-async def pass_messages(reader, writer, largest: int) -> None:
+async def pass_messages(reader, writer, largest: int, of_all: Allowance) -> None:
     """Pass the frames of a page on to viser until it leaves.
 
-    Raises TooMuch for a message of more than `largest` bytes, and for a page that sends junk.
+    of_all: what all pages may send together. Raises TooMuch for a message of more than `largest`
+    bytes, and for a page that sends junk.
     """
     messages = Allowance(_RATE, _AT_ONCE)
     volume = Allowance(max(_BYTES, largest), max(_BYTES_AT_ONCE, largest))
@@ -53,6 +54,7 @@ async def pass_messages(reader, writer, largest: int) -> None:
     while True:
         final, code, payload = await _frame(reader, largest)
         await messages.spend(1)
+        await of_all.spend(1)
         await volume.spend(len(payload))
         if code >= _CLOSE:
             writer.write(_packed(code, payload))

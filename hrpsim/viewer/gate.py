@@ -20,10 +20,12 @@ from hrpsim.viewer.visitors import Request, Visitors, refusal
 
 _MOST_CONNECTIONS = 64
 _MOST_PAGES = 8  # that are shown the world at a time: each costs a share of every frame
-_ARRIVALS, _ARRIVALS_AT_ONCE = 50.0, 100  # connections a second
+_ARRIVALS, _ARRIVALS_AT_ONCE = 20.0, 60  # connections a second
+_MESSAGES, _MESSAGES_AT_ONCE = 250.0, 1000  # of all pages together, a second
 _HEAD_SIZE = 16 * 1024  # [bytes]
 _HEAD_TIME = 5.0  # [s] for the head of a request to come
 _PIECE = 64 * 1024  # [bytes]
+_BUFFER = 256 * 1024  # of a connection [bytes]: who does not read is soon sent nothing more
 _PORTS = 1000  # that are tried, from the wanted one on
 _HEAD_LINES = (
     "X-Frame-Options: DENY\r\nContent-Security-Policy: frame-ancestors 'none'\r\n"
@@ -46,6 +48,7 @@ class Gate:
         self.port: int = self._socket.getsockname()[1]
         self._visitors = Visitors(host, self.port, self.token)
         self._pages = 0
+        self._messages = Allowance(_MESSAGES, _MESSAGES_AT_ONCE)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="viewer gate", daemon=True)
         self._thread.start()
@@ -93,6 +96,7 @@ class Gate:
 
     async def _visit(self, connection: socket.socket) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER)
         reader, writer = await asyncio.open_connection(sock=connection, limit=_HEAD_SIZE)
         try:
             await self._answer(reader, writer)
@@ -114,7 +118,7 @@ class Gate:
             writer.write(refused)
             await asyncio.wait_for(writer.drain(), _HEAD_TIME)
             return
-        inside_reader, inside_writer = await asyncio.open_connection(*self._inside)
+        inside_reader, inside_writer = await self._go_inside()
         try:
             inside_writer.write(request.to_bytes())
             if request.is_websocket:
@@ -124,11 +128,22 @@ class Gate:
         finally:
             inside_writer.close()
 
+    async def _go_inside(self):
+        way = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            way.setblocking(False)
+            way.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
+            await self._loop.sock_connect(way, self._inside)
+            return await asyncio.open_connection(sock=way, limit=_HEAD_SIZE)
+        except BaseException:
+            way.close()
+            raise
+
     async def _show(self, reader, writer, inside_reader, inside_writer) -> None:
         """Pass messages both ways until one of the two ends it."""
         self._pages += 1
         ways = [
-            asyncio.ensure_future(pass_messages(reader, inside_writer, self._message_limit)),
+            asyncio.ensure_future(self._pass_in(reader, inside_writer)),
             asyncio.ensure_future(_pass_on(inside_reader, writer)),
         ]
         try:
@@ -138,6 +153,9 @@ class Gate:
             for way in ways:
                 way.cancel()
             await asyncio.gather(*ways, return_exceptions=True)
+
+    async def _pass_in(self, reader, inside_writer) -> None:
+        await pass_messages(reader, inside_writer, self._message_limit, self._messages)
 
     async def _send_file(self, request: Request, writer, inside_reader) -> None:
         """Pass on what viser answers to a GET, with the token as a cookie where it was shown."""

@@ -37,7 +37,8 @@ class PageFaults(logging.Filter):
         error = record.exc_info[1] if record.exc_info else None
         if error is None or not (record.name == _LOGGERS[0] or _is_of_viser(error)):
             return True
-        self.note(error)
+        if not type(error).__name__.startswith("ConnectionClosed"):  # it just left
+            self.note(error)
         return False
 
 

@@ -6,6 +6,8 @@ import secrets
 import socket
 import sys
 import time
+from contextlib import redirect_stdout
+from io import StringIO
 
 import numpy as np
 
@@ -58,7 +60,8 @@ class Viewer:
         page_faults.install()
         self.session = session or Session(world, motion)
         inside = _hidden_address()
-        self.server = viser.ViserServer(host=inside, port=0, label="hrpsim", verbose=False)
+        with redirect_stdout(StringIO()):  # it would tell an address that is not for people
+            self.server = viser.ViserServer(host=inside, port=0, label="hrpsim", verbose=False)
         self.host = host
         try:
             self.gate = Gate(

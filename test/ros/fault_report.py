@@ -2,8 +2,8 @@
 
     cd test && python -m ros.fault_report [kills] > ../docs/faults.md
 
-Each line says what is promised, what happened, and what was lost. `kills` is how many demonstrations
-are broken by killing one of their processes at a random moment (20).
+Each line says what is promised, what happened, and what was lost. `kills` is how many
+demonstrations are broken by killing one of their processes at a random moment (20).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = """# Faults brought about on purpose
 
-Made by `python -m ros.fault_report` in test/, on a machine with {cpus} processors under a load of {load:.1f}.
+Made by `python -m ros.fault_report` in test/, with {cpus} processors under a load of {load:.1f}.
 
 | fault | promised | happened | lost |
 | --- | --- | --- | --- |"""
@@ -217,15 +217,14 @@ def places(folder: Path) -> None:
         kept = [line[:110] for line in said if "compil" not in line or "cannot be kept" in line]
         row(name, promise, f"status {done.returncode}: {'; '.join(kept)}", "nothing")
     if os.geteuid() == 0:
-        done = run_node({**os.environ, "HOME": "/tmp", "ROS_LOG_DIR": "/tmp"}, user=65534)
+        done = run_node(dict(os.environ), before=confined("mount --bind -o ro {0} {0}", ROOT))
         row(
-            "install and kernels that the user cannot write to",
+            "read-only install, and kernels that cannot be written to",
             "it runs with the kernels that are there",
-            f"status {done.returncode}: {done.stdout.splitlines()[-1][-90:]}",
+            f"status {done.returncode}: {(done.stdout.splitlines() or [''])[-1][-90:]}",
             "nothing",
         )
-        without = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o ro none /dev/shm && exec "$@"']
-        done = run_node(dict(os.environ), before=(*without, "sh"))
+        done = run_node(dict(os.environ), before=confined("mount -t tmpfs -o ro none /dev/shm"))
         row(
             "no /dev/shm",
             "DDS goes over UDP",
@@ -234,7 +233,12 @@ def places(folder: Path) -> None:
         )
 
 
-def run_node(environment: dict[str, str], before: tuple[str, ...] = (), user: int | None = None):
+def confined(mount: str, *paths: Path) -> tuple[str, ...]:
+    """Return what begins a command that sees another file system."""
+    return "unshare", "-m", "sh", "-c", mount.format(*paths) + ' && exec "$@"', "sh"
+
+
+def run_node(environment: dict[str, str], before: tuple[str, ...] = ()):
     """Return how a node of half a simulated second ended."""
     command = [
         *before,
@@ -249,7 +253,6 @@ def run_node(environment: dict[str, str], before: tuple[str, ...] = (), user: in
         command,
         cwd=ROOT,
         env=environment,
-        user=user,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
