@@ -137,13 +137,12 @@ def stopped(folder: Path) -> None:
 def pages(folder: Path) -> None:
     """Step a standing robot beside a viewer with 50 hostile and slow visitors."""
     program = ROOT / "test" / "viewer" / "hostile_visitors.py"
-    done = subprocess.run(
-        [sys.executable, str(program)], cwd=ROOT / "test", capture_output=True, text=True
-    )
+    command = ["nice", "-n", "-15", sys.executable, str(program)]  # what else runs is not the cause
+    done = subprocess.run(command, cwd=ROOT / "test", capture_output=True, text=True)
     row(
         "50 slow and hostile visitors of the viewer",
         "the step goes on as before; who behaves is served",
-        done.stdout.strip() or done.stderr.strip()[-200:],
+        (done.stdout.strip() or done.stderr.strip()).splitlines()[-1],
         "pages beyond the eighth, junk",
     )
 
@@ -214,7 +213,7 @@ def places(folder: Path) -> None:
     ):
         done = run_node({**os.environ, **options})
         said = [line for line in done.stdout.splitlines() if line.startswith("hrpsim: ")]
-        kept = [line[:110] for line in said if "compil" not in line or "cannot be kept" in line]
+        kept = [line[:200] for line in said if "compil" not in line or "cannot be kept" in line]
         row(name, promise, f"status {done.returncode}: {'; '.join(kept)}", "nothing")
     if os.geteuid() == 0:
         done = run_node(dict(os.environ), before=confined("mount --bind -o ro {0} {0}", ROOT))
