@@ -1,0 +1,91 @@
+"""What callbacks raise: refusals are told to who asked, the node's own faults are logged as well."""
+
+import pytest
+from rclpy.executors import ExternalShutdownException
+from std_srvs.srv import Trigger
+
+from hrpsim.errors import WorldError
+from hrpsim.ros.faults import Faults, shortened
+from hrpsim.ros.rejections import Rejections
+
+
+class Log:
+    """Takes what a logger would."""
+
+    def __init__(self):
+        self.lines = []
+
+    def error(self, text):
+        self.lines.append(text)
+
+    warning = error
+
+
+@pytest.fixture
+def log():
+    return Log()
+
+
+@pytest.fixture
+def faults(log):
+    return Faults(lambda: log, clock=lambda: 0.0)
+
+
+def raising(error):
+    def callback(*arguments):
+        raise error
+
+    return callback
+
+
+@pytest.mark.parametrize(
+    "error, count, answer",
+    [
+        (WorldError("no such body"), 0, "no such body"),
+        (RecursionError(), 0, "it is nested too deep"),
+        (MemoryError(), 0, "it needs more memory than there is"),
+        (KeyError("mass"), 1, "internal error: KeyError: 'mass'; the log has its traceback"),
+    ],
+)
+def test_a_service_answers_whatever_is_raised(faults, log, error, count, answer):
+    """Law: every error becomes an answer; only the node's own are counted and logged."""
+    callback = faults.answering(Trigger, "~/step", raising(error))
+    response = callback(Trigger.Request(), Trigger.Response())
+    assert not response.success and answer in response.message
+    assert faults.count == count
+    assert ["Traceback" in line for line in log.lines] == [True] * count
+
+
+def test_the_same_traceback_stands_in_the_log_once(faults, log):
+    """Law: a fault that comes again and again is counted, and logged once in a while."""
+    for _ in range(50):
+        with faults.held("publishing"):
+            raise ValueError("again")
+    assert faults.count == 50
+    assert sum("Traceback" in line for line in log.lines) == 1
+
+
+def test_the_end_of_ros_is_no_fault(faults):
+    """Law: who ends ROS ends the loop."""
+    with pytest.raises(ExternalShutdownException), faults.held("a turn"):
+        raise ExternalShutdownException
+    with pytest.raises(KeyboardInterrupt), faults.held("a turn"):
+        raise KeyboardInterrupt
+
+
+def test_a_message_is_followed_or_rejected(faults, log):
+    """Law: a message whose handling raises anything counts as rejected, and the next is heard."""
+    rejections = Rejections(log, faults)
+    heard = []
+    assert rejections.follow(heard.append, 1, "/topic")
+    assert not rejections.follow(raising(TypeError("odd")), 2, "/topic", "the base stays")
+    assert rejections.follow(heard.append, 3, "/topic")
+    assert heard == [1, 3] and rejections.count == 1 and faults.count == 1
+    assert "rejected, the base stays: /topic: internal error: TypeError: odd" in rejections.last
+
+
+def test_answers_can_be_sent():
+    """Law: an answer is Unicode of bounded length, whatever it quotes."""
+    text = shortened("\ud800" * 10_000)
+    text.encode("utf-8")
+    assert len(text) < 3000
