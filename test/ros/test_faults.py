@@ -1,4 +1,4 @@
-"""What callbacks raise: refusals are told to who asked, the node's own faults are logged as well."""
+"""What callbacks raise: refusals are told to who asked, own faults are logged as well."""
 
 import pytest
 from rclpy.executors import ExternalShutdownException
