@@ -1,0 +1,33 @@
+"""Changes of a world that a signal must not cut in two: handlers run when they are over."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let the handlers of SIGINT and SIGTERM wait until the block is done.
+
+    Python runs handlers in its main thread alone: in others nothing needs to wait.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    waiting: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+    ours = {n: h for n, h in handlers.items() if callable(h)}
+    try:
+        for number in ours:
+            signal.signal(number, lambda given, frame: waiting.append(given))
+        yield
+    finally:
+        for number, handler in ours.items():
+            signal.signal(number, handler)
+        for number in waiting:
+            signal.raise_signal(number)
