@@ -59,8 +59,7 @@ def solve_round(s, island, now):
     tolerance = -_EXACT * fastest
     if island == s.tally[0].direct_island and not span.timed:
         leave_out_rest(s, span)
-        call_with_scene(s, DIRECT_ISLAND, (tolerance,))
-        taken = s.tally[0].row_count * s.tally[0].row_count
+        taken = call_with_scene(s, DIRECT_ISLAND, (tolerance,))
     else:
         taken = solve_chosen(s, span, tolerance)
     _apply(s, now)

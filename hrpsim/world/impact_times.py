@@ -21,8 +21,8 @@ from hrpsim.world.status import DONE, MORE_CANDIDATES, NEEDS_KERNEL
 _PASSES = 4  # over the pairs: a tree that stops may come to lie in the way of another
 
 # Looks at pairs of shapes in one search through a step: so many, and more for each pair. One at a
-# mesh counts for several. What is left when they are used up stays where it began.
-_LOOKS, _MORE_LOOKS, _OF_MESH = 4096, 64, 8
+# mesh counts for many. What is left when they are used up stays where it began.
+_LOOKS, _MORE_LOOKS, _OF_MESH = 16_384, 64, 64
 
 
 @inlined_kernel

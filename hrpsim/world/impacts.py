@@ -36,9 +36,10 @@ from hrpsim.world.status import DONE, LOOK_FURTHER, RESOLVED
 from hrpsim.world.strike import change_velocity
 from hrpsim.world.struck import forget_struck_impulses
 
-# Updates of contacts and rows, and looks at them, that all impacts of a step may take: so many, and
-# more for each unit. What still closes then meets no restitution.
-_UPDATES, _MORE_UPDATES = 2_000_000, 2000
+# Rounds in one island in a step: so many, and more for each of its units; and updates of contacts
+# and rows, and looks at them, that all may take. What still closes then meets no restitution.
+_ROUNDS, _MORE_ROUNDS = 2000, 20
+_UPDATES = 1_000_000
 
 
 @late_kernel
@@ -64,7 +65,7 @@ def resolve_impacts(s):
             find_support(s, k)
     _take_mean_velocity(s)
     clear_loads(s)
-    left = _UPDATES + _MORE_UPDATES * tally.row_count
+    left = _UPDATES
     for k in range(tally.island_count):
         if spans[k].meets:
             begin_island(s, spans[k])
@@ -146,7 +147,9 @@ def _let_strike(s, island, left):
     """
     tally, span, rows = s.tally[0], s.islands.spans[island], s.rows
     now = 0.0
-    while left > 0:
+    for _ in range(_ROUNDS + _MORE_ROUNDS * (span.end - span.first)):
+        if left <= 0:
+            break
         then = _next_time(s, span, now)
         if then == math.inf:
             return left
@@ -164,7 +167,7 @@ def _let_strike(s, island, left):
         if is_one_sided(rows.rows[rows.units[k]]) and is_closed(impact, now):
             struck = strikes(impact, now, span.timed, s.settings[0].restitution_threshold)
             tally.impacts_left += 1 if struck else 0
-    return 0
+    return left
 
 
 @inner_kernel

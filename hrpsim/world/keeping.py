@@ -50,7 +50,7 @@ class Keeping:
         self.forget_contacts()
         self.scene.tally["wrench_count"] = 0
         self.scene.tally["contact_count"] = self.scene.tally["previous_count"] = 0
-        self.scene.tally["impacts_cut"] = 0
+        self.scene.tally["impacts_cut"] = self.scene.tally["due"] = 0
         self.scene.tally["born_count"] = 0
         self.scene.islands.trees["rest_steps"] = 0
         self.scene.sensors["reading"] = 0.0

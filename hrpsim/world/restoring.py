@@ -11,7 +11,7 @@ from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.rows import CONTACT_ROW
 from hrpsim.dynamics.joint_forces import restore_marks
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.world.status import DIVERGED, LOOK_FURTHER, SINGULAR, TOO_STIFF
+from hrpsim.world.status import DIVERGED, LOOK_FURTHER, SINGULAR, TOO_STIFF, WAKES
 from hrpsim.world.struck import forget_struck_impulses
 
 
@@ -52,12 +52,14 @@ def restore_start(s, status):
         s.spring_hinges[h] = work.spring_hinges_start[h]
     if status == SINGULAR or status == DIVERGED or status == TOO_STIFF:
         _name_fault(s, status)
-        _restore_tally(s)
-        for c in range(tally.contact_count):
-            s.collision.contacts[c] = s.collision.previous[c]
-            s.collision.contacts[c].forgotten = 0
-    elif status != LOOK_FURTHER:
-        tally.struck = work.tally_start[0].struck
+    _restore_tally(s)
+    if status == WAKES or status == LOOK_FURTHER:
+        tally.contact_count = tally.found_count  # what is to wake has its part in these
+        return
+    tally.contact_count = tally.previous_count
+    for c in range(tally.contact_count):
+        s.collision.contacts[c] = s.collision.previous[c]
+        s.collision.contacts[c].forgotten = 0
 
 
 @inlined_kernel
@@ -102,4 +104,4 @@ def _restore_tally(s):
     tally.needed, tally.looks, tally.candidate_count = needed, looks, pairs
     tally.fault_kind, tally.fault_source, tally.fault_other = kind, source, other
     tally.fault_stiffness, tally.stiffness, tally.worst_row = softened, stiffness, -1
-    tally.contact_count, tally.found_count = tally.previous_count, found
+    tally.found_count = found

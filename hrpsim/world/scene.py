@@ -50,6 +50,7 @@ TALLY = np.dtype(
         ("connection_rows", "i8"),
         ("port_count", "i8"),
         ("wrench_count", "i8"),
+        ("due", "i8"),  # status that asks for something to be done before the next step
         ("struck", "i8"),  # whether the step began with impacts
         ("impact_rounds", "i8"),  # rounds in which impacts with restitution were solved
         ("looks", "i8"),  # how often contacts were looked for further away, for impacts

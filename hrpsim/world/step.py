@@ -75,6 +75,7 @@ def advance(scene, steps):
         if not scene.tally[0].converged:
             keep_worst(scene, unmet)
             unmet += 1
+        scene.tally[0].due = status
         if status == FALLS_ASLEEP:
             return done + 1, status, unmet
         if steps > 1 and monotonic_seconds() > end:

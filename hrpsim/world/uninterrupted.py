@@ -7,12 +7,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let the handlers of SIGINT and SIGTERM wait until the block is done.
+    """Let the handlers of signals wait until the block is done.
 
     Python runs handlers in its main thread alone: in others nothing needs to wait.
     """
@@ -20,8 +18,8 @@ def uninterrupted() -> Iterator[None]:
         yield
         return
     waiting: list[int] = []
-    handlers = {number: signal.getsignal(number) for number in _SIGNALS}
-    ours = {n: h for n, h in handlers.items() if callable(h)}
+    handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
+    ours = {number: handler for number, handler in handlers.items() if callable(handler)}
     try:
         for number in ours:
             signal.signal(number, lambda given, frame: waiting.append(given))

@@ -150,6 +150,7 @@ class World(
         self._clock = np.zeros(1, dtype=np.int64)  # steps done; counted by the compiled step
         self._steps_before = 0  # the last call of `step`
         self._stepping = False
+        self._was_cut = False  # the last call of `step`, by a signal
         self._unmet_in_call, self._unmet_since_reset = Unmet(), Unmet()
 
     # -- building ---------------------------------------------------------------------------
@@ -376,10 +377,15 @@ class World(
             self._steps_before = self._clock[0]
             if self._unmet_in_call.count:
                 self._unmet_in_call = Unmet()
+            if self._was_cut:
+                self._finish_what_was_cut()
             self._advance(n)
         except WorldError:
             if self._clock[0] == self._steps_before:
                 self._steps_before, self._unmet_in_call = before
+            raise
+        except BaseException:
+            self._was_cut = True
             raise
         finally:
             self._stepping = False
@@ -410,6 +416,12 @@ class World(
                 self._note_unmet(unmet)
             if status != ended.DONE:
                 self._heed(status)
+
+    def _finish_what_was_cut(self) -> None:
+        """Do what the last step asked for, if a signal came between."""
+        self._was_cut = False
+        if self._scene.tally["due"][0] == ended.FALLS_ASLEEP:
+            self._heed(ended.FALLS_ASLEEP)
 
     def _refuse_while_stepping(self) -> None:
         """WorldError while `step` is at work: what it works on cannot be changed or asked for."""
@@ -449,6 +461,7 @@ class World(
         with uninterrupted():
             if status == ended.FALLS_ASLEEP:
                 self._fall_asleep()
+                scene.tally["due"] = ended.DONE
             elif status == ended.WAKES:
                 self._wake_shape(int(scene.tally["needed"][0]))
             else:
