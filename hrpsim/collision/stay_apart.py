@@ -14,7 +14,7 @@ from hrpsim.collision.distance import lowest_along
 from hrpsim.collision.mesh_contacts import mesh_contacts
 from hrpsim.collision.support import core_reach
 from hrpsim.compiled import inlined_kernel, inner_kernel
-from hrpsim.model.geometry import CAPSULE, MESH, SPHERE
+from hrpsim.model.geometry import CAPSULE, CYLINDER, MESH, SPHERE
 
 
 @inner_kernel
@@ -108,13 +108,30 @@ def _closing_way(pair, until_a, until_b, nx, ny, nz, collision):
 
 @inlined_kernel
 def turning_way(shape, motion):
-    """Return a bound on how far the turn of a step takes any point of a shape [m]."""
-    return 0.0 if shape.kind == SPHERE or not motion.angle > 0.0 else motion.angle * shape.radius
+    """Return a bound on how far the turn of a step takes the surface of a shape [m].
+
+    A turn about its own axis leaves a cylinder or capsule where it is, any turn a ball.
+    """
+    if shape.kind == SPHERE or not motion.angle > 0.0:
+        return 0.0
+    way = motion.angle * shape.radius
+    if shape.kind == CYLINDER or shape.kind == CAPSULE:
+        R, e = motion.R_start, motion.axis
+        way *= math.sqrt(_cross_square(e[0], e[1], e[2], R[0, 2], R[1, 2], R[2, 2]))
+    return way
 
 
 @inlined_kernel
 def _turning_along(shape, motion, nx, ny, nz):
-    """Return a bound on how far the turn of a step takes any point of a shape along n [m]."""
-    x, y, z = motion.axis[0], motion.axis[1], motion.axis[2]
-    across = (ny * z - nz * y) ** 2 + (nz * x - nx * z) ** 2 + (nx * y - ny * x) ** 2
-    return turning_way(shape, motion) * math.sqrt(across)
+    """Return a bound on how far the turn of a step takes the surface of a shape along n [m]."""
+    if not motion.angle > 0.0:
+        return 0.0
+    e = motion.axis
+    along = motion.angle * shape.radius * math.sqrt(_cross_square(nx, ny, nz, e[0], e[1], e[2]))
+    return min(along, turning_way(shape, motion))
+
+
+@inlined_kernel
+def _cross_square(x, y, z, a, b, c):
+    """Return the square of the cross product of (x, y, z) and (a, b, c)."""
+    return (y * c - z * b) ** 2 + (z * a - x * c) ** 2 + (x * b - y * a) ** 2
