@@ -243,11 +243,9 @@ def _make(world: hrpsim.World, what: str, given: dict, made: list, pushes: list)
     elif what == "robot":
         made.append(_add_robot(world, **given))
     else:
-        a, b = made[given.pop("a" if "a" in given else "body")], None
-        if "b" in given:
-            number = given.pop("b")
-            b = made[number] if number >= 0 else None
-        if a is None:
+        numbers = [given.pop(end) for end in ("a", "body", "b") if end in given]
+        a, b = ([*(made[n] if 0 <= n < len(made) else None for n in numbers), None])[:2]
+        if a is None:  # refused, or left out of a shorter recipe
             return
         if what == "connection":
             world.connect(a, b, **given)

@@ -184,3 +184,24 @@ def run_steps(world, count: int) -> bool:
     except hrpsim.WorldError:
         pass
     return all(np.isfinite(body.q).all() for body in world.bodies.values())
+
+
+def test_looks_at_hulls_that_lie_in_each_other_are_bounded():
+    """Eight in one place, thrown about: two searches a step of 16 384 + 64 a pair, a look is 64."""
+    rng = np.random.default_rng(5)
+    world = hrpsim.World(time_step=0.02)
+    world.set_friction("default", "default", 0.5, restitution=0.9)
+    points = rng.normal(size=(20, 3)) * 0.1
+    for _ in range(8):
+        world.add_body(
+            hrpsim.ConvexHull(points),
+            1.0,
+            rng.uniform(-0.1, 0.1, 3),
+            rng.normal(size=4),
+            velocity=rng.normal(size=3) * 50.0,
+            angular_velocity=rng.normal(size=3) * 50.0,
+        )
+    for _ in range(5):
+        world.step()
+        assert world.stats.impact_looks < 2 * (16_384 + 64 * 28) / 64 + 256
+    assert all(np.isfinite(body.q).all() for body in world.bodies.values())
