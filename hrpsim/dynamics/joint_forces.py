@@ -151,6 +151,7 @@ def delivered_effort(forest, control, q, velocity_before, velocity, horizon, app
     for k in range(forest.dofs.shape[0]):
         dof, law = forest.dofs[k], control[k]
         if dof.q_index < 0:
+            applied_out[k] = 0.0
             continue
         rate = velocity_before[k]
         ahead = law.ahead if horizon > 0.0 else 0.0
