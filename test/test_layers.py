@@ -12,7 +12,7 @@ FACADE = "the public names of hrpsim/__init__.py"
 
 # From the bottom up. Packages of one row do not import each other.
 LAYERS = [
-    {"errors", "compiler", "resources", "kernel_files", "interrupts"},
+    {"errors", "clock", "compiler", "resources", "kernel_files", "interrupts"},
     {"kernel_cache", "compiler_choice"},
     {"compiled", "reference"},
     {"late"},

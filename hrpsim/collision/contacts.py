@@ -53,6 +53,8 @@ CONTACT = np.dtype(
         ("gap", "f8"),  # [m], negative inside
         ("is_new", "i8"),  # whether the last step did not have it
         ("impulse", "f8", (3,)),  # along the normal and the two tangents [Ns]
+        ("warm", "f8", (3,)),  # the part of it that a next step starts from
+        ("forgotten", "i8"),  # of the last step's: whether none starts from it, for a set state
         ("axis_angle", "f8"),  # of the friction pyramid's axes, drawn at the contact's birth [rad]
         ("turn", "f8", (2,)),  # cosine and sine between the tangents and the axes of its rows
         ("struck", "f8", (3,)),  # the part of it that came at once [Ns]
@@ -110,7 +112,7 @@ class Collision(NamedTuple):
     meeting: np.ndarray  # (1,) MEETING, work for a pair with a mesh
     meeting_candidates: np.ndarray  # (CANDIDATE_COUNT,) CANDIDATE
     contacts: np.ndarray  # (capacity,) CONTACT, sorted by pair
-    previous: np.ndarray  # (capacity,) CONTACT of the last step
+    previous: np.ndarray  # (capacity,) the same of the last step, which a step leaves alone
     motions: np.ndarray  # (s,) MOTION of the step, where something is fast
     excluded: np.ndarray  # (k, 2) pairs a < b of shapes that never meet, ascending
 
@@ -291,9 +293,10 @@ def _recall_points(previous, previous_count, number_a, number_b, m_out):
         kept = previous[first]
         if kept.shape_a != number_a or kept.shape_b != number_b:
             break
-        m_out.memory_feature[count], m_out.memory_load[count] = kept.feature, kept.impulse[0]
         first += 1
-        count += 1
+        if not kept.forgotten:
+            m_out.memory_feature[count], m_out.memory_load[count] = kept.feature, kept.warm[0]
+            count += 1
     m_out.memory_count = count
 
 
@@ -348,16 +351,16 @@ def recall_impulses(previous_count, previous, count, contacts, born):
         j = k
         is_new = True
         while j < previous_count and previous[j].shape_a == a and previous[j].shape_b == b:
-            if previous[j].feature == contact.feature:
+            if previous[j].feature == contact.feature and not previous[j].forgotten:
                 for r in range(3):
-                    contact.impulse[r] = previous[j].impulse[r]
+                    contact.impulse[r] = previous[j].warm[r]
                 contact.axis_angle = previous[j].axis_angle
                 copy_friction_state(previous[j], contact)
                 copy_slip(previous[j], contact)
                 is_new = False
                 break
             j += 1
-        contact.is_new = 1 if is_new else 0
+        contact.is_new, contact.forgotten = (1 if is_new else 0), 0
         if is_new:
             contact.axis_angle = 0.5 * math.pi * _uniform(born + new)
             contact.phase, contact.softening = 0, 1.0

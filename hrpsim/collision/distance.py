@@ -152,17 +152,17 @@ def _has_inside(polyhedra, m, side):
 
 
 @inner_kernel
-def _height_over_plane(polyhedra, m, side, best):
-    """Return the height of the lowest vertex over z = 0 of the other frame, at most `best` [m]."""
-    R, height, stack = m.R[side], m.t[side, 2], m.stack
-    stack[0] = polyhedra.solids[m.solid[side]].root
+def lowest_along(polyhedra, number, x, y, z, start, best, stack):
+    """Return the least of `start` + (x, y, z) p over the vertices p of a solid, at most `best`."""
+    stack[0] = polyhedra.solids[number].root
     waiting = 1
     while waiting > 0:
         waiting -= 1
         node = polyhedra.nodes[stack[waiting]]
-        low = height
+        low = start
         for j in range(3):
-            low += R[2, j] * node.center[j] - abs(R[2, j]) * node.half[j]
+            n = x if j == 0 else (y if j == 1 else z)
+            low += n * node.center[j] - abs(n) * node.half[j]
         if low >= best:
             continue
         if node.child >= 0:
@@ -172,8 +172,16 @@ def _height_over_plane(polyhedra, m, side, best):
         for k in range(3):
             corner = polyhedra.triangles[node.triangle].vertices[k]
             p = polyhedra.vertices[corner].position
-            best = min(best, height + R[2, 0] * p[0] + R[2, 1] * p[1] + R[2, 2] * p[2])
+            best = min(best, start + x * p[0] + y * p[1] + z * p[2])
     return best
+
+
+@inner_kernel
+def _height_over_plane(polyhedra, m, side, best):
+    """Return the height of the lowest vertex over z = 0 of the other frame, at most `best` [m]."""
+    R = m.R[side]
+    x, y, z = R[2, 0], R[2, 1], R[2, 2]
+    return lowest_along(polyhedra, m.solid[side], x, y, z, m.t[side, 2], best, m.stack)
 
 
 @inner_kernel

@@ -3,7 +3,10 @@
 The distance divided by a bound on how fast it can shrink is a time in which nothing can meet
 (Mirtich 1996). Advanced so again and again, the shapes come to a touch, or to the end of the step.
 Shapes that graze each other would take ever shorter strides, so no stride is shorter than what the
-thinner one cannot be passed in.
+thinner one cannot be passed in, and where many would follow, the bound is taken along the normal
+between the shapes (hrpsim.collision.stay_apart): what slides along a plate does not near it.
+
+Looks are bounded. Where they come to an end the shapes stop where they were last seen apart.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from hrpsim.collision.distance import shape_distance
 from hrpsim.collision.manifold import collide
 from hrpsim.collision.meeting import place_meeting
 from hrpsim.collision.mesh_contacts import mesh_contacts
+from hrpsim.collision.stay_apart import stays_apart_until, turning_way
 from hrpsim.compiled import inner_kernel, kernel
 from hrpsim.model.geometry import MESH
 
@@ -33,7 +37,9 @@ MOTION = np.dtype(
 
 _TOUCH = 1e-2  # parts of the thinner shape's thickness: at this distance shapes touch
 _STRIDE = 0.25  # parts of it that are the least stride, and the least depth that is a passage
-_ANYWHERE = 1e9  # a margin within which everything lies [m]
+_ANYWHERE = 1e12  # a margin within which everything lies [m]
+_MANY = 8.0  # strides to the end of the step with which the normal is looked at
+_LOOKS = 256  # at one pair in a search
 
 
 @kernel
@@ -132,29 +138,26 @@ def _least(count, gap):
 @inner_kernel
 def _speed_bound(a, b, motion_a, motion_b, until_a, until_b):
     """Return a bound on how fast two shapes' points close in on each other [m a step]."""
-    of_both = of_a = of_b = turning = 0.0
+    of_both = of_a = of_b = 0.0
     for r in range(3):
         u = motion_a.p_end[r] - motion_a.p_start[r]
         v = motion_b.p_end[r] - motion_b.p_start[r]
         of_both += (u - v) * (u - v)
         of_a += u * u
         of_b += v * v
-    if motion_a.angle > 0.0:
-        turning += motion_a.angle * a.radius
-    if motion_b.angle > 0.0:
-        turning += motion_b.angle * b.radius
     if until_a != until_b:
         of_both = max(of_both, of_a, of_b)
-    return math.sqrt(of_both) + turning
+    return math.sqrt(of_both) + turning_way(a, motion_a) + turning_way(b, motion_b)
 
 
 @inner_kernel
-def time_of_impact(pair, until_a, until_b, held, collision):
-    """Return the fraction of the motion after which two shapes come to touch, 1 if they do not.
+def time_of_impact(pair, until_a, until_b, held, allowed, collision):
+    """Return (fraction of the motion after which two shapes come to touch, looks, whether cut off).
 
-    Shapes that touch at the start, and whose contacts have `held` them, are left to these until
-    they part or one is pressed into the other by a good part of its thickness. `until_a` and
-    `until_b` are the fractions after which each rests, stopped by others already.
+    The fraction is 1 if they do not. Shapes that touch at the start, and whose contacts have `held`
+    them, are left to these until they part or one is pressed into the other by a good part of its
+    thickness. `until_a` and `until_b` are the fractions after which each rests, stopped by others
+    already. After 256 looks, or `allowed`, the search is cut off at what is known to be free.
     """
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
     motion_a, motion_b = collision.motions[pair[0]], collision.motions[pair[1]]
@@ -166,21 +169,30 @@ def time_of_impact(pair, until_a, until_b, held, collision):
     passage = gap - 0.5 * touch
     if held:
         passage = min(gap - touch, -stride)  # so that nothing creeps through, step by step
-    fraction = 0.0
+    fraction, looks, limit = 0.0, 1, min(_LOOKS, allowed)
     while True:
+        if looks >= limit:
+            return fraction, looks, True
         ahead = stride
         if free:
             ahead = max(gap - 0.5 * touch, stride)
         following = fraction + ahead / speed
+        if following + (_MANY - 1.0) * ahead / speed < 1.0:
+            least = 0.5 * touch if free else passage
+            apart = stays_apart_until(
+                pair, until_a, until_b, fraction, gap, touch, least, collision
+            )
+            following = max(following, apart)
         if not following < 1.0:
             following = 1.0
         gap = _separation(pair, until_a, until_b, following, collision)
+        looks += 1
         if free and 0.0 < gap <= touch:
-            return following
+            return following, looks, False
         if gap <= 0.0 if free else gap < passage:
             break
         if following >= 1.0:
-            return 1.0
+            return 1.0, looks, False
         fraction = following
         free = free or gap > touch
     least = 0.5 * touch if free else passage
@@ -188,8 +200,9 @@ def time_of_impact(pair, until_a, until_b, held, collision):
         middle = 0.5 * (fraction + following)
         if middle == fraction or middle == following:
             break
+        looks += 1
         if _separation(pair, until_a, until_b, middle, collision) < least:
             following = middle
         else:
             fraction = middle
-    return fraction
+    return fraction, looks, False

@@ -51,10 +51,12 @@ JOIN = np.dtype(
         ("force_limit", "f8", (6,)),  # [N or Nm]
         ("speed", "f8", (6,)),  # of b relative to a, asked for by driven axes [m/s or rad/s]
         ("solver", "i8"),
-        ("first_row", "i8"),  # in this step
+        ("first_row", "i8"),  # in this step, work
         ("impulse", "f8", (6,)),  # of the last step, on a [Ns or Nms]
-        ("struck", "f8", (6,)),  # what came besides at once, in an rk4 step
-        ("error", "f8", (6,)),  # g of the held axes [m or rad]
+        ("along", "f8", (6, 3)),  # directions in the world of its force and moment on a
+        ("struck", "f8", (6,)),  # what came besides at once
+        ("struck_before", "f8", (6,)),  # the same, of the step before, if that had impacts
+        ("error", "f8", (6,)),  # g of the held axes in this step, work [m or rad]
     ]
 )
 
@@ -331,7 +333,11 @@ def remember_connection_impulses(rows, connections_out):
         for axis in range(6):
             join.impulse[axis] = 0.0
             if join.enabled and join.axes[axis]:
-                join.impulse[axis] = rows[number].impulse
+                row, first = rows[number], 3 if axis < 3 else 0
+                sign = 1.0 if join.body_a >= 0 else -1.0
+                join.impulse[axis] = row.impulse
+                for r in range(3):
+                    join.along[axis, r] = sign * row.J_a[first + r]
                 number += 1
 
 

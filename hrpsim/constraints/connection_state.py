@@ -9,17 +9,13 @@ import numpy as np
 from hrpsim.compiled import kernel
 from hrpsim.constraints.connection_rows import HELD, find_direction
 from hrpsim.constraints.joined_frames import place_frames
-from hrpsim.kinematics.forest import Forest
 
 
 class ConnectionSources(NamedTuple):
     """What connections are read from."""
 
     settings: np.ndarray  # (1,) with the field time_step
-    forest: Forest
-    kinematics: np.ndarray  # (n,) KINEMATICS
     connections: np.ndarray  # (connections,) JOIN
-    joined: np.ndarray  # (1,) JOINED, work
 
 
 @kernel
@@ -37,16 +33,14 @@ def measure_errors(forest, kinematics, connections, c, joined, errors_out):
 @kernel
 def read_wrench(s, c, wrench_out):
     """Write force [N] and torque [Nm] (6,) of connection `c` on b, impacts included."""
-    join, work = s.connections[c], s.joined[0]
-    place_frames(s.forest, s.kinematics, join, work)
+    join = s.connections[c]
     scale = -1.0 / s.settings[0].time_step
     for r in range(6):
         wrench_out[r] = 0.0
     for axis in range(6):
         if join.axes[axis]:
-            find_direction(join, axis, work)
             force = scale * (join.impulse[axis] + join.struck[axis])
             first = 0 if axis < 3 else 3
             for r in range(3):
-                wrench_out[first + r] += force * work.direction[r]
+                wrench_out[first + r] += force * join.along[axis, r]
     return 0

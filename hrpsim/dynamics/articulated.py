@@ -102,7 +102,8 @@ def factorise(forest, kinematics, joint_inertia, effort, articulated):
             S = kinematics[i].S
             store(U, 0, _times_vector(I_A, S))
             D = joint_inertia[body.v_index] + dot_spatial(S, U)
-            trace = (I_A[0, 0] + I_A[1, 1]) + (I_A[2, 2] + I_A[3, 3]) + (I_A[4, 4] + I_A[5, 5])
+            first = 0 if joint == REVOLUTE else 3  # inertias and masses have different units
+            trace = I_A[first, first] + I_A[first + 1, first + 1] + I_A[first + 2, first + 2]
             if not (D > 0.0 and D > _NEGLIGIBLE * trace):
                 singular = i
                 continue
@@ -169,8 +170,9 @@ def invert_symmetric(A, inverse_out):
     Cholesky in place of the output, then L^-T L^-1.
     """
     L = inverse_out
-    trace = A[0, 0] + A[1, 1] + A[2, 2] + A[3, 3] + A[4, 4] + A[5, 5]
     for j in range(6):
+        first = 0 if j < 3 else 3
+        trace = A[first, first] + A[first + 1, first + 1] + A[first + 2, first + 2]
         d = A[j, j]
         for k in range(j):
             d -= L[j, k] * L[j, k]

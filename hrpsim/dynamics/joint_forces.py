@@ -21,6 +21,7 @@ CONTROL = np.dtype(
         ("ahead", "f8"),  # by what that, a step's end's, is ahead of the one in its middle
         ("ramp_steps", "i8"),  # for how many more steps
         ("saturated", "i8"),  # +1, -1: the last implicit step found it at its effort limit
+        ("mark", "i8"),  # that, as the last step left it
     ]
 )
 
@@ -29,10 +30,11 @@ _ROUNDING = 1e-9
 
 
 @inner_kernel
-def advance_targets(control):
-    """Move every target position on by one step of its ramp."""
+def advance_targets(applied, control):
+    """Keep what actuators delivered (nv,); move every target on by one step of its ramp."""
     for k in range(control.shape[0]):
         law = control[k]
+        law.applied, law.mark = applied[k], law.saturated
         if law.ramp_steps > 0:
             law.target_position += law.ramp
             law.ramp_steps -= 1
@@ -137,22 +139,30 @@ def actuator_inertia(dof, law, time_step):
 
 
 @inner_kernel
-def delivered_effort(forest, control, q, velocity_before, velocity, horizon):
-    """Write control.applied: the actuator's share of a step that `joint_forces` began with `q`."""
+def restore_marks(control):
+    """Mark the actuators at their limits as the last step did."""
+    for k in range(control.shape[0]):
+        control[k].saturated = control[k].mark
+
+
+@inner_kernel
+def delivered_effort(forest, control, q, velocity_before, velocity, horizon, applied_out):
+    """Write the actuators' share (nv,) of a step that `joint_forces` began with `q`."""
     for k in range(forest.dofs.shape[0]):
         dof, law = forest.dofs[k], control[k]
         if dof.q_index < 0:
+            applied_out[k] = 0.0
             continue
         rate = velocity_before[k]
         ahead = law.ahead if horizon > 0.0 else 0.0
         wanted = demand(law, q[dof.q_index] + ahead, rate)
         if horizon == 0.0 or overspeeds(wanted, rate, dof.velocity_limit):
-            law.applied = limited(wanted, rate, dof.effort_limit, dof.velocity_limit)
+            applied_out[k] = limited(wanted, rate, dof.effort_limit, dof.velocity_limit)
         elif law.saturated != 0:
-            law.applied = law.saturated * dof.effort_limit
+            applied_out[k] = law.saturated * dof.effort_limit
         else:
             change = (velocity[k] - rate) / horizon
-            law.applied = wanted - actuator_inertia(dof, law, horizon) * change
+            applied_out[k] = wanted - actuator_inertia(dof, law, horizon) * change
 
 
 @inner_kernel

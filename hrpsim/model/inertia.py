@@ -88,7 +88,8 @@ def unresisted_bodies(system: System) -> list[int]:
     for i in reversed(range(len(system.parent))):
         I_A, joint, parent = articulated[i], system.joint_type[i], system.parent[i]
         if joint == FREE:
-            moments = np.abs(np.linalg.eigvalsh(I_A))
+            scale = np.sqrt(np.repeat(_block_traces(I_A), 3))  # their units differ
+            moments = np.abs(np.linalg.eigvalsh(I_A / np.outer(scale, scale)))
             if moments.min() <= _SINGULAR * moments.max():
                 unresisted.append(i)
             continue
@@ -96,7 +97,7 @@ def unresisted_bodies(system: System) -> list[int]:
             axis = 2 if joint == REVOLUTE else 5
             U = I_A[:, axis]
             D = U[axis] + system.rotor_inertia[system.v_index[i]]
-            if abs(D) <= _SINGULAR * np.abs(I_A).max():
+            if abs(D) <= _SINGULAR * _block_traces(I_A)[axis // 3]:
                 unresisted.append(i)
             else:
                 I_A = I_A - np.outer(U, U) / D
@@ -104,6 +105,11 @@ def unresisted_bodies(system: System) -> list[int]:
             X = _motion_to_body(system, i)
             articulated[parent] = articulated[parent] + X.T @ I_A @ X
     return unresisted
+
+
+def _block_traces(I_A: np.ndarray) -> np.ndarray:
+    """Return what of a spatial inertia is rotational [kg m^2] and translational [kg], never 0."""
+    return np.maximum(np.diag(I_A).reshape(2, 3).sum(axis=1), np.finfo(float).tiny)
 
 
 def _spatial_inertia(mass: float, com: np.ndarray, inertia: np.ndarray) -> np.ndarray:

@@ -14,6 +14,9 @@ from hrpsim.model.mesh_integrals import solid_moments
 from hrpsim.model.placement import IDENTITY, Placement
 from hrpsim.model.system import FREE, System, integer_array, real_array
 
+# Least of a solid's principal moments, as part of the largest.
+_THINNEST = 1e-13
+
 _FLATTEST = 1e-9  # least part of its bounding box that a solid fills
 
 
@@ -116,6 +119,11 @@ def solid_system(mass: float, inertia: np.ndarray) -> System:
     slack = 1e-9 * principal[-1]
     if principal[0] <= 0.0 or principal[0] + principal[1] < principal[2] - slack:
         raise ModelError(f"no solid has the principal moments {principal} kg m^2")
+    if principal[0] <= _THINNEST * principal[2]:
+        raise ModelError(
+            f"of the principal moments {principal} kg m^2 the least is under {_THINNEST:g} of the "
+            "largest, which rounding makes none: make the solid thicker, or give its inertia"
+        )
     no_limit = np.full(6, np.inf)
     return System(
         parent=integer_array([-1]),

@@ -15,14 +15,24 @@ SENSOR = np.dtype(
         ("tare", "i8"),  # whether the weight of bodies body..subtree_end-1 is taken out
         ("subtree_end", "i8"),
         ("wrench", "f8", (6,)),  # work: moment, force, in the world
+        ("measured", "f8", (6,)),  # in this step, which may fail yet
         ("reading", "f8", (6,)),  # force, torque | angular velocity, specific force
     ]
 )
 
 
 @inner_kernel
+def keep_readings(sensors):
+    """Let what was measured in a step that is done be what the sensors read."""
+    for k in range(sensors.shape[0]):
+        sensor = sensors[k]
+        for r in range(6):
+            sensor.reading[r] = sensor.measured[r]
+
+
+@inner_kernel
 def sense(kinematics, articulated, gravity, sensors_out):
-    """Write every reading: means over the step, in the frames of the sensors.
+    """Measure with every sensor: means over the step, in the frames of the sensors.
 
     A force sensor reads -(I_A a + p_A), what the child side exerts on the parent side through the
     joint (RBDA eq. 7.22, sign turned; a_vp is in p_A); the records' `da` and `load` are what
@@ -99,8 +109,8 @@ def _turn_into_sensor(R, sensor):
         x = R[0, 0] * L[0, c] + R[0, 1] * L[1, c] + R[0, 2] * L[2, c]
         y = R[1, 0] * L[0, c] + R[1, 1] * L[1, c] + R[1, 2] * L[2, c]
         z = R[2, 0] * L[0, c] + R[2, 1] * L[1, c] + R[2, 2] * L[2, c]
-        sensor.reading[c] = x * w[3] + y * w[4] + z * w[5]
-        sensor.reading[3 + c] = x * w[0] + y * w[1] + z * w[2]
+        sensor.measured[c] = x * w[3] + y * w[4] + z * w[5]
+        sensor.measured[3 + c] = x * w[0] + y * w[1] + z * w[2]
 
 
 @inner_kernel
@@ -108,8 +118,8 @@ def _read_at_rest(gravity, sensor):
     """Write what a sensor reads that is fixed to the world."""
     L = sensor.R
     for c in range(3):
-        sensor.reading[c] = sensor.reading[3 + c] = 0.0
+        sensor.measured[c] = sensor.measured[3 + c] = 0.0
         if sensor.is_imu:
-            sensor.reading[3 + c] = -(
+            sensor.measured[3 + c] = -(
                 L[0, c] * gravity[0] + L[1, c] * gravity[1] + L[2, c] * gravity[2]
             )

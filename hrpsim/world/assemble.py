@@ -147,6 +147,7 @@ def _subtree_end(system: System, body: int) -> int:
 
 def assemble(
     settings: np.ndarray,
+    clock: np.ndarray,
     entities: list[Entity],
     fixed: list[CollisionShape],
     materials: np.ndarray,
@@ -164,6 +165,7 @@ def assemble(
     tally["candidate_count"] = -1
     scene = Scene(
         settings=settings,
+        clock=clock,
         tally=tally,
         forest=forest_of(system),
         q=np.zeros(positions),

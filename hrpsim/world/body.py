@@ -9,7 +9,8 @@ from hrpsim.model.geometry import Geometry
 from hrpsim.model.model import CollisionShape, Frame
 from hrpsim.model.placement import rotation_matrix
 from hrpsim.model.solid import solid_inertia, solid_parts, solid_system
-from hrpsim.world.entity import Entity, finite_vector
+from hrpsim.world.entity import Entity, bounded_vector, finite_vector
+from hrpsim.world.limits import LARGEST_SPEED
 
 
 class Body(Entity):
@@ -48,8 +49,8 @@ class Body(Entity):
         R = rotation_matrix(self.initial_q[3:])
         self.initial_v = np.concatenate(
             [
-                R.T @ finite_vector("velocity", velocity, 3),
-                R.T @ finite_vector("angular_velocity", angular_velocity, 3),
+                R.T @ bounded_vector("velocity", velocity, 3, LARGEST_SPEED),
+                R.T @ bounded_vector("angular_velocity", angular_velocity, 3, LARGEST_SPEED),
             ]
         )
 

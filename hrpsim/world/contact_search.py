@@ -44,7 +44,7 @@ def collide_shapes(s):
     if count > collision.contacts.shape[0]:
         tally.needed = count
         return MORE_CONTACTS
-    tally.contact_count = count
+    tally.contact_count = tally.found_count = count
     recall(s)
     return DONE
 

@@ -14,10 +14,20 @@ from hrpsim.kinematics.layout import velocity_from_kernel, velocity_to_kernel
 from hrpsim.model.geometry import Mesh
 from hrpsim.model.model import CollisionShape, Frame
 from hrpsim.model.system import FREE, System
+from hrpsim.world.limits import LARGEST_POSITION, LARGEST_SPEED
 
 if TYPE_CHECKING:
     from hrpsim.world.contact_arrays import ContactArrays
     from hrpsim.world.world import World
+
+
+def bounded_vector(name: str, values, length: int, limit: float) -> np.ndarray:
+    """Return a `finite_vector`; StateError where an entry is beyond what a step can follow."""
+    vector = finite_vector(name, values, length)
+    k = int(np.argmax(np.abs(vector))) if length else 0
+    if length and abs(vector[k]) > limit:
+        raise StateError(f"{name}[{k}] is {vector[k]:g}: no step can follow more than {limit:g}")
+    return vector
 
 
 def finite_vector(name: str, values, length: int) -> np.ndarray:
@@ -111,7 +121,8 @@ class Entity:
     def _forget_past(self) -> None:
         scene = self.world.scene
         scene.past_accelerations[self.first_v : self.first_v + self.nv] = 0.0
-        scene.islands.trees["knows_momentum"][self.first_body] = 0
+        bodies = slice(self.first_body, self.first_body + len(self.system.parent))
+        scene.islands.trees["knows_momentum"][bodies] = 0
 
     @property
     def q(self) -> np.ndarray:
@@ -128,21 +139,24 @@ class Entity:
 
     @property
     def v(self) -> np.ndarray:
-        """Velocity (nv,): base linear [m/s] and angular [rad/s] in the base frame, joint rates."""
+        """Velocity (nv,): base linear [m/s] and angular [rad/s] in the base frame, joint rates.
+
+        None beyond 1e9, which no step can follow.
+        """
         v = np.empty(self.nv)
         velocity_from_kernel(self.forest, self._q().copy(), self._velocity().copy(), v)
         return _frozen(v)
 
     @v.setter
     def v(self, values) -> None:
-        v = finite_vector(f"v of {self.name!r}", values, self.nv)
+        v = bounded_vector(f"v of {self.name!r}", values, self.nv, LARGEST_SPEED)
         self.world.wake(self)
         velocity_to_kernel(self.forest, self._q().copy(), v, v_out := np.empty(self.nv))
         self._velocity()[:] = v_out
         self._forget_past()
 
     def _checked_q(self, values) -> np.ndarray:
-        q = finite_vector(f"q of {self.name!r}", values, self.nq)
+        q = bounded_vector(f"q of {self.name!r}", values, self.nq, LARGEST_POSITION)
         for j in self.system.q_index[self.system.joint_type == FREE]:
             length = np.linalg.norm(q[j + 3 : j + 7])
             if not 1e-6 < length < 1e6:

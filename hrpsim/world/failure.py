@@ -5,38 +5,59 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.constraints.penalty_rows import STABLE_BELOW
+from hrpsim.model.inertia import unresisted_bodies
 from hrpsim.world import status as ended
 from hrpsim.world.entity import Entity
+from hrpsim.world.limits import LARGEST_POSITION, LARGEST_SPEED
+from hrpsim.world.results import Naming
 from hrpsim.world.scene import Scene
 
 
-def why_step_failed(scene: Scene, entities: list[Entity], owners, status: int, time: float) -> str:
+def why_step_failed(
+    scene: Scene, entities: list[Entity], naming: Naming, status: int, time: float
+) -> str:
     """Return what a step from `time` [s] failed at, and which robot or body it was."""
     if status == ended.SINGULAR:
-        body = int(scene.tally["needed"][0])
-        owner = max((e for e in entities if e.first_body <= body), key=lambda e: e.first_body)
-        names = [
-            j.name
-            for j in getattr(getattr(owner, "model", None), "joints", ())
-            if j.body == body - owner.first_body
-        ]
-        what = f"joint {names[0]!r}" if names else "the body"
-        return f"{what} of {owner.name!r} moves no positive inertia: give it one"
+        return _why_singular(scene, entities, int(scene.tally["needed"][0]))
+    fault = naming.fault_of_step(scene)
     if status == ended.TOO_STIFF:
-        contact = scene.collision.contacts[int(scene.tally["needed"][0])]
         time_step = float(scene.settings["time_step"][0])
-        a, b = ("/".join(owners[contact[shape]]) for shape in ("shape_a", "shape_b"))
-        found = float(scene.tally["stiffness"][0])
+        found, stiffness = (float(scene.tally[n][0]) for n in ("stiffness", "fault_stiffness"))
         return (
-            f"penalty contact of {a} and {b} with {contact['stiffness']:.4g} N/m a point is too "
+            f"penalty {fault} with {stiffness:.4g} N/m a point is too "
             f"stiff for steps of {time_step:g} s: (k dt^2 + 2 c dt) / m is {found:.3g} and must "
             f"be below {STABLE_BELOW:g}; set_penalty gives a softer spring, or take a smaller "
             "time_step"
         )
     k = int(np.argmax(np.abs(scene.velocity)))
     owner = max((e for e in entities if e.first_v <= k), key=lambda e: e.first_v)
+    cure = "look at its forces and gains, or take a smaller time_step"
+    if fault:
+        cure = f"{fault} could not be satisfied, which may be the cause: {cure}"
     return (
-        f"the step from t = {time:g} s would give numbers that are not finite; the state "
+        f"the step from t = {time:g} s would give numbers that are not finite, or beyond "
+        f"{LARGEST_SPEED:g} m/s or rad/s or {LARGEST_POSITION:g} m; the state "
         f"before it is kept. Fastest is {owner.name!r} with {scene.velocity[k]:.3g} "
-        "(rad/s or m/s); look at its forces and gains, or take a smaller time_step"
+        f"(rad/s or m/s); {cure}"
+    )
+
+
+def _why_singular(scene: Scene, entities: list[Entity], body: int) -> str:
+    """Return why nothing is seen to resist the joint of a body, or its free motion."""
+    owner = max((e for e in entities if e.first_body <= body), key=lambda e: e.first_body)
+    number = body - owner.first_body
+    joints = getattr(getattr(owner, "model", None), "joints", ())
+    names = [j.name for j in joints if j.body == number]
+    what = f"{f'joint {names[0]!r}' if names else 'the body'} of {owner.name!r}"
+    if number in unresisted_bodies(owner.system):
+        return f"{what} moves no positive inertia: give it one"
+    lost = f"the inertia that {what} moves is lost in rounding"
+    if scene.work.held["tension"][body].any():
+        return (
+            f"{lost} beside the load of connections on it, which may contradict each other or "
+            "ask for too much: give them compliance or force_limit, or take a smaller time_step"
+        )
+    return (
+        f"{lost}: it is under 1e-14 of that of what it is joined with, about the root of its tree; "
+        "let masses and lengths differ less"
     )

@@ -47,21 +47,24 @@ def is_one_sided(row):
 
 @inner_kernel
 def solve_round(s, island, now):
-    """Solve for what strikes at `now` and what takes part in it; return whether anything does."""
+    """Solve for what strikes at `now` and what takes part in it.
+
+    Returns how many updates of contacts or rows that took, 0 if nothing strikes.
+    """
     span, settings = s.islands.spans[island], s.settings[0]
     fastest = _fastest_approach(s, span, now)
     if not fastest < -settings.restitution_threshold:
-        return False
+        return 0
     _choose(s, span, now, fastest)
     tolerance = -_EXACT * fastest
     if island == s.tally[0].direct_island and not span.timed:
         leave_out_rest(s, span)
-        call_with_scene(s, DIRECT_ISLAND, (tolerance,))
+        taken = call_with_scene(s, DIRECT_ISLAND, (tolerance,))
     else:
-        solve_chosen(s, span, tolerance)
+        taken = solve_chosen(s, span, tolerance)
     _apply(s, now)
     find_gaps(s, span)
-    return True
+    return taken
 
 
 @inner_kernel
@@ -132,10 +135,10 @@ def leave_out_rest(s, span):
 
 @inner_kernel
 def solve_chosen(s, span, tolerance):
-    """Solve what is listed by sweeps, from and to s.ports.velocity."""
+    """Solve what is listed by sweeps, from and to s.ports.velocity; return how many updates."""
     chosen = s.islands.chosen[0]
     limit = max(_SWEEPS, _UPDATES // max(chosen.end, 1))
-    solve(
+    sweeps, _, _ = solve(
         s.rows.rows,
         s.tally[0].row_count,
         s.rows.chosen,
@@ -147,6 +150,7 @@ def solve_chosen(s, span, tolerance):
         s.ports.velocity,
         s.rows.descent,
     )
+    return (sweeps + 1) * chosen.end
 
 
 @inner_kernel

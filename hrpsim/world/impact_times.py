@@ -14,11 +14,15 @@ from hrpsim.collision.time_of_impact import find_turn, time_of_impact
 from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.kinematics.forward import update_poses
 from hrpsim.late import IMPACTS, call_with_scene
-from hrpsim.model.geometry import PLANE
+from hrpsim.model.geometry import MESH, PLANE
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.world.status import DONE, MORE_CANDIDATES, NEEDS_KERNEL
 
 _PASSES = 4  # over the pairs: a tree that stops may come to lie in the way of another
+
+# Looks at pairs of shapes in one search through a step: so many, and more for each pair. One at a
+# mesh counts for many. What is left when they are used up stays where it began.
+_LOOKS, _MORE_LOOKS, _OF_MESH = 16_384, 64, 64
 
 
 @inlined_kernel
@@ -54,8 +58,10 @@ def stop_all(s, held):
     _find_motions(s)
     for i in range(s.work.held.shape[0]):
         s.work.held[i].until = 1.0
+    looks = _LOOKS + _MORE_LOOKS * s.tally[0].candidate_count
     for _ in range(_PASSES):
-        if not _stop_pairs(s, held):
+        stopped, looks = _stop_pairs(s, held, looks)
+        if not stopped:
             break
     _go_back(s)
     return DONE
@@ -127,11 +133,14 @@ def _look_further(s):
 
 
 @inner_kernel
-def _stop_pairs(s, held_by_contacts):
-    """Stop fast trees at their earliest impact; return whether any stops earlier than before."""
-    shapes, held = s.collision.shapes, s.work.held
+def _stop_pairs(s, held_by_contacts, looks):
+    """Stop fast trees at their earliest impact.
+
+    Returns whether any stops earlier than before, and how many of the `looks` at pairs are left.
+    """
+    shapes, held, tally = s.collision.shapes, s.work.held, s.tally[0]
     stopped = False
-    for c in range(s.tally[0].candidate_count):
+    for c in range(tally.candidate_count):
         number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
         a, b = shapes[number_a], shapes[number_b]
         fast_a, fast_b = is_fast(a), is_fast(b)
@@ -143,16 +152,20 @@ def _stop_pairs(s, held_by_contacts):
             continue
         until_a = held[root_a].until if root_a >= 0 else 1.0
         until_b = held[root_b].until if root_b >= 0 else 1.0
-        fraction = time_of_impact(
-            s.collision.pairs[c], until_a, until_b, held_by_contacts, s.collision
+        cost = _OF_MESH if a.kind == MESH or b.kind == MESH else 1
+        fraction, looked, cut = time_of_impact(
+            s.collision.pairs[c], until_a, until_b, held_by_contacts, looks // cost, s.collision
         )
+        looks = max(looks - cost * looked, 0)
+        tally.impact_looks += looked
+        tally.impacts_cut += 1 if cut else 0
         if fast_a and fraction < until_a:
             held[root_a].until = fraction
             stopped = True
         if fast_b and fraction < until_b:
             held[root_b].until = fraction
             stopped = True
-    return stopped
+    return stopped, looks
 
 
 @inner_kernel

@@ -36,8 +36,10 @@ from hrpsim.world.status import DONE, LOOK_FURTHER, RESOLVED
 from hrpsim.world.strike import change_velocity
 from hrpsim.world.struck import forget_struck_impulses
 
-# Rounds in one island in a step: so many, and more for each of its units.
+# Rounds in one island in a step: so many, and more for each of its units; and updates of contacts
+# and rows, and looks at them, that all may take. What still closes then meets no restitution.
 _ROUNDS, _MORE_ROUNDS = 2000, 20
+_UPDATES = 1_000_000
 
 
 @late_kernel
@@ -63,10 +65,11 @@ def resolve_impacts(s):
             find_support(s, k)
     _take_mean_velocity(s)
     clear_loads(s)
+    left = _UPDATES
     for k in range(tally.island_count):
         if spans[k].meets:
             begin_island(s, spans[k])
-            _let_strike(s, k)
+            left = _let_strike(s, k, left)
             _end_island(s, spans[k])
     if look_further(s):
         return LOOK_FURTHER
@@ -137,28 +140,34 @@ def _mark_timed(s):
 
 
 @inner_kernel
-def _let_strike(s, island):
-    """Resolve the impacts of an island, the earliest first, until nothing strikes any more."""
+def _let_strike(s, island, left):
+    """Resolve the impacts of an island, the earliest first, until nothing strikes any more.
+
+    Returns how many of the updates that are `left` it did not take.
+    """
     tally, span, rows = s.tally[0], s.islands.spans[island], s.rows
-    limit = _ROUNDS + _MORE_ROUNDS * (span.end - span.first)
     now = 0.0
-    for _ in range(limit):
+    for _ in range(_ROUNDS + _MORE_ROUNDS * (span.end - span.first)):
+        if left <= 0:
+            break
         then = _next_time(s, span, now)
         if then == math.inf:
-            return
+            return left
         now = then
         if span.timed:
             for k in range(span.first, span.contact_end):
                 impact = rows.impacts[rows.units[k]]
                 if impact.placed != now and is_closed(impact, now):
                     place_contact(s, rows.units[k], now)
-        if solve_round(s, island, now):
-            tally.impact_rounds += 1
+        taken = solve_round(s, island, now)
+        tally.impact_rounds += 1 if taken > 0 else 0
+        left -= taken + span.end - span.first
     for k in range(span.first, span.end):
         impact = rows.impacts[rows.units[k]]
         if is_one_sided(rows.rows[rows.units[k]]) and is_closed(impact, now):
             struck = strikes(impact, now, span.timed, s.settings[0].restitution_threshold)
             tally.impacts_left += 1 if struck else 0
+    return left
 
 
 @inner_kernel

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.dynamics.joint_forces import delivered_effort, joint_forces
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.late import STAGES, call_with_scene
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.vector import copy_vector
+from hrpsim.world.limits import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.world.loose_rotation import (
     find_turning,
     start_turning,
@@ -22,6 +25,10 @@ from hrpsim.world.stages import begin_stages, end_stages
 from hrpsim.world.status import DIVERGED, DONE, NEEDS_KERNEL
 from hrpsim.world.stick import add_spin, ask_back_slip, start_slip
 
+# What is beyond a limit becomes infinite by these.
+_POSITION_OVERFLOWS = float(np.finfo(np.float64).max) / LARGEST_POSITION
+_SPEED_OVERFLOWS = float(np.finfo(np.float64).max) / LARGEST_SPEED
+
 
 @inlined_kernel
 def integrate_euler(s):
@@ -33,7 +40,9 @@ def integrate_euler(s):
     for k in range(s.velocity.shape[0]):
         s.velocity[k] += dt * (work.dv[k] + work.change[k])
     horizon = dt if symmetric else 0.0
-    delivered_effort(s.forest, s.control, s.q, work.velocity_start, s.velocity, horizon)
+    delivered_effort(
+        s.forest, s.control, s.q, work.velocity_start, s.velocity, horizon, work.applied
+    )
     if symmetric:
         move(s.forest, s.velocity, 0.5 * dt, s.q)
     else:
@@ -88,7 +97,9 @@ def integrate_rk4(s):
     turn_over_step(s)
     if staged:
         end_stages(s)
-    delivered_effort(s.forest, s.control, work.q_start, work.velocity_start, s.velocity, 0.0)
+    delivered_effort(
+        s.forest, s.control, work.q_start, work.velocity_start, s.velocity, 0.0, work.applied
+    )
     ask_back_slip(s)
     return DONE
 
@@ -152,17 +163,19 @@ def normalise_quaternions(forest, q):
         if forest.bodies[i].joint_type == FREE:
             j = forest.bodies[i].q_index + 3
             square = q[j] ** 2 + q[j + 1] ** 2 + q[j + 2] ** 2 + q[j + 3] ** 2
-            scale = 1.0 / math.sqrt(square)
+            scale = 1.0 / math.sqrt(square)  # none of length 0 or infinity: the step has diverged
+            if not 0.0 < scale < math.inf:
+                scale = math.nan
             for r in range(4):
                 q[j + r] *= scale
 
 
 @inner_kernel
-def all_finite(q, velocity):
-    """Return whether the state holds finite numbers only."""
+def within_limits(q, velocity):
+    """Return whether the state holds finite numbers below the limits only."""
     total = 0.0
     for k in range(q.shape[0]):
-        total += 0.0 * q[k]
+        total += 0.0 * (_POSITION_OVERFLOWS * q[k])
     for k in range(velocity.shape[0]):
-        total += 0.0 * velocity[k]
+        total += 0.0 * (_SPEED_OVERFLOWS * velocity[k])
     return total == 0.0

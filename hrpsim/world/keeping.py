@@ -25,6 +25,7 @@ class Keeping:
         fall to `energy_tolerance` [J].
         """
         start, sleeping = self.snapshot(), self.sleeping
+        steps = self._steps_done
         self.sleeping = False
         try:
             settled = relax(self, int(duration / self.time_step), energy_tolerance)
@@ -33,13 +34,14 @@ class Keeping:
         if not settled:
             self.restore(start)
             raise WorldError(f"the world did not come to rest within {duration:g} s of motion")
-        self._steps_done = start["steps"]
+        self._steps_done = steps
         self._recall_convergence(start["convergence"])
         for part in self._with_state():
             part.keep_as_initial()
 
     def reset(self) -> None:
         """Return everything to the state it was added with or settled to, and time to zero."""
+        self._refuse_while_stepping()
         self.scene  # noqa: B018  builds the arrays that initialise writes to
         self.wake()
         for part in self._with_state():
@@ -47,7 +49,8 @@ class Keeping:
         self.refresh_exclusions()
         self.forget_contacts()
         self.scene.tally["wrench_count"] = 0
-        self.scene.tally["contact_count"] = 0
+        self.scene.tally["contact_count"] = self.scene.tally["previous_count"] = 0
+        self.scene.tally["impacts_cut"] = self.scene.tally["due"] = 0
         self.scene.tally["born_count"] = 0
         self.scene.islands.trees["rest_steps"] = 0
         self.scene.sensors["reading"] = 0.0
@@ -61,9 +64,9 @@ class Keeping:
 
     def snapshot(self) -> dict[str, Any]:
         """Return all that the future depends on; `restore` continues from it bit for bit."""
+        self._refuse_while_stepping()
         return {
             "parts": self._parts(),
-            "steps": self._steps_done,
             "convergence": (
                 self._steps_before,
                 replace(self._unmet_in_call),
@@ -75,6 +78,7 @@ class Keeping:
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Return to a snapshot of this world; WorldError if anything came or went since."""
+        self._refuse_while_stepping()
         if snapshot["parts"] != self._parts():
             raise WorldError(
                 "the snapshot was taken with other robots, bodies or connections in the world"
@@ -82,7 +86,6 @@ class Keeping:
         self._prepare_sleep(snapshot["sleep"])
         for kept, array in zip(snapshot["arrays"], self._lasting(), strict=True):
             array[: len(kept)] = kept
-        self._steps_done = snapshot["steps"]
         self._recall_convergence(snapshot["convergence"])
         self._resume_sleep()
         self.refresh_exclusions()
@@ -93,8 +96,16 @@ class Keeping:
         self._unmet_in_call, self._unmet_since_reset = replace(kept[1]), replace(kept[2])
 
     def copy(self):
-        """Return an independent world in the same state; only robots' models are shared."""
+        """Return an independent world in the same state; only robots' models are shared.
+
+        `copy.copy` does the same.
+        """
+        self._refuse_while_stepping()
         return deepcopy(self, {id(robot.model): robot.model for robot in self.robots.values()})
+
+    def __copy__(self):
+        """Return an independent world: two that share arrays would ruin each other."""
+        return self.copy()
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the machine code of the step, which belongs to this process."""
@@ -127,12 +138,12 @@ class Keeping:
             scene.joint_struck,
             scene.connections,
             scene.spring_hinges,
-            scene.kinematics,
             scene.islands.trees,
             scene.collision.contacts,
             scene.collision.previous,
             scene.tally,
             scene.settings,
+            scene.clock,
             scene.sensors,
             scene.wrenches,
         )

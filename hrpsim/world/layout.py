@@ -49,7 +49,8 @@ def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
     _renumber(forest.dofs, q_of, "q_index")
     _renumber(forest.dofs, dof_of, "mimic_dof")
     contacts = scene.collision.contacts[: int(scene.tally["contact_count"][0])]
-    for records in (contacts, scene.connections, scene.spring_hinges):
+    previous = scene.collision.previous[: int(scene.tally["previous_count"][0])]
+    for records in (contacts, previous, scene.connections, scene.spring_hinges):
         _renumber(records, body_of, "body_a", "body_b")
     _renumber(scene.collision.shapes, body_of, "body")
     _renumber(scene.wrenches[: int(scene.tally["wrench_count"][0])], body_of, "body")
@@ -66,7 +67,9 @@ def front(scene: Scene, bodies: int, positions: int, dofs: int, connections: int
         "velocity_start",
         "velocity_middle",
         "velocity_struck",
+        "joint_struck_start",
         "effort",
+        "applied",
         "joint_inertia",
         "dv",
         "joint_load",

@@ -13,6 +13,7 @@ extrapolated from the steps before.
 from __future__ import annotations
 
 from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.model.system import FREE
 from hrpsim.world.motion import move
 
 # Past accelerations that are kept.
@@ -54,3 +55,17 @@ def remember_acceleration(work, past_out):
     for k in range(past_out.shape[0]):
         past_out[k, 2], past_out[k, 1] = past_out[k, 1], past_out[k, 0]
         past_out[k, 0] = work.dv[k] + work.change[k]
+
+
+@inner_kernel
+def forget_free_turning(forest, past_out):
+    """Let no velocity be foretold of bodies that are alone in their tree.
+
+    The rule by which these turn (hrpsim.dynamics.spin) finds the middle of the step for itself.
+    """
+    for i in range(forest.bodies.shape[0]):
+        body = forest.bodies[i]
+        if body.joint_type == FREE and forest.dofs[body.v_index].turns_freely:
+            for k in range(body.v_index, body.v_index + 6):
+                for past in range(past_out.shape[1]):
+                    past_out[k, past] = 0.0

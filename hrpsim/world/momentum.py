@@ -34,10 +34,10 @@ def keep_momentum(s, at_end):
         s.tally[0].leaks = _find_fastest(s)
         if s.tally[0].leaks:
             _expect(s)
-        else:
-            _forget(s)
     elif s.tally[0].leaks:
         _correct_roots(s)
+    else:
+        _forget(s)
     return DONE
 
 
@@ -132,7 +132,6 @@ def _spare_supported(s):
         if row.impulse != 0.0 and row.port_b < 0 and s.ports.ports[row.port_a].dof < 0:
             root = s.forest.bodies[s.ports.ports[row.port_a].body].root
             s.work.held[root].fastest = 0.0
-            s.islands.trees[root].knows_momentum = 0
 
 
 @inlined_kernel

@@ -9,7 +9,7 @@ from hrpsim.dynamics.spin import spin_change
 from hrpsim.late import SPIN, TENSION, call_with_scene
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotate_quaternion
-from hrpsim.world.status import DONE, SINGULAR
+from hrpsim.world.status import DIVERGED, DONE, SINGULAR
 
 
 @inlined_kernel
@@ -31,17 +31,13 @@ def find_acceleration(s, horizon):
 def turn_freely(s, time_step):
     """Let bodies that are alone in their tree turn without gain of energy (hrpsim.dynamics.spin).
 
-    In work.dv; about the centre of mass, so only for those with their origin there. The rule finds
-    the middle of the step for itself: their past is forgotten, so that none is foretold.
+    In work.dv; about the centre of mass, so only for those with their origin there.
     """
     bodies, dofs = s.forest.bodies, s.forest.dofs
     for i in range(bodies.shape[0]):
         body = bodies[i]
         if body.joint_type == FREE and dofs[body.v_index].turns_freely:
             _turn_alone(body, s.kinematics[i].R, s.velocity, time_step, s.work.dv)
-            for k in range(body.v_index, body.v_index + 6):
-                for past in range(s.past_accelerations.shape[1]):
-                    s.past_accelerations[k, past] = 0.0
     return DONE
 
 
@@ -68,9 +64,20 @@ def accelerate(s, horizon):
     singular = factorise(s.forest, s.kinematics, work.joint_inertia, work.effort, s.articulated)
     if singular >= 0:
         s.tally[0].needed = singular
-        return SINGULAR
+        return SINGULAR if _is_finite(s, singular) else DIVERGED
     accelerations(s.forest, s.kinematics, s.settings[0].gravity, s.articulated, work.dv)
     return DONE
+
+
+@inner_kernel
+def _is_finite(s, i):
+    """Return whether the inertia of a body is, or the state from which it comes is not."""
+    total = 0.0
+    for r in range(6):
+        for c in range(6):
+            total += 0.0 * s.articulated[i].I_A[r, c]
+        total += 0.0 * s.kinematics[i].S[r]
+    return total == 0.0
 
 
 @inner_kernel

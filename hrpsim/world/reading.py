@@ -9,7 +9,6 @@ import numpy as np
 
 from hrpsim.compiled import entry_point
 from hrpsim.constraints.connection_state import ConnectionSources, read_wrench
-from hrpsim.constraints.joined_frames import JOINED
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.reference import Reference
@@ -186,12 +185,7 @@ class Reader:
     @cached_property
     def connections(self) -> Reference:
         """What connections are read from."""
-        scene, work = self.scene, np.zeros(1, dtype=JOINED)
-        return Reference(
-            ConnectionSources(
-                scene.settings, scene.forest, scene.kinematics, scene.connections, work
-            )
-        )
+        return Reference(ConnectionSources(self.scene.settings, self.scene.connections))
 
     @cached_property
     def _count(self):

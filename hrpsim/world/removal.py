@@ -42,6 +42,7 @@ class Removing:
         self.spring_hinge_records = gone.shifted(self.spring_hinge_records)
         self._scene, self._owners = assemble(
             self._settings,
+            self._clock,
             self._entities,
             self._fixed,
             self._materials.table(),

@@ -104,7 +104,10 @@ class StepStats:
     `descent_steps` is how many steps it took and `descent_short` the furthest that it left a spring
     beyond its maximum extension, as a velocity [m/s]. Of the `asleep` bodies that sleep, contacts
     count but have no rows. Impacts with restitution were solved in `impact_rounds`; `impacts_left`
-    gaps still closed when there were too many, and met no restitution.
+    gaps still closed when there were too many, and met no restitution. Pairs of fast shapes were
+    looked at `impact_looks` times for when they touch; `impacts_cut` searches since the world was
+    made or last reset were cut off for their number: these shapes stopped where they were last
+    seen apart.
 
     `last_call` is about all steps of the last call of `World.step`, `since_reset` about all since
     the world was made or last reset; `settle` does not count.
@@ -126,6 +129,8 @@ class StepStats:
     asleep: int
     impact_rounds: int
     impacts_left: int
+    impact_looks: int
+    impacts_cut: int
     last_call: Convergence
     since_reset: Convergence
 
@@ -168,6 +173,12 @@ class Naming:
             source, other = int(contact["shape_a"]), int(contact["shape_b"])
         return self.name(kind, source, other)
 
+    def fault_of_step(self, scene: Scene) -> str:
+        """Return the constraint that a failed step is put down to, "" if it is not known."""
+        tally = scene.tally[0]
+        kind, source, other = (int(tally[f"fault_{what}"]) for what in ("kind", "source", "other"))
+        return self.name(kind, source, other) if kind >= 0 else ""
+
     def worst_of_call(self, scene: Scene) -> str:
         """Return the worst constraint that the compiled step noted, "" if it is not known."""
         tally = scene.tally[0]
@@ -200,6 +211,8 @@ def stats_of(
         asleep=tally["asleep"],
         impact_rounds=tally["impact_rounds"],
         impacts_left=tally["impacts_left"],
+        impact_looks=tally["impact_looks"],
+        impacts_cut=tally["impacts_cut"],
         last_call=last_call,
         since_reset=since_reset,
     )

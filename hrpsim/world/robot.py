@@ -14,8 +14,9 @@ from hrpsim.model.model import Sensor as SensorDescription
 from hrpsim.model.system import FREE
 from hrpsim.spatial.rotation import quaternion_from_rotation
 from hrpsim.world.commanding import EFFORTS, POSITIONS, VELOCITIES
-from hrpsim.world.entity import Entity, _frozen, finite_vector
+from hrpsim.world.entity import Entity, _frozen, bounded_vector, finite_vector
 from hrpsim.world.joint_constraints import JointConstraints
+from hrpsim.world.limits import LARGEST_SPEED
 from hrpsim.world.robot_access import RobotAccess
 
 _NOTHING = np.zeros(0)
@@ -101,7 +102,7 @@ class Robot(JointConstraints, Entity):
         self.model = model
         self.initial_q = self._checked_q(q)
         if v is not None:
-            self.initial_v = finite_vector(f"v of {name!r}", v, model.nv)
+            self.initial_v = bounded_vector(f"v of {name!r}", v, model.nv, LARGEST_SPEED)
         joints = [j for j in model.joints if j.joint_type != FREE]
         self._joint_q = np.array([j.q_index for j in joints], dtype=np.int64)
         self._joint_v = np.array([j.v_index for j in joints], dtype=np.int64)

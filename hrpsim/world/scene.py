@@ -10,7 +10,7 @@ from hrpsim.collision.contacts import Collision
 from hrpsim.constraints.contact_rows import CONTACT_LAW
 from hrpsim.constraints.joined_frames import JOINED
 from hrpsim.constraints.rows import Rows
-from hrpsim.constraints.spring_rows import PLACED_HINGE
+from hrpsim.constraints.spring_rows import PLACED_HINGE, SPRING_HINGE
 from hrpsim.dynamics.response import Ports
 from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import new_kinematics
@@ -42,6 +42,7 @@ TALLY = np.dtype(
     [
         ("candidate_count", "i8"),  # -1: no list of candidate pairs yet
         ("contact_count", "i8"),
+        ("found_count", "i8"),  # contacts that the last step found, done or not
         ("new_count", "i8"),  # contacts that the last step did not have
         ("previous_count", "i8"),
         ("born_count", "i8"),  # contacts that were new in any step before
@@ -49,9 +50,12 @@ TALLY = np.dtype(
         ("connection_rows", "i8"),
         ("port_count", "i8"),
         ("wrench_count", "i8"),
+        ("due", "i8"),  # status that asks for something to be done before the next step
         ("struck", "i8"),  # whether the step began with impacts
         ("impact_rounds", "i8"),  # rounds in which impacts with restitution were solved
         ("looks", "i8"),  # how often contacts were looked for further away, for impacts
+        ("impact_looks", "i8"),  # how often a pair was looked at for its time of impact
+        ("impacts_cut", "i8"),  # searches for one that were cut off, since the last reset
         ("impacts_left", "i8"),  # gaps that still closed when there were too many rounds
         ("leaks", "i8"),  # whether the momentum of floating trees needs to be kept in this step
         ("displaces", "i8"),  # whether the rows ask for displacements, not for velocities
@@ -76,6 +80,10 @@ TALLY = np.dtype(
         ("descents", "i8"),  # steps of the steepest descent
         ("short", "f8"),  # furthest that it left a row short of its velocity [m/s]
         ("needed", "i8"),  # capacity asked for, or the body at fault, when a step cannot be done
+        ("fault_kind", "i8"),  # row that is to blame when a step cannot be done; -1: none
+        ("fault_source", "i8"),  # what it belongs to, as in `worst_source`
+        ("fault_other", "i8"),
+        ("fault_stiffness", "f8"),  # of a penalty contact that is to blame [N/m]
     ]
 )
 
@@ -115,11 +123,15 @@ class Work(NamedTuple):
 
     q_start: np.ndarray  # (nq,)
     velocity_start: np.ndarray  # (nv,)
+    tally_start: np.ndarray  # (1,) TALLY
+    joint_struck_start: np.ndarray  # (nv, 6)
+    spring_hinges_start: np.ndarray  # (spring hinges,) SPRING_HINGE
     q_swept: np.ndarray  # (nq,) where the motion begins that is looked at for impacts
     velocity_middle: np.ndarray  # (nv,) where a step finds its forces
     q_struck: np.ndarray  # (nq,) where an rk4 step starts after its impacts
     velocity_struck: np.ndarray  # (nv,) after the impacts at the start of the step
     effort: np.ndarray  # (nv,)
+    applied: np.ndarray  # (nv,) what actuators deliver
     joint_inertia: np.ndarray  # (nv,)
     dv: np.ndarray  # (nv,) acceleration without constraints
     joint_load: np.ndarray  # (nv,) efforts of joint constraints
@@ -140,6 +152,7 @@ class Scene(NamedTuple):
     """A whole world for the kernels; `n` bodies."""
 
     settings: np.ndarray  # (1,) SETTINGS
+    clock: np.ndarray  # (1,) steps done since the start or the last reset
     tally: np.ndarray  # (1,) TALLY
     forest: Forest
     q: np.ndarray  # (nq,)
@@ -177,8 +190,11 @@ def new_work(body_count: int, nq: int, nv: int) -> Work:
         "rate": (4, nq),
         "acceleration": (4, nv),
         "directions": (3, 3),
+        "joint_struck_start": (nv, 6),
     }
     arrays = {name: np.zeros(shapes.get(name, nv)) for name in Work._fields}
+    arrays["tally_start"] = np.zeros(1, dtype=TALLY)
+    arrays["spring_hinges_start"] = np.zeros(0, dtype=SPRING_HINGE)
     arrays["joined"] = np.zeros(1, dtype=JOINED)
     arrays["placed_hinge"] = np.zeros(1, dtype=PLACED_HINGE)
     arrays["ends"] = new_kinematics(body_count)

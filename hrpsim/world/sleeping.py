@@ -58,6 +58,10 @@ class Sleeping:
         """Wake these entities with their islands, or, without any, everything that sleeps."""
         if not self._island_of:
             return
+        self._refuse_while_stepping()
+        self._wake_islands(entities)
+
+    def _wake_islands(self, entities: tuple[Entity, ...]) -> None:
         woken = {self._island_of[e] for e in entities if e in self._island_of}
         if woken or not entities:
             self._sleep_only(
@@ -66,7 +70,7 @@ class Sleeping:
 
     def _wake_shape(self, number: int) -> None:
         name = self._owners[number][0]
-        self.wake(next(e for e in self._island_of if e.name == name))
+        self._wake_islands((next(e for e in self._island_of if e.name == name),))
 
     def _fall_asleep(self) -> None:
         """Put to sleep what the last step found at rest; its islands are named by entities."""
@@ -193,7 +197,8 @@ class Sleeping:
             kept[f"body_{side}"] = -1
         self._kept_contacts = _by_pair(np.concatenate([self._kept_contacts, kept]))
         records[: len(left)] = left
-        tally["contact_count"] = len(left)
+        collision.previous[: len(left)] = collision.previous[: len(records)][~stored]
+        tally["contact_count"] = tally["previous_count"] = len(left)
 
     def _recall_contacts(self, wakes: np.ndarray) -> None:
         """Give the contacts of shapes (s,) that wake back to the step, to start from."""

@@ -237,7 +237,8 @@ class Springing:
     def _use_spring_hinges(self, records: np.ndarray) -> None:
         self.spring_hinge_records = records
         if self._scene is not None:
-            self._scene = self._scene._replace(spring_hinges=records)
+            work = self._scene.work._replace(spring_hinges_start=np.zeros_like(records))
+            self._scene = self._scene._replace(spring_hinges=records, work=work)
             provide_used(self._scene)
 
 

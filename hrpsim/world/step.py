@@ -5,20 +5,34 @@ Kernels get the scene by reference (hrpsim.reference) and call it `s`.
 
 from __future__ import annotations
 
+from hrpsim.clock import monotonic_seconds
 from hrpsim.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.dynamics.joint_forces import advance_targets, revise_saturated
-from hrpsim.late import MOMENTUM, PROJECTION, RESTITUTION, RK4_STEP, STRIKE, call_with_scene
-from hrpsim.sensors.sensing import sense
+from hrpsim.late import (
+    MOMENTUM,
+    PROJECTION,
+    RESTITUTION,
+    RK4_STEP,
+    SPIN,
+    STRIKE,
+    call_with_scene,
+)
+from hrpsim.sensors.sensing import keep_readings, sense
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import constrain, plan_push, remember_impulses
 from hrpsim.world.contact_search import collide_shapes, place_bodies, recall
 from hrpsim.world.impact_reach import forget_driven
 from hrpsim.world.impact_times import stop_at_impacts
-from hrpsim.world.integrate import all_finite, correct_positions, integrate_euler
-from hrpsim.world.midpoint import drift_to_middle, remember_acceleration
+from hrpsim.world.integrate import correct_positions, integrate_euler, within_limits
+from hrpsim.world.midpoint import (
+    drift_to_middle,
+    forget_free_turning,
+    remember_acceleration,
+)
 from hrpsim.world.motion import find_acceleration
 from hrpsim.world.prepare import prepare_rows
 from hrpsim.world.rest import disturb, rest
+from hrpsim.world.restoring import keep_start, restore_start
 from hrpsim.world.scene import RK4, SEMI_IMPLICIT
 from hrpsim.world.status import (
     DIVERGED,
@@ -35,14 +49,19 @@ from hrpsim.world.worst import keep_worst
 # step, and in the second half of these times none is taken off.
 _REVISIONS = 6
 
+# A call of `advance` comes back after so long, so that Python can serve signals [s].
+_PATIENCE = 0.05
+
 
 @kernel
 def advance(scene, steps):
-    """Do up to `steps` steps; a step that fails leaves its start.
+    """Do up to `steps` steps, fewer if they take long; a step that fails leaves its start.
 
-    Returns (steps done, status, how many of them did not converge).
+    Returns (steps done, status, how many of them did not converge). The steps done are counted in
+    scene.clock as well: whatever becomes of the answer, state and time agree.
     """
     unmet = 0
+    end = monotonic_seconds() + _PATIENCE if steps > 1 else 0.0
     for done in range(steps):
         while True:
             status = step(scene)
@@ -52,11 +71,15 @@ def advance(scene, steps):
             forget_driven(scene)
         if status != DONE and status != FALLS_ASLEEP:
             return done, status, unmet
+        scene.clock[0] += 1
         if not scene.tally[0].converged:
             keep_worst(scene, unmet)
             unmet += 1
+        scene.tally[0].due = status
         if status == FALLS_ASLEEP:
             return done + 1, status, unmet
+        if steps > 1 and monotonic_seconds() > end:
+            return done + 1, DONE, unmet
     return steps, DONE, unmet
 
 
@@ -78,17 +101,20 @@ def step(s):
     if status == DONE:
         remember_impulses(s)
         remember_acceleration(s.work, s.past_accelerations)
-        advance_targets(s.control)
+        if s.late[SPIN] != 0:
+            forget_free_turning(s.forest, s.past_accelerations)
+        advance_targets(s.work.applied, s.control)
+        keep_readings(s.sensors)
         return rest(s)
-    restore_start(s)
+    restore_start(s, status)
     return status
 
 
 @inlined_kernel
 def look(s):
     """Keep the start of the step, and find where everything is and how it moves."""
-    copy_vector(s.q, s.work.q_start)
-    copy_vector(s.velocity, s.work.velocity_start)
+    keep_start(s)
+    s.tally[0].impact_looks = 0
     if s.settings[0].integrator == SEMI_IMPLICIT:
         drift_to_middle(s)
     else:
@@ -197,7 +223,7 @@ def integrate(s):
         correct_positions(s)
         if s.settings[0].projection:
             call_with_scene(s, PROJECTION, ())
-    if not all_finite(s.q, s.velocity):
+    if not within_limits(s.q, s.velocity):
         return DIVERGED
     status = DONE
     if s.settings[0].continuous:
@@ -205,10 +231,3 @@ def integrate(s):
     if keeps_momentum and status == DONE:
         call_with_scene(s, MOMENTUM, (1,))
     return status
-
-
-@inner_kernel
-def restore_start(s):
-    """Undo a step that failed."""
-    copy_vector(s.work.q_start, s.q)
-    copy_vector(s.work.velocity_start, s.velocity)

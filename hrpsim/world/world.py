@@ -34,6 +34,7 @@ from hrpsim.world.sleeping import Sleeping
 from hrpsim.world.spring_hinge import Springing
 from hrpsim.world.step import advance
 from hrpsim.world.surroundings import Surroundings
+from hrpsim.world.uninterrupted import uninterrupted
 
 INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT, "euler": EULER, "rk4": RK4}
 FRICTION_MODELS = {"cone": CONE, "pyramid": PYRAMID, "slip_direction": SLIP_DIRECTION}
@@ -41,6 +42,7 @@ STOPPING_RULES = ("residual", "relative_change")
 STANDARD_GRAVITY = 9.80665
 USUAL_SWEEP_LIMITS = 120, 1200  # the second for islands with contacts that begin
 _SKIN = 0.05
+_MOST_AT_ONCE = 2**62
 
 
 class World(
@@ -145,8 +147,10 @@ class World(
         self._run = None  # the step, without a look at what it is given
         self._kept: Scene | None = None  # the scene to go on from
         self._built = 0, 0  # entities and fixed shapes that it has
-        self._steps_done = 0
+        self._clock = np.zeros(1, dtype=np.int64)  # steps done; counted by the compiled step
         self._steps_before = 0  # the last call of `step`
+        self._stepping = False
+        self._was_cut = False  # the last call of `step`, by a signal
         self._unmet_in_call, self._unmet_since_reset = Unmet(), Unmet()
 
     # -- building ---------------------------------------------------------------------------
@@ -160,6 +164,14 @@ class World(
     def time(self) -> float:
         """Simulated time since the start or the last reset [s]."""
         return self._steps_done * self.time_step
+
+    @property
+    def _steps_done(self) -> int:
+        return int(self._clock[0])
+
+    @_steps_done.setter
+    def _steps_done(self, count: int) -> None:
+        self._clock[0] = count
 
     @property
     def gravity(self) -> np.ndarray:
@@ -280,6 +292,7 @@ class World(
 
     def _rebuild(self) -> None:
         """Make the arrays anew at the next use, keeping the state of what is there."""
+        self._refuse_while_stepping()
         self.wake()
         if self._scene is not None:
             self._kept, self._scene = self._scene, None
@@ -287,6 +300,7 @@ class World(
     def _build(self) -> None:
         self._scene, self._owners = assemble(
             self._settings,
+            self._clock,
             self._entities,
             self._fixed,
             self._materials.table(),
@@ -324,8 +338,9 @@ class World(
 
     def forget_contacts(self) -> None:
         """Drop what is kept from the last step, after a state was set by hand."""
+        self._refuse_while_stepping()
         scene = self.scene
-        scene.tally["previous_count"] = 0
+        scene.collision.previous["forgotten"][: int(scene.tally["previous_count"][0])] = 1
         scene.tally["candidate_count"] = -1
         scene.joint_impulses[:] = 0
         scene.joint_struck[:] = 0.0
@@ -343,41 +358,78 @@ class World(
     # -- time ---------------------------------------------------------------------------
 
     def step(self, n: int = 1) -> None:
-        """Advance by `n` steps. WorldError if a step cannot be done; its start is then kept."""
-        if not (np.isfinite(n) and n >= 0 and n == int(n)):
-            raise WorldError(f"the number of steps must be a whole number >= 0, got {n!r}")
-        self.scene  # noqa: B018  builds the arrays
+        """Advance by `n` steps. WorldError if a step cannot be done; its start is then kept.
+
+        Everything is then as if that step had not been asked for, but that pushes (`apply_wrench`)
+        end with the call. Signals are served between steps: an exception that a handler raises,
+        KeyboardInterrupt say, leaves a world some of whose steps are done, at that time. Other
+        threads are refused meanwhile.
+        """
+        if not (type(n) is int and n >= 0):
+            n = _whole_number(n)
+        self._refuse_while_stepping()
         announced = _announce_compilation()
-        left = int(n)
-        self._steps_before = self._steps_done
-        if self._unmet_in_call.count:
-            self._unmet_in_call = Unmet()
+        before = self._steps_before, self._unmet_in_call
+        self._stepping = True
         try:
-            while left > 0:
-                scene = self._scene
-                if self._island_of:
-                    if self.nothing_moves:
-                        self._steps_done += left
-                        break
-                    scene = self._awake()
-                if self._reference is None or scene is not self._reference.whole:
-                    self._refer_to(scene)
-                if self._run is None:
-                    done, status, unmet = advance(self._reference, left)
-                    self._run = machine_code(advance)
-                else:
-                    done, status, unmet = self._run(self._reference, left)
-                self._steps_done += done
-                left -= done
-                if unmet:
-                    self._note_unmet(unmet)
-                if status != ended.DONE:
-                    self._heed(status)
+            if self._scene is None:
+                self._build()
+            self._steps_before = self._clock[0]
+            if self._unmet_in_call.count:
+                self._unmet_in_call = Unmet()
+            if self._was_cut:
+                self._finish_what_was_cut()
+            self._advance(n)
+        except WorldError:
+            if self._clock[0] == self._steps_before:
+                self._steps_before, self._unmet_in_call = before
+            raise
+        except BaseException:
+            self._was_cut = True
+            raise
         finally:
-            self._scene.tally["wrench_count"] = 0
+            self._stepping = False
+            if self._scene is not None:
+                self._scene.tally["wrench_count"] = 0
             if announced is not None:
                 took = time.perf_counter() - announced
                 print(f"hrpsim: compiled in {took:.0f} s", file=sys.stderr, flush=True)
+
+    def _advance(self, left: int) -> None:
+        """Do so many steps."""
+        while left > 0:
+            scene = self._scene
+            if self._island_of:
+                if self.nothing_moves:
+                    self._steps_done += left
+                    break
+                scene = self._awake()
+            if self._reference is None or scene is not self._reference.whole:
+                self._refer_to(scene)
+            if self._run is None:
+                done, status, unmet = advance(self._reference, min(left, _MOST_AT_ONCE))
+                self._run = machine_code(advance)
+            else:
+                done, status, unmet = self._run(self._reference, min(left, _MOST_AT_ONCE))
+            left -= done
+            if unmet:
+                self._note_unmet(unmet)
+            if status != ended.DONE:
+                self._heed(status)
+
+    def _finish_what_was_cut(self) -> None:
+        """Do what the last step asked for, if a signal came between."""
+        self._was_cut = False
+        if self._scene.tally["due"][0] == ended.FALLS_ASLEEP:
+            self._heed(ended.FALLS_ASLEEP)
+
+    def _refuse_while_stepping(self) -> None:
+        """WorldError while `step` is at work: what it works on cannot be changed or asked for."""
+        if self._stepping:
+            raise WorldError(
+                "the world is being stepped, by another thread: a world has one thread at a time "
+                "(hrpsim.Batch steps copies side by side)"
+            )
 
     def _refer_to(self, scene: Scene) -> None:
         """Make ready what the compiled step is called with."""
@@ -402,16 +454,18 @@ class World(
     def _heed(self, status: int) -> None:
         """Do what the step that ended with `status` asks for; WorldError if that is nothing."""
         scene = self._scene
-        if status == ended.FALLS_ASLEEP:
-            self._fall_asleep()
-        elif status == ended.WAKES:
-            self._wake_shape(int(scene.tally["needed"][0]))
-        elif status in (ended.SINGULAR, ended.DIVERGED, ended.TOO_STIFF):
+        if status in (ended.SINGULAR, ended.DIVERGED, ended.TOO_STIFF):
             raise WorldError(
-                why_step_failed(scene, self._entities, self._owners, status, self.time)
+                why_step_failed(scene, self._entities, self._naming(), status, self.time)
             )
-        else:
-            self._scene = grow(scene, status)
+        with uninterrupted():
+            if status == ended.FALLS_ASLEEP:
+                self._fall_asleep()
+                scene.tally["due"] = ended.DONE
+            elif status == ended.WAKES:
+                self._wake_shape(int(scene.tally["needed"][0]))
+            else:
+                self._scene = grow(scene, status)
 
     # -- looking ---------------------------------------------------------------------------
 
@@ -420,9 +474,19 @@ class World(
         """What the last step did, and how the solver did over the steps before."""
         scene = self.scene
         worst = "" if scene.tally["converged"][0] else self._naming().worst_of_step(scene)
-        last_call = self._unmet_in_call.among(self._steps_done - self._steps_before)
+        last_call = self._unmet_in_call.among(self._steps_done - int(self._steps_before))
         since_reset = self._unmet_since_reset.among(self._steps_done)
         return stats_of(scene, self._kept_contacts, worst, last_call, since_reset)
+
+
+def _whole_number(n) -> int:
+    """Return a number of steps; WorldError for what is none."""
+    try:
+        if np.isfinite(n) and n >= 0 and n == int(n):
+            return int(n)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise WorldError(f"the number of steps must be a whole number >= 0, got {n!r}")
 
 
 _compilation_announced = False

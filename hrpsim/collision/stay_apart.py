@@ -1,0 +1,137 @@
+"""For how long two moving shapes certainly stay apart along the normal between them.
+
+For any direction n the distance of two shapes is at least the gap between the planes square to n
+that hold them, and these near each other only by what the shapes move along n: a shape that turns
+about n, or slides square to it, does not. So what lies flat on a plate, or grazes it, is known to
+pass nothing for a long way, where a bound on its whole speed allows the tiniest strides.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.collision.distance import lowest_along
+from hrpsim.collision.mesh_contacts import mesh_contacts
+from hrpsim.collision.support import core_reach
+from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.model.geometry import CAPSULE, CYLINDER, MESH, SPHERE
+
+
+@inner_kernel
+def stays_apart_until(pair, until_a, until_b, fraction, gap, touch, least, collision):
+    """Return a fraction of the motion up to which two shapes stay `least` [m] apart, 0 for none.
+
+    They are where they are after `fraction`, where `gap` was found: the records for work are as
+    that search left them. `until_a` and `until_b` are the fractions after which each rests.
+    """
+    a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
+    work = collision.manifold[0]
+    with_mesh = a.kind == MESH or b.kind == MESH
+    k = _nearest_contact(with_mesh, gap, touch, collision)
+    if k < 0:
+        return 0.0
+    nx, ny, nz = work.normal[k, 0], work.normal[k, 1], work.normal[k, 2]
+    apart = 0.0
+    for r in range(3):
+        apart += work.normal[k, r] * (work.p_a[r] - work.p_b[r])
+    if with_mesh:
+        polyhedra, stack = collision.polyhedra, collision.meeting[0].stack
+        apart += _lowest_of_solid(polyhedra, a.solid, work.R_a, nx, ny, nz, stack)
+        apart += _lowest_of_solid(polyhedra, b.solid, work.R_b, -nx, -ny, -nz, stack)
+    else:
+        apart -= _reach(a, work.R_a, nx, ny, nz) + _reach(b, work.R_b, nx, ny, nz)
+    if not apart > least:
+        return 0.0
+    closing = _closing_way(pair, until_a, until_b, nx, ny, nz, collision)
+    return fraction + (apart - least) / closing
+
+
+@inner_kernel
+def _nearest_contact(with_mesh, gap, touch, collision):
+    """Return which row of the manifold has the least gap, -1 for none.
+
+    A search that found solids apart leaves them placed, and no contacts.
+    """
+    work, m = collision.manifold[0], collision.meeting[0]
+    count = work.gap.shape[0]
+    if with_mesh and gap > 0.0:
+        m.near = m.calm = gap + touch
+        count = mesh_contacts(
+            collision.polyhedra, m, collision.meeting_candidates,
+            work.point, work.normal, work.gap, work.feature,
+        )  # fmt: skip
+    for k in range(count):
+        if work.gap[k] <= gap + 0.5 * touch:
+            length = 0.0
+            for r in range(3):
+                length += work.normal[k, r] * work.normal[k, r]
+            if abs(length - 1.0) < 1e-6:
+                return k
+    return -1
+
+
+@inlined_kernel
+def _reach(shape, R, nx, ny, nz):
+    """Return how far a shape without a mesh reaches along n from its origin, both ways [m]."""
+    if shape.kind == SPHERE:
+        return shape.size[0]
+    rounding = shape.size[0] if shape.kind == CAPSULE else 0.0
+    return rounding + core_reach(shape.kind, shape.size, R, nx, ny, nz)
+
+
+@inner_kernel
+def _lowest_of_solid(polyhedra, number, R, nx, ny, nz, stack):
+    """Return the least of n x over the points x of a solid, from its origin [m]."""
+    x = R[0, 0] * nx + R[1, 0] * ny + R[2, 0] * nz
+    y = R[0, 1] * nx + R[1, 1] * ny + R[2, 1] * nz
+    z = R[0, 2] * nx + R[1, 2] * ny + R[2, 2] * nz
+    lowest = lowest_along(polyhedra, number, x, y, z, 0.0, math.inf, stack)
+    return lowest - polyhedra.solids[number].rounding
+
+
+@inner_kernel
+def _closing_way(pair, until_a, until_b, nx, ny, nz, collision):
+    """Return a bound on how far two shapes near each other along n in a step [m]."""
+    motion_a, motion_b = collision.motions[pair[0]], collision.motions[pair[1]]
+    of_a = of_b = 0.0
+    for r in range(3):
+        n = nx if r == 0 else (ny if r == 1 else nz)
+        of_a -= n * (motion_a.p_end[r] - motion_a.p_start[r])
+        of_b += n * (motion_b.p_end[r] - motion_b.p_start[r])
+    way = of_a + of_b
+    if until_a != until_b:
+        way = max(way, of_a, of_b)
+    way = max(way, 0.0)
+    way += _turning_along(collision.shapes[pair[0]], motion_a, nx, ny, nz)
+    return way + _turning_along(collision.shapes[pair[1]], motion_b, nx, ny, nz)
+
+
+@inlined_kernel
+def turning_way(shape, motion):
+    """Return a bound on how far the turn of a step takes the surface of a shape [m].
+
+    A turn about its own axis leaves a cylinder or capsule where it is, any turn a ball.
+    """
+    if shape.kind == SPHERE or not motion.angle > 0.0:
+        return 0.0
+    way = motion.angle * shape.radius
+    if shape.kind == CYLINDER or shape.kind == CAPSULE:
+        R, e = motion.R_start, motion.axis
+        way *= math.sqrt(_cross_square(e[0], e[1], e[2], R[0, 2], R[1, 2], R[2, 2]))
+    return way
+
+
+@inlined_kernel
+def _turning_along(shape, motion, nx, ny, nz):
+    """Return a bound on how far the turn of a step takes the surface of a shape along n [m]."""
+    if not motion.angle > 0.0:
+        return 0.0
+    e = motion.axis
+    along = motion.angle * shape.radius * math.sqrt(_cross_square(nx, ny, nz, e[0], e[1], e[2]))
+    return min(along, turning_way(shape, motion))
+
+
+@inlined_kernel
+def _cross_square(x, y, z, a, b, c):
+    """Return the square of the cross product of (x, y, z) and (a, b, c)."""
+    return (y * c - z * b) ** 2 + (z * a - x * c) ** 2 + (x * b - y * a) ** 2

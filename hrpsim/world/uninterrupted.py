@@ -1,0 +1,31 @@
+"""Changes of a world that a signal must not cut in two: handlers run when they are over."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let the handlers of signals wait until the block is done.
+
+    Python runs handlers in its main thread alone: in others nothing needs to wait.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    waiting: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
+    ours = {number: handler for number, handler in handlers.items() if callable(handler)}
+    try:
+        for number in ours:
+            signal.signal(number, lambda given, frame: waiting.append(given))
+        yield
+    finally:
+        for number, handler in ours.items():
+            signal.signal(number, handler)
+        for number in waiting:
+            signal.raise_signal(number)

@@ -1,0 +1,207 @@
+"""Random worlds of extreme but finite numbers: no hang, no number that is not finite, true errors.
+
+`HRPSIM_FUZZ_MINUTES` sets for how long further seeds are tried; without it there are ten.
+"""
+
+import os
+import time
+
+import numpy as np
+import pytest
+from fuzz.random_worlds import load_kernels, outcome, recipe, shrunk
+
+import hrpsim
+
+MINUTES = float(os.environ.get("HRPSIM_FUZZ_MINUTES", "0"))
+FEW = range(10)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kernels():
+    load_kernels()
+
+
+@pytest.mark.timeout(300.0 + 90.0 * MINUTES)
+def test_random_worlds_step_or_say_why_not():
+    """100 steps of each; a failure is shrunk to the calls that it needs, which are printed."""
+    end = time.monotonic() + 60.0 * MINUTES
+    first = int(time.time()) if MINUTES else 0
+    print(f"random worlds from seed {first}")
+    done = 0
+    while done < len(FEW) or time.monotonic() < end:
+        calls = recipe(first + done)
+        told = outcome(calls)
+        if told:
+            calls = shrunk(calls, lambda shorter: bool(outcome(shorter)))
+            listed = "\n".join(map(repr, calls))
+            pytest.fail(f"random world {first + done}:\n{listed}\n{told}")
+        done += 1
+    print(f"{done} random worlds")
+
+
+def test_a_recipe_is_the_same_each_time():
+    for seed in FEW:
+        assert repr(recipe(seed)) == repr(recipe(seed))
+
+
+def test_what_goes_wrong_in_a_child_is_told():
+    """The watchdog sees what does not come back, what dies, and what is not finite."""
+    assert outcome([("world", {"time_step": 1e-3})]) == ""
+    assert "TypeError" in outcome([("world", {"time_step": "no number"})])
+    calls = [("world", {}), ("ground", {}), ("ground", {"height": "x"}), ("ground", {})]
+    assert shrunk(calls, lambda some: "ValueError" in outcome(some)) == [calls[0], calls[2]]
+
+
+# -- what was found, shrunk ---------------------------------------------------------------------
+
+
+def test_a_plate_thinner_than_rounding_lets_things_slide():
+    """1e-12 m, against a box that slides at 10 m/s: no stride of the search is that short."""
+    world = hrpsim.World()
+    world.add_static(hrpsim.Box((9.0, 9.0, 1e-12)))
+    box = world.add_body(
+        hrpsim.Box((0.1, 0.1, 0.1)), 1.0, (0.0, 0.0, 0.05), velocity=(10.0, 0.0, 0.0)
+    )
+    world.step(100)
+    assert 0.9 < box.position[0] < 1.0
+    assert world.stats.impact_looks < 100
+
+
+@pytest.mark.parametrize("shape", ["hull", "box", "cylinder"])
+def test_what_slides_along_a_plate_needs_few_looks(shape):
+    """At 250 m/s over 5 m a step, on a plate of 5 mm: the normal says that nothing is met."""
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    shapes = {
+        "hull": hrpsim.ConvexHull(corners * 0.05),
+        "box": hrpsim.Box((0.1, 0.1, 0.1)),
+        "cylinder": hrpsim.Cylinder(0.05, 0.1),
+    }
+    world = hrpsim.World(time_step=0.02)
+    if shape == "hull":
+        world.add_static(hrpsim.ConvexHull(corners * (50.0, 50.0, 0.0025)))
+    else:
+        world.add_static(hrpsim.Box((100.0, 100.0, 0.005)))
+    body = world.add_body(shapes[shape], 1.0, (-40.0, 0.0, 0.0525), velocity=(250.0, 0.0, 0.0))
+    for _ in range(10):
+        world.step()
+        assert world.stats.impact_looks < 20
+    assert world.stats.impacts_cut == 0
+    law = -40.0 + 250.0 * 0.2 - 0.5 * 0.8 * 9.80665 * 0.2**2
+    assert body.position[0] == pytest.approx(law, abs=1e-3)
+    assert body.position[2] == pytest.approx(0.0525, abs=1e-5)
+
+
+def test_a_plate_that_spins_on_another_needs_few_looks():
+    """It turns about the normal: 2 rad a step, thin as paper."""
+    world = hrpsim.World(time_step=0.02, gravity=(0.0, 0.0, -1.0))
+    world.add_static(hrpsim.Box((3.0, 3.0, 1e-3)))
+    plate = world.add_body(
+        hrpsim.Box((1.0, 1.0, 1e-3)), 1.0, (0.0, 0.0, 1e-3), angular_velocity=(0.0, 0.0, 100.0)
+    )
+    for _ in range(10):
+        world.step()
+        assert world.stats.impact_looks < 40
+    assert world.stats.impacts_cut == 0
+    assert plate.position[2] == pytest.approx(1e-3, abs=1e-5)
+
+
+@pytest.mark.parametrize("shape", [hrpsim.Cylinder(0.05, 0.1), hrpsim.Capsule(0.05, 0.1)])
+def test_what_rolls_on_a_thin_plate_needs_few_looks(shape):
+    """A turn about its own axis moves no surface: it rolls on as far as v t, the plate 0.1 mm."""
+    world = hrpsim.World(time_step=5e-3)
+    world.add_static(hrpsim.Box((99.0, 9.0, 1e-4)))
+    lying = (np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5))
+    roll = world.add_body(
+        shape,
+        1.0,
+        (-40.0, 0.0, 0.05005),
+        lying,
+        velocity=(20.0, 0.0, 0.0),
+        angular_velocity=(0.0, 400.0, 0.0),
+    )
+    for _ in range(20):
+        world.step()
+        assert world.stats.impact_looks < 60
+    assert world.stats.impacts_cut == 0
+    assert roll.position[0] == pytest.approx(-38.0, abs=1e-3)
+    assert roll.position[2] == pytest.approx(0.05005, abs=1e-5)
+
+
+def test_a_search_that_is_cut_off_stops_what_it_is_about():
+    """A box tumbles along the thinnest of plates: it stays on its side, and users are told."""
+    world = hrpsim.World(time_step=0.02)
+    world.add_static(hrpsim.Box((9.0, 9.0, 1e-7)))
+    box = world.add_body(
+        hrpsim.Box((0.1, 0.1, 0.1)),
+        1.0,
+        (0.0, 0.0, 0.06),
+        velocity=(1.0, 0.0, -1.0),
+        angular_velocity=(1.0, 20.0, 3.0),
+    )
+    for _ in range(30):
+        world.step()
+        assert box.position[2] > 0.0
+    assert world.stats.impacts_cut > 0
+    world.reset()
+    assert world.stats.impacts_cut == 0
+
+
+def test_a_robot_without_any_moving_link_may_stand_last():
+    """It has no body in the arrays, which end where it would begin."""
+    world = hrpsim.World()
+    world.add_body(hrpsim.Sphere(0.1), 1.0)
+    world.add_robot(hrpsim.load_model('<robot name="post"><link name="a"/></robot>', base="fixed"))
+    world.step()
+    assert world.time == 0.001
+
+
+@pytest.mark.parametrize("law", ["simultaneous", "sequential"])
+@pytest.mark.parametrize("solver", ["iterative", "direct", "split"])
+def test_impacts_without_end_have_one(law, solver):
+    """Bodies that are thrown together between plates, with e = 0.9 and connections that pull."""
+    rng = np.random.default_rng(3)
+    world = hrpsim.World(impact_law=law, solver=solver)
+    world.add_ground()
+    world.set_friction("default", "default", 1.0, restitution=0.9)
+    world.add_static(hrpsim.Box((3.0, 3.0, 0.1)), (0.0, 0.0, 0.35))
+    bodies = [
+        world.add_body(
+            hrpsim.Box((0.3, 0.2, 0.25)), 10.0 ** rng.uniform(-3, 3), rng.uniform(-0.3, 0.3, 3)
+        )
+        for _ in range(6)
+    ]
+    world.connect(bodies[0], bodies[1], "universal")
+    world.connect(bodies[0], bodies[1], "slider", compliance=1e-11)
+    begin = time.perf_counter()
+    assert run_steps(world, 5)
+    assert time.perf_counter() - begin < 60.0
+
+
+def run_steps(world, count: int) -> bool:
+    """Step; return whether all is finite at the end, also where a step was refused."""
+    try:
+        world.step(count)
+    except hrpsim.WorldError:
+        pass
+    return all(np.isfinite(body.q).all() for body in world.bodies.values())
+
+
+def test_looks_at_hulls_that_lie_in_each_other_are_bounded():
+    """Eight in one place, thrown about: two searches a step of 16 384 + 64 a pair, a look is 64."""
+    rng = np.random.default_rng(5)
+    world = hrpsim.World(time_step=0.02)
+    world.set_friction("default", "default", 0.5, restitution=0.9)
+    points = rng.normal(size=(20, 3)) * 0.1
+    for _ in range(8):
+        world.add_body(
+            hrpsim.ConvexHull(points),
+            1.0,
+            rng.uniform(-0.1, 0.1, 3),
+            rng.normal(size=4),
+            velocity=rng.normal(size=3) * 50.0,
+            angular_velocity=rng.normal(size=3) * 50.0,
+        )
+    for _ in range(5):
+        world.step()
+        assert world.stats.impact_looks < 2 * (16_384 + 64 * 28) / 64 + 256
+    assert all(np.isfinite(body.q).all() for body in world.bodies.values())

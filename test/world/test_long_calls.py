@@ -1,0 +1,132 @@
+"""Calls of `step` that a signal or another thread meets: state, time and count agree afterwards."""
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import hrpsim
+from hrpsim.errors import WorldError
+
+
+class Enough(Exception):
+    """What the handler of the alarm raises."""
+
+
+@pytest.fixture
+def alarm():
+    """Let SIGALRM raise Enough; return a function that sets when [s]."""
+
+    def handler(number, frame):
+        raise Enough
+
+    before = signal.signal(signal.SIGALRM, handler)
+    yield lambda delay, again=0.0: signal.setitimer(signal.ITIMER_REAL, delay, again)
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def falling(**options):
+    world = hrpsim.World(gravity=(0.0, 0.0, -1.0), **options)
+    return world, world.add_body(hrpsim.Sphere(0.1), 1.0)
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
+def test_time_and_state_agree_after_an_interrupt(alarm, integrator):
+    """Free fall is exact: v = -t and z = -t^2 / 2 at the time that the world says it is."""
+    world, body = falling(integrator=integrator)
+    world.step()
+    for _ in range(10):
+        alarm(0.02)
+        with pytest.raises(Enough):
+            world.step(10**9)
+        t = world.time
+        assert t > 0.001
+        assert body.velocity[2] == pytest.approx(-t, rel=1e-9)
+        assert body.position[2] == pytest.approx(-0.5 * t * t, rel=1e-9)
+        before = t
+        world.step()
+        assert world.time == pytest.approx(before + 0.001)
+
+
+def test_an_interrupt_is_served_within_a_fifth_of_a_second(alarm):
+    """A call that would take an hour comes back; the margin is for a machine that is busy."""
+    world, _ = falling()
+    world.step()
+    alarm(0.05)
+    begin = time.monotonic()
+    with pytest.raises(Enough):
+        world.step(10**12)
+    assert time.monotonic() - begin < 5.0
+
+
+def test_interrupted_steps_are_those_of_a_world_that_was_not(alarm):
+    """Boxes that fall asleep and are woken: in pieces of any length the same states, bit by bit."""
+
+    def heap():
+        world = hrpsim.World()
+        world.add_ground()
+        for k in range(4):
+            world.add_body(hrpsim.Box((0.1, 0.1, 0.1)), 1.0, (0.0, 0.3 * k, 0.1 * k + 0.06))
+        world.add_body(hrpsim.Sphere(0.1), 1.0, (0.0, 0.0, 4.0))
+        return world
+
+    world, other = heap(), heap()
+    world.step()
+    done = 1
+    alarm(0.002, 0.002)
+    while done < 3000:
+        try:
+            world.step(3000 - done)
+        except Enough:
+            pass
+        done = round(world.time / world.time_step)
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    other.step(3000)
+    assert world.asleep == other.asleep
+    for name, body in world.bodies.items():
+        assert body.q.tobytes() == other.bodies[name].q.tobytes()
+
+
+def test_another_thread_is_refused_while_the_world_steps():
+    world, body = falling()
+    world.step()
+    ended = []
+
+    def work():
+        world.step(400_000)
+        ended.append(world.time)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    refused = 0
+    while thread.is_alive():
+        try:
+            for ask in (world.step, world.snapshot, world.copy, world.reset):
+                ask()
+        except WorldError as error:
+            assert "stepped, by another thread" in str(error)
+            refused += 1
+            break
+    thread.join()
+    assert refused == 1
+    assert body.velocity[2] == pytest.approx(-world.time, rel=1e-9)
+    assert ended == [world.time]
+    world.step()
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.5, np.nan, np.inf, "two", None])
+def test_a_number_of_steps_that_is_none_is_refused(wrong):
+    world, _ = falling()
+    with pytest.raises(WorldError, match="the number of steps must be a whole number >= 0, got"):
+        world.step(wrong)
+    assert world.time == 0.0
+
+
+def test_numbers_of_steps_may_be_of_any_kind_that_is_whole():
+    world, _ = falling()
+    for n in (2, 2.0, np.int64(2), np.float32(2.0), True):
+        world.step(n)
+    assert world.time == pytest.approx(0.009)
