@@ -98,6 +98,10 @@ HELD = np.dtype(
         ("center", "f8", (3,)),  # of mass, at the start of an rk4 step, from the tree's origin [m]
         ("spin", "f8", (3, 3)),  # what the start, middle and end of a step add to its turn [rad]
         ("momentum", "f8", (3,)),  # angular, of a loose body at the start of an rk4 step [Nms]
+        ("turns_far", "i8"),  # whether the midpoint rule of spin foretells how a loose body turns
+        ("gyroscopic", "f8", (3,)),  # what that adds to its angular acceleration [rad/s^2]
+        ("guided", "i8"),  # whether it moves as foretold in an rk4 step (loose_rotation)
+        ("end_rate", "f8", (3,)),  # its angular velocity at the end then [rad/s]
         ("tree_momentum", "f8", (3,)),  # of a floating tree, in its root: expected after the step
         ("fastest", "f8"),  # of its velocities, at both ends of the step
         ("struck_load", "f8", (6,)),  # what the impacts at the start of the step did [Ns]
