@@ -7,11 +7,17 @@ import numpy as np
 from hrpsim.constraints.penalty_rows import STABLE_BELOW
 from hrpsim.world import status as ended
 from hrpsim.world.entity import Entity
-from hrpsim.world.scene import Scene
+from hrpsim.world.explicit_limit import rk4_limit
+from hrpsim.world.robot import Robot
+from hrpsim.world.scene import RK4, Scene
 
 
 def why_step_failed(scene: Scene, entities: list[Entity], owners, status: int, time: float) -> str:
     """Return what a step from `time` [s] failed at, and which robot or body it was."""
+    if scene.settings["integrator"][0] == RK4 and status in (ended.SINGULAR, ended.DIVERGED):
+        stiff = _too_stiff_for_rk4(scene, entities)
+        if stiff is not None:
+            return f"the step from t = {time:g} s failed: {stiff}"
     if status == ended.SINGULAR:
         body = int(scene.tally["needed"][0])
         owner = max((e for e in entities if e.first_body <= body), key=lambda e: e.first_body)
@@ -40,3 +46,18 @@ def why_step_failed(scene: Scene, entities: list[Entity], owners, status: int, t
         f"before it is kept. Fastest is {owner.name!r} with {scene.velocity[k]:.3g} "
         "(rad/s or m/s); look at its forces and gains, or take a smaller time_step"
     )
+
+
+def _too_stiff_for_rk4(scene: Scene, entities: list[Entity]) -> str | None:
+    """Return which joint of a robot makes rk4 explode at the time step, if one does."""
+    time_step = float(scene.settings["time_step"][0])
+    for robot in entities:
+        limit = rk4_limit(robot) if isinstance(robot, Robot) else None
+        if limit is not None and limit.time_step < time_step:
+            return (
+                f"rk4 takes springs, dampers and gains explicitly, and joint {limit.joint!r} of "
+                f"{robot.name!r} with {limit.stiffness:.4g} (Nm/rad or N/m) and "
+                f"{limit.damping:.4g} (Nms/rad or Ns/m) allows steps of {limit.time_step:.3g} s "
+                f"at most, not {time_step:g} s; integrator 'semi_implicit' allows any"
+            )
+    return None
