@@ -72,22 +72,21 @@ def _leaks(s, i):
 
 @inner_kernel
 def _expect(s):
-    """Write what momentum every floating tree is to have after this step.
+    """Write what momentum every floating tree is to have after this step, but for its weight.
 
     Stages of rk4 add the impulses that are found there.
     """
-    bodies, dt, g = s.forest.bodies, s.settings[0].time_step, s.settings[0].gravity
+    bodies, dt = s.forest.bodies, s.settings[0].time_step
     for i in range(bodies.shape[0]):
-        if not _leaks(s, i):
-            continue
-        root, here = bodies[i].root, s.articulated[i]
-        momentum = s.work.held[root].tree_momentum
-        if root == i:
-            _recall(s, i, momentum)
-        if s.tally[0].struck:
-            add_momentum(bodies[i], s.kinematics[i], s.work.held[i].struck_motion, momentum)
-        for r in range(3):
-            momentum[r] += dt * (bodies[i].mass * g[r] + here.external[3 + r])
+        if bodies[i].root == i and _leaks(s, i):
+            _recall(s, i, s.work.held[i].tree_momentum)
+    if s.tally[0].struck or s.tally[0].wrench_count > 0:
+        for i in range(bodies.shape[0]):
+            momentum = s.work.held[bodies[i].root].tree_momentum
+            if s.tally[0].struck:
+                add_momentum(bodies[i], s.kinematics[i], s.work.held[i].struck_motion, momentum)
+            for r in range(3):
+                momentum[r] += dt * s.articulated[i].external[3 + r]
     for number in range(s.tally[0].row_count):
         row = s.rows.rows[number]
         if row.impulse != 0.0 and not is_solved_at_stages(s, row):
@@ -141,6 +140,7 @@ def expect_loads(s, duration):
 def _correct_roots(s):
     """Give every floating tree the momentum that it is to have."""
     bodies, subtrees, found = s.forest.bodies, s.work.subtrees, s.work.directions[0]
+    dt, g = s.settings[0].time_step, s.settings[0].gravity
     for i in range(bodies.shape[0]):
         if bodies[i].root != i:
             continue
@@ -149,8 +149,9 @@ def _correct_roots(s):
             tree.knows_momentum = 0
             continue
         tree_momentum(s.forest, s.q, s.velocity, i, subtrees, found)
+        mass = subtrees[i].mass
         tree.knows_momentum = 1
         k = bodies[i].v_index + 3
         for r in range(3):
-            tree.momentum[r] = expected[r]
-            s.velocity[k + r] += (expected[r] - found[r]) / subtrees[i].mass
+            tree.momentum[r] = expected[r] + dt * mass * g[r]
+            s.velocity[k + r] += (tree.momentum[r] - found[r]) / mass
