@@ -34,6 +34,9 @@ TREE = np.dtype(
     ]
 )
 
+# Of these, what goes on where entities are added or removed.
+LASTING = ("momentum", "knows_momentum")
+
 
 class Islands(NamedTuple):
     """Who belongs together in a step; `n` bodies."""
