@@ -8,6 +8,7 @@ from hrpsim.constraints.rows import new_rows
 from hrpsim.dynamics.response import new_ports
 from hrpsim.solvers.direct_system import DirectSystem, new_direct_system
 from hrpsim.world import status as ended
+from hrpsim.world.islands import LASTING
 from hrpsim.world.late_kernels import provide
 from hrpsim.world.layout import BY_DOF
 from hrpsim.world.scene import Scene
@@ -59,6 +60,8 @@ def carry_over(old: Scene, new: Scene, fixed_count: int, added: int) -> Scene:
     for name in ("q", *BY_DOF, "kinematics", "tally"):
         kept = getattr(old, name)
         getattr(new, name)[: len(kept)] = kept
+    for name in LASTING:
+        new.islands.trees[name][: len(old.islands.trees)] = old.islands.trees[name]
     new.tally["candidate_count"] = -1
     new.tally["worst_row"] = -1
     new.sensors["reading"][: len(old.sensors)] = old.sensors["reading"]

@@ -8,15 +8,21 @@ from hrpsim.constraints.penalty_rows import STABLE_BELOW
 from hrpsim.model.inertia import unresisted_bodies
 from hrpsim.world import status as ended
 from hrpsim.world.entity import Entity
+from hrpsim.world.explicit_limit import rk4_limit
 from hrpsim.world.limits import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.world.results import Naming
-from hrpsim.world.scene import Scene
+from hrpsim.world.robot import Robot
+from hrpsim.world.scene import RK4, Scene
 
 
 def why_step_failed(
     scene: Scene, entities: list[Entity], naming: Naming, status: int, time: float
 ) -> str:
     """Return what a step from `time` [s] failed at, and which robot or body it was."""
+    if scene.settings["integrator"][0] == RK4 and status in (ended.SINGULAR, ended.DIVERGED):
+        stiff = _too_stiff_for_rk4(scene, entities)
+        if stiff is not None:
+            return f"the step from t = {time:g} s failed: {stiff}"
     if status == ended.SINGULAR:
         return _why_singular(scene, entities, int(scene.tally["needed"][0]))
     fault = naming.fault_of_step(scene)
@@ -61,3 +67,18 @@ def _why_singular(scene: Scene, entities: list[Entity], body: int) -> str:
         f"{lost}: it is under 1e-14 of that of what it is joined with, about the root of its tree; "
         "let masses and lengths differ less"
     )
+
+
+def _too_stiff_for_rk4(scene: Scene, entities: list[Entity]) -> str | None:
+    """Return which joint of a robot makes rk4 explode at the time step, if one does."""
+    time_step = float(scene.settings["time_step"][0])
+    for robot in entities:
+        limit = rk4_limit(robot) if isinstance(robot, Robot) else None
+        if limit is not None and limit.time_step < time_step:
+            return (
+                f"rk4 takes springs, dampers and gains explicitly, and joint {limit.joint!r} of "
+                f"{robot.name!r} with {limit.stiffness:.4g} (Nm/rad or N/m) and "
+                f"{limit.damping:.4g} (Nms/rad or Ns/m) allows steps of {limit.time_step:.3g} s "
+                f"at most, not {time_step:g} s; integrator 'semi_implicit' allows any"
+            )
+    return None

@@ -63,7 +63,7 @@ def integrate_rk4(s):
         s.tally[0].needed = STAGES
         return NEEDS_KERNEL
     start_slip(s)
-    start_turning(s)
+    start_turning(s, staged)
     copy_vector(s.q, work.q_struck)
     copy_vector(s.velocity, work.velocity_struck)
     for stage in range(4):

@@ -29,10 +29,13 @@ TREE = np.dtype(
         ("wakeful", "i8"),  # at a leader: whether something keeps the island awake
         ("leans", "i8"),  # at a leader: whether the island is held by what is fixed
         ("island", "i8"),  # of a body that is to fall asleep: its leader, otherwise -1
-        ("momentum", "f8", (3,)),  # linear, of a floating tree after a semi-implicit step [Ns]
+        ("momentum", "f8", (3,)),  # linear, of a floating tree after a step [Ns]
         ("knows_momentum", "i8"),  # whether it is that of the present state
     ]
 )
+
+# Of these, what goes on where entities are added or removed.
+LASTING = ("momentum", "knows_momentum")
 
 
 class Islands(NamedTuple):

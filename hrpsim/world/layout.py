@@ -39,7 +39,7 @@ def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
     forest = scene.forest
     _permute((scene.q,), positions)
     _permute((forest.dofs, *(getattr(scene, name) for name in BY_DOF)), dofs)
-    _permute((forest.bodies, scene.kinematics, scene.islands.trees, scene.work.ends), bodies)
+    _permute((forest.bodies, scene.kinematics, scene.islands.trees), bodies)
     body_of, q_of, dof_of = (_inverse(places) for places in (bodies, positions, dofs))
     _renumber(forest.bodies, body_of, "parent", "root")
     forest.order[:] = breadth_first(forest.bodies["parent"], forest.bodies["root"])
@@ -80,7 +80,7 @@ def front(scene: Scene, bodies: int, positions: int, dofs: int, connections: int
         q_nearest=work.q_nearest[:nq],
         q_swept=work.q_swept[:nq],
         held=work.held[:n],
-        ends=work.ends[:n],
+        subtrees=work.subtrees[:n],
         **{name: getattr(work, name)[:nv] for name in vectors},
     )
     ports = ports._replace(

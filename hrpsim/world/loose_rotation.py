@@ -9,6 +9,12 @@ A body that spins about a principal axis does so exactly, and a constant moment 
 however far it turns in a step. On quaternions and angular velocities a wheel that turns by more
 than 2.8 rad in a step would begin to wobble by itself: the nutation is beyond what the method can
 follow. For bodies with their origin at the centre of mass, as `Body` makes them.
+
+What turns by more than half a radian in a step and is pressed by contacts, whose force is found
+once for the whole step, is another matter: a moment that is held while the body nutates by more
+than a radian ends up across what it was to stop. Such a body is *guided*: its spin is foretold by
+the midpoint rule, its contacts ask for a velocity at the end, and from contact to contact it moves
+with that, as in a semi-implicit step. Nothing slips then that would have to be taken back.
 """
 
 from __future__ import annotations
@@ -17,6 +23,7 @@ from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.dynamics.spin import inertia_times, solve_rows_of_three
 from hrpsim.model.system import FREE
 from hrpsim.spatial.rotation import rotate_quaternion, rotation_from_quaternion
+from hrpsim.world.constrain import is_solved_at_stages
 
 
 @inlined_kernel
@@ -27,15 +34,45 @@ def is_loose(forest, i):
 
 
 @inner_kernel
-def start_turning(s):
-    """Keep the angular momenta of loose bodies; their rotations must be current."""
-    bodies = s.forest.bodies
+def start_turning(s, staged):
+    """Keep the angular momenta of loose bodies; their rotations must be current.
+
+    Those that turn far and are pressed will turn as the constraints foretold.
+    """
+    bodies, work = s.forest.bodies, s.work
     for i in range(bodies.shape[0]):
-        if is_loose(s.forest, i):
-            k, momentum = bodies[i].v_index, s.work.held[i].momentum
-            momentum[0], momentum[1], momentum[2] = _momentum(
-                bodies[i].inertia, s.kinematics[i].R, s.velocity, k
-            )
+        if not is_loose(s.forest, i):
+            continue
+        held, k = work.held[i], bodies[i].v_index
+        momentum, inertia = held.momentum, bodies[i].inertia
+        momentum[0], momentum[1], momentum[2] = _momentum(inertia, s.kinematics[i].R, s.velocity, k)
+        held.guided = held.turns_far and _is_pressed(held) and not _is_round(inertia)
+        if held.turns_far:
+            for r in range(3):
+                acceleration = work.dv[k + r] + work.change[k + r]
+                held.end_rate[r] = s.velocity[k + r] + s.settings[0].time_step * acceleration
+                work.dv[k + r] -= held.gyroscopic[r]
+    if staged:
+        for number in range(s.tally[0].row_count):
+            row = s.rows.rows[number]
+            if is_solved_at_stages(s, row):
+                work.held[s.ports.ports[row.port_a].body].guided = 0
+                if row.port_b >= 0:
+                    work.held[s.ports.ports[row.port_b].body].guided = 0
+
+
+@inlined_kernel
+def _is_pressed(held):
+    """Return whether a constraint force is held through the stages."""
+    load = held.load
+    return load[3] != 0.0 or load[4] != 0.0 or load[5] != 0.0
+
+
+@inlined_kernel
+def _is_round(inertia):
+    """Return whether an inertia is the same about all axes, but for rounding."""
+    m, other = inertia[0, 0], abs(inertia[0, 1]) + abs(inertia[0, 2]) + abs(inertia[1, 2])
+    return abs(inertia[1, 1] - m) + abs(inertia[2, 2] - m) + other < 1e-12 * m
 
 
 @inner_kernel
@@ -83,12 +120,47 @@ def turn_over_step(s):
     for i in range(bodies.shape[0]):
         if is_loose(s.forest, i):
             j, k = bodies[i].q_index + 3, bodies[i].v_index
+            if s.work.held[i].guided:
+                _move_guided(s, i, T)
+                continue
             for r in range(3):
                 a, b = j + r, k + r
                 T[r] = (rate[0, a] + 2.0 * (rate[1, a] + rate[2, a]) + rate[3, a]) / 6.0
                 m[r] = acceleration[0, b] + 2.0 * (acceleration[1, b] + acceleration[2, b])
                 m[r] = (m[r] + acceleration[3, b]) / 6.0
             _turn(s, i, T, m, s.settings[0].time_step)
+
+
+@inner_kernel
+def _move_guided(s, i, rate):
+    """Move a body as the constraints of the step foretold; `rate` (3,) is work.
+
+    It moves with its velocity at the end, at which its contacts neither part nor slip, but along
+    that with the mean of start and end.
+    """
+    work, dt = s.work, s.settings[0].time_step
+    j, k = s.forest.bodies[i].q_index, s.forest.bodies[i].v_index
+    for r in range(3):
+        s.velocity[k + r] = work.held[i].end_rate[r]
+    _mean_along(work.velocity_struck, s.velocity, k + 3, rate)
+    for r in range(3):
+        s.q[j + r] = work.q_struck[j + r] + dt * rate[r]
+    _mean_along(work.velocity_struck, s.velocity, k, rate)
+    for r in range(3, 7):
+        s.q[j + r] = work.q_struck[j + r]
+    rotate_quaternion(s.q, j + 3, rate[0], rate[1], rate[2], dt)
+
+
+@inlined_kernel
+def _mean_along(start, end, k, mean_out):
+    """Write `end` (3,) less half of what it gained along itself since the start."""
+    gained = square = 0.0
+    for r in range(3):
+        gained += end[k + r] * (end[k + r] - start[k + r])
+        square += end[k + r] * end[k + r]
+    share = 1.0 - 0.5 * gained / square if square > 0.0 else 1.0
+    for r in range(3):
+        mean_out[r] = share * end[k + r]
 
 
 @inner_kernel

@@ -9,7 +9,11 @@ from hrpsim.dynamics.spin import spin_change
 from hrpsim.late import SPIN, TENSION, call_with_scene
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotate_quaternion
+from hrpsim.world.scene import EULER, RK4
 from hrpsim.world.status import DIVERGED, DONE, SINGULAR
+
+# Turn in an rk4 step from which on the middle of the step is looked for [rad].
+_FAR_TURN = 0.5
 
 
 @inlined_kernel
@@ -22,8 +26,8 @@ def find_acceleration(s, horizon):
     external_forces(s.kinematics, s.wrenches, s.tally[0].wrench_count, s.articulated)
     joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work.effort, work.joint_inertia)
     status = accelerate(s, horizon)
-    if horizon > 0.0 and s.late[SPIN] != 0:
-        call_with_scene(s, SPIN, (horizon,))
+    if s.late[SPIN] != 0 and s.settings[0].integrator != EULER:
+        call_with_scene(s, SPIN, (s.settings[0].time_step,))
     return status
 
 
@@ -31,27 +35,40 @@ def find_acceleration(s, horizon):
 def turn_freely(s, time_step):
     """Let bodies that are alone in their tree turn without gain of energy (hrpsim.dynamics.spin).
 
-    In work.dv; about the centre of mass, so only for those with their origin there.
+    In work.dv; about the centre of mass, so only for those with their origin there. In an rk4 step
+    it serves those that turn too far to be foretold by their acceleration at the start.
     """
-    bodies, dofs = s.forest.bodies, s.forest.dofs
+    bodies, dofs, dv = s.forest.bodies, s.forest.dofs, s.work.dv
+    rk4 = s.settings[0].integrator == RK4
     for i in range(bodies.shape[0]):
-        body = bodies[i]
-        if body.joint_type == FREE and dofs[body.v_index].turns_freely:
-            _turn_alone(body, s.kinematics[i].R, s.velocity, time_step, s.work.dv)
+        body, held = bodies[i], s.work.held[i]
+        if body.joint_type != FREE or not dofs[body.v_index].turns_freely:
+            continue
+        k = body.v_index
+        x, y, z = s.velocity[k], s.velocity[k + 1], s.velocity[k + 2]
+        limit = _FAR_TURN / time_step
+        held.turns_far = 0
+        if not rk4 or x * x + y * y + z * z > limit * limit:
+            x, y, z = _gyroscopic_change(body, s.kinematics[i].R, x, y, z, time_step)
+            dv[k], dv[k + 1], dv[k + 2] = dv[k] + x, dv[k + 1] + y, dv[k + 2] + z
+            held.turns_far = 1
+            held.gyroscopic[0], held.gyroscopic[1], held.gyroscopic[2] = x, y, z
     return DONE
 
 
 @inner_kernel
-def _turn_alone(body, R, velocity, time_step, dv):
-    """Change the angular acceleration of one body, whose rotation is R (3, 3)."""
-    k = body.v_index
-    w0, w1, w2 = velocity[k], velocity[k + 1], velocity[k + 2]
-    x = R[0, 0] * w0 + R[1, 0] * w1 + R[2, 0] * w2
-    y = R[0, 1] * w0 + R[1, 1] * w1 + R[2, 1] * w2
-    z = R[0, 2] * w0 + R[1, 2] * w1 + R[2, 2] * w2
+def _gyroscopic_change(body, R, wx, wy, wz, time_step):
+    """Return what the rule adds to the angular acceleration of a body turned by R (3, 3)."""
+    x = R[0, 0] * wx + R[1, 0] * wy + R[2, 0] * wz
+    y = R[0, 1] * wx + R[1, 1] * wy + R[2, 1] * wz
+    z = R[0, 2] * wx + R[1, 2] * wy + R[2, 2] * wz
     x, y, z = spin_change(body.inertia, x, y, z, time_step)
-    for r in range(3):
-        dv[k + r] += (R[r, 0] * x + R[r, 1] * y + R[r, 2] * z) / time_step
+    x, y, z = x / time_step, y / time_step, z / time_step
+    return (
+        R[0, 0] * x + R[0, 1] * y + R[0, 2] * z,
+        R[1, 0] * x + R[1, 1] * y + R[1, 2] * z,
+        R[2, 0] * x + R[2, 1] * y + R[2, 2] * z,
+    )
 
 
 @inlined_kernel

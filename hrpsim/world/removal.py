@@ -7,6 +7,7 @@ import numpy as np
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.world.assemble import assemble
 from hrpsim.world.entity import Entity
+from hrpsim.world.islands import LASTING
 from hrpsim.world.layout import BY_DOF
 from hrpsim.world.robot import Robot
 from hrpsim.world.scene import Scene
@@ -114,6 +115,8 @@ def carry_without(old: Scene, new: Scene, gone: Gone) -> Scene:
     ):
         for name in names:
             getattr(new, name)[:] = np.delete(getattr(old, name), places, axis=0)
+    for name in LASTING:
+        new.islands.trees[name][:] = np.delete(old.islands.trees[name], gone.bodies, axis=0)
     new.sensors["reading"][:] = np.delete(old.sensors["reading"], gone.sensors, axis=0)
     lists = {}
     for name, count in (("contacts", "contact_count"), ("previous", "previous_count")):

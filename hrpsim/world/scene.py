@@ -12,8 +12,8 @@ from hrpsim.constraints.joined_frames import JOINED
 from hrpsim.constraints.rows import Rows
 from hrpsim.constraints.spring_rows import PLACED_HINGE, SPRING_HINGE
 from hrpsim.dynamics.response import Ports
+from hrpsim.dynamics.tree_momentum import SUBTREE
 from hrpsim.kinematics.forest import Forest
-from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.solvers.direct_system import DirectSystem
 from hrpsim.world.islands import Islands
 
@@ -106,8 +106,11 @@ HELD = np.dtype(
         ("center", "f8", (3,)),  # of mass, at the start of an rk4 step, from the tree's origin [m]
         ("spin", "f8", (3, 3)),  # what the start, middle and end of a step add to its turn [rad]
         ("momentum", "f8", (3,)),  # angular, of a loose body at the start of an rk4 step [Nms]
+        ("turns_far", "i8"),  # whether the midpoint rule of spin foretells how a loose body turns
+        ("gyroscopic", "f8", (3,)),  # what that adds to its angular acceleration [rad/s^2]
+        ("guided", "i8"),  # whether it moves as foretold in an rk4 step (loose_rotation)
+        ("end_rate", "f8", (3,)),  # its angular velocity at the end then [rad/s]
         ("tree_momentum", "f8", (3,)),  # of a floating tree, in its root: expected after the step
-        ("tree_mass", "f8"),
         ("fastest", "f8"),  # of its velocities, at both ends of the step
         ("struck_load", "f8", (6,)),  # what the impacts at the start of the step did [Ns]
         ("struck_motion", "f8", (6,)),  # [m/s]
@@ -142,7 +145,7 @@ class Work(NamedTuple):
     acceleration: np.ndarray  # (4, nv) of RK4's stages
     q_nearest: np.ndarray  # (nq,) where rigid connections were off by least
     held: np.ndarray  # (n,) HELD
-    ends: np.ndarray  # (n,) KINEMATICS of floating trees at the end of the step
+    subtrees: np.ndarray  # (n,) SUBTREE of floating trees
     directions: np.ndarray  # (3, 3)
     joined: np.ndarray  # (1,) JOINED
     placed_hinge: np.ndarray  # (1,) PLACED_HINGE
@@ -197,6 +200,6 @@ def new_work(body_count: int, nq: int, nv: int) -> Work:
     arrays["spring_hinges_start"] = np.zeros(0, dtype=SPRING_HINGE)
     arrays["joined"] = np.zeros(1, dtype=JOINED)
     arrays["placed_hinge"] = np.zeros(1, dtype=PLACED_HINGE)
-    arrays["ends"] = new_kinematics(body_count)
+    arrays["subtrees"] = np.zeros(body_count, dtype=SUBTREE)
     arrays["held"] = np.zeros(body_count, dtype=HELD)
     return Work(**arrays)

@@ -37,11 +37,19 @@ def relax(world: World, step_limit: int, energy_tolerance: float) -> bool:
         kinetic = world_kinetic_energy(world)
         peak_age += 1
         if kinetic < previous and peak_age >= 3:
-            world.scene.velocity[:] = 0.0
+            _stop(world)
             if previous <= energy_tolerance:
                 return True
             previous, peak_age = 0.0, 0
         else:
             previous = kinetic
-    world.scene.velocity[:] = 0.0
+    _stop(world)
     return False
+
+
+def _stop(world: World) -> None:
+    """Take all velocity away, and what the steps before say of it."""
+    scene = world.scene
+    scene.velocity[:] = 0.0
+    scene.past_accelerations[:] = 0.0
+    scene.islands.trees["knows_momentum"] = 0

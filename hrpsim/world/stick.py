@@ -97,6 +97,7 @@ def ask_back_slip(s):
     for c in range(s.tally[0].contact_count):
         contact, normal, x, y = contacts[c], rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
         known, sticks = contact.has_slipped, friction_holds(normal, x, y, 0.999)
+        sticks = sticks and not (_is_guided(s, contact.body_a) or _is_guided(s, contact.body_b))
         contact.has_slipped = 1 if sticks else 0
         if not sticks:
             continue
@@ -112,6 +113,12 @@ def ask_back_slip(s):
         _add_slip(s, contact.body_a, contact.arm_a, 1.0, contact.way, contact.shift_a)
         _add_slip(s, contact.body_b, contact.arm_b, -1.0, contact.way, contact.shift_b)
         _leave_approach(contact, normal, s.settings[0].time_step)
+
+
+@inlined_kernel
+def _is_guided(s, body):
+    """Return whether a body moved in this step as its contacts asked, without slip."""
+    return body >= 0 and s.work.held[body].guided != 0
 
 
 @inlined_kernel

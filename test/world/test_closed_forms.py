@@ -6,25 +6,25 @@ import numpy as np
 import pytest
 from scipy.special import ellipj, ellipk
 
-from hrpsim import Box, Capsule, Sphere, World
+from hrpsim import Box, Capsule, Cylinder, Sphere, World
 from hrpsim.model.solid import solid_inertia
 
 GRAVITY = 9.80665
 
 
-@pytest.mark.parametrize("share", [0.9, 0.98, 1.02, 1.1])
-def test_pinched_capsule_holds_above_the_critical_grip_and_slips_below(share):
-    """Two plates press with N each; m g = 2 mu N is critical: below, it falls at g (1 - N / N_c).
+def pinched(shape, share, solver, guided):
+    """Return a body of 45 g between two plates, and what presses them for some steps.
 
-    The plates pivot, so that both points of each press alike; on rigid ones that is undetermined.
-    Above, it does not creep: less than 1 um/s, the mean over a second.
+    m g = 2 mu N is critical for the grip N. `guided` plates cannot turn.
     """
     mass, mu = 0.045, 0.5
     grip = share * mass * GRAVITY / (2.0 * mu)
     world = World(1e-3, sleeping=False)
     world.set_friction("default", "default", static=mu)
-    capsule = world.add_body(
-        Capsule(0.01, 0.06),
+    if solver != "iterative":
+        world.add_solver_rule(solver, "contact")
+    body = world.add_body(
+        shape,
         mass,
         position=(0.0, 0.0, 1.0),
         orientation=(math.sin(math.pi / 4), 0.0, 0.0, math.cos(math.pi / 4)),
@@ -34,21 +34,44 @@ def test_pinched_capsule_holds_above_the_critical_grip_and_slips_below(share):
         for side in (-1, 1)
     ]
     for plate in plates:
-        world.connect(None, plate, axes=("y", "z", "rx", "ry"))
+        world.connect(None, plate, axes=("y", "z", "rx", "ry", "rz")[: 5 if guided else 4])
 
     def pinch(steps):
         for side, plate in zip((-1, 1), plates):
             plate.apply_wrench(force=(-side * grip, 0.0, 0.0))
         world.step(steps)
 
+    return body, pinch
+
+
+@pytest.mark.parametrize("share", [0.9, 0.98, 1.02, 1.1])
+@pytest.mark.parametrize(
+    ("shape", "solver", "guided"),
+    [
+        (Capsule(0.01, 0.06), "iterative", False),
+        (Capsule(0.01, 0.06), "direct", True),
+        (Capsule(0.01, 0.06), "split", True),
+        (Cylinder(0.01, 0.06), "direct", True),
+    ],
+    ids=["pivoting", "guided-direct", "guided-split", "guided-cylinder"],
+)
+def test_a_pinched_body_holds_above_the_critical_grip_and_slips_below(shape, solver, guided, share):
+    """Two plates press with N each: below m g / 2 mu it falls at g (1 - N / N_c), above it holds.
+
+    Holding, it creeps by less than 1 um/s, the mean over a second. Plates that pivot press both
+    ends alike. With guided ones any division s : 1 - s of N over both ends of a side is an
+    equilibrium, and the body holds only if each end bears half of the weight, |s - 1/2| <=
+    (1 - N_c / N) / 2: the direct solvers divide evenly, the iterative one as the sweeps happen to.
+    """
+    body, pinch = pinched(shape, share, solver, guided)
     pinch(100)
-    height, speed = capsule.position[2], capsule.velocity[2]
+    height, speed = body.position[2], body.velocity[2]
     pinch(200 if share < 1.0 else 1000)
     if share < 1.0:
-        fall = (speed - capsule.velocity[2]) / 0.2
+        fall = (speed - body.velocity[2]) / 0.2
         assert fall == pytest.approx(GRAVITY * (1.0 - share), rel=1e-4)
     else:
-        assert abs(capsule.position[2] - height) < 1e-6
+        assert abs(body.position[2] - height) < 1e-6
 
 
 def test_dzhanibekov_body_follows_the_elliptic_functions():
