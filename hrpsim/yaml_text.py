@@ -74,7 +74,7 @@ def read_text(
     if len(data) > size:
         raise error(f"{path}: over {size} bytes, the limit of such files ({limit})")
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as cause:
         line = data.count(b"\n", 0, cause.start) + 1
         raise error(
@@ -254,7 +254,7 @@ class _Reader:
             return self.tags[tag](text)
         kind = tag.removeprefix(_TAG)
         if kind in ("str", "timestamp", "value"):
-            plain = kind == "str" and node.style is None
+            plain = kind == "str" and not node.style
             return float(text) if plain and _FLOAT.fullmatch(text[:_NUMBER_LENGTH]) else text
         if kind not in ("int", "float", "bool", "null"):
             raise self.fail(node.start_mark, f"tag {tag!r} is not known here")

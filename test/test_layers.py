@@ -12,7 +12,9 @@ FACADE = "the public names of hrpsim/__init__.py"
 
 # From the bottom up. Packages of one row do not import each other.
 LAYERS = [
+    {"limits"},
     {"errors", "compiler", "resources"},
+    {"values", "yaml_text"},
     {"compiled", "reference"},
     {"late"},
     {"spatial"},

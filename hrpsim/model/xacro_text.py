@@ -91,6 +91,7 @@ def expand(
     """
     try:
         import xacro
+        import xacro.substitution_args
     except ImportError as cause:
         raise ModelError(f"{label}: reading xacro needs the Python package 'xacro'") from cause
     given = _Arguments(arguments)
@@ -331,9 +332,7 @@ class _Expansion:
         if folders:
             return str(folders[0])
         try:
-            from ament_index_python.packages import get_package_share_directory
-
-            return get_package_share_directory(package)
+            return self.package.substitution_args._eval_find(package)  # asks ament
         except Exception as cause:  # not installed, not found, or not a name
             raise ExpressionError(f"package {package!r} was not found") from cause
 

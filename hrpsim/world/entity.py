@@ -14,24 +14,11 @@ from hrpsim.kinematics.layout import velocity_from_kernel, velocity_to_kernel
 from hrpsim.model.geometry import Mesh
 from hrpsim.model.model import CollisionShape, Frame
 from hrpsim.model.system import FREE, System
+from hrpsim.values import finite_vector
 
 if TYPE_CHECKING:
     from hrpsim.world.contact_arrays import ContactArrays
     from hrpsim.world.world import World
-
-
-def finite_vector(name: str, values, length: int) -> np.ndarray:
-    """Return a new float64 vector; StateError on a wrong length or values that are not finite."""
-    try:
-        vector = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise StateError(f"{name} must be {length} numbers, got {values!r}") from error
-    if vector.shape != (length,):
-        raise StateError(f"{name} must have shape ({length},), got {vector.shape}")
-    bad = np.flatnonzero(~np.isfinite(vector))
-    if bad.size:
-        raise StateError(f"{name}[{bad[0]}] is {vector[bad[0]]}: every entry must be finite")
-    return vector
 
 
 class Entity:
