@@ -35,10 +35,10 @@ class YamlText(NamedTuple):
     root: yaml.Node | None
 
     def place(self, path: Sequence[str | int]) -> str:
-        """Return "label:line:column" of the value at a path of keys and indices.
+        """Return "label:line:column" of the entry at a path of keys and indices.
 
-        Of what is nearest above it, where there is nothing at the path; of the key, where the last
-        name of the path is a key whose value is elsewhere.
+        A key's place is its own, not its value's. Where there is nothing at the path, the place is
+        that of the nearest entry above.
         """
         node, mark = self.root, None if self.root is None else self.root.start_mark
         for step in path:

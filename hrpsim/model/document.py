@@ -73,6 +73,8 @@ class Document:
             raise ModelError(f"{label}{line}: XML syntax error: {cause.msg}") from cause
         if self.root is None:
             raise ModelError(f"{label}: holds no element")
+        if self.root.getroottree().docinfo.internalDTD is not None:
+            self.fail(self.root, "a document type or entities are not allowed")
         if self.root.tag != "robot":
             self.fail(self.root, f"the root element is <{self.root.tag}>, a URDF needs <robot>")
 

@@ -16,7 +16,7 @@ from fuzz.targets import SUFFIXES
 
 WORST_TIME = 5.0  # [s]
 WORST_MEMORY = 1 << 30  # [bytes]
-_START_TIME = 120.0  # [s] until a reader's imports, and kernels, are there
+_START_TIME = 120.0  # [s] for the first of a kind: imports, and kernels
 _SHRINKING = 300  # inputs that are tried to make one smaller
 
 
@@ -47,6 +47,7 @@ class Reader:
     def __init__(self, folder: Path):
         self.folder = folder
         self._process: subprocess.Popen | None = None
+        self._imported: set[str] = set()  # kinds whose readers the process has
 
     def __enter__(self) -> Reader:
         return self
@@ -60,14 +61,15 @@ class Reader:
             self._process.kill()
             self._process.communicate()
             self._process = None
+            self._imported.clear()
 
     def verdict(self, kind: str, data: bytes) -> str:
         """Return "read" or "refused", or what went wrong with reading `data`."""
         path = self.folder / f"input{SUFFIXES[kind]}"
         path.write_bytes(data)
-        limit = WORST_TIME
+        limit = WORST_TIME if kind in self._imported else _START_TIME
+        self._imported.add(kind)
         if self._process is None:
-            limit = _START_TIME
             self._process = subprocess.Popen(
                 [sys.executable, str(Path(__file__).with_name("worker.py"))],
                 stdin=subprocess.PIPE,

@@ -11,7 +11,7 @@ import resource
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents[2])]
 
 MEMORY = 4 << 30  # address space beyond which the process gets no more [bytes]
 
