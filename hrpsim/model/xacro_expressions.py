@@ -15,6 +15,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from hrpsim import limits
@@ -193,16 +194,15 @@ _READING_METHODS = {
 
 
 class Evaluator:
-    """Evaluates expressions whose names `find` knows, or the functions of this file.
+    """Evaluates expressions whose names `find` knows, else `known`, such as `known_names` makes.
 
-    find: returns the value of a name, KeyError where there is none. extra: further names, such as
-    the namespace `xacro`.
+    find: returns the value of a name, KeyError where there is none.
     """
 
-    def __init__(self, budget: Budget, find: Callable[[str], Any], extra: Mapping[str, Any]):
+    def __init__(self, budget: Budget, find: Callable[[str], Any], known: Mapping[str, Any]):
         self._budget = budget
         self._find = find
-        self._known = {**_functions(self), **extra}
+        self._known = known
         self._local: list[dict[str, Any]] = []
         self._depth = 0
 
@@ -214,7 +214,7 @@ class Evaluator:
                 "the limit (XACRO_EXPRESSION)"
             )
         try:
-            tree = ast.parse(expression.strip(), mode="eval")
+            tree = _parsed(expression.strip())
         except SyntaxError as cause:
             raise ExpressionError(f"invalid syntax: {cause.msg}") from cause
         except (ValueError, RecursionError, MemoryError) as cause:
@@ -489,9 +489,13 @@ def _integer(value=0, base=None) -> int:
     return int(value) if base is None else int(value, base)
 
 
-def _functions(evaluator: Evaluator) -> dict[str, Any]:
-    """Return the functions and namespaces that every expression knows."""
-    budget = evaluator._budget
+@lru_cache(maxsize=4096)
+def _parsed(expression: str) -> ast.Expression:
+    return ast.parse(expression, mode="eval")
+
+
+def known_names(budget: Budget) -> dict[str, Any]:
+    """Return the functions and namespaces that every expression knows; `budget` pays for calls."""
 
     def callee(function) -> Callable[..., Any]:
         if not isinstance(function, Function):

@@ -29,6 +29,7 @@ from hrpsim.model.xacro_expressions import (
     ExpressionError,
     Function,
     Namespace,
+    known_names,
 )
 from hrpsim.yaml_text import parse_yaml, read_text
 
@@ -127,7 +128,8 @@ class _Expansion:
         self._roots = _own_roots(path)
         self._expand_element = package.eval_all
         functions = self._functions()
-        self._names = {"xacro": Namespace("xacro", functions.__getitem__)}
+        self._plain_names = known_names(self.budget)
+        self._names = {**self._plain_names, "xacro": Namespace("xacro", functions.__getitem__)}
         # Old descriptions call these without `xacro.`.
         self._names |= {name: functions[name] for name in ("load_yaml", "abs_filename", "dotify")}
 
@@ -163,6 +165,8 @@ class _Expansion:
         """Return a text with its ${} and $() evaluated; a value, where it is one alone."""
         text = str(text)
         self.budget.spend(1 + len(text) // 16)
+        if "$" not in text:
+            return text
         results, position = [], 0
         while position < len(text):
             token = _TOKEN.match(text, position)
@@ -300,7 +304,9 @@ class _Expansion:
             "optenv": Function("optenv", lambda name, other="": os.environ.get(name, other)),
             "find": Function("find", self._find),
         }
-        return Evaluator(self.budget, converted, functions).evaluate(expression)
+        return Evaluator(self.budget, converted, {**self._plain_names, **functions}).evaluate(
+            expression
+        )
 
     def _functions(self) -> dict[str, Any]:
         calls = {
@@ -359,7 +365,7 @@ class _Expansion:
         text = self._read(path, limits.YAML_SIZE, "YAML_SIZE")
 
         def unit(factor: float):
-            evaluator = Evaluator(self.budget, {}.__getitem__, {})
+            evaluator = Evaluator(self.budget, {}.__getitem__, self._plain_names)
             return lambda value: float(evaluator.evaluate(value)) * factor
 
         tags = {tag: unit(factor) for tag, factor in _YAML_UNITS.items()}

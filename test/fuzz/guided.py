@@ -15,10 +15,15 @@ from fuzz.targets import SUFFIXES, verdict
 
 # Not the kernels: numba cannot compile what atheris adds.
 PLAIN = [
-    *("hrpsim.model", "hrpsim.analysis", "hrpsim.yaml_text", "hrpsim.values"),
-    *("hrpsim.control.plugins", "hrpsim.control.sequence_files", "hrpsim.world.schema"),
-    *("hrpsim.world.world_schema", "hrpsim.world.load", "hrpsim.world.load_shapes"),
-    *("hrpsim.world.load_constraints", "hrpsim.world.file_reader"),
+    *("hrpsim.yaml_text", "hrpsim.values", "hrpsim.control.plugins"),
+    *("hrpsim.control.sequence_files", "hrpsim.control.motion_sequence"),
+    *(f"hrpsim.analysis.{name}" for name in ("motion_files", "csv_motion", "keyframes")),
+    *(f"hrpsim.world.{name}" for name in ("schema", "world_schema", "load", "load_shapes")),
+    *(f"hrpsim.world.{name}" for name in ("load_constraints", "file_reader")),
+    *(f"hrpsim.model.{name}" for name in ("load", "description", "document", "extension")),
+    *(f"hrpsim.model.{name}" for name in ("resources", "shapes", "srdf", "xacro_text")),
+    *(f"hrpsim.model.{name}" for name in ("xacro_expressions", "mesh_files", "mesh_repair")),
+    *(f"hrpsim.model.{name}" for name in ("table_files", "height_field")),
 ]
 with atheris.instrument_imports(include=PLAIN):
     import hrpsim.analysis.motion_files

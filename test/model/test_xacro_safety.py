@@ -10,14 +10,15 @@ import pytest
 
 from hrpsim import ModelError, load_model
 from hrpsim.model.load import expand_xacro
-from hrpsim.model.xacro_expressions import Budget, Evaluator, ExpressionError
+from hrpsim.model.xacro_expressions import Budget, Evaluator, ExpressionError, known_names
 from hrpsim.model.xacro_text import macro_parameter
 
 HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
 
 
 def evaluate(expression, **names):
-    return Evaluator(Budget(), names.__getitem__, {}).evaluate(expression)
+    budget = Budget()
+    return Evaluator(budget, names.__getitem__, known_names(budget)).evaluate(expression)
 
 
 def expand(body, **options):
