@@ -11,6 +11,7 @@ from hrpsim.limits import MESSAGE_LENGTH, SHOWN_LENGTH
 _SEARCHED = 2000  # names among which one is sought that resembles what was given
 _brief = Repr()
 _brief.maxstring = _brief.maxother = SHOWN_LENGTH
+_brief.maxlevel = 4
 
 
 class HrpsimError(Exception):
@@ -22,7 +23,9 @@ class HrpsimError(Exception):
             end = MESSAGE_LENGTH // 3
             left_out = len(text) - MESSAGE_LENGTH
             text = f"{text[: MESSAGE_LENGTH - end]} ... ({left_out} characters) ... {text[-end:]}"
-        return " ".join(text.split()) if not text.isprintable() else text
+        if text.isprintable():
+            return text
+        return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
 
 
 class ModelError(HrpsimError, ValueError):
