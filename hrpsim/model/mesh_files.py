@@ -7,6 +7,7 @@ metres.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import warnings
@@ -26,6 +27,7 @@ FORMATS = ("stl", "obj", "dae", "ply")
 # Mending takes 4 to 6 microseconds a triangle, and contact searches look through all of them.
 TRIANGLE_LIMIT = 200_000
 LARGEST, SMALLEST = 1e3, 1e-6  # extents beyond which a mesh is in another unit [m]
+_SILENT = logging.NullHandler()  # what trimesh logs of damaged files has tracebacks
 _HEAD = 1 << 16  # bytes in which the header of a PLY ends
 _ELEMENT = re.compile(rb"element\s+(\w{1,40})\s+(\d+)")
 _UNIT = re.compile(rb"<unit\b[^>]*?\bmeter\s*=\s*[\"']([^\"']+)[\"']")
@@ -182,6 +184,7 @@ def read_scene(path: Path, materials: bool = False):
     try:
         import trimesh
 
+        logging.getLogger("trimesh").addHandler(_SILENT)
         if kind == "dae":
             import collada  # noqa: F401  trimesh only says that it cannot read the format
     except ImportError as cause:
