@@ -4,6 +4,7 @@
 PYTHON ?=
 export PYTHON
 ARGS ?=
+FUZZ_MINUTES ?= 15
 RUN := .venv/bin/python
 # Only our own plugins: those that a sourced ROS 2 brings are made for another pytest.
 PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(RUN) -m pytest \
@@ -15,12 +16,13 @@ OLDEST := test/test_reference.py test/test_compilers.py test/spatial \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup setup-test demo test test-oldest lint format bench verification lock clean distclean
+.PHONY: help setup setup-test demo test test-oldest fuzz lint format bench verification lock clean distclean
 
 help:
 	@echo "make demo       a humanoid walks; node, controller and recorder talk over ROS 2"
 	@echo "make test       lint, then all tests (ARGS='test/test_layers.py' runs some of them)"
 	@echo "make test-oldest  some tests with the oldest releases of numba, numpy and so on"
+	@echo "make fuzz       damaged files, worlds and requests for FUZZ_MINUTES=15 minutes on 2 cores"
 	@echo "make bench      timed beside other engines (ARGS='standing --quick', ARGS=--write)"
 	@echo "make verification  measure the figures of docs/verification.md anew"
 	@echo "make setup      only the environment (.venv) that the demo needs"
@@ -53,6 +55,14 @@ test-oldest: setup-test
 	@PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH=. .venv/oldest/bin/python -m pytest \
 		-p pytest_timeout -p _hypothesis_pytestplugin $(OLDEST)
 
+# Each file of tests gets as many minutes as 2 processes need to end together; seeds are printed.
+fuzz: setup-test
+	@$(RUN) -m hrpsim.cli warm-up
+	@seed=$${HRPSIM_FUZZ_SEED:-$$(date +%s)}; \
+	each=$$(ls test/fuzz/test_*.py | awk 'END {print 2 * $(FUZZ_MINUTES) / NR}'); \
+	echo "HRPSIM_FUZZ_SEED=$$seed HRPSIM_FUZZ_MINUTES=$$each for each file of test/fuzz"; \
+	HRPSIM_FUZZ_SEED=$$seed HRPSIM_FUZZ_MINUTES=$$each $(PYTEST) -n 2 -rP test/fuzz $(ARGS)
+
 format: setup-test
 	@$(RUN) -m ruff check --fix .
 	@$(RUN) -m ruff format .
@@ -83,6 +93,7 @@ lock: setup-test
 	.venv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
 		--no-annotate --custom-compile-command "make lock" setup.py requirements/build.in \
 		--extra record --extra plot --extra ros --extra viewer --extra test --output-file requirements/lock.txt
+	$(RUN) tools/licences.py
 
 clean:
 	rm -rf build dist install log output *.egg-info .pytest_cache .ruff_cache .hypothesis

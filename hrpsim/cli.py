@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import time
@@ -19,9 +20,13 @@ from hrpsim.commands import (
     warm_up,
     wrench_plot,
 )
+from hrpsim.commands.arguments import MOST_STEPS, not_negative, positive
 from hrpsim.commands.output import print_report, xacro_arguments
 from hrpsim.errors import HrpsimError
 from hrpsim.interrupts import Terminated, ends_while_compiling, sigterm_raises
+from hrpsim.limits import MESSAGE_LENGTH
+
+_TRACEBACK = "HRPSIM_TRACEBACK"  # in the environment: faults of hrpsim's own show their traceback
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -34,12 +39,22 @@ def main(arguments: list[str] | None = None) -> int:
         with ends_while_compiling(), sigterm_raises():
             return options.run(options)
     except (HrpsimError, OSError) as error:
-        print(f"hrpsim: {error}", file=sys.stderr)
+        print(f"hrpsim: {' '.join(str(error).split())}", file=sys.stderr)
         return 1
     except Terminated:
         return 128 + signal.SIGTERM
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+    except Exception as error:  # a fault of hrpsim's own
+        if os.environ.get(_TRACEBACK):
+            raise
+        reason = " ".join(str(error).split())[:MESSAGE_LENGTH]
+        print(
+            f"hrpsim: internal error: {type(error).__name__}: {reason}"
+            f" ({_TRACEBACK}=1 shows where)",
+            file=sys.stderr,
+        )
+        return 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -47,8 +62,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     run = commands.add_parser("run", help="step a world file and report on it")
     run.add_argument("world", type=Path, help="world file (YAML)")
-    run.add_argument("--duration", type=float, default=10.0, help="simulated time [s]")
-    run.add_argument("--time-step", type=float, help="step [s]; the world file's by default")
+    run.add_argument("--duration", type=not_negative, default=10.0, help="simulated time [s]")
+    run.add_argument("--time-step", type=positive, help="step [s]; the world file's by default")
     run.add_argument("--integrator", help="semi_implicit, rk4 or euler")
     run.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
     run.add_argument("--json", action="store_true", help="print JSON")
@@ -89,8 +104,10 @@ def run_world(options: argparse.Namespace) -> int:
         return view.view(options, world)
     if options.film:
         return view.make_film(options, world)
-    world.step()
     steps = max(round(options.duration / world.time_step) - 1, 0)
+    if steps > MOST_STEPS:
+        raise HrpsimError(f"--duration {options.duration:g} takes more than {MOST_STEPS} steps")
+    world.step()
     begin = time.perf_counter()
     world.step(steps)
     took = time.perf_counter() - begin

@@ -4,10 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from reprlib import Repr
+
+from hrpsim.limits import MESSAGE_LENGTH, SHOWN_LENGTH
+
+_SEARCHED = 2000  # names among which one is sought that resembles what was given
+_brief = Repr()
+_brief.maxstring = _brief.maxother = SHOWN_LENGTH
+_brief.maxlevel = 4
 
 
 class HrpsimError(Exception):
-    """Base of every error that hrpsim raises on purpose."""
+    """Base of every error that hrpsim raises on purpose; its text is one line of limited length."""
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        if len(text) > MESSAGE_LENGTH:
+            end = MESSAGE_LENGTH // 3
+            left_out = len(text) - MESSAGE_LENGTH
+            text = f"{text[: MESSAGE_LENGTH - end]} ... ({left_out} characters) ... {text[-end:]}"
+        if text.isprintable():
+            return text
+        return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
 
 
 class ModelError(HrpsimError, ValueError):
@@ -28,10 +46,18 @@ class ModelWarning(UserWarning):
 
 def unknown_name(kind: str, given: str, available: Iterable[str], limit: int = 12) -> str:
     """Return "joint 'x' does not exist; did you mean ...; available: ..." for an error message."""
-    names = list(available)
-    close = get_close_matches(given, names, n=3)
+    names = [str(name) for name in available]
+    given = str(given)
+    close = []
+    if len(given) <= SHOWN_LENGTH:
+        close = get_close_matches(given, names[:_SEARCHED], n=3)
     hint = f"; did you mean {', '.join(map(repr, close))}?" if close else ""
-    shown = ", ".join(names[:limit]) + (
+    shown = ", ".join(name[:SHOWN_LENGTH] for name in names[:limit]) + (
         f", ... ({len(names)} in all)" if len(names) > limit else ""
     )
-    return f"{kind} {given!r} does not exist{hint}; available: {shown or 'none'}"
+    return f"{kind} {shown_value(given)} does not exist{hint}; available: {shown or 'none'}"
+
+
+def shown_value(value: object) -> str:
+    """Return a value as an error shows it: its repr, cut where it is long or deep."""
+    return _brief.repr(value)

@@ -82,3 +82,76 @@ def test_importing_hrpsim_is_quick():
     begin = time.monotonic()
     took = float(subprocess.check_output([sys.executable, "-c", code], timeout=60))
     assert took < 0.3, f"{took:.2f} s of processor time, {time.monotonic() - begin:.2f} s in all"
+
+
+@pytest.mark.parametrize(
+    "arguments, named",
+    [
+        (["run", "w.yaml", "--duration", "nan"], "--duration"),
+        (["run", "w.yaml", "--duration", "-1"], "--duration"),
+        (["run", "w.yaml", "--time-step", "0"], "--time-step"),
+        (["run", "w.yaml", "--port", "70000"], "--port"),
+        (["check-urdf", "r.urdf", "--samples", "1e9"], "--samples"),
+        (["check-urdf", "r.urdf", "--seed", "-1"], "--seed"),
+        (["inverse-dynamics", "r.urdf", "m.csv", "--period", "inf"], "--period"),
+        (["inverse-dynamics", "r.urdf", "m.csv", "--smoothing", "-1"], "--smoothing"),
+        (["walk", "--period", "soon"], "--period"),
+        (["walk", "--ros", "--rate", "nan"], "--rate"),
+        (["walk", "--ros", "--domain-id", "9" * 40], "--domain-id"),
+        (["crane", "--time-step", "-0.1"], "--time-step"),
+        (["warm-up", "--processes", "0"], "--processes"),
+    ],
+)
+def test_odd_option_values_are_refused_by_name(arguments, named, capsys):
+    """Wrong usage: status 2, and the last line names the option and what it may be."""
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    last = capsys.readouterr().err.strip().splitlines()[-1]
+    assert ended.value.code == 2 and named in last and " is not " in last
+
+
+@pytest.mark.parametrize(
+    "name, content, arguments",
+    [
+        ("w.yaml", b"bodies: [{shape: {sphere: 1}, mass: 2001-01-01}]", ["run"]),
+        ("w.yaml", b"bodies: \xff", ["run"]),
+        ("w.yaml", b"[" * 3000, ["run"]),
+        ("w.yaml", b"world: {time_step: !!float abc}", ["run"]),
+        ("r.urdf", b'<?xml version="1.0" encoding="undefined"?><robot/>', ["check-urdf"]),
+        ("r.urdf", b"<robot name='r'><link name='a'/>", ["check-urdf"]),
+        ("p.yaml", b"gain\xff: 1", ["walk", "--parameters"]),
+        ("p.yaml", b"NOPE: 1", ["walk", "--parameters"]),
+    ],
+)
+def test_bad_files_end_with_one_line_that_names_the_file(
+    name, content, arguments, tmp_path, capsys
+):
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert main([*arguments, str(path)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("hrpsim: ") and error.count("\n") == 1 and len(error) < 2000
+    assert name in error or "'NOPE'" in error
+
+
+def test_a_run_of_too_many_steps_is_refused(tmp_path, capsys):
+    path = tmp_path / "w.yaml"
+    path.write_text("world: {time_step: 1e-9}")
+    assert main(["run", str(path), "--duration", "1e11"]) == 1
+    assert "steps" in capsys.readouterr().err
+
+
+def test_a_fault_of_its_own_is_one_line_too(monkeypatch, capsys):
+    """And a traceback only where it is asked for."""
+    from hrpsim import cli
+
+    def fail(options):
+        raise KeyError("some\nplace")
+
+    monkeypatch.setattr(cli, "run_world", fail)
+    assert main(["run", "w.yaml"]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "internal error: KeyError" in error
+    monkeypatch.setenv("HRPSIM_TRACEBACK", "1")
+    with pytest.raises(KeyError):
+        main(["run", "w.yaml"])

@@ -12,8 +12,10 @@ FACADE = "the public names of hrpsim/__init__.py"
 
 # From the bottom up. Packages of one row do not import each other.
 LAYERS = [
+    {"limits"},
     {"errors", "clock", "compiler", "resources", "kernel_files", "interrupts"},
     {"kernel_cache", "compiler_choice"},
+    {"values", "yaml_text"},
     {"compiled", "reference"},
     {"late"},
     {"spatial"},

@@ -43,6 +43,16 @@ def test_every_dependency_is_locked():
     assert wanted - locked == set(), "run make lock"
 
 
+def test_every_locked_package_is_listed_with_its_licence():
+    pattern = r"^([\w.-]+)==([\w.+!-]+)"
+    locked = set(re.findall(pattern, text("requirements/lock.txt"), re.MULTILINE))
+    rows = re.findall(
+        r"^\| ([\w.-]+) \| ([\w.+!-]+) \| (.+) \|$", text("docs/licences.md"), re.MULTILINE
+    )
+    listed = {(name, version) for name, version, _ in rows} - {("package", "version")}
+    assert listed - {("---", "---")} == locked, "run tools/licences.py"
+
+
 # Each pattern is written so that it does not match itself.
 PLACES_AND_HOSTS = {
     "a home folder or a folder of one machine": r"/(?:ho[m]e|Use[r]s|ro[o]t|wo[r]k|opt/py[p]i)/\w",

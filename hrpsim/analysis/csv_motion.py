@@ -15,11 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
+from hrpsim import limits
 from hrpsim.analysis.motion import FixedFrom, Motion, motion_of_sequence
 from hrpsim.control.controller import controlled_joints
 from hrpsim.control.motion_sequence import COLUMNS, Channel, MotionSequence, SequenceError
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
+from hrpsim.yaml_text import read_text
 
 TIME, FIXED = "time", "fixed_link"
 _PROGRESS_ROWS = 1000
@@ -85,12 +87,15 @@ def read_csv_motion(
 def _read_table(path: Path) -> tuple[list[str], list[list[str]], list[int]]:
     """Return the names, the rows of cells, and the line numbers of all, without blank lines."""
     rows, lines = [], []
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, skipinitialspace=True)
+    text = read_text(path, SequenceError, limits.SEQUENCE_SIZE, "SEQUENCE_SIZE")
+    reader = csv.reader(text.splitlines(keepends=True), skipinitialspace=True)
+    try:
         for row in reader:
             if any(cell.strip() for cell in row) and not row[0].lstrip().startswith("#"):
                 rows.append([cell.strip() for cell in row])
                 lines.append(reader.line_num)
+    except csv.Error as cause:
+        raise SequenceError(f"{path}:{reader.line_num}: not CSV: {cause}") from None
     if len(rows) < 2:
         raise SequenceError(f"{path}: a line of column names and at least one sample are needed")
     return rows[0], rows[1:], lines

@@ -20,6 +20,7 @@ from hrpsim.analysis.motion import FixedFrom, Motion, even_times, motion_of
 from hrpsim.control.motion_sequence import SequenceError
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
+from hrpsim.yaml_text import read_yaml
 
 INTERPOLATIONS = ("linear", "cubic", "quintic")
 _PERIOD = 0.005  # [s]
@@ -90,14 +91,10 @@ def read_keyframes(path, model: Model, *, period: float | None = None) -> Motion
 
 def _read_document(path: Path):
     """Return the interpolation and the nodes of the keyframes."""
-    try:
-        root = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
-    except yaml.MarkedYAMLError as cause:
-        line = cause.problem_mark.line + 1 if cause.problem_mark else 1
-        raise SequenceError(f"{path}:{line}: {cause.problem or cause.context}") from None
+    root = read_yaml(path, SequenceError).root
     fields = _mapping(path, root, ("interpolation", "keyframes"))
     node = fields.get("interpolation")
-    interpolation = "quintic" if node is None else node.value
+    interpolation = "quintic" if node is None else str(node.value)
     if interpolation not in INTERPOLATIONS:
         raise SequenceError(
             f"{path}:{_line(node)}: "
@@ -120,6 +117,8 @@ def _mapping(path: Path, node, known: tuple[str, ...] | None = None) -> dict:
         raise SequenceError(f"{where}: a mapping is needed here, with {', '.join(known or ())}")
     fields = {}
     for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            raise SequenceError(f"{path}:{_line(key)}: a key must be one value")
         if known is not None and key.value not in known:
             raise SequenceError(f"{path}:{_line(key)}: {unknown_name('key', key.value, known)}")
         if key.value in fields:
@@ -150,6 +149,8 @@ def _joints(path: Path, node, model: Model) -> dict[str, float]:
 def _links(path: Path, node, model: Model) -> tuple[str, ...]:
     nodes = node.value if isinstance(node, yaml.SequenceNode) else [node]
     for item in nodes:
+        if not isinstance(item, yaml.ScalarNode):
+            raise SequenceError(f"{path}:{_line(item)}: fixed_link takes a link, or a list of them")
         if item.value not in model.frames:
             text = unknown_name("link", str(item.value), model.frames, 60)
             raise SequenceError(f"{path}:{_line(item)}: {text}")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim import limits
 from hrpsim.analysis.differentiation import differentiated
 from hrpsim.control.motion_sequence import MotionSequence, SequenceError
 from hrpsim.model.model import Model
@@ -109,5 +110,10 @@ def even_times(source: str, begin: float, end: float, period: float) -> np.ndarr
     if not (np.isfinite(period) and 0.0 < period <= max(end - begin, 0.0)):
         raise SequenceError(
             f"{source}: a period of {period:g} s does not fit a motion of {end - begin:g} s"
+        )
+    if (end - begin) / period > limits.SEQUENCE_SAMPLES:
+        raise SequenceError(
+            f"{source}: {end - begin:g} s at a period of {period:g} s are more than "
+            f"{limits.SEQUENCE_SAMPLES} samples (SEQUENCE_SAMPLES)"
         )
     return begin + np.arange(int((end - begin) / period + 1e-6) + 1) * period

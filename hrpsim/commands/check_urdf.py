@@ -8,8 +8,9 @@ import warnings
 from dataclasses import asdict
 from pathlib import Path
 
+from hrpsim.commands.arguments import whole
 from hrpsim.commands.output import print_report, xacro_arguments
-from hrpsim.errors import HrpsimError, ModelWarning
+from hrpsim.errors import ModelWarning
 
 SAMPLES = 10_000  # a pair that overlaps in one of 2170 postures is seen with 99 % probability
 
@@ -39,9 +40,14 @@ def add_parser(commands) -> None:
         help="write the pairs that are adjacent, or overlap always or never, as an SRDF",
     )
     parser.add_argument(
-        "--samples", type=int, default=SAMPLES, help=f"random postures for that ({SAMPLES})"
+        "--samples",
+        type=whole(1, 10_000_000),
+        default=SAMPLES,
+        help=f"random postures for that ({SAMPLES})",
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the random postures (0)")
+    parser.add_argument(
+        "--seed", type=whole(0, 2**32 - 1), default=0, help="of the random postures (0)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=check_urdf)
 
@@ -50,8 +56,6 @@ def check_urdf(options: argparse.Namespace) -> int:
     """Load a description; print its joints, links, mass, sensors, meshes and self-collisions."""
     from hrpsim.model.load import load_model
 
-    if options.samples < 1:
-        raise HrpsimError(f"--samples must be at least 1, got {options.samples}")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ModelWarning)
         model = load_model(

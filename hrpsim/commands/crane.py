@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from hrpsim.commands import view
+from hrpsim.commands.arguments import port, positive
 from hrpsim.errors import HrpsimError, WorldError
 
 WORLD = "config/crane.yaml"
@@ -33,7 +34,9 @@ def add_parser(commands) -> None:
     how.add_argument("--script", action="store_true", help="let a script fetch what stands alone")
     how.add_argument("--ros", action="store_true", help="play over ROS 2 topics")
     parser.add_argument("--world", type=Path, metavar="FILE", help=f"world file ({WORLD})")
-    parser.add_argument("--time-step", type=float, metavar="S", help="step and control period [s]")
+    parser.add_argument(
+        "--time-step", type=positive, metavar="S", help="step and control period [s]"
+    )
     for name, what in (
         ("grip", "force of each pad [N] (10)"),
         ("speed", "most speed of the hand [m/s] (0.25)"),
@@ -42,7 +45,7 @@ def add_parser(commands) -> None:
         parser.add_argument(f"--{name}", type=float, metavar="X", help=what)
     parser.add_argument("--json", action="store_true", help="with --script: print JSON")
     parser.add_argument("--host", default="127.0.0.1", help="address of the page (127.0.0.1)")
-    parser.add_argument("--port", type=int, default=8080, help="port of the page (8080)")
+    parser.add_argument("--port", type=port, default=8080, help="port of the page (8080)")
     parser.set_defaults(run=crane)
 
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from hrpsim.commands.arguments import not_negative, positive
 from hrpsim.errors import HrpsimError
 
 _QUIET = 1.0  # [s] between two lines of progress, and before the first
@@ -48,13 +49,21 @@ def add_parser(commands) -> None:
         default="minimum_norm",
         help="how fixed links share the wrench: minimum_norm (default) or center_of_pressure",
     )
-    parser.add_argument("--period", type=float, help="analyse every so many seconds")
+    parser.add_argument("--period", type=positive, help="analyse every so many seconds")
     parser.add_argument(
-        "--smoothing", type=float, default=0.0, help="window of the differentiation [s]; 0: none"
+        "--smoothing",
+        type=not_negative,
+        default=0.0,
+        help="window of the differentiation [s]; 0: none",
     )
-    parser.add_argument("--friction", type=float, help="flag tangential forces beyond this ratio")
     parser.add_argument(
-        "--lift-tolerance", type=float, default=0.005, help="refuse a fixed link that moves [m]"
+        "--friction", type=not_negative, help="flag tangential forces beyond this ratio"
+    )
+    parser.add_argument(
+        "--lift-tolerance",
+        type=not_negative,
+        default=0.005,
+        help="refuse a fixed link that moves [m]",
     )
     parser.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
     output = parser.add_mutually_exclusive_group()

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from hrpsim.errors import HrpsimError
+from hrpsim.commands.arguments import port
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--host", default="127.0.0.1", help="address of the viewer (127.0.0.1: this machine only)"
     )
-    parser.add_argument("--port", type=int, default=8080, help="port of the viewer (8080)")
+    parser.add_argument("--port", type=port, default=8080, help="port of the viewer (8080)")
 
 
 def add_film_argument(parser: argparse.ArgumentParser) -> None:
@@ -53,8 +53,6 @@ def view(options: argparse.Namespace, world, motion=None, panel=None) -> int:
     """
     from hrpsim.viewer.viewer import Viewer
 
-    if not 0 <= options.port < 65536:
-        raise HrpsimError(f"--port must be from 0 to 65535, got {options.port}")
     viewer = Viewer(world, motion, host=options.host, port=options.port)
     if panel is not None:
         viewer.panels.append(panel(viewer))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hrpsim.commands import view
+from hrpsim.commands.arguments import not_negative, positive, whole
 from hrpsim.errors import HrpsimError, WorldError
 
 WORLD = "config/walking_demo.yaml"
@@ -56,9 +57,11 @@ def add_parser(commands) -> None:
         metavar="FILE",
         help="YAML file of the walking controller; the defaults are in config/walk_controller.yaml",
     )
-    parser.add_argument("--period", type=float, metavar="S", help="control period [s] (0.005)")
+    parser.add_argument("--period", type=positive, metavar="S", help="control period [s] (0.005)")
     parser.add_argument("--world", type=Path, metavar="FILE", help=f"world file ({WORLD})")
-    parser.add_argument("--duration", type=float, metavar="S", help="end after S s, walking or not")
+    parser.add_argument(
+        "--duration", type=not_negative, metavar="S", help="end after S s, walking or not"
+    )
     parser.add_argument(
         "--plot", type=Path, metavar="FILE", help="draw foot forces, ZMP and inclination (PNG)"
     )
@@ -80,7 +83,10 @@ def _add_ros_arguments(parser: argparse.ArgumentParser) -> None:
     )
     ros = parser.add_argument_group("with --ros")
     ros.add_argument(
-        "--rate", type=float, metavar="X", help="real-time factor (1); 0: as fast as possible"
+        "--rate",
+        type=not_negative,
+        metavar="X",
+        help="real-time factor (1); 0: as fast as possible",
     )
     ros.add_argument("--rviz", action="store_true", help="show it in RViz, where there is one")
     ros.add_argument(
@@ -90,10 +96,13 @@ def _add_ros_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder of bag, picture, logs and summary (demo_output)",
     )
     ros.add_argument(
-        "--domain-id", type=int, metavar="N", help="ROS_DOMAIN_ID to use in place of a private one"
+        "--domain-id",
+        type=whole(0, 232),
+        metavar="N",
+        help="ROS_DOMAIN_ID to use in place of a private one",
     )
     ros.add_argument(
-        "--start-limit", type=float, metavar="S", help="give up if not ready after S s (180)"
+        "--start-limit", type=not_negative, metavar="S", help="give up if not ready after S s (180)"
     )
 
 
@@ -128,9 +137,6 @@ def _check_combination(options: argparse.Namespace) -> None:
         for name, value in kept.items():
             if value is not None:
                 options.parser.error(f"{name} does not go with --viewer")
-    for name, value in (("--rate", options.rate), ("--duration", options.duration)):
-        if value is not None and not 0.0 <= value < float("inf"):
-            options.parser.error(f"{name} must be a finite number, not negative")
 
 
 def _walk_in_viewer(options: argparse.Namespace) -> int:

@@ -8,6 +8,8 @@ import os
 import time
 from concurrent.futures import ProcessPoolExecutor
 
+from hrpsim.commands.arguments import whole
+
 STEP, READING = "step", "reading"
 _ROBOT = """<robot name="warm_up"><link name="base"/><link name="arm"><inertial><mass value="1"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
@@ -18,7 +20,9 @@ def add_parser(commands) -> None:
     """Add the command to the command line."""
     parser = commands.add_parser("warm-up", help="compile every kernel now, for later processes")
     parser.add_argument(
-        "--processes", type=int, help="that compile side by side; one a processor by default"
+        "--processes",
+        type=whole(1, 1024),
+        help="that compile side by side; one a processor by default",
     )
     parser.set_defaults(run=run)
 

@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from hrpsim.control.controller import Controller, ControllerError
-from hrpsim.errors import unknown_name
+from hrpsim.errors import shown_value, unknown_name
+from hrpsim.yaml_text import read_yaml
 
 
 def find_controller(name: str) -> type[Controller]:
@@ -45,18 +44,15 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
 
     Raises ControllerError that names the file, and the line of what is no YAML.
     """
-    try:
-        content = yaml.safe_load(Path(path).expanduser().read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ControllerError(f"parameters file {str(path)!r}: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise ControllerError(f"parameters file {str(path)!r}: {error}") from error
+    path = Path(path).expanduser()
+    content = read_yaml(path, ControllerError, "parameters file").data
     if content is None:
         return {}
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
+        shown = f"keys {shown_value(list(content))}" if isinstance(content, dict) else ""
         raise ControllerError(
             f"parameters file {str(path)!r}: expected a mapping of names to values, got "
-            + (f"keys {list(content)}" if isinstance(content, dict) else repr(content))
+            f"{shown or shown_value(content)}"
         )
     return content
 

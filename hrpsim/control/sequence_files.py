@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hrpsim import limits
 from hrpsim.control.controller import controlled_joints
 from hrpsim.control.motion_sequence import (
     CHANNELS,
@@ -23,6 +24,7 @@ from hrpsim.control.motion_sequence import (
 )
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
+from hrpsim.yaml_text import read_text
 
 _SPELLINGS = {"optionaldata": ("optionaldata", "optionalData")}
 _COMMENT_SIGNS = ("#", "%")
@@ -126,7 +128,7 @@ def _check_names(columns: tuple[str | None, ...], model: Model) -> None:
 
 def _read_channel(path: Path, kind: str, labels: tuple[str, ...] | None) -> Channel:
     """Return the samples in a file; labels: what its columns after the time are, if known."""
-    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    text = read_text(path, SequenceError, limits.SEQUENCE_SIZE, "SEQUENCE_SIZE")
     lines = text.split("\n")
     used = [k for k, line in enumerate(lines) if _has_sample(line)]
     if not used:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from lxml import etree
 
+from hrpsim import limits
 from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.document import Document
 
@@ -57,6 +58,10 @@ def read_description(document: Document) -> Description:
     joint_elements = _by_name(document, "joint")
     if not link_elements:
         document.fail(document.root, "a robot needs at least one <link>")
+    if len(link_elements) > limits.LINKS:
+        count = len(link_elements)
+        document.fail(document.root, f"{count} links, {limits.LINKS} are allowed (LINKS)")
+    _check_colors(document)
     for element in link_elements.values():
         _check_link(document, element)
     for element in joint_elements.values():
@@ -105,6 +110,15 @@ def _check_link(document: Document, link) -> None:
         for element in document.children(link, tag):
             _check_origin(document, element)
             _check_geometry(document, document.only(element, "geometry", required=True))
+
+
+def _check_colors(document: Document) -> None:
+    """Refuse colours that could not be drawn."""
+    for material in document.root.iter("material"):
+        for color in material.findall("color"):
+            rgba = document.numbers(color, "rgba", 4)
+            if not all(0.0 <= part <= 1.0 for part in rgba):
+                document.fail(color, f"rgba={color.get('rgba')!r}: each must be from 0 to 1")
 
 
 def _check_origin(document: Document, owner) -> None:

@@ -11,11 +11,15 @@ from typing import NoReturn
 
 from lxml import etree
 
-from hrpsim.errors import ModelError
+from hrpsim import limits
+from hrpsim.errors import ModelError, shown_value
+from hrpsim.values import LARGEST
+
+_ENCODING = re.compile(
+    r"utf-?(8|16|32)(-sig|-?[lb]e)?|(us-)?ascii|iso-?8859-?\d+|latin-?1|windows-125\d"
+)
 
 _DECLARED_ENCODING = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
-
-LARGEST = 1e50  # masses, lengths and their products stay far from overflow
 
 
 def read_source(source: str | os.PathLike) -> tuple[str, Path | None]:
@@ -28,13 +32,20 @@ def read_source(source: str | os.PathLike) -> tuple[str, Path | None]:
     if not str(source).strip() or "\n" in str(path):
         raise ModelError("the robot description is neither a path nor XML text that begins with <")
     try:
-        data = path.read_bytes()
-    except OSError as cause:
-        raise ModelError(f"{path}: cannot be read: {cause.strerror or cause}") from cause
+        with path.open("rb") as file:
+            data = file.read(limits.XML_SIZE + 1)
+    except (OSError, ValueError) as cause:  # ValueError: a name with a null character
+        reason = getattr(cause, "strerror", None) or cause
+        raise ModelError(f"{path}: cannot be read: {reason}") from cause
+    if len(data) > limits.XML_SIZE:
+        raise ModelError(f"{path}: over {limits.XML_SIZE} bytes (XML_SIZE)")
     declared = _DECLARED_ENCODING.match(data)
+    encoding = declared[1].decode() if declared else "utf-8-sig"
+    if not _ENCODING.fullmatch(encoding.lower()):
+        raise ModelError(f"{path}:1: encoding {encoding[:40]!r} is not known; use UTF-8")
     try:
-        return data.decode(declared[1].decode() if declared else "utf-8-sig").lstrip(), path
-    except (UnicodeDecodeError, LookupError) as cause:
+        return data.decode(encoding).lstrip("\ufeff \t\r\n"), path
+    except (UnicodeError, LookupError) as cause:
         raise ModelError(f"{path}: is not text: {cause}") from cause
 
 
@@ -47,15 +58,23 @@ class Document:
     def __init__(self, text: str, label: str, has_lines: bool = True):
         self.label = label
         self._has_lines = has_lines
+        if text.count("<") > 2 * limits.XML_ELEMENTS:
+            raise ModelError(f"{label}: over {limits.XML_ELEMENTS} elements (XML_ELEMENTS)")
         # Nothing outside the text is ever read: no entities, no DTD, no network.
         parser = etree.XMLParser(
             encoding="utf-8", resolve_entities=False, no_network=True, remove_comments=True
         )
         try:
             self.root = etree.fromstring(text.encode("utf-8"), parser)
+        except UnicodeEncodeError as cause:
+            raise ModelError(f"{label}: is not text: {cause.reason}") from cause
         except etree.XMLSyntaxError as cause:
             line = f":{cause.lineno}" if has_lines and cause.lineno else ""
             raise ModelError(f"{label}{line}: XML syntax error: {cause.msg}") from cause
+        if self.root is None:
+            raise ModelError(f"{label}: holds no element")
+        if self.root.getroottree().docinfo.internalDTD is not None:
+            self.fail(self.root, "a document type or entities are not allowed")
         if self.root.tag != "robot":
             self.fail(self.root, f"the root element is <{self.root.tag}>, a URDF needs <robot>")
 
@@ -87,7 +106,8 @@ class Document:
         words = raw.split()
         if len(words) != count:
             needed = "one number" if count == 1 else f"{count} numbers"
-            self.fail(element, f"{attribute}={raw!r}: {needed} needed, {len(words)} given")
+            shown = shown_value(raw)
+            self.fail(element, f"{attribute}={shown}: {needed} needed, {len(words)} given")
         return [self._number(element, attribute, word, largest) for word in words]
 
     def number(
@@ -106,11 +126,11 @@ class Document:
         try:
             value = float(word) if "_" not in word else math.nan
         except ValueError:
-            self.fail(element, f"{attribute}: {word!r} is not a number")
+            self.fail(element, f"{attribute}: {shown_value(word)} is not a number")
         if not math.isfinite(value):
-            self.fail(element, f"{attribute}: {word!r} is not a finite number")
+            self.fail(element, f"{attribute}: {shown_value(word)} is not a finite number")
         if abs(value) > largest:
-            self.fail(element, f"{attribute}: {word!r} is too large a number")
+            self.fail(element, f"{attribute}: {shown_value(word)} is too large a number")
         return value
 
     def where(self, element) -> str:
@@ -127,4 +147,4 @@ class Document:
 
 def _describe(element) -> str:
     name = element.get("name") or element.get("reference")
-    return f"{element.tag} {name!r}" if name else str(element.tag)
+    return f"{element.tag} {shown_value(name)}" if name else str(element.tag)

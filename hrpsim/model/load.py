@@ -31,6 +31,7 @@ def load_model(
     accept_nonphysical_inertia: bool = False,
     meshes: str = "hull",
     srdf: str | os.PathLike | None = None,
+    allow_xacro: bool = True,
 ) -> Model:
     """Return the model of a robot description.
 
@@ -47,6 +48,7 @@ def load_model(
     meshes: how collision meshes collide: "hull" (each as its convex hull), "exact" (as its
     triangles, concave where they are; one that bounds no solid as its hull, with a ModelWarning) or
     "none" (not at all; the files are not read). <mesh as="..."/> of a link in <hrpsim> goes before.
+    allow_xacro: False refuses what needs xacro, for descriptions that come from strangers.
     srdf: path or text of an SRDF, whose <disable_collisions> hold where the robot collides with
     itself; a ModelWarning names lines about links that the robot does not have.
 
@@ -61,7 +63,9 @@ def load_model(
         raise ModelError(unknown_name("base", str(base), BASES))
     if meshes not in MESH_USES:
         raise ModelError(unknown_name("meshes", str(meshes), MESH_USES))
-    text, path, has_lines, resources = _urdf_text(source, xacro_arguments or {}, package_paths)
+    text, path, has_lines, resources = _urdf_text(
+        source, xacro_arguments or {}, package_paths, allow_xacro
+    )
     label = "<text>" if path is None else str(path)
     document = Document(text, label, has_lines)
     description = read_description(document)
@@ -126,12 +130,18 @@ def _urdf_text(
     source: str | os.PathLike,
     arguments: Mapping[str, object],
     package_paths: PackagePaths | None,
+    allow_xacro: bool = True,
 ) -> tuple[str, Path | None, bool, Resources]:
     """Return URDF text, its path, whether its lines are the file's, and where to find resources."""
     text, path = read_source(source)
     resources = Resources(None if path is None else path.parent, package_paths)
     if is_xacro(text, path):
         label = "<text>" if path is None else str(path)
+        if not allow_xacro:
+            raise ModelError(
+                f"{label}: xacro is not allowed here (allow_xacro); expand it first and give the"
+                " URDF"
+            )
         return expand(text, path, arguments, resources, label), path, False, resources
     if arguments:
         listed = ", ".join(map(repr, arguments))

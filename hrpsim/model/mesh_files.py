@@ -7,6 +7,7 @@ metres.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import warnings
@@ -16,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim import limits
 from hrpsim.errors import ModelError, ModelWarning, unknown_name
 from hrpsim.model.convex_hull import ConvexHull
 from hrpsim.model.geometry import Mesh
@@ -25,6 +27,9 @@ FORMATS = ("stl", "obj", "dae", "ply")
 # Mending takes 4 to 6 microseconds a triangle, and contact searches look through all of them.
 TRIANGLE_LIMIT = 200_000
 LARGEST, SMALLEST = 1e3, 1e-6  # extents beyond which a mesh is in another unit [m]
+_SILENT = logging.NullHandler()  # what trimesh logs of damaged files has tracebacks
+_HEAD = 1 << 16  # bytes in which the header of a PLY ends
+_ELEMENT = re.compile(rb"element\s+(\w{1,40})\s+(\d+)")
 _UNIT = re.compile(rb"<unit\b[^>]*?\bmeter\s*=\s*[\"']([^\"']+)[\"']")
 
 
@@ -75,6 +80,8 @@ def _read(path: str, changed: int, size: int, scale: tuple[float, ...], hull: bo
     vertices, triangles = _triangles(Path(path))
     if len(triangles) == 0:
         raise fail("it is empty: it holds no triangles")
+    if max(len(vertices), len(triangles)) > limits.MESH_ELEMENTS:
+        raise fail(f"it has more than {limits.MESH_ELEMENTS} vertices or triangles (MESH_ELEMENTS)")
     bad = np.flatnonzero(~np.isfinite(vertices).all(axis=1))
     if bad.size:
         raise fail(f"vertex {bad[0]} is {vertices[bad[0]].tolist()}: every number must be finite")
@@ -106,8 +113,7 @@ def _triangles(path: Path) -> tuple[np.ndarray, np.ndarray]:
     kind = path.suffix[1:].lower()
     if kind not in FORMATS:
         raise ModelError(f"mesh {path}: {unknown_name('format', kind, FORMATS)}")
-    if path.stat().st_size == 0:
-        raise ModelError(f"mesh {path}: it is empty: the file has no bytes")
+    _check_size(path, kind)
     try:
         scene = read_scene(path)
         vertices, triangles, count = [], [], 0
@@ -118,6 +124,20 @@ def _triangles(path: Path) -> tuple[np.ndarray, np.ndarray]:
                 continue  # points and lines
             points = np.asarray(part.vertices, dtype=np.float64)
             corners = np.asarray(part.faces, dtype=np.int64)
+            if (
+                points.ndim != 2
+                or points.shape[1] != 3
+                or corners.ndim != 2
+                or corners.shape[1] != 3
+            ):
+                raise ValueError(
+                    f"vertices {points.shape} and triangles {corners.shape} need three"
+                )
+            if len(corners) and not 0 <= corners.min() <= corners.max() < len(points):
+                raise ValueError(
+                    f"triangles name vertices {corners.min()} to {corners.max()}, and there are"
+                    f" {len(points)} of them, counted from 0"
+                )
             if np.linalg.det(transform[:3, :3]) < 0.0:
                 corners = corners[:, ::-1]
             if not np.array_equal(transform, np.eye(4)):
@@ -135,6 +155,26 @@ def _triangles(path: Path) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(vertices), np.concatenate(triangles)
 
 
+def _check_size(path: Path, kind: str) -> None:
+    """Refuse files that are empty, too large, or that ask for more memory than they can fill."""
+    size = path.stat().st_size
+    if size == 0:
+        raise ModelError(f"mesh {path}: it is empty: the file has no bytes")
+    if size > limits.MESH_SIZE:
+        raise ModelError(f"mesh {path}: over {limits.MESH_SIZE} bytes (MESH_SIZE)")
+    with path.open("rb") as file:
+        head = file.read(size if kind == "dae" else _HEAD)
+    if kind == "ply":
+        for name, count in _ELEMENT.findall(head.partition(b"end_header")[0]):
+            if int(count[:20]) > size:
+                raise ModelError(
+                    f"mesh {path}: it says that it has {count[:20].decode()} of {name.decode()!r},"
+                    f" and has {size} bytes"
+                )
+    if kind == "dae" and (b"<!ENTITY" in head or b"<!DOCTYPE" in head):
+        raise ModelError(f"mesh {path}: a document type or entities are not allowed")
+
+
 def read_scene(path: Path, materials: bool = False):
     """Return a file as trimesh.Scene in metres; `materials` says whether its colours are wanted.
 
@@ -144,6 +184,7 @@ def read_scene(path: Path, materials: bool = False):
     try:
         import trimesh
 
+        logging.getLogger("trimesh").addHandler(_SILENT)
         if kind == "dae":
             import collada  # noqa: F401  trimesh only says that it cannot read the format
     except ImportError as cause:

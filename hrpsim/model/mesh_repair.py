@@ -155,13 +155,16 @@ def _outward(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, i
     if (of_part >= 0.0).all():
         return triangles, 0
     turn = np.zeros(count, dtype=bool)
-    closed = [why_open(triangles[part == k]) is None for k in range(count)]
+    order = np.argsort(part, kind="stable")
+    of = np.split(triangles[order], np.cumsum(np.bincount(part, minlength=count))[:-1])
+    low = np.array([vertices[each].min(axis=(0, 1)) for each in of])
+    high = np.array([vertices[each].max(axis=(0, 1)) for each in of])
+    closed = [why_open(each) is None for each in of]
     for k in np.flatnonzero(of_part < 0.0):
-        point = vertices[triangles[part == k][0]].mean(axis=0)
-        around = any(
-            closed[j] and j != k and _holds(vertices, triangles[part == j], point)
-            for j in range(count)
-        )
+        point = vertices[of[k][0]].mean(axis=0)
+        near = ((low <= point) & (point <= high)).all(axis=1)
+        near[k] = False
+        around = any(closed[j] and _holds(vertices, of[j], point) for j in np.flatnonzero(near))
         turn[k] = closed[k] and not around
     turned = turn[part]
     return np.where(turned[:, None], triangles[:, ::-1], triangles), int(turned.sum())
@@ -170,8 +173,6 @@ def _outward(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, i
 def _holds(vertices: np.ndarray, triangles: np.ndarray, point: np.ndarray) -> bool:
     """Return whether a closed surface winds round a point: its solid angles sum to 4 pi there."""
     corners = vertices[triangles] - point
-    if (corners.min(axis=(0, 1)) > 0.0).any() or (corners.max(axis=(0, 1)) < 0.0).any():
-        return False
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
     la, lb, lc = (np.linalg.norm(x, axis=1) for x in (a, b, c))
     dot = np.einsum

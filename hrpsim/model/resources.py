@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote
 
+from hrpsim.errors import shown_value
+
 PackagePaths = Mapping[str, "str | os.PathLike"] | Iterable["str | os.PathLike"] | str | os.PathLike
 
 
@@ -38,6 +40,17 @@ class Resources:
             self._known[name] = list(dict.fromkeys(self._candidates(name)))
         return self._known[name]
 
+    def may_hold(self, file: Path) -> bool:
+        """Return whether a resolved path is below what the caller gave, or in a package found."""
+        given = (*self._named.values(), *self._searched)
+        if any(file.is_relative_to(folder.resolve()) for folder in given):
+            return True
+        for folder in file.parents:
+            name = _declared_name(folder)
+            if name and any(folder == found.resolve() for found in self.packages(name)):
+                return True
+        return False
+
     def locate(self, uri: str) -> Path:
         """Return the file that `uri` names: package://, file://, absolute or relative path.
 
@@ -50,26 +63,28 @@ class Resources:
             return self._existing(Path("/") / unquote(rest).lstrip("/"))
         if scheme != "package":
             raise FileNotFoundError(
-                f"{uri!r}: {scheme}:// is not supported; use package://, file:// or a path"
+                f"{shown_value(uri)}: {shown_value(scheme)} is no known scheme; use package://,"
+                " file:// or a path"
             )
         package, _, inside = rest.partition("/")
         folders = self.packages(package)
         if not folders:
             raise FileNotFoundError(
-                f"{uri!r}: package {package!r} was not found in package_paths, AMENT_PREFIX_PATH,"
-                f" ROS_PACKAGE_PATH or above {self._folder or 'the working directory'}"
+                f"{shown_value(uri)}: package {shown_value(package)} was not found in"
+                " package_paths, AMENT_PREFIX_PATH, ROS_PACKAGE_PATH or above"
+                f" {self._folder or 'the working directory'}"
             )
         for folder in folders:
-            if (folder / inside).is_file():
+            if _is_file(folder / inside):
                 return folder / inside
         raise FileNotFoundError(
-            f"{uri!r}: there is no file {inside!r} in {', '.join(map(str, folders))}"
+            f"{shown_value(uri)}: there is no file {inside!r} in {', '.join(map(str, folders))}"
         )
 
     @staticmethod
     def _existing(path: Path) -> Path:
-        if not path.is_file():
-            raise FileNotFoundError(f"there is no file {str(path)!r}")
+        if not _is_file(path):
+            raise FileNotFoundError(f"there is no file {shown_value(str(path))}")
         return path
 
     def _candidates(self, name: str) -> Iterator[Path]:
@@ -78,13 +93,28 @@ class Resources:
         for folder in self._searched:
             yield from _package_in(folder, name)
         for prefix in _environment_paths("AMENT_PREFIX_PATH"):
-            if (prefix / "share" / name).is_dir():
+            if _is_folder(prefix / "share" / name):
                 yield prefix / "share" / name
         for folder in _environment_paths("ROS_PACKAGE_PATH"):
             yield from _package_in(folder, name)
         start = (self._folder or Path.cwd()).absolute()
         for folder in (start, *start.parents):
             yield from _package_in(folder, name)
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether a file is there; a name that no file can have is of none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def _environment_paths(variable: str) -> list[Path]:
@@ -94,7 +124,7 @@ def _environment_paths(variable: str) -> list[Path]:
 def _package_in(folder: Path, name: str) -> Iterator[Path]:
     if folder.name == name or _declared_name(folder) == name:
         yield folder
-    if (folder / name).is_dir():
+    if _is_folder(folder / name):
         yield folder / name
 
 

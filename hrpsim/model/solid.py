@@ -6,18 +6,27 @@ import math
 
 import numpy as np
 
-from hrpsim.errors import ModelError
+from hrpsim.errors import ModelError, shown_value
 from hrpsim.model.compound import Compound, centered_shape
 from hrpsim.model.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 from hrpsim.model.inertia import BodyInertia, total
 from hrpsim.model.mesh_integrals import solid_moments
 from hrpsim.model.placement import IDENTITY, Placement
 from hrpsim.model.system import FREE, System, integer_array, real_array
+from hrpsim.values import LARGEST, POSITIVE, is_number
 
 # Least of a solid's principal moments, as part of the largest.
 _THINNEST = 1e-13
 
+_ASYMMETRY = 1e-9  # of an inertia, as a part of its largest entry: rounding
 _FLATTEST = 1e-9  # least part of its bounding box that a solid fills
+
+
+def check_mass(mass) -> float:
+    """Return a mass; ModelError unless it is a positive finite number."""
+    if not is_number(mass) or not POSITIVE.holds(float(mass)):
+        raise ModelError(f"mass must be positive and finite, got {shown_value(mass)} kg")
+    return float(mass)
 
 
 def solid_inertia(geometry: Geometry | Compound, mass: float) -> np.ndarray:
@@ -110,11 +119,12 @@ def _primitive_inertia(geometry: Sphere | Box | Cylinder | Capsule, mass: float)
 
 def solid_system(mass: float, inertia: np.ndarray) -> System:
     """Return a forest of one free body whose frame has its origin at the centre of mass."""
-    if not (np.isfinite(mass) and mass > 0.0):
-        raise ModelError(f"mass must be positive and finite, got {mass!r} kg")
     inertia = real_array(inertia)
-    if inertia.shape != (3, 3) or not np.isfinite(inertia).all():
+    if inertia.shape != (3, 3) or not (np.abs(inertia) <= LARGEST).all():
         raise ModelError(f"inertia must be a finite (3, 3) matrix, got {inertia!r}")
+    if np.abs(inertia - inertia.T).max() > _ASYMMETRY * np.abs(inertia).max():
+        raise ModelError(f"inertia must be symmetric, got {inertia.tolist()}")
+    inertia = 0.5 * (inertia + inertia.T)
     principal = np.linalg.eigvalsh(inertia)
     slack = 1e-9 * principal[-1]
     if principal[0] <= 0.0 or principal[0] + principal[1] < principal[2] - slack:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import yaml
 
 from hrpsim.errors import HrpsimError, ModelError, WorldError, unknown_name
 from hrpsim.model.load import load_model
@@ -23,11 +22,10 @@ from hrpsim.model.xacro_text import is_xacro
 from hrpsim.resources import share_path
 from hrpsim.world.body import rotation_matrix
 from hrpsim.world.entity import Entity
-from hrpsim.world.file_reader import FileReader
+from hrpsim.world.load import read_body
 from hrpsim.world.load_shapes import read_shape
 from hrpsim.world.robot import Robot
 
-_BODY_KEYS = ("name", "shape", "mass", "material", "velocity", "angular_velocity")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _WORLD_FRAMES = ("", "world")
 
@@ -257,20 +255,20 @@ class Entities:
         return self.world.add_robot(model, q=q, name=self._free(name or model.name, allow_renaming))
 
     def _spawn_body(self, source, name: str, pose: Placement, allow_renaming: bool) -> Entity:
-        reader = FileReader(source if isinstance(source, Path) else Path("resource_string"))
         try:
             text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
-            entry = reader.mapping(yaml.safe_load(text), "body", _BODY_KEYS)
-            shape = read_shape(reader, entry.pop("shape", None), "body")
-            if "mass" not in entry:
-                raise reader.fail("body", "needs a mass [kg]")
-        except (HrpsimError, OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            reader, entry = read_body(text, str(source) if text != source else "resource_string")
+            for given in ("position", "orientation"):
+                if given in entry:
+                    raise reader.fail(given, "the request says where it is")
+            shape = read_shape(reader, entry.pop("shape"), "")
+        except (HrpsimError, OSError, UnicodeDecodeError) as error:
             raise Refusal("RESOURCE_PARSE_ERROR", str(error)) from error
         name = self._free(name or str(entry.pop("name", "")), allow_renaming)
         entry.pop("name", None)
         place = {"position": pose.p, "orientation": quaternion_of(pose.R), "name": name}
         try:
-            with reader.at("body"):
+            with reader.at(""):
                 return self.world.add_body(shape, **entry, **place)
         except HrpsimError as error:
             raise Refusal("RESOURCE_PARSE_ERROR", str(error)) from error

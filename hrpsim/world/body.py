@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from hrpsim.errors import WorldError, shown_value
 from hrpsim.model.compound import Compound
 from hrpsim.model.geometry import Geometry
 from hrpsim.model.model import CollisionShape, Frame
 from hrpsim.model.placement import rotation_matrix
-from hrpsim.model.solid import solid_inertia, solid_parts, solid_system
-from hrpsim.world.entity import Entity, bounded_vector, finite_vector
+from hrpsim.model.solid import check_mass, solid_inertia, solid_parts, solid_system
+from hrpsim.values import finite_vector
+from hrpsim.world.entity import Entity, bounded_vector
 from hrpsim.world.limits import LARGEST_SPEED
 
 
@@ -29,6 +31,9 @@ class Body(Entity):
         material: str,
         inertia=None,
     ):
+        mass = check_mass(mass)
+        if not isinstance(material, str):
+            raise WorldError(f"material must be a name, got {shown_value(material)}")
         if inertia is None:
             inertia = solid_inertia(geometry, mass)
         shapes = tuple(

@@ -12,10 +12,10 @@ from hrpsim.constraints.joined_frames import JOINED
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.connection import AXES
+from hrpsim.values import finite_vector, not_negative, positive
 from hrpsim.world.ends import End
-from hrpsim.world.entity import finite_vector
 from hrpsim.world.solver_rules import SolverRules, solver_code, solver_name
-from hrpsim.world.yielding import not_negative, refuse_undamped
+from hrpsim.world.yielding import refuse_undamped
 
 if TYPE_CHECKING:
     from hrpsim.world.world import World
@@ -248,11 +248,3 @@ class Connection:
         for side in ("body_a", "body_b"):  # they count anew when others leave the world
             self._initial[side] = present[side]
         self.world.joins[self.index] = self._initial[0]
-
-
-def positive(what: str, value) -> float:
-    """Return a positive finite number; WorldError for anything else."""
-    number = finite_vector(what, [value], 1)[0]
-    if number <= 0.0:
-        raise WorldError(f"{what} must be positive, got {value!r}")
-    return float(number)

@@ -6,9 +6,8 @@ import numpy as np
 
 from hrpsim.errors import WorldError
 from hrpsim.model.placement import IDENTITY, Placement, rotation_with_z_along
+from hrpsim.values import finite_vector, positive
 from hrpsim.world.body import rotation_matrix
-from hrpsim.world.connection import positive
-from hrpsim.world.entity import finite_vector
 
 
 def frames_in_links(poses, base: int, given: dict, frame_a, frame_b) -> tuple[Placement, Placement]:

@@ -14,6 +14,7 @@ from hrpsim.kinematics.layout import velocity_from_kernel, velocity_to_kernel
 from hrpsim.model.geometry import Mesh
 from hrpsim.model.model import CollisionShape, Frame
 from hrpsim.model.system import FREE, System
+from hrpsim.values import finite_vector
 from hrpsim.world.limits import LARGEST_POSITION, LARGEST_SPEED
 
 if TYPE_CHECKING:
@@ -27,20 +28,6 @@ def bounded_vector(name: str, values, length: int, limit: float) -> np.ndarray:
     k = int(np.argmax(np.abs(vector))) if length else 0
     if length and abs(vector[k]) > limit:
         raise StateError(f"{name}[{k}] is {vector[k]:g}: no step can follow more than {limit:g}")
-    return vector
-
-
-def finite_vector(name: str, values, length: int) -> np.ndarray:
-    """Return a new float64 vector; StateError on a wrong length or values that are not finite."""
-    try:
-        vector = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise StateError(f"{name} must be {length} numbers, got {values!r}") from error
-    if vector.shape != (length,):
-        raise StateError(f"{name} must have shape ({length},), got {vector.shape}")
-    bad = np.flatnonzero(~np.isfinite(vector))
-    if bad.size:
-        raise StateError(f"{name}[{bad[0]}] is {vector[bad[0]]}: every entry must be finite")
     return vector
 
 

@@ -1,44 +1,56 @@
-"""Reading a mapping out of a file so that every complaint names the file and the place in it."""
+"""Reading data out of a YAML file so that every complaint names file, line, column and place."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from hrpsim.errors import HrpsimError, WorldError, unknown_name
+from hrpsim.errors import HrpsimError, WorldError
+from hrpsim.yaml_text import YamlText
+
+_STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 
 class FileReader:
-    """Reads parts of one file; every complaint names the file and the place."""
+    """Reads parts of one file; every complaint names the file and the place.
 
-    def __init__(self, path: Path):
+    A place is written as "bodies[0].shape"; `content` knows which line that is.
+    """
+
+    def __init__(self, path: Path, content: YamlText):
         self.path = path
+        self.content = content
 
     def fail(self, where: str, why: str) -> WorldError:
-        """Return the error that names the file and the place."""
-        return WorldError(f"{self.path}: {where}: {why}")
+        """Return the error that names the file, the line, the column and the place."""
+        steps = [int(k) if k else word for k, word in _STEP.findall(where)]
+        return WorldError(
+            f"{self.content.place(steps)}: {where}: {why}"
+            if where
+            else f"{self.content.place(steps)}: {why}"
+        )
 
     def at(self, where: str) -> _Place:
         """Return a context that adds the file and the place to errors."""
         return _Place(self, where)
 
-    def mapping(self, value: Any, where: str, keys: tuple[str, ...]) -> dict[str, Any]:
-        """Return a mapping with none but the given keys."""
-        if not isinstance(value, Mapping):
-            raise self.fail(where, f"a mapping of {', '.join(keys)} is needed, got {value!r}")
-        for key in value:
-            if key not in keys:
-                raise self.fail(where, unknown_name("entry", str(key), keys))
-        return dict(value)
+    def checked(self, kind: Callable[[Any], Any]) -> Any:
+        """Return the whole content, which is of a kind of hrpsim.world.schema."""
+        from hrpsim.world.schema import first_mistake
 
-    def entries(self, mapping: dict[str, Any], section: str, within: str = ""):
-        """Return (place, entry) of every entry of a list in a mapping, itself `within` another."""
-        value = mapping.get(section) or []
-        place = f"{within}.{section}" if within else section
-        if not isinstance(value, list):
-            raise self.fail(place, f"a list is needed, got {value!r}")
-        return [(f"{place}[{k}]", entry) for k, entry in enumerate(value)]
+        data, path, mistake = first_mistake(kind, self.content.data)
+        if mistake:
+            where = f"{self.content.place(path)}: {dotted(path)}"
+            raise WorldError(f"{where}{': ' if path else ''}{mistake}")
+        return data
+
+
+def dotted(path: Sequence[Any]) -> str:
+    """Return "bodies[0].mass" for a path of keys and indices."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.removeprefix(".")
 
 
 class _Place:
@@ -51,9 +63,8 @@ class _Place:
         return self
 
     def __exit__(self, kind, error, traceback):
-        if isinstance(error, HrpsimError) and str(self.reader.path) not in str(error):
-            raise self.reader.fail(self.where, str(error)) from error
-        if isinstance(error, (TypeError, ValueError, FileNotFoundError)) and not isinstance(
-            error, HrpsimError
-        ):
+        if isinstance(error, HrpsimError):
+            if str(self.reader.path) not in str(error):
+                raise self.reader.fail(self.where, str(error)) from error
+        elif isinstance(error, (TypeError, ValueError, ArithmeticError, OSError, LookupError)):
             raise self.reader.fail(self.where, str(error)) from error

@@ -6,9 +6,10 @@ import numpy as np
 
 from hrpsim.constraints.joint_rows import JOINT_HOLD, LIMIT_LAW, LOCK_LAW, MIMIC_LAW
 from hrpsim.errors import StateError, WorldError, unknown_name
+from hrpsim.values import not_negative
 from hrpsim.world.joint_efforts import ALL_KINDS
 from hrpsim.world.solver_rules import JOINT_KINDS, solver_code
-from hrpsim.world.yielding import DAMPING_STEPS, not_negative, refuse_undamped
+from hrpsim.world.yielding import DAMPING_STEPS, refuse_undamped
 
 _RIGID = -1.0
 _COLUMNS = {kind: column for column, kind in enumerate(JOINT_KINDS)}

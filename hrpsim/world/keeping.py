@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from hrpsim.errors import WorldError
+from hrpsim.errors import WorldError, shown_value
 from hrpsim.world.late_kernels import provide_used
 from hrpsim.world.results import Unmet
 from hrpsim.world.settle import relax
@@ -16,6 +18,9 @@ from hrpsim.world.settle import relax
 
 class Keeping:
     """What `World` can do with states: settle, reset, snapshots, copies."""
+
+    def __init__(self):
+        self._identity = os.urandom(8).hex()  # copies have it too
 
     def settle(self, duration: float = 20.0, energy_tolerance: float = 1e-14) -> None:
         """Let everything come to rest under its present commands; time does not pass.
@@ -66,6 +71,7 @@ class Keeping:
         """Return all that the future depends on; `restore` continues from it bit for bit."""
         self._refuse_while_stepping()
         return {
+            "world": self._identity,
             "parts": self._parts(),
             "convergence": (
                 self._steps_before,
@@ -77,8 +83,15 @@ class Keeping:
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Return to a snapshot of this world; WorldError if anything came or went since."""
+        """Return to a snapshot of this world, or of one that it is a copy of.
+
+        WorldError for another world's, and if anything came or went since.
+        """
         self._refuse_while_stepping()
+        if not isinstance(snapshot, Mapping) or "world" not in snapshot:
+            raise WorldError(f"not a snapshot of a world: {shown_value(snapshot)}")
+        if snapshot["world"] != self._identity:
+            raise WorldError("the snapshot is another world's")
         if snapshot["parts"] != self._parts():
             raise WorldError(
                 "the snapshot was taken with other robots, bodies or connections in the world"

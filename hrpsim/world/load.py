@@ -69,69 +69,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from hrpsim.errors import WorldError
 from hrpsim.model.load import load_model
 from hrpsim.model.system import FREE
-from hrpsim.resources import share_path
 from hrpsim.world.file_reader import FileReader
 from hrpsim.world.load_constraints import add_connection, add_spring_hinge, constrain_joints
 from hrpsim.world.load_shapes import locate, read_shape
 from hrpsim.world.world import World
-
-_SECTIONS = (
-    *("world", "ground", "friction", "contacts", "penalties", "solvers", "static", "robots"),
-    *("bodies", "connections", "spring_hinges", "no_collisions", "settle"),
-)
-_WORLD_KEYS = (
-    "time_step",
-    "gravity",
-    "integrator",
-    "tolerance",
-    "sweep_limit",
-    "contact_margin",
-    "correction_rate",
-    "correction_speed",
-    "slop",
-    "slip_threshold",
-    "restitution_threshold",
-    "impact_law",
-    "friction_model",
-    "stop",
-    "solver",
-    "position_projection",
-    "continuous",
-    "sleeping",
-)
-_ROBOT_KEYS = (
-    "name",
-    "urdf",
-    "xacro_arguments",
-    "base",
-    "position",
-    "orientation",
-    "joints",
-    "gains",
-    "locks",
-    "motors",
-    "constraints",
-    "accept_nonphysical_inertia",
-    "meshes",
-    "srdf",
-    "self_collision",
-)
-_BODY_KEYS = (
-    "name",
-    "shape",
-    "mass",
-    "position",
-    "orientation",
-    "velocity",
-    "angular_velocity",
-    "material",
-)
-_STATIC_KEYS = ("name", "shape", "position", "orientation", "material")
+from hrpsim.world.world_schema import BODY, WORLD_FILE
+from hrpsim.yaml_text import parse_yaml, read_yaml
 
 
 def load_world(
@@ -148,97 +94,78 @@ def load_world(
     would be right there; there is never a half-built world.
     """
     path = Path(path).expanduser()
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise WorldError(f"world file {path}: {error.strerror or error}") from error
-    try:
-        content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise WorldError(f"{path}: not YAML: {error}") from error
-    reader = FileReader(path)
-    file = reader.mapping(content if content is not None else {}, "the file", _SECTIONS)
-    options = reader.mapping(file.get("world", {}), "world", _WORLD_KEYS)
+    reader = FileReader(path, read_yaml(path, WorldError, "world file"))
+    file = reader.checked(lambda data: WORLD_FILE({} if data is None else data))
+    options = file.get("world") or {}
     if time_step is not None:
         options["time_step"] = time_step
     if integrator is not None:
         options["integrator"] = integrator
     with reader.at("world"):
         world = World(**options)
-    if "ground" in file:
-        ground = file["ground"] if isinstance(file["ground"], Mapping) else {}
+    if file.get("ground", False) is not False:
         with reader.at("ground"):
-            if file["ground"] is not False:
-                keys = ("height", "normal", "material")
-                world.add_ground(**reader.mapping(ground, "ground", keys))
-    for where, entry in reader.entries(file, "friction"):
-        keys = ("static", "kinetic", "restitution", "impact_law")
-        _set_pair(reader, world.set_friction, where, entry, keys)
-    for where, entry in reader.entries(file, "contacts"):
-        keys = ("compliance", "damping_time", "force_limit")
-        _set_pair(reader, world.set_contact, where, entry, keys)
-    for where, entry in reader.entries(file, "penalties"):
-        keys = ("stiffness", "damping_ratio", "max_extension")
-        _set_pair(reader, world.set_penalty, where, entry, keys)
-    for where, entry in reader.entries(file, "solvers"):
-        entry = reader.mapping(entry, where, ("solver", "kind", "bodies", "materials"))
+            world.add_ground(**(file["ground"] if isinstance(file["ground"], dict) else {}))
+    for section, setter in (
+        ("friction", world.set_friction),
+        ("contacts", world.set_contact),
+        ("penalties", world.set_penalty),
+    ):
+        for where, entry in _entries(file, section):
+            with reader.at(where):
+                setter(*map(str, entry.pop("between")), **entry)
+    for where, entry in _entries(file, "solvers"):
         with reader.at(where):
             world.add_solver_rule(**entry)
-    for where, entry in reader.entries(file, "static"):
-        entry = reader.mapping(entry, where, _STATIC_KEYS)
+    for where, entry in _entries(file, "static"):
         with reader.at(where):
-            world.add_static(read_shape(reader, entry.pop("shape", None), where), **entry)
-    for where, entry in reader.entries(file, "robots"):
+            world.add_static(read_shape(reader, entry.pop("shape"), where), **entry)
+    for where, entry in _entries(file, "robots"):
         _add_robot(reader, world, where, entry, xacro_arguments or {})
-    for where, entry in reader.entries(file, "bodies"):
-        entry = reader.mapping(entry, where, _BODY_KEYS)
+    for where, entry in _entries(file, "bodies"):
         with reader.at(where):
-            shape = read_shape(reader, entry.pop("shape", None), where)
-            if "mass" not in entry:
-                raise WorldError("a body needs a mass [kg]")
-            world.add_body(shape, **entry)
-    for where, entry in reader.entries(file, "connections"):
+            world.add_body(read_shape(reader, entry.pop("shape"), where), **entry)
+    for where, entry in _entries(file, "connections"):
         add_connection(reader, world, where, entry)
-    for where, entry in reader.entries(file, "spring_hinges"):
+    for where, entry in _entries(file, "spring_hinges"):
         add_spring_hinge(reader, world, where, entry)
-    for where, pair in reader.entries(file, "no_collisions"):
-        if not (isinstance(pair, list) and len(pair) == 2):
-            raise reader.fail(where, f'two of "entity" or "entity/link" are needed, got {pair!r}')
+    for where, pair in _entries(file, "no_collisions"):
         with reader.at(where):
             world.disable_collisions(*pair)
-    if file.get("settle", False):
+    if file.get("settle"):
         with reader.at("settle"):
             world.settle()
     return world
 
 
-def _set_pair(reader: FileReader, setter, where: str, entry: Any, keys: tuple[str, ...]) -> None:
-    """Give `setter` the properties of one pair of materials."""
-    entry = reader.mapping(entry, where, ("between", *keys))
-    pair = entry.pop("between", None)
-    if not (isinstance(pair, list) and len(pair) == 2):
-        raise reader.fail(where, f"between must name two materials, got {pair!r}")
-    with reader.at(where):
-        setter(str(pair[0]), str(pair[1]), **entry)
+def read_body(text: str, label: str) -> tuple[FileReader, dict[str, Any]]:
+    """Return the reader and the checked entry of a YAML text that is one of `bodies`.
+
+    `label` names the text in errors; WorldError as for `load_world`.
+    """
+    reader = FileReader(Path(label), parse_yaml(text, label, WorldError))
+    return reader, reader.checked(BODY)
+
+
+def _entries(file: dict[str, Any], section: str) -> list[tuple[str, Any]]:
+    """Return (place, entry) of every entry of a section."""
+    return [(f"{section}[{k}]", entry) for k, entry in enumerate(file.get(section, ()))]
 
 
 def _add_robot(
-    reader: FileReader, world: World, where: str, entry: Any, arguments: Mapping
+    reader: FileReader, world: World, where: str, entry: dict[str, Any], arguments: Mapping
 ) -> None:
     """Load one robot, put it in its posture, and let its actuators hold it."""
-    entry = reader.mapping(entry, where, _ROBOT_KEYS)
-    if "urdf" not in entry:
-        raise reader.fail(where, "a robot needs a urdf")
-    given = entry.get("xacro_arguments") or {}
+    given = entry.get("xacro_arguments", {})
     texts = {k: _xacro_text(v) for k, v in {**given, **arguments}.items()}
     with reader.at(where):
         model = load_model(
-            _find(reader, str(entry["urdf"])),
+            locate(reader, entry["urdf"]),
             base=entry.get("base", "free"),
             xacro_arguments=texts,
             accept_nonphysical_inertia=entry.get("accept_nonphysical_inertia", False),
             meshes=entry.get("meshes", "hull"),
-            srdf=None if "srdf" not in entry else locate(reader, str(entry["srdf"])),
+            srdf=None if "srdf" not in entry else locate(reader, entry["srdf"]),
         )
         q = model.neutral()
         if model.base == "free":
@@ -246,27 +173,20 @@ def _add_robot(
             q[3:7] = entry.get("orientation", (0.0, 0.0, 0.0, 1.0))
         elif "position" in entry or "orientation" in entry:
             raise WorldError("a robot with base: fixed stands where its description says")
-        for name, position in (entry.get("joints") or {}).items():
+        for name, position in entry.get("joints", {}).items():
             joint = model.joint(name)
             if joint.joint_type == FREE:
                 raise WorldError(f"joint {name!r} is a free base: give position, orientation")
             q[joint.q_index] = position
-        self_collision = entry.get("self_collision", False)
-        if not isinstance(self_collision, bool):
-            raise WorldError(f"self_collision must be true or false, got {self_collision!r}")
-        robot = world.add_robot(model, q=q, name=entry.get("name"), self_collision=self_collision)
-        for name, gains in (entry.get("gains") or {}).items():
-            robot.set_gains(*gains, names=[name])
+        robot = world.add_robot(
+            model, q=q, name=entry.get("name"), self_collision=entry.get("self_collision", False)
+        )
+        for name, gains in entry.get("gains", {}).items():
+            with reader.at(f"{where}.gains.{name}"):
+                robot.set_gains(*gains, names=[name])
         robot.command(positions=robot.joint_positions)
         constrain_joints(reader, robot, where, entry)
         robot.keep_as_initial()
-
-
-def _find(reader: FileReader, urdf: str) -> Path:
-    """Return the path of a description: relative to the world file, or package://hrpsim/."""
-    if urdf.startswith("package://hrpsim/"):
-        return share_path(urdf.removeprefix("package://hrpsim/"))
-    return reader.path.parent / Path(urdf).expanduser()
 
 
 def _xacro_text(value: Any) -> str:

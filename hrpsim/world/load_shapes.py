@@ -2,44 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from hrpsim.errors import WorldError, unknown_name
+from hrpsim.errors import WorldError
 from hrpsim.model.compound import Compound
 from hrpsim.model.geometry import Box, Capsule, Cylinder, Geometry, Sphere
 from hrpsim.model.resources import Resources
+from hrpsim.model.table_files import read_table
 from hrpsim.resources import share_path
 from hrpsim.world.file_reader import FileReader
 
-SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh", "height_field", "compound")
 _OWN_PACKAGE = "package://hrpsim/"
 
 
-def read_shape(reader: FileReader, value: Any, where: str) -> Geometry | Compound:
-    """Return the geometry of {kind: size}; WorldError names the file and the place."""
-    if not isinstance(value, Mapping) or len(value) != 1:
-        raise reader.fail(where, f"shape must be one of {', '.join(SHAPES)}: {value!r}")
+def read_shape(reader: FileReader, value: dict[str, Any], where: str) -> Geometry | Compound:
+    """Return the geometry of {kind: size}, of the schema; WorldError names the file and the place.
+
+    The files that it names are read.
+    """
     kind, size = next(iter(value.items()))
-    where = f"{where}.shape"
+    where = f"{where}.shape.{kind}"
     with reader.at(where):
         if kind == "box":
             return Box(size)
         if kind == "sphere":
-            return Sphere(float(size))
+            return Sphere(size)
         if kind in ("cylinder", "capsule"):
-            size = reader.mapping(size, where, ("radius", "length"))
             return (Cylinder if kind == "cylinder" else Capsule)(**size)
         if kind == "mesh":
-            return _mesh(reader, size, f"{where}.mesh")
+            from hrpsim.model.mesh_files import load_mesh
+
+            file = locate(reader, size["file"])
+            return load_mesh(file, size.get("scale", 1.0), size.get("hull", False))
         if kind == "height_field":
-            return _height_field(reader, size, f"{where}.height_field")
-        if kind == "compound":
-            return _compound(reader, size, where)
-        raise WorldError(unknown_name("shape", str(kind), SHAPES))
+            return _height_field(reader, size)
+        parts = []
+        for k, part in enumerate(size):
+            inner = read_shape(reader, part["shape"], f"{where}[{k}]")
+            position = part.get("position", (0.0, 0.0, 0.0))
+            parts.append((inner, position, part.get("orientation", (0.0, 0.0, 0.0, 1.0))))
+        return Compound(parts)
 
 
 def locate(reader: FileReader, uri: str) -> Path:
@@ -51,46 +54,15 @@ def locate(reader: FileReader, uri: str) -> Path:
     return Resources(reader.path.parent).locate(uri)
 
 
-def _mesh(reader: FileReader, value: Any, where: str) -> Geometry:
-    from hrpsim.model.mesh_files import load_mesh
-
-    given = reader.mapping(value, where, ("file", "scale", "hull"))
-    with reader.at(where):
-        if "file" not in given:
-            raise WorldError("a mesh needs a file")
-        hull = given.get("hull", False)
-        if not isinstance(hull, bool):
-            raise WorldError(f"hull must be true or false, got {hull!r}")
-        return load_mesh(locate(reader, str(given["file"])), given.get("scale", 1.0), hull)
-
-
-def _height_field(reader: FileReader, value: Any, where: str) -> Geometry:
+def _height_field(reader: FileReader, given: dict[str, Any]) -> Geometry:
     from hrpsim.model.height_field import HeightField
 
-    given = reader.mapping(value, where, ("heights", "file", "spacing", "size", "origin"))
-    with reader.at(where):
-        if ("heights" in given) == ("file" in given):
-            raise WorldError("a height field needs either heights or a file (.npy, .csv)")
-        if "file" in given:
-            given["heights"] = _numbers(locate(reader, str(given.pop("file"))))
-        return HeightField(**given)
-
-
-def _numbers(path: Path) -> np.ndarray:
-    """Return the table of numbers in a .npy file, or in a text file with commas."""
-    try:
-        if path.suffix == ".npy":
-            return np.load(path, allow_pickle=False)
-        return np.loadtxt(path, delimiter=",", ndmin=2)
-    except (OSError, ValueError) as cause:
-        raise WorldError(f"{path}: cannot be read as a table of numbers: {cause}") from cause
-
-
-def _compound(reader: FileReader, value: Any, where: str) -> Compound:
-    parts = []
-    for place, part in reader.entries({"compound": value}, "compound", where):
-        part = reader.mapping(part, place, ("shape", "position", "orientation"))
-        shape = read_shape(reader, part.get("shape"), place)
-        position = part.get("position", (0.0, 0.0, 0.0))
-        parts.append((shape, position, part.get("orientation", (0.0, 0.0, 0.0, 1.0))))
-    return Compound(parts)
+    given = dict(given)
+    if ("heights" in given) == ("file" in given):
+        raise WorldError("a height field needs either heights or a file (.npy, .csv)")
+    if "file" in given:
+        given["heights"] = read_table(locate(reader, given.pop("file")))
+    lengths = {len(row) for row in given["heights"]}
+    if len(lengths) != 1:
+        raise WorldError(f"rows of heights must be of one length, got {sorted(lengths)[:6]}")
+    return HeightField(**given)

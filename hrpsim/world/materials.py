@@ -6,7 +6,8 @@ import numpy as np
 
 from hrpsim.constraints.contact_rows import MATERIAL_PAIR
 from hrpsim.constraints.impact_rows import SEQUENTIAL, SIMULTANEOUS
-from hrpsim.errors import WorldError, unknown_name
+from hrpsim.errors import WorldError, shown_value, unknown_name
+from hrpsim.values import RANGES, number
 
 IMPACT_LAWS = {"simultaneous": SIMULTANEOUS, "sequential": SEQUENTIAL}
 
@@ -16,6 +17,13 @@ def impact_law_code(name) -> int:
     if not isinstance(name, str) or name not in IMPACT_LAWS:
         raise WorldError(unknown_name("impact_law", str(name), IMPACT_LAWS))
     return IMPACT_LAWS[name]
+
+
+def check_names(*names) -> None:
+    """Refuse what cannot be the name of a material or a shape."""
+    for name in names:
+        if not isinstance(name, str):
+            raise WorldError(f"a name must be a text, got {shown_value(name)}")
 
 
 class MaterialTable:
@@ -53,17 +61,14 @@ class MaterialTable:
 
         impact_law None is that of the table.
         """
-        for what, value in {"static": static, "kinetic": kinetic}.items():
-            if not (np.isfinite(value) and value >= 0.0):
-                raise WorldError(f"{what} friction of {a!r} on {b!r} must be >= 0, got {value!r}")
+        pair = f"of {a!r} on {b!r}"
+        static = number(f"static friction {pair}", static, RANGES["friction"])
+        kinetic = number(f"kinetic friction {pair}", kinetic, RANGES["friction"])
         if kinetic > static:
             raise WorldError(
                 f"kinetic friction of {a!r} on {b!r} ({kinetic}) must not exceed static ({static})"
             )
-        if not 0.0 <= restitution <= 1.0:
-            raise WorldError(
-                f"restitution of {a!r} on {b!r} must be in [0, 1], got {restitution!r}"
-            )
+        restitution = number(f"restitution {pair}", restitution, RANGES["restitution"])
         law = self.default[3] if impact_law is None else impact_law_code(impact_law)
         self._change(a, b, static=static, kinetic=kinetic, restitution=restitution, sequential=law)
 
@@ -84,6 +89,7 @@ class MaterialTable:
         )
 
     def _change(self, a: str, b: str, **values: float) -> None:
+        check_names(a, b)
         self.add(a)
         self.add(b)
         self._pairs.setdefault(frozenset((a, b)), {}).update(values)

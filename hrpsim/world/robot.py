@@ -13,8 +13,9 @@ from hrpsim.model.model import Model
 from hrpsim.model.model import Sensor as SensorDescription
 from hrpsim.model.system import FREE
 from hrpsim.spatial.rotation import quaternion_from_rotation
+from hrpsim.values import finite_vector
 from hrpsim.world.commanding import EFFORTS, POSITIONS, VELOCITIES
-from hrpsim.world.entity import Entity, _frozen, bounded_vector, finite_vector
+from hrpsim.world.entity import Entity, _frozen, bounded_vector
 from hrpsim.world.joint_constraints import JointConstraints
 from hrpsim.world.limits import LARGEST_SPEED
 from hrpsim.world.robot_access import RobotAccess

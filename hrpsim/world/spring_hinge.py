@@ -10,12 +10,10 @@ from hrpsim.constraints.penalty_rows import STABLE_BELOW, STIFFNESS_SHARE
 from hrpsim.constraints.rows import DESCENT, DIRECT, ITERATIVE
 from hrpsim.constraints.spring_rows import AT_LIMIT, CREEPING, FREE, HELD, SPRING_HINGE
 from hrpsim.errors import WorldError, unknown_name
+from hrpsim.values import finite_vector, not_negative, positive
 from hrpsim.world.body import Body
-from hrpsim.world.connection import positive
 from hrpsim.world.ends import End, find_end
-from hrpsim.world.entity import finite_vector
 from hrpsim.world.late_kernels import provide_used
-from hrpsim.world.yielding import not_negative
 
 SPRING_SOLVERS = {"iterative": ITERATIVE, "direct": DIRECT, "steepest_descent": DESCENT}
 _PHASES = {FREE: "free", HELD: "held", CREEPING: "creeping", AT_LIMIT: "at limit"}

@@ -9,10 +9,10 @@ from hrpsim.model.compound import Compound, centered_shape
 from hrpsim.model.geometry import Geometry, Plane
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.placement import IDENTITY, Placement
+from hrpsim.values import finite_vector, not_negative, setting
 from hrpsim.world.body import rotation_matrix
-from hrpsim.world.entity import finite_vector
-from hrpsim.world.materials import MaterialTable
-from hrpsim.world.yielding import DAMPING_STEPS, not_negative, refuse_undamped
+from hrpsim.world.materials import MaterialTable, check_names
+from hrpsim.world.yielding import DAMPING_STEPS, refuse_undamped
 
 
 class Surroundings:
@@ -37,7 +37,8 @@ class Surroundings:
         x = np.cross((0.0, 1.0, 0.0) if abs(z[1]) < 0.9 else (0.0, 0.0, 1.0), z)
         x /= np.linalg.norm(x)
         R = np.column_stack([x, np.cross(z, x), z])
-        self._add_fixed(Plane(), np.array([0.0, 0.0, float(height)]), R, material, "ground")
+        place = np.array([0.0, 0.0, setting("height", height)])
+        self._add_fixed(Plane(), place, R, material, "ground")
 
     def add_static(
         self,
@@ -65,6 +66,7 @@ class Surroundings:
         )
 
     def _add_fixed(self, geometry, position, R, material, name) -> None:
+        check_names(material, name)
         self.wake()
         self._materials.add(material)
         place = Placement(R, position)
@@ -85,9 +87,7 @@ class Surroundings:
         already closed: "simultaneous" or "sequential" (see `World`); by default the world's.
         """
         kinetic = static if kinetic is None else kinetic
-        self._materials.set_pair(
-            a, b, float(static), float(kinetic), float(restitution), impact_law
-        )
+        self._materials.set_pair(a, b, static, kinetic, restitution, impact_law)
         self._rebuild()
 
     def set_contact(self, a, b, compliance=0.0, damping_time=None, force_limit=np.inf) -> None:

@@ -15,13 +15,14 @@ from hrpsim.model.compound import Compound
 from hrpsim.model.geometry import Geometry
 from hrpsim.model.model import Model
 from hrpsim.reference import Reference
+from hrpsim.values import RANGES, SWEEPS, finite_vector, flag, setting, whole
 from hrpsim.world import status as ended
 from hrpsim.world.assemble import assemble
 from hrpsim.world.body import Body
 from hrpsim.world.capacity import carry_over, enlarged, grow
 from hrpsim.world.choosing import Choosing
 from hrpsim.world.connecting import Connecting
-from hrpsim.world.entity import Entity, finite_vector
+from hrpsim.world.entity import Entity
 from hrpsim.world.exclusions import Excluding
 from hrpsim.world.failure import why_step_failed
 from hrpsim.world.keeping import Keeping
@@ -100,45 +101,45 @@ class World(
         continuous: bool = True,
         sleeping: bool = True,
     ):
-        if integrator not in INTEGRATORS:
-            raise WorldError(unknown_name("integrator", integrator, INTEGRATORS))
-        if friction_model not in FRICTION_MODELS:
-            raise WorldError(unknown_name("friction_model", str(friction_model), FRICTION_MODELS))
-        if stop not in STOPPING_RULES:
-            raise WorldError(unknown_name("stop", str(stop), STOPPING_RULES))
-        for what, value in {"time_step": time_step, "tolerance": tolerance}.items():
-            if not (np.isfinite(value) and value > 0.0):
-                raise WorldError(f"{what} must be positive and finite, got {value!r}")
-        if sweep_limit is not None and sweep_limit < 1:
-            raise WorldError(f"sweep_limit must be at least 1, got {sweep_limit!r}")
+        for what, given, known in (
+            ("integrator", integrator, INTEGRATORS),
+            ("friction_model", friction_model, FRICTION_MODELS),
+            ("stop", stop, STOPPING_RULES),
+        ):
+            if not isinstance(given, str) or given not in known:
+                raise WorldError(unknown_name(what, str(given), known))
+        time_step, tolerance = setting("time_step", time_step), setting("tolerance", tolerance)
+        if sweep_limit is not None:
+            sweep_limit = whole("sweep_limit", sweep_limit, 1, SWEEPS)
         self.integrator = integrator
         self._settings = np.zeros(1, dtype=SETTINGS)
         self._settings[0] = (
             time_step,
-            tuple(finite_vector("gravity", gravity, 3)),
+            tuple(finite_vector("gravity", gravity, 3, RANGES["gravity"])),
             INTEGRATORS[integrator],
             *((sweep_limit,) * 2 if sweep_limit is not None else USUAL_SWEEP_LIMITS),
             (tolerance if stop == "residual" else 1e-6) * STANDARD_GRAVITY * time_step,
             tolerance if stop == "relative_change" else 0.0,
-            contact_margin,
+            setting("contact_margin", contact_margin),
             _SKIN,
-            bool(position_projection),
-            bool(continuous),
+            flag("position_projection", position_projection),
+            flag("continuous", continuous),
             FRICTION_MODELS[friction_model],
-            slip_threshold,
-            restitution_threshold,
-            correction_rate,
-            correction_speed,
-            slop,
+            setting("slip_threshold", slip_threshold),
+            setting("restitution_threshold", restitution_threshold),
+            setting("correction_rate", correction_rate),
+            setting("correction_speed", correction_speed),
+            setting("slop", slop),
             0,
         )
-        Sleeping.__init__(self, bool(sleeping))
+        Sleeping.__init__(self, flag("sleeping", sleeping))
         Choosing.__init__(self, solver)
         Surroundings.__init__(self, impact_law)
         Connecting.__init__(self)
         Springing.__init__(self)
         Excluding.__init__(self)
         Reading.__init__(self)
+        Keeping.__init__(self)
         self._entities: list[Entity] = []
         self._added = 0  # entities ever
         self._owners: list[tuple[str, str]] = []
@@ -180,7 +181,7 @@ class World(
 
     @gravity.setter
     def gravity(self, values) -> None:
-        gravity = finite_vector("gravity", values, 3)
+        gravity = finite_vector("gravity", values, 3, RANGES["gravity"])
         self.wake()
         self._settings["gravity"][0] = gravity
 
@@ -244,7 +245,7 @@ class World(
             self,
             name,
             geometry,
-            float(mass),
+            mass,
             position,
             orientation,
             velocity,

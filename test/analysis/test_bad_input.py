@@ -85,7 +85,7 @@ keyframes:
         ("joints", "angles", ":3: key 'angles' does not exist"),
         ("keyframes", "frames", ":2: key 'frames' does not exist"),
         ("- {time: 2.0, joints: {HEAD_JOINT0: 0.2}}", "- 3.0", ":5: a mapping is needed"),
-        ("HEAD_JOINT0: 0.1}", "HEAD_JOINT0: 0.1", ":4: "),
+        ("HEAD_JOINT0: 0.1}", "HEAD_JOINT0: 0.1", ":4:"),
         ("{HEAD_JOINT0: 0.2}}", "{}, fixed_link: []}", ":4: fixed_link names no link"),
         (", fixed_link: r_sole}", "}", None),
     ],

@@ -1,6 +1,7 @@
 """Meshes out of files: the same solid whatever the format, mended or refused by file and cause."""
 
 import os
+import subprocess
 import sys
 import warnings
 
@@ -253,3 +254,14 @@ def test_without_pycollada_the_error_says_what_to_install(tmp_path, monkeypatch)
     monkeypatch.setitem(sys.modules, "collada", None)
     with pytest.raises(ModelError, match=r"b\.dae: reading DAE needs collada: pip install pycol"):
         load_mesh(path)
+
+
+def test_a_damaged_file_prints_no_traceback(tmp_path):
+    """trimesh logs what it meets, with tracebacks, where no handler is set."""
+    path = tmp_path / "bad.stl"
+    path.write_text("solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 zero\nendloop\nendfacet\n")
+    code = (
+        f"import hrpsim\ntry: hrpsim.load_mesh({str(path)!r})\nexcept hrpsim.ModelError: print(1)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("1\n", "")

@@ -1,0 +1,44 @@
+"""How large what strangers' files hold may be; each error that refuses one names its limit.
+
+The limits stand well above what robots, worlds and motions need and well below what a machine
+cannot bear: a file at a limit is read within seconds and with less than 1 GB.
+"""
+
+from __future__ import annotations
+
+# Text
+MESSAGE_LENGTH = 1500  # characters of an error's message
+SHOWN_LENGTH = 120  # characters of an offending value in it
+XML_SIZE = 32_000_000  # bytes of a URDF, xacro or SRDF
+XML_DEPTH = 200  # elements within each other
+XML_ELEMENTS = 400_000
+YAML_SIZE = 4_000_000  # bytes
+YAML_DEPTH = 60  # mappings and lists within each other
+YAML_NODES = 400_000  # as written
+YAML_EXPANDED = 800_000  # nodes once aliases stand for what they name
+YAML_ALIASES = 1_000
+
+# xacro
+XACRO_EXPRESSION = 4_000  # characters between ${ and }
+XACRO_SIZE = 8_000_000  # bytes of one file
+XACRO_TEXT = 200_000  # characters that one attribute, property or text becomes
+XACRO_WORK = 2_000_000  # operations and elements of values, over a whole description
+XACRO_ELEMENTS = 50_000  # elements and attributes, over a whole description
+XACRO_DEPTH = 100  # includes and macros within each other
+XACRO_KEYS = 10_000  # of a mapping or set
+XACRO_INTEGER_BITS = 4_096
+XACRO_RANGE = 100_000  # numbers in a range
+XACRO_FACTORIAL = 170  # its argument; the factorial of a larger one is no float
+
+# Meshes, tables, motions
+MESH_SIZE = 256_000_000  # bytes of a file
+MESH_ELEMENTS = 5_000_000  # vertices, and triangles, before they are reduced
+TABLE_SIZE = 64_000_000  # bytes of a .npy or .csv
+SEQUENCE_SIZE = 512_000_000  # bytes of one file of a set, or of a .csv
+SEQUENCE_SAMPLES = 2_000_000  # after resampling: 10 000 s at 5 ms
+SEQUENCE_VALUES = 40_000_000  # numbers in one channel: 320 MB
+
+# Worlds
+LINKS = 2_000  # of one robot
+COMPOUND_PARTS = 10_000  # of one shape, compounds within it counted
+COMPOUND_DEPTH = 20

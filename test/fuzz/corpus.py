@@ -1,0 +1,94 @@
+"""Sound files of every kind, of which damaged ones are made."""
+
+from __future__ import annotations
+
+import io
+from functools import cache
+
+import numpy as np
+from fuzz.targets import ARM
+
+from hrpsim.resources import share_path
+
+HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+XACRO = f"""{HEAD}
+<xacro:arg name="n" default="2"/><xacro:property name="size" value="${{radians(90) / $(arg n)}}"/>
+<xacro:property name="table" value="${{dict(a=[1, 2, 3], b=4)}}"/>
+<xacro:macro name="rod" params="name length:=^|1 *block **more">
+<link name="${{name}}"><collision><geometry><box size="${{length}} 1 ${{table['a'][2]}}"/>
+</geometry></collision><xacro:insert_block name="block"/></link><xacro:insert_block name="more"/>
+</xacro:macro>
+<xacro:rod name="a" length="${{max(size, 2 ** 3) if true else len('x')}}"><inertial>
+<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial><more/>
+</xacro:rod><xacro:if value="$(eval n == 2)"/><xacro:unless value="${{not 1 &lt; 2}}"/>
+<xacro:include filename="none.xacro" optional="true"/></robot>"""
+SRDF = """<robot name="arm"><disable_default_collisions link="a"/>
+<enable_collisions link1="a" link2="b"/><disable_collisions link1="b" link2="c" reason="Never"/>
+</robot>"""
+WORLD = """
+world: {time_step: 0.002, integrator: rk4, gravity: [0, 0, -9.8], solver: [{solver: direct}]}
+ground: {height: 0.1, normal: [0, 0, 1], material: floor}
+friction: [{between: [a, b], static: 0.6, kinetic: 0.5, restitution: 0.1}]
+contacts: [{between: [a, b], compliance: 1e-5, damping_time: 0.01, force_limit: .inf}]
+penalties: [{between: [a, b], stiffness: 1.0e+5, damping_ratio: 0.2}]
+solvers: [{solver: split, kind: contact, bodies: ["cr*", x], materials: a}]
+static: [{name: s, shape: {box: [1, 1, 0.2]}, position: [2, 0, 0.2], orientation: [0, 0, 0, 1]}]
+bodies:
+  - &one {name: crate, shape: {box: [0.2, 0.2, 0.2]}, mass: 3, position: [0, 0, 0.2], material: a}
+  - {name: ball, shape: {sphere: 0.1}, mass: 1, velocity: [2, 0, 0.4]}
+  - {name: drum, shape: {compound: [{shape: {cylinder: {radius: 0.1, length: 0.3}}}]}, mass: 1}
+  - {<<: *one, name: third}
+connections: [{between: [crate, ball], kind: hinge, point: [0, 0, 1], axis: [1, 0, 0],
+  drive: {rz: {velocity: 0.5, force_limit: 9}}, enabled: false}]
+no_collisions: [[crate, ball]]
+"""
+FIELD = "static: [{name: hill, shape: {height_field: {heights: [[0, 1], [1, 0.5]], size: [1, 2]}}}]"
+KEYFRAMES = """interpolation: cubic
+keyframes:
+- {time: 0.0, joints: {j: 0.1}, fixed_link: c}
+- {time: 0.1, joints: {j: 0.2, k: 1}}
+- {time: 0.3, joints: {j: -0.3}, fixed_link: [b, c]}
+"""
+CSV = "time, j, k, fixed_link\n" + "".join(f"{0.01 * t}, {t}, -1e-2, c\n" for t in range(8))
+POS = "".join(f"{0.01 * t} {0.1 * t} -1e-2\n" for t in range(8))
+WAIST = "# time x y z\n" + "".join(f"{0.01 * t} 0 0 1 0 0 {t}\n" for t in range(8))
+
+
+@cache
+def seeds(kind: str) -> tuple[bytes, ...]:
+    """Return sound files of a kind."""
+    texts = {
+        "urdf": [ARM],
+        "xacro": [XACRO, (share_path("urdf") / "crane.urdf.xacro").read_text()],
+        "srdf": [SRDF],
+        "world": [WORLD, FIELD, (share_path("config") / "crane.yaml").read_text()],
+        "parameters": [(share_path("config") / "walk_controller.yaml").read_text()],
+        "keyframes": [KEYFRAMES],
+        "csv_motion": [CSV],
+        "pos": [POS],
+        "waist": [WAIST],
+        "table": ["0,1,2\n3,4,5.5\n-1,1e-3,2\n"],
+    }
+    if kind in texts:
+        return tuple(text.encode() for text in texts[kind])
+    if kind == "npy":
+        return tuple(map(_npy, (np.arange(12.0).reshape(3, 4), np.ones((2, 2), dtype=np.int16))))
+    return _meshes(kind)
+
+
+def _npy(table: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.save(file, table)
+    return file.getvalue()
+
+
+def _meshes(kind: str) -> tuple[bytes, ...]:
+    import trimesh
+
+    solids = (trimesh.creation.box((1, 2, 3)), trimesh.creation.icosphere(1))
+    found = [solid.export(file_type=kind) for solid in solids]
+    if kind == "stl":
+        found.append(solids[0].export(file_type="stl_ascii"))
+    if kind == "ply":
+        found.append(solids[0].export(file_type="ply", encoding="ascii"))
+    return tuple(data.encode() if isinstance(data, str) else data for data in found)

@@ -1,0 +1,242 @@
+"""Damages files: bytes, numbers, words, elements of XML and values of YAML; by seed."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import yaml
+from fuzz.corpus import seeds
+from lxml import etree
+
+NUMBERS = (
+    *(
+        "0",
+        "-1",
+        "1e308",
+        "-1e308",
+        "1e-308",
+        "nan",
+        "inf",
+        "-inf",
+        "1e400",
+        "0x10",
+        "1_0",
+        "9" * 400,
+    ),
+    *(
+        "-0.0",
+        "1e50",
+        "1e51",
+        "2147483648",
+        "9223372036854775808",
+        "1,5",
+        "0.1.2",
+        "",
+        "1e9",
+        "1e-12",
+    ),
+)
+WORDS = (
+    *(
+        "\x00",
+        "\ufffd",
+        "\ud7ff",
+        "]",
+        "[" * 200,
+        "{" * 200,
+        "<a>" * 300,
+        "&x;",
+        "*one",
+        "&one",
+        "!!float abc",
+    ),
+    *(
+        "!!int abc",
+        "2001-01-01",
+        "!!python/object:os.system x",
+        "<<: *one",
+        "true",
+        "null",
+        "~",
+        ".nan",
+    ),
+    *(
+        "${9**9**9}",
+        "${[0]*10**9}",
+        "${().__class__}",
+        "$(eval 1)",
+        "$(find x)",
+        "$(arg x)",
+        "${a}",
+    ),
+    *(
+        "<!DOCTYPE r [<!ENTITY x 'y'>]>",
+        '<?xml version="1.0" encoding="undefined"?>',
+        "\n",
+        "\r",
+        "\t",
+    ),
+    *(
+        "../..",
+        "/etc/passwd",
+        "package://x/y",
+        "file:///dev/null",
+        "x" * 3000,
+        "'",
+        '"',
+        "%",
+        "#",
+        "---",
+    ),
+)
+VALUES = (
+    *(None, True, False, 0, -1, 1, 1e300, -1e300, 1e-300, float("nan"), float("inf"), 2**70, ""),
+    *(
+        "x",
+        "1",
+        "x" * 5000,
+        [],
+        {},
+        [1],
+        [[1]],
+        {"a": 1},
+        [1, 2, 3],
+        ["a", "b"],
+        "2001-01-01",
+        "a/b",
+    ),
+    *(
+        [0, 0, 0],
+        [0, 0, 0, 0],
+        {"box": [1, 1, 1]},
+        {"compound": []},
+        {"mesh": {"file": "/etc/passwd"}},
+    ),
+)
+XML = ("urdf", "xacro", "srdf")
+YAML = ("world", "parameters", "keyframes")
+
+
+def damaged(kind: str, seed: int) -> bytes:
+    """Return a damaged file of a kind; the same for the same seed."""
+    chance = random.Random(f"{kind} {seed}")
+    data = chance.choice(seeds(kind))
+    for _ in range(chance.choice((1, 1, 2, 3, 6))):
+        how = chance.random()
+        if kind in XML and how < 0.45:
+            data = _xml(data, chance)
+        elif kind in YAML and how < 0.45:
+            data = _yaml(data, chance)
+        elif how < 0.75:
+            data = _words(data, chance)
+        else:
+            data = _bytes(data, chance)
+    return data[: 1 << 20]
+
+
+def _bytes(data: bytes, chance: random.Random) -> bytes:
+    """Flip, insert, remove, repeat or cut off bytes."""
+    at = chance.randrange(len(data) + 1)
+    size = chance.choice((1, 1, 2, 4, 16, 100))
+    match chance.randrange(6):
+        case 0:
+            found = bytearray(data or b"x")
+            found[at % len(found)] ^= 1 << chance.randrange(8)
+            return bytes(found)
+        case 1:
+            return data[:at] + chance.randbytes(size) + data[at:]
+        case 2:
+            return data[:at] + data[at + size :]
+        case 3:
+            return data[:at] + data[at : at + size] * chance.choice((2, 3, 50)) + data[at + size :]
+        case 4:
+            return data[:at]
+        case _:
+            return data[:at] + bytes(chance.choice((b"\x00", b"\xff"))) * size + data[at + size :]
+
+
+def _words(data: bytes, chance: random.Random) -> bytes:
+    """Put another number or word in the place of one, or between two."""
+    spans = [m.span() for m in re.finditer(rb"-?\d[\d.eE+-]*|[A-Za-z_]\w*", data)]
+    start, end = chance.choice(spans) if spans else (0, 0)
+    new = chance.choice(NUMBERS if chance.random() < 0.5 else WORDS)
+    if spans and chance.random() < 0.3:
+        other = chance.choice(spans)
+        new = data[other[0] : other[1]].decode(errors="replace")
+    kept = start if chance.random() < 0.2 else end
+    return data[:start] + new.encode(errors="replace") + data[kept:]
+
+
+def _xml(data: bytes, chance: random.Random) -> bytes:
+    """Remove, repeat or move elements, or change attributes; or damage bytes of what is no XML."""
+    try:
+        root = etree.fromstring(data)
+    except (etree.XMLSyntaxError, ValueError):
+        return _bytes(data, chance)
+    elements = [e for e in root.iter() if isinstance(e.tag, str)]
+    element = chance.choice(elements)
+    parent = element.getparent()
+    match chance.randrange(6):
+        case 0 if parent is not None:
+            parent.remove(element)
+        case 1 if parent is not None:
+            for _ in range(chance.choice((1, 3, 30))):
+                parent.append(etree.fromstring(etree.tostring(element, with_tail=False)))
+        case 2 if parent is not None:
+            chance.choice(elements).append(
+                etree.fromstring(etree.tostring(element, with_tail=False))
+            )
+        case 3:
+            element.tag = chance.choice(elements).tag
+        case _:
+            names = [*element.attrib, "name", "value", "xyz", "rpy", "filename", "link", "as"]
+            word = chance.choice((*NUMBERS, *WORDS, "1 2 3", "0 0 0", "a", "b", "j"))
+            clean = "".join(c for c in word if c.isprintable())
+            element.set(chance.choice(names), clean)
+    return etree.tostring(root)
+
+
+def _yaml(data: bytes, chance: random.Random) -> bytes:
+    """Change, remove, repeat or nest a value; or damage bytes of what is no YAML."""
+    try:
+        content = yaml.safe_load(data)
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError):
+        return _bytes(data, chance)
+    places = list(_places(content))
+    if not places:
+        return _bytes(data, chance)
+    owner, key = chance.choice(places)
+    match chance.randrange(6):
+        case 0:
+            del owner[key]
+        case 1 if isinstance(owner, list):
+            owner.extend([owner[key]] * chance.choice((1, 10, 200)))
+        case 2:
+            nested = owner[key]
+            for _ in range(chance.choice((1, 5, 100))):
+                nested = [nested] if chance.random() < 0.5 else {"shape": nested}
+            owner[key] = nested
+        case 3:
+            other, name = chance.choice(places)
+            owner[key] = other[name]
+        case 4 if isinstance(owner, dict):
+            owner[chance.choice((*map(str, owner), "x", 1, None, True))] = owner[key]
+        case _:
+            owner[key] = chance.choice(VALUES)
+    try:
+        return yaml.safe_dump(content, default_flow_style=chance.random() < 0.5).encode()
+    except (RecursionError, yaml.YAMLError):
+        return _bytes(data, chance)
+
+
+def _places(content, depth: int = 0):
+    """Yield (owner, key) of every value within lists and mappings."""
+    if depth > 20:
+        return
+    items = content.items() if isinstance(content, dict) else ()
+    if isinstance(content, list):
+        items = enumerate(content)
+    for key, value in list(items):
+        yield content, key
+        yield from _places(value, depth + 1)

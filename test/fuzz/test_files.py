@@ -1,0 +1,34 @@
+"""Damaged files of every kind are read or refused in one line, soon, and with little memory."""
+
+from __future__ import annotations
+
+import pytest
+from fuzz.fuzzing import Reader, first_seed, fuzz, minutes
+from fuzz.mutation import damaged
+from fuzz.targets import SUFFIXES
+
+INPUTS = 30  # of each kind, where no time is given
+
+
+@pytest.mark.timeout(0 if minutes() else 300)
+@pytest.mark.parametrize("kind", SUFFIXES)
+def test_damaged_files_are_refused_in_one_line(kind, tmp_path):
+    """Only hrpsim's own errors, below 2000 characters, within 5 s, in less than 1 GB."""
+    seed, seconds = first_seed(), 60.0 * minutes() / len(SUFFIXES)
+    done, finds = fuzz(kind, damaged, tmp_path, INPUTS, seconds, seed)
+    print(f"{kind}: {done} inputs from seed {seed}, {len(finds)} finds")
+    for find in finds:
+        print(f"  seed {find.seed}: {find.what}\n  ({find.kind!r}, {find.data!r}),")
+    assert not finds
+    assert done >= INPUTS
+
+
+@pytest.mark.parametrize("kind", SUFFIXES)
+def test_sound_files_are_read(kind, tmp_path):
+    """The files of which the damaged ones are made: else only the door would be tried."""
+    from fuzz.corpus import seeds
+
+    with Reader(tmp_path) as reader:
+        for data in seeds(kind):
+            verdict = reader.verdict(kind, data)
+            assert verdict == "read" or b"package://" in data or kind == "xacro", verdict

@@ -1,0 +1,34 @@
+"""Reads the files whose names come in, one a line, and says what came of each, one a line.
+
+It lives in a process of its own, so that one that hangs or dies takes no test with it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents[2])]
+
+MEMORY = 4 << 30  # address space beyond which the process gets no more [bytes]
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a library prints is no answer
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    from targets import verdict
+
+    for line in sys.stdin:
+        kind, name = json.loads(line)
+        found = verdict(kind, Path(name))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        print(json.dumps([found, peak]), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Errors: one line of limited length that a terminal shows as it is."""
+
+from __future__ import annotations
+
+import time
+
+from hrpsim.errors import HrpsimError, shown_value, unknown_name
+from hrpsim.limits import MESSAGE_LENGTH
+
+
+def test_a_message_is_one_printable_line():
+    text = str(HrpsimError("a\nb\r\n\tc \x1b[31m \ud800 é"))
+    assert text == "a b c \ufffd[31m \ufffd é"
+
+
+def test_a_long_message_is_cut_in_the_middle():
+    text = str(HrpsimError("start " + "x" * 10**6 + " end"))
+    assert text.startswith("start ") and text.endswith(" end") and "characters) ..." in text
+    assert len(text) < MESSAGE_LENGTH + 50
+
+
+def test_values_are_shown_in_short_whatever_they_hold():
+    """Lists that hold each other forty times over would be 2^40 long."""
+    value = ["x"]
+    for _ in range(40):
+        value = [value, value]
+    loop = []
+    loop.append(loop)
+    for given in (value, loop, "x" * 10**6, list(range(10**5)), {1: value}):
+        assert len(shown_value(given)) < 400
+    assert shown_value([1, "a"]) == "[1, 'a']"
+
+
+def test_unknown_names_are_told_soon():
+    """A long name, and many names, are not compared letter by letter."""
+    begin = time.process_time()
+    text = unknown_name("joint", "x" * 10**6, (f"joint_{k}" for k in range(10**5)))
+    assert time.process_time() - begin < 2.0 and len(text) < 1000
+    assert "did you mean 'knee'" in unknown_name("joint", "kne", ["knee", "hip"])

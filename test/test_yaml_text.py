@@ -1,0 +1,118 @@
+"""YAML of strangers: plain values, limits before anything is expanded, and places in the file."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hrpsim import limits
+from hrpsim.errors import WorldError
+from hrpsim.yaml_text import parse_yaml, read_yaml
+
+plain = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**9), 10**9)
+    | st.text("ab :#-'\"{}[]\n", max_size=9),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("abc", max_size=3), inner),
+    max_leaves=20,
+)
+
+
+def parse(text):
+    return parse_yaml(text, "f.yaml", WorldError)
+
+
+@settings(max_examples=100, deadline=None)
+@given(plain, st.booleans())
+def test_plain_values_are_those_of_yaml(value, flow):
+    """What PyYAML writes is read as what it was."""
+    assert parse(yaml.safe_dump(value, default_flow_style=flow)).data == value
+
+
+@pytest.mark.parametrize(
+    "text, value",
+    [
+        ("1e-3", 1e-3),
+        ("'1e-3'", "1e-3"),
+        ("2001-01-01", "2001-01-01"),
+        ("0x10", 16),
+        ("1_000", 1000),
+        (".inf", float("inf")),
+        ("!!str 5", "5"),
+        ("a: &x {b: 1}\nc: {<<: *x, b: 2}", {"a": {"b": 1}, "c": {"b": 2}}),
+        ("", None),
+        ("\ufeffa: 1", {"a": 1}),
+    ],
+)
+def test_values(text, value):
+    assert parse(text).data == value
+
+
+BOMB = "\n".join(
+    ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    + [f"a{k + 1}: &a{k + 1} [{', '.join([f'*a{k}'] * 10)}]" for k in range(12)]
+)
+
+
+@pytest.mark.parametrize(
+    "text, named",
+    [
+        (BOMB, "YAML_EXPANDED"),
+        ("&a [*a]", "'a' holds itself"),
+        ("[" * 3000, "YAML_DEPTH"),
+        ("{a: " * 3000, "YAML_DEPTH"),
+        ("- " * 3000, "YAML_DEPTH"),
+        ("[" * 10**6, "YAML_DEPTH"),
+        (f"[{'x, ' * 500000}]", "YAML_NODES"),
+        (f"a: &a 1\nb: [{'*a, ' * 2000}]", "YAML_ALIASES"),
+        ("x" * (limits.YAML_SIZE + 1), "YAML_SIZE"),
+        ("!!float abc", "is no float"),
+        ("!!int abc", "is no int"),
+        ("9" * 5000, "is no int"),
+        ("!!bool x", "is no bool"),
+        ("!!python/object:os.system x", "python/object"),
+        ("!!binary x", "binary"),
+        ("!!set {a, b}", "set"),
+        ("a: 1\na: 2", "given twice"),
+        ("[a]: 1", "one value"),
+        ("<<: 1", "merges"),
+        ("*a", "a"),
+        ("a: [", "not YAML"),
+        ("--- 1\n--- 2", "second document"),
+        ("a: \x00", "not YAML"),
+        ("\t", "not YAML"),
+    ],
+)
+def test_what_is_refused_is_refused_soon(text, named):
+    begin = time.process_time()
+    with pytest.raises(WorldError) as error:
+        parse(text)
+    assert time.process_time() - begin < 4.0
+    message = str(error.value)
+    assert message.startswith("f.yaml") and named in message
+    assert "\n" not in message and len(message) < 500
+
+
+def test_places_are_lines_and_columns():
+    text = parse("a: 1\nbodies:\n  - {mass: 2, shape:\n      {box: [1, 2, 3]}}\n")
+    assert text.place(["bodies", 0, "mass"]) == "f.yaml:3:6"
+    assert text.place(["bodies", 0, "shape", "box", 1]) == "f.yaml:4:17"
+    assert text.place(["bodies", 0, "colour"]) == "f.yaml:3:5"
+    assert text.place(["bodies", 7]) == "f.yaml:2:1"
+    assert text.place(["nothing"]) == "f.yaml:1:1"
+
+
+def test_bytes_that_are_no_text_are_named_with_their_line(tmp_path):
+    path = tmp_path / "w.yaml"
+    path.write_bytes(b"a: 1\nb: \xff\n")
+    with pytest.raises(WorldError, match=r"w\.yaml:2: not UTF-8: byte 0xff at offset 8"):
+        read_yaml(path, WorldError)
+    with pytest.raises(WorldError, match="null"):
+        read_yaml(tmp_path / "a\0b", WorldError)
+    with pytest.raises(WorldError, match="directory"):
+        read_yaml(tmp_path, WorldError)
