@@ -19,7 +19,7 @@ from hrpsim.errors import HrpsimError
 
 _Parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
-_FLOAT = re.compile(r"[-+]?[0-9]+[eE][-+]?[0-9]+")
+_FLOAT = re.compile(r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[eE][-+]?[0-9]+")
 _NUMBER_LENGTH = 400  # characters; the longest finite double has 309 digits before the point
 _scalars = yaml.constructor.SafeConstructor()
 _resolver = yaml.resolver.Resolver()

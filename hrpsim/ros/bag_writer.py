@@ -25,6 +25,8 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from hrpsim.errors import HrpsimError
 from hrpsim.ros.bag_reader import LOST_MESSAGES
 
+_KEEP_SIZE = 1_000_000  # bytes that are handed over to the system at once, at most
+
 
 class BagFull(HrpsimError, OSError):
     """A bag that cannot be written to any more; the message names file and cause."""
@@ -33,9 +35,10 @@ class BagFull(HrpsimError, OSError):
 class BagWriter:
     """A bag that is being written; use it as a context manager, so that its index gets written.
 
-    `storage` is "mcap" or "sqlite3". What was written before the last call of `keep` stays whatever
-    becomes of the process. Raises rosbags.rosbag2.WriterError where `path` exists, and BagFull,
-    which names the file, where the disk takes no more.
+    `storage` is "mcap" or "sqlite3". What was written before the last call of `keep`, which `write`
+    makes after each megabyte, stays whatever becomes of the process. Raises
+    rosbags.rosbag2.WriterError where `path` exists, and BagFull, which names the file, where the
+    disk takes no more.
     """
 
     def __init__(self, path: Path, storage: str = "mcap"):
@@ -44,6 +47,7 @@ class BagWriter:
         self._writer = Writer(path, version=9, storage_plugin=plugin)
         self._types = get_typestore(Stores.EMPTY)
         self._connections: dict[str, Connection] = {}
+        self._not_kept = 0  # bytes
 
     def __enter__(self) -> BagWriter:
         with self._named():
@@ -79,10 +83,13 @@ class BagWriter:
         """Append the serialised message `data` that was received at `time` [ns]."""
         with self._named():
             self._writer.write(self._connections[topic], time, data)
+        self._not_kept += len(data)
+        if self._not_kept > _KEEP_SIZE:
+            self.keep()
 
     def keep(self) -> None:
         """Hand what was written over to the system: no end of this process can lose it."""
-        storage = self._writer.storage
+        storage, self._not_kept = self._writer.storage, 0
         with self._named():
             if hasattr(storage, "conn"):
                 storage.conn.commit()

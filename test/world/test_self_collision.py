@@ -309,7 +309,10 @@ def test_check_urdf_lists_overlaps_and_writes_an_srdf(tmp_path, capsys):
     assert len(model.disabled_collisions) == 3
     assert main(["check-urdf", str(urdf), "--srdf", str(srdf), "--self-collisions"]) == 0
     assert "overlaps_in_neutral_posture: {}" in capsys.readouterr().out
-    assert main(["check-urdf", str(urdf), "--write-srdf", str(srdf), "--samples", "0"]) == 1
+    with pytest.raises(SystemExit) as ended:
+        main(["check-urdf", str(urdf), "--write-srdf", str(srdf), "--samples", "0"])
+    assert ended.value.code == 2
+    assert "'0' is not a whole number from 1 to" in capsys.readouterr().err
 
 
 def test_the_humanoid_at_rest_touches_nothing_of_itself(tmp_path):
