@@ -60,7 +60,7 @@ def time_went_slowly(states):
 LIMITED = """
 import resource, sys
 from hrpsim.cli import main
-resource.setrlimit(resource.RLIMIT_FSIZE, (3_000_000, 3_000_000))
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000_000, 20_000_000))
 sys.exit(main(sys.argv[1:]))
 """
 
