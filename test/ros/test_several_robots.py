@@ -94,6 +94,7 @@ def pair(shared_pair):
 
 def test_each_robot_has_its_topics_and_the_world_its_own(pair):
     node = pair.listener.node
+    assert pair.listener.wait_for(lambda: ("hrpsim", "/") in node.get_node_names_and_namespaces())
     found = {name for name, _ in node.get_publisher_names_and_types_by_node("hrpsim", "/")}
     found = {name for name in found if "/_action/" not in name}
     found -= {"/rosout", "/parameter_events"}
