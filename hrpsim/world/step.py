@@ -99,12 +99,7 @@ def step(s):
         read_sensors(s)
         status = integrate(s)
     if status == DONE:
-        remember_impulses(s)
-        remember_acceleration(s.work, s.past_accelerations)
-        if s.late[SPIN] != 0:
-            forget_free_turning(s.forest, s.past_accelerations)
-        advance_targets(s.work.applied, s.control)
-        keep_readings(s.sensors)
+        remember(s)
         return rest(s)
     restore_start(s, status)
     return status
@@ -231,3 +226,14 @@ def integrate(s):
     if keeps_momentum and status == DONE:
         call_with_scene(s, MOMENTUM, (1,))
     return status
+
+
+@inlined_kernel
+def remember(s):
+    """Keep what the next step and its readers need of a step that is done."""
+    remember_impulses(s)
+    remember_acceleration(s.work, s.past_accelerations)
+    if s.late[SPIN] != 0:
+        forget_free_turning(s.forest, s.past_accelerations)
+    advance_targets(s.work.applied, s.control)
+    keep_readings(s.sensors)
