@@ -108,6 +108,30 @@ def test_a_damaged_chunk_costs_itself(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+@pytest.mark.parametrize(
+    "was, becomes",
+    [
+        (b"Time stamp", b"Time st`mp"),  # no name
+        (b"Point point", b"Paint point"),  # a type that is not defined
+        (b"Point point", b"Point paint"),  # a field that the type has not
+        (b"float64 y", b"string  y"),  # a number that is none
+        (b"int32 sec", b"int3? sec"),  # no type
+    ],
+)
+def test_a_damaged_definition_of_a_type_is_told_in_one_line(tmp_path, storage, was, becomes):
+    """Law: a bag whose definition of a type is damaged is refused by a BagError of one line."""
+    writer = begun(tmp_path / "bag", storage, count=20, kept=5)
+    writer.close()
+    (file,) = (tmp_path / "bag").glob("bag.*")
+    content = file.read_bytes()
+    assert was in content
+    file.write_bytes(content.replace(was, becomes))
+    with pytest.raises(BagError) as refused:
+        points(tmp_path / "bag", "zmp")
+    assert "\n" not in str(refused.value) and len(str(refused.value)) < 1000
+
+
+@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_no_damage_is_more_than_an_error_of_one_line(tmp_path_factory, storage, data):
@@ -135,6 +159,7 @@ def test_no_damage_is_more_than_an_error_of_one_line(tmp_path_factory, storage, 
         topic_types,
         lost_messages,
         lambda bag: list(messages(bag, "zmp")),
+        lambda bag: points(bag, "zmp"),
     ):
         try:
             read(folder / "bag")

@@ -7,7 +7,6 @@ missing is said on stderr.
 from __future__ import annotations
 
 import json
-import struct
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -119,22 +118,31 @@ def messages(bag: Path, topic: str) -> Iterator:
 def wrenches(bag: Path, topic: str) -> Wrenches:
     """Return all messages of a geometry_msgs/WrenchStamped topic. Raises BagError."""
     name = full_name(bag, topic, "geometry_msgs/msg/WrenchStamped")
-    table = np.array(
-        [
-            (seconds(m.header.stamp), *_xyz(m.wrench.force), *_xyz(m.wrench.torque))
-            for m in messages(bag, name)
-        ]
-    ).reshape(-1, 7)
+    table = _table(
+        bag,
+        name,
+        lambda m: (seconds(m.header.stamp), *_xyz(m.wrench.force), *_xyz(m.wrench.torque)),
+        columns=7,
+    )
     return Wrenches(table[:, 0], table[:, 1:4], table[:, 4:])
 
 
 def points(bag: Path, topic: str) -> Points:
     """Return all messages of a geometry_msgs/PointStamped topic. Raises BagError."""
     name = full_name(bag, topic, "geometry_msgs/msg/PointStamped")
-    table = np.array(
-        [(seconds(m.header.stamp), *_xyz(m.point)) for m in messages(bag, name)]
-    ).reshape(-1, 4)
+    table = _table(bag, name, lambda m: (seconds(m.header.stamp), *_xyz(m.point)), columns=4)
     return Points(table[:, 0], table[:, 1:])
+
+
+def _table(bag: Path, name: str, row: Callable[[Any], tuple], columns: int) -> np.ndarray:
+    """Return a row of numbers for each message; BagError where the bag defines them otherwise."""
+    try:
+        rows = [row(message) for message in messages(bag, name)]
+        return np.array(rows, dtype=float).reshape(-1, columns)
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, BagError):
+            raise
+        raise BagError(f"{bag}: {name} has other fields than its type: {_one_line(error)}") from error
 
 
 def seconds(stamp) -> float:
@@ -181,12 +189,21 @@ def _one_line(error: Exception | None) -> str:
 
 
 def _types_of(connection: Connection) -> Typestore:
-    """Return the types that the bag defines a topic's with; where it does not, ROS 2 Jazzy's."""
+    """Return the types that the bag defines a topic's with; where it does not, ROS 2 Jazzy's.
+
+    Raises BagError for a definition that is none.
+    """
     definition = connection.msgdef
     if definition.format != MessageDefinitionFormat.MSG:
         return get_typestore(Stores.ROS2_JAZZY)
     types = get_typestore(Stores.EMPTY)
-    types.register(get_types_from_msg(definition.data, connection.msgtype))
+    try:
+        types.register(get_types_from_msg(definition.data, connection.msgtype))
+    except Exception as error:  # the parser of a damaged definition raises whatever it likes
+        raise BagError(
+            f"{connection.topic}: the bag's definition of {connection.msgtype} cannot be read: "
+            f"{_one_line(error)}"
+        ) from error
     return types
 
 
@@ -200,9 +217,10 @@ def _deserialized(types: Typestore, connection: Connection, data: bytes):
         is_little_endian = data[1] == 1
         decode = (definition.deserialize_cdr_be, definition.deserialize_cdr_le)[is_little_endian]
         return decode(data[_ENCAPSULATION:], 0, definition.cls, types)[0]
-    except (KeyError, IndexError, ValueError, struct.error) as error:
+    except Exception as error:  # so does the code that is made from such a definition
         raise BagError(
-            f"{connection.topic}: a message of type {connection.msgtype} cannot be decoded: {error}"
+            f"{connection.topic}: a message of type {connection.msgtype} cannot be decoded: "
+            f"{type(error).__name__}: {_one_line(error)}"
         ) from error
 
 
