@@ -142,7 +142,7 @@ def _table(bag: Path, name: str, row: Callable[[Any], tuple], columns: int) -> n
     except (AttributeError, TypeError, ValueError, OverflowError) as error:
         if isinstance(error, BagError):
             raise
-        raise BagError(f"{bag}: {name} has other fields than its type: {_one_line(error)}") from error
+        raise BagError(f"{bag}: {name} has other fields: {_one_line(error)}") from error
 
 
 def seconds(stamp) -> float:
