@@ -48,7 +48,7 @@ def test_what_is_saved_is_found(files, tmp_path):
     assert again.load(("int", 1)) is None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=st.data())
 def test_a_damaged_file_is_removed(tmp_path_factory, data):
     """Law: a file that lost, gained or changed any byte is not read, and is gone afterwards."""

@@ -27,7 +27,7 @@ def parse(text):
     return parse_yaml(text, "f.yaml", WorldError)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(plain, st.booleans())
 def test_plain_values_are_those_of_yaml(value, flow):
     """What PyYAML writes is read as what it was."""

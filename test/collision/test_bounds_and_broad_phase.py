@@ -45,7 +45,7 @@ def all_pairs(lower, upper, group):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 40), st.floats(0.0, 1.0))
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 def test_the_broad_phase_finds_the_pairs_that_comparing_all_finds(seed, count, size):
     rng = np.random.default_rng(seed)
     order = rng.permutation(count)

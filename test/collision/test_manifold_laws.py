@@ -30,7 +30,7 @@ margins = st.sampled_from([0.0, 1e-3, 0.1, 10.0])
 
 
 @given(posed, posed, margins)
-@settings(max_examples=1000, deadline=None, derandomize=True)
+@settings(max_examples=1000)
 def test_contacts_are_finite_within_margin_with_unit_normals_and_features_of_their_own(
     a, b, margin
 ):
@@ -44,7 +44,7 @@ def test_contacts_are_finite_within_margin_with_unit_normals_and_features_of_the
 
 
 @given(posed, posed, margins)
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 def test_the_same_input_gives_the_same_bits(a, b, margin):
     for first, again in zip(meet(a, b, margin), meet(a, b, margin)):
         assert (first == again).all()

@@ -17,7 +17,7 @@ moving = {
     "text": trees,
     "base": st.sampled_from(["free", "fixed"]),
 }
-quick = settings(max_examples=40, deadline=None, derandomize=True)
+quick = settings(max_examples=40)
 
 
 def state_of(model, seed):

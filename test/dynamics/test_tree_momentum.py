@@ -12,7 +12,7 @@ from hrpsim.kinematics.forest import forest_of
 from hrpsim.kinematics.layout import velocity_to_kernel
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1), link_count=st.integers(1, 15))
 def test_it_is_pinocchios(seed, link_count):
     """P = M v of the centre of mass, by Pinocchio; the mass at the root is that of the tree."""

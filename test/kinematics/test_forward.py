@@ -18,7 +18,7 @@ from hrpsim.kinematics.layout import (
 )
 from hrpsim.model.system import FREE
 
-quick = settings(max_examples=40, deadline=None, derandomize=True)
+quick = settings(max_examples=40)
 trees = st.builds(random_tree, st.integers(0, 2**32 - 1), st.integers(2, 12))
 given_tree = given(
     seed=st.integers(0, 2**32 - 1), text=trees, base=st.sampled_from(["free", "fixed"])

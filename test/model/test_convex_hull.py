@@ -11,7 +11,7 @@ from hrpsim import ConvexHull, HeightField, ModelError
 from hrpsim.model.placement import rotation_from_rpy
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 100_000), st.integers(4, 200), st.sampled_from([1e-4, 1.0, 100.0]))
 def test_it_holds_every_point_and_is_convex(seed, count, size):
     random = np.random.default_rng(seed)
@@ -28,7 +28,7 @@ def test_it_holds_every_point_and_is_convex(seed, count, size):
     assert hull.volume == pytest.approx(Qhull(points).volume, rel=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 100_000), st.integers(2, 6))
 def test_a_box_full_of_points_is_twelve_triangles(seed, steps):
     """Points on faces, edges and inside are left out; faces are one polygon each."""

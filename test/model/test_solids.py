@@ -28,7 +28,7 @@ coordinates = st.floats(-5.0, 5.0)
 three = st.tuples(coordinates, coordinates, coordinates)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.tuples(lengths, lengths, lengths), three, three)
 def test_a_box_of_triangles_is_a_box(edges, center, rpy):
     vertices, triangles = box(edges)
@@ -61,7 +61,7 @@ def test_a_tetrahedron_has_its_closed_form():
     assert inertia == pytest.approx(np.trace(second) * np.eye(3) - second, rel=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000))
 def test_hulls_have_the_mass_properties_that_trimesh_finds(seed):
     random = np.random.default_rng(seed)

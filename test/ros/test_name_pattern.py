@@ -26,7 +26,7 @@ def grown(parts):
     )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.recursive(LETTERS, grown, max_leaves=8), st.text("ab_1.", max_size=8))
 def test_it_finds_what_python_finds(text, name):
     """Law: on its subset the engine is Python's `re.search`."""

@@ -9,7 +9,7 @@ from hrpsim.solvers import block_ldl
 from hrpsim.solvers.contraction import NODE
 from hrpsim.solvers.elimination import eliminate, new_elimination, same_graph
 
-quick = settings(max_examples=150, deadline=None, derandomize=True)
+quick = settings(max_examples=150)
 
 
 @kernel

@@ -47,7 +47,7 @@ def needed_force(placed, v, a, external, force_out):
     bias_force(placed, v, a, external, force_out)
 
 
-quick = settings(max_examples=100, deadline=None, derandomize=True)
+quick = settings(max_examples=100)
 number = st.floats(-3.0, 3.0, allow_subnormal=False)
 vectors = arrays(np.float64, 3, elements=number)
 motions = arrays(np.float64, 6, elements=number)

@@ -279,7 +279,7 @@ def expected_control(robot, before, command):
     return after
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_a_command_sets_what_it_names_and_nothing_else(data):
     """Any joints in any order, any of positions, velocities, efforts, from lists or arrays."""

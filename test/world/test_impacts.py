@@ -70,7 +70,7 @@ def test_a_chain_collides_pair_by_pair(restitution, solver, integrator):
     assert collisions > 10
 
 
-@settings(deadline=None, max_examples=25, derandomize=True)
+@settings(max_examples=25)
 @given(
     st.lists(
         st.tuples(st.floats(0.5, 2.0), st.floats(1e-4, 0.02), st.floats(-1.0, 1.0)),
