@@ -10,6 +10,7 @@ import math
 
 from hrpsim.collision.manifold import collide
 from hrpsim.collision.meeting import SIDE_A, SIDE_B, is_inside, place_meeting, to_other
+from hrpsim.collision.surface import squared_to_triangle
 from hrpsim.collision.tree_walk import boxes_apart, split_first
 from hrpsim.compiled import inner_kernel, kernel
 from hrpsim.model.geometry import MESH
@@ -107,12 +108,32 @@ def _triangles_apart(polyhedra, m, number_a, number_b, best):
 
 
 @inner_kernel
+def _first_corner_apart(polyhedra, m, side, own, triangle):
+    """Return the distance of a triangle's first corner from another triangle, a face [m]."""
+    p, t = polyhedra.vertices[own.vertices[0]].position, m.t[side]
+    x, y, z = to_other(m, side, p[0], p[1], p[2])
+    return math.sqrt(squared_to_triangle(polyhedra, triangle, x + t[0], y + t[1], z + t[2]))
+
+
+@inner_kernel
+def _bound_apart(polyhedra, m, number_a, number_b):
+    """Return the distance of some points of two triangles, infinity if neither is a face [m]."""
+    a, b = polyhedra.triangles[number_a], polyhedra.triangles[number_b]
+    bound = math.inf
+    if b.is_face:
+        bound = _first_corner_apart(polyhedra, m, SIDE_A, a, number_b)
+    if a.is_face:
+        bound = min(bound, _first_corner_apart(polyhedra, m, SIDE_B, b, number_a))
+    return bound
+
+
+@inner_kernel
 def _surfaces_apart(polyhedra, m, best):
     """Return the distance of the surfaces of two solids, if it is less than `best` [m]."""
     stack = m.pairs
     stack[0, 0] = polyhedra.solids[m.solid[0]].root
     stack[0, 1] = polyhedra.solids[m.solid[1]].root
-    waiting = 1
+    waiting, bounded = 1, False
     while waiting > 0:
         waiting -= 1
         node_a, node_b = stack[waiting, 0], stack[waiting, 1]
@@ -120,6 +141,11 @@ def _surfaces_apart(polyhedra, m, best):
         if boxes_apart(m, a, b) >= best:
             continue
         if a.child < 0 and b.child < 0:
+            # Neighbours of the nearest two triangles often have no features that face each other:
+            # in a floor of many triangles a long search would find no distance to prune with.
+            if not bounded:
+                best = min(best, _bound_apart(polyhedra, m, a.triangle, b.triangle))
+                bounded = True
             best = _triangles_apart(polyhedra, m, a.triangle, b.triangle, best)
             continue
         if split_first(a, b):

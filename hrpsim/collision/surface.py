@@ -1,4 +1,4 @@
-"""Whether any of a solid's surface is near a point."""
+"""How far a point is from a solid's surface."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hrpsim.compiled import inner_kernel
 
 
 @inner_kernel
-def _squared_to_triangle(polyhedra, triangle, x, y, z):
+def squared_to_triangle(polyhedra, triangle, x, y, z):
     """Return the squared distance of a point from a triangle [m^2]."""
     face = polyhedra.triangles[triangle]
     n, corner = face.normal, polyhedra.vertices[face.vertices[0]].position
@@ -50,6 +50,6 @@ def is_near_surface(polyhedra, solid, x, y, z, distance, stack):
         if node.child >= 0:
             stack[waiting], stack[waiting + 1] = node.child, node.child + 1
             waiting += 2
-        elif _squared_to_triangle(polyhedra, node.triangle, x, y, z) < distance * distance:
+        elif squared_to_triangle(polyhedra, node.triangle, x, y, z) < distance * distance:
             return True
     return False

@@ -95,8 +95,8 @@ def pose_at(motion, fraction, R_out, p_out):
 
 
 @inner_kernel
-def _separation(pair, until_a, until_b, fraction, collision):
-    """Return the signed distance of two shapes after a fraction of the step [m].
+def _separation(pair, until_a, until_b, fraction, at_most, collision):
+    """Return the signed distance of two shapes after a fraction of the step, or `at_most` [m].
 
     `pair` are the numbers of the shapes; each rests from its own fraction `until` on. Minus
     infinity where a mesh is so deep in something that there is no telling how deep.
@@ -113,7 +113,7 @@ def _separation(pair, until_a, until_b, fraction, collision):
         return _least(count, work.gap)
     apart = shape_distance(
         collision.polyhedra, a.kind, a.size, a.solid, work.R_a, work.p_a,
-        b.kind, b.size, b.solid, work.R_b, work.p_b, _ANYWHERE, work, m,
+        b.kind, b.size, b.solid, work.R_b, work.p_b, at_most, work, m,
     )  # fmt: skip
     if apart > 0.0:
         return apart
@@ -164,7 +164,8 @@ def time_of_impact(pair, until_a, until_b, held, allowed, collision):
     thickness = min(a.thickness, b.thickness)
     touch, stride = _TOUCH * thickness, _STRIDE * thickness
     speed = _speed_bound(a, b, motion_a, motion_b, until_a, until_b)
-    gap = _separation(pair, until_a, until_b, 0.0, collision)
+    # What is farther away than the rest of the motion and a touch is not met.
+    gap = _separation(pair, until_a, until_b, 0.0, speed + 2.0 * touch, collision)
     free = gap > touch
     passage = gap - 0.5 * touch
     if held:
@@ -185,7 +186,8 @@ def time_of_impact(pair, until_a, until_b, held, allowed, collision):
             following = max(following, apart)
         if not following < 1.0:
             following = 1.0
-        gap = _separation(pair, until_a, until_b, following, collision)
+        rest = (1.0 - following) * speed + 2.0 * touch
+        gap = _separation(pair, until_a, until_b, following, rest, collision)
         looks += 1
         if free and 0.0 < gap <= touch:
             return following, looks, False
@@ -201,7 +203,7 @@ def time_of_impact(pair, until_a, until_b, held, allowed, collision):
         if middle == fraction or middle == following:
             break
         looks += 1
-        if _separation(pair, until_a, until_b, middle, collision) < least:
+        if _separation(pair, until_a, until_b, middle, 2.0 * touch, collision) < least:
             following = middle
         else:
             fraction = middle
