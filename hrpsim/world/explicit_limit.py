@@ -52,6 +52,19 @@ def rk4_limit(robot: Robot) -> Limit | None:
     return Limit(float(steps[worst]), joints[k].name, float(stiffness[k]), float(damping[k]))
 
 
+def too_stiff_for_rk4(robot: Robot, time_step: float) -> str | None:
+    """Return which joint makes rk4 explode at steps of `time_step` [s], None if none does."""
+    limit = rk4_limit(robot)
+    if limit is None or limit.time_step >= time_step:
+        return None
+    return (
+        f"rk4 takes springs, dampers and gains explicitly, and joint {limit.joint!r} of "
+        f"{robot.name!r} with {limit.stiffness:.4g} (Nm/rad or N/m) and "
+        f"{limit.damping:.4g} (Nms/rad or Ns/m) allows steps of {limit.time_step:.3g} s "
+        f"at most, not {time_step:g} s; integrator 'semi_implicit' allows any"
+    )
+
+
 def _largest_step(mode: complex) -> float:
     """Return the step from which on rk4 lets a mode [1/s] grow that does not grow itself [s]."""
     if abs(mode) < 1e-9:

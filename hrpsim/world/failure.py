@@ -8,7 +8,7 @@ from hrpsim.constraints.penalty_rows import STABLE_BELOW
 from hrpsim.model.inertia import unresisted_bodies
 from hrpsim.world import status as ended
 from hrpsim.world.entity import Entity
-from hrpsim.world.explicit_limit import rk4_limit
+from hrpsim.world.explicit_limit import too_stiff_for_rk4
 from hrpsim.world.limits import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.world.results import Naming
 from hrpsim.world.robot import Robot
@@ -72,13 +72,5 @@ def _why_singular(scene: Scene, entities: list[Entity], body: int) -> str:
 def _too_stiff_for_rk4(scene: Scene, entities: list[Entity]) -> str | None:
     """Return which joint of a robot makes rk4 explode at the time step, if one does."""
     time_step = float(scene.settings["time_step"][0])
-    for robot in entities:
-        limit = rk4_limit(robot) if isinstance(robot, Robot) else None
-        if limit is not None and limit.time_step < time_step:
-            return (
-                f"rk4 takes springs, dampers and gains explicitly, and joint {limit.joint!r} of "
-                f"{robot.name!r} with {limit.stiffness:.4g} (Nm/rad or N/m) and "
-                f"{limit.damping:.4g} (Nms/rad or Ns/m) allows steps of {limit.time_step:.3g} s "
-                f"at most, not {time_step:g} s; integrator 'semi_implicit' allows any"
-            )
-    return None
+    robots = (entity for entity in entities if isinstance(entity, Robot))
+    return next(filter(None, (too_stiff_for_rk4(robot, time_step) for robot in robots)), None)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from types import MappingProxyType
 
 import numpy as np
 
 from hrpsim.compiled import is_compiled, machine_code
 from hrpsim.constraints.rows import CONE, PYRAMID, SLIP_DIRECTION
-from hrpsim.errors import WorldError, unknown_name
+from hrpsim.errors import ModelWarning, WorldError, unknown_name
 from hrpsim.model.compound import Compound
 from hrpsim.model.geometry import Geometry
 from hrpsim.model.model import Model
@@ -24,6 +25,7 @@ from hrpsim.world.choosing import Choosing
 from hrpsim.world.connecting import Connecting
 from hrpsim.world.entity import Entity
 from hrpsim.world.exclusions import Excluding
+from hrpsim.world.explicit_limit import too_stiff_for_rk4
 from hrpsim.world.failure import why_step_failed
 from hrpsim.world.keeping import Keeping
 from hrpsim.world.reading import Reading
@@ -213,11 +215,14 @@ class World(
         Connections of its description become the world's, called "robot name/connection name".
         With `self_collision` its links collide with each other, but for links that are fixed to
         each other, those that a joint (or joints, where what is between them has no shape)
-        connects, and pairs that the model's SRDF or `disable_collisions` keep apart.
+        connects, and pairs that the model's SRDF or `disable_collisions` keep apart. A
+        ModelWarning names a joint whose springs are too stiff for steps of rk4 this long.
         """
         name = self._free_name(name or model.name, name is not None)
         robot = Robot(self, name, model, q, v, self_collision)
         self._add(robot)
+        if self.integrator == "rk4" and (note := too_stiff_for_rk4(robot, self.time_step)):
+            warnings.warn(note, ModelWarning, stacklevel=2)
         self._connect_described(robot)
         return robot
 

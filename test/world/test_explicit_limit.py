@@ -1,11 +1,12 @@
 """How long a step rk4 may take on springs and dampers: closed forms, and what the error says."""
 
 import math
+import warnings
 
 import pytest
 from world.scenes import one_joint, show, weightless
 
-from hrpsim import WorldError
+from hrpsim import ModelWarning, WorldError
 from hrpsim.world.explicit_limit import rk4_limit
 
 STIFFNESS, MASS = 5.0e5, 29.0
@@ -47,6 +48,17 @@ def test_steps_below_the_limit_settle_and_steps_above_it_grow(damping):
     show(f"damping {damping:g}, limit {limit:.4g} s: below and above it", *reached)
     assert reached[0] < 2e-6
     assert reached[1] > 1e-5
+
+
+def test_a_robot_whose_springs_rk4_does_not_bear_is_told_of_when_it_is_added():
+    """Law: the warning names joint and limit; within the limit, or implicit, there is none."""
+    model = bush(STIFFNESS, 0.0)
+    with pytest.warns(ModelWarning, match="allows steps of 0.0215 s at most, not 0.03 s"):
+        weightless(0.03, "rk4").add_robot(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        weightless(0.02, "rk4").add_robot(model)
+        weightless(0.03, "semi_implicit").add_robot(model)
 
 
 def test_gains_count_and_the_error_names_the_joint_and_the_step():
