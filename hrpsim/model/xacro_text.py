@@ -343,7 +343,7 @@ class _Expansion:
             raise ExpressionError(f"package {package!r} was not found") from cause
 
     def _read(self, filename: str, size: int, limit: str) -> str:
-        path = Path(self.package.abs_filename_spec(filename))
+        path = Path(filename)
         self._check_place(path)
         if not path.is_file():  # what <xacro:include optional="true"> passes over
             missing = FileNotFoundError(f"there is no file {str(path)!r}")

@@ -234,3 +234,30 @@ def test_a_description_may_warn():
         expand("<link name=\"a${xacro.warning('no inertia of ' + 'a' * 1000)}\"/>")
     (warning,) = caught
     assert "no inertia of a" in str(warning.message) and len(str(warning.message)) < 300
+
+
+def test_a_relative_path_finds_what_includes_include(tmp_path, monkeypatch):
+    """Law: files are named relative to the file that names them, wherever the program runs."""
+    (tmp_path / "urdf" / "parts").mkdir(parents=True)
+    (tmp_path / "urdf" / "size.yaml").write_text("mass: 3.5\n")
+    (tmp_path / "urdf" / "parts" / "inner.xacro").write_text(
+        '<robot xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        '<xacro:property name="size" value="${xacro.load_yaml(\'size.yaml\')}"/></robot>'
+    )
+    (tmp_path / "urdf" / "parts" / "outer.xacro").write_text(
+        '<robot xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        '<xacro:include filename="inner.xacro"/></robot>'
+    )
+    (tmp_path / "urdf" / "one.urdf.xacro").write_text(
+        '<robot name="one" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        '<xacro:include filename="parts/outer.xacro"/>'
+        '<link name="base"><inertial><mass value="${size[\'mass\']}"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
+    )
+    for folder, path in (
+        (tmp_path, "urdf/one.urdf.xacro"),
+        (tmp_path / "urdf", "one.urdf.xacro"),
+        (tmp_path / "urdf" / "parts", "../one.urdf.xacro"),
+    ):
+        monkeypatch.chdir(folder)
+        assert load_model(path).mass == pytest.approx(3.5)
