@@ -1,4 +1,7 @@
-"""The benchmarks as a program: python -m benchmarks [CASE ...] [--json] [--quick] [--write]."""
+"""The benchmarks as a program: python -m benchmarks [CASE ...] [--json] [--quick] [--write].
+
+python -m benchmarks simbenchmark is a program of its own (benchmarks/simbenchmark).
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ os.environ.update(ONE_THREAD)  # read when the libraries are imported, hence bef
 from benchmarks import machine, registry, report
 from benchmarks.comparison import compare, comparison_lines, confirmed
 from benchmarks.results import CaseResult
+from benchmarks.simbenchmark import __main__ as simbenchmark
 from benchmarks.tables import case_lines
 from benchmarks.timing import Effort
 from hrpsim.commands.bench import DESCRIPTION, add_arguments
@@ -27,11 +31,15 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 STORED = DOCS / "benchmarks.json"
 PAGE = DOCS / "benchmarks.md"
 IMAGES = "images/bench"
+SUITE = "simbenchmark"
 REPETITIONS = 2  # of a case in which something looks slower
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run cases and report; return 1 if a case failed, 2 for an unknown one."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == [SUITE]:
+        return simbenchmark.main(arguments[1:])
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description=DESCRIPTION,

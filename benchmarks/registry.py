@@ -23,11 +23,10 @@ _FILES = {
     "factorisation": "factorisation",
     "reading": "reading",
     "startup": "startup",
-    "simbenchmark": "simbenchmark",
     "ros": "ros_node_script",
 }
 NAMES = tuple(_FILES)
-LONG = ("simbenchmark", "ros", "reading")  # run only when they are named
+LONG = ("ros", "reading")  # run only when they are named
 
 
 @dataclass(frozen=True)

@@ -60,20 +60,21 @@ def _case(case: Mapping) -> str:
 
 
 def _line(value) -> str:
-    return json.dumps(_rounded(value), allow_nan=False, ensure_ascii=False, default=_plain)
+    return json.dumps(rounded(value), allow_nan=False, ensure_ascii=False, default=_plain)
 
 
 def _plain(value):
     return value.item()  # a number of NumPy's
 
 
-def _rounded(value):
+def rounded(value):
+    """Return the value with all its floats in six digits."""
     if isinstance(value, float):
         return float(f"{value:.6g}")
     if isinstance(value, Mapping):
-        return {key: _rounded(item) for key, item in value.items()}
+        return {key: rounded(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_rounded(item) for item in value]
+        return [rounded(item) for item in value]
     return value
 
 

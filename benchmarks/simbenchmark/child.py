@@ -36,7 +36,7 @@ def main(name: str) -> None:
                 ride = Ride(engine, request["scene"], request["time_step"], request.get("count", 1))
                 answer = {"settings": ride.moving.settings, "steps": ride.steps}
             else:
-                answer = {"seconds": ride.run(request["steps"])}
+                answer = dict(zip(("seconds", "wall"), ride.run(request["steps"])))
         except Unable as reason:
             answer = {"unable": str(reason)}
         except Exception as failure:  # another scene may go well

@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 
 from benchmarks.simbenchmark.engines import KINDS
-from benchmarks.timing import Subject
 
 ROOT = Path(__file__).resolve().parents[2]
 _START = 300.0  # [s] for imports, compilation and building a scene
+_BUILD = 60.0  # [s] for the same, of a scene that is timed
 
 
 class Child:
@@ -73,25 +73,39 @@ class Child:
         self._process = None
 
 
-class RideSubject(Subject):
-    """A scene that a child steps; the time is the child's own processor time."""
+class RideFailure(Exception):
+    """An engine that failed while it was timed; `engine` names it."""
 
-    def timed(self, count: int, clock=None) -> float:
-        """Return the seconds of a step, of `count`."""
-        return self.run(count)
+    def __init__(self, engine: str, reason: str):
+        super().__init__(reason)
+        self.engine = engine
 
 
-def ride(child: Child, scene: str, time_step: float, count: int, ours: bool):
-    """Return (RideSubject, settings) of a scene, or (None, why not)."""
-    answer = child.ask(task="begin", scene=scene, time_step=time_step, count=count)
-    if "unable" in answer:
-        return None, answer["unable"]
+class Ride:
+    """A scene that a child steps."""
 
-    def run(steps: int) -> float:
-        found = child.ask(task="run", steps=steps)
+    def __init__(self, child: Child, begin: dict, answer: dict):
+        self._child, self._begin = child, begin
+        self.settings, self.steps = answer["settings"], answer["steps"]
+
+    def restart(self) -> None:
+        """Put the scene back to its start."""
+        self._asked(self._begin)
+
+    def run(self, steps: int) -> tuple[float, float]:
+        """Do so many steps; return processor and wall time of one, in the child [s]."""
+        found = self._asked({"task": "run", "steps": steps})
+        return found["seconds"], found["wall"]
+
+    def _asked(self, request: dict) -> dict:
+        found = self._child.ask(**request)
         if "unable" in found:
-            raise RuntimeError(f"{child.name}, {scene}: {found['unable']}")
-        return found["seconds"]
+            raise RideFailure(self._child.name, found["unable"])
+        return found
 
-    subject = RideSubject(child.name, run, ours=ours, most=min(answer["steps"], 100_000))
-    return subject, answer["settings"]
+
+def ride(child: Child, scene: str, time_step: float, count: int) -> Ride | str:
+    """Return a scene at its start, or why it cannot be."""
+    begin = {"task": "begin", "scene": scene, "time_step": time_step, "count": count}
+    answer = child.ask(_BUILD, **begin)
+    return answer["unable"] if "unable" in answer else Ride(child, begin, answer)

@@ -30,7 +30,7 @@ class Found:
 
 
 def error(engine: Engine, name: str, time_step: float, limit: float) -> Found:
-    """Return the mean error of a scene, as far as `limit` seconds of computing carry it."""
+    """Return the mean error of a scene, as far as `limit` [s] of processor time carry it."""
     if name in LOOSE:
         return _loose_error(engine, name, time_step, limit)
     scene = ROBOTS[name]()
@@ -42,13 +42,13 @@ def _loose_error(engine: Engine, name: str, time_step: float, limit: float) -> F
     scene = LOOSE[name]()
     bodies = engine.loose(scene, time_step)
     steps = int(scene.seconds / time_step + 1e-9)
-    total, until = 0.0, time.perf_counter() + limit
+    total, until = 0.0, time.process_time() + limit
     done, fell = steps, False
     for k in range(steps):
         state = bodies.state()
         total += scene.error(scene, k * time_step, state)
         fell = scene.fallen is not None and scene.fallen(state)
-        if fell or not np.isfinite(total) or time.perf_counter() > until:
+        if fell or not np.isfinite(total) or time.process_time() > until:
             done = k
             break
         bodies.step(1)
@@ -82,10 +82,10 @@ def _energy_error(engine: Engine, scene: RobotScene, time_step: float, limit: fl
 
 def _mean(sample, robots, seconds: float, time_step: float, limit: float) -> Found:
     steps = int(seconds / time_step + 1e-9)
-    total, until, done = 0.0, time.perf_counter() + limit, steps
+    total, until, done = 0.0, time.process_time() + limit, steps
     for k in range(steps):
         total += sample()
-        if not np.isfinite(total) or time.perf_counter() > until:
+        if not np.isfinite(total) or time.process_time() > until:
             done = k
             break
         robots.step(1)
@@ -110,12 +110,12 @@ class Ride:
         make = self.engine.loose if self.name in LOOSE else self.engine.robots
         self.moving, self.left = make(self.scene, self.time_step), self.steps
 
-    def run(self, steps: int) -> float:
-        """Do so many steps; return the processor time of one [s]."""
+    def run(self, steps: int) -> tuple[float, float]:
+        """Do so many steps; return processor and wall time of one [s]."""
         if steps > self.left:
             self._begin()
-        begin = time.process_time()
+        began, begin = time.perf_counter(), time.process_time()
         self.moving.step(steps)
-        taken = time.process_time() - begin
+        taken, wall = time.process_time() - begin, time.perf_counter() - began
         self.left -= steps
-        return taken / steps
+        return taken / steps, wall / steps

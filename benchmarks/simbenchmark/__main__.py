@@ -1,0 +1,61 @@
+"""The suite as a program: python -m benchmarks simbenchmark [--scene S] [--part P] [--engine E]."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from benchmarks.simbenchmark import page
+from benchmarks.simbenchmark.engines import KINDS, installed
+from benchmarks.simbenchmark.errors import run_errors
+from benchmarks.simbenchmark.plan import LIMIT, SCENES, error_tasks, time_tasks
+from benchmarks.simbenchmark.store import Store
+from benchmarks.simbenchmark.times import run_times
+
+_DESCRIPTION = """Measure the scenes of SimBenchmark and write docs/simbenchmark.md.
+
+Every figure is kept in docs/simbenchmark.json as soon as it is known. A run that is cut off goes on
+where it stopped: an error that is there is not measured again without --anew. Times are always
+measured anew, all engines in turn, within --budget."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure what is asked for."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks simbenchmark",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--scene", action="append", choices=SCENES, help="all by default")
+    parser.add_argument("--part", choices=("errors", "times"), help="both by default")
+    parser.add_argument("--engine", action="append", choices=tuple(KINDS), help="all by default")
+    parser.add_argument("--anew", action="store_true", help="measure errors that are there again")
+    parser.add_argument(
+        "--limit", type=float, help=f"processor time of one error [s], {LIMIT:g} by default"
+    )
+    parser.add_argument(
+        "--budget", type=float, default=480.0, help="no times are begun after so many seconds"
+    )
+    parser.add_argument("--quick", action="store_true", help="a moment of each; nothing is kept")
+    options = parser.parse_args(arguments)
+    there = installed()
+    missing = [name for name in options.engine or KINDS if name not in there]
+    if missing:
+        print(f"not installed: {', '.join(missing)}", file=sys.stderr)
+    engines = [name for name in options.engine or KINDS if name in there]
+    scenes = options.scene or SCENES
+    store = Store(None) if options.quick else Store()
+    if options.part != "times":
+        tasks = error_tasks(scenes, engines, options.limit, options.quick)
+        run_errors(tasks, store, options.anew)
+    if options.part != "errors":
+        run_times(time_tasks(scenes, options.quick), engines, store, options.budget, options.quick)
+    if options.quick:
+        print("\n".join(page.tables(store)))
+    else:
+        page.write(store)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
