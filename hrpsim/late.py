@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 from hrpsim.reference import load_field
 
 # Places in Scene.late.
-LATE_COUNT = 19
+LATE_COUNT = 20
 (
     CONVEX,  # contacts of boxes, capsules and cylinders with one another
     MESHES,  # contacts of meshes
@@ -35,6 +35,7 @@ LATE_COUNT = 19
     SLEEP,  # which of them are to sleep
     RESTITUTION,  # impacts where some pair of materials has restitution
     MOMENTUM,  # of floating trees
+    GRIP,  # a division of normal forces that holds what begins to slip
 ) = range(LATE_COUNT)
 
 

@@ -67,6 +67,8 @@ CONTACT = np.dtype(
         ("softening", "f8"),  # of a penalty contact: share of the usual stiffness, for stability
         ("stiffness", "f8"),  # [N/m]
         ("damping", "f8"),  # [Ns/m]
+        ("slides", "i8"),  # whether it slips faster than the threshold at the start of the step
+        ("slipping", "i8"),  # for how many steps it has slipped more slowly
         ("has_slipped", "i8"),  # whether it stuck in an rk4 step and the rest here is known
         ("way", "f8", (3,)),  # that a slipped over b in it, had the point kept its arms [m]
         (
@@ -357,6 +359,7 @@ def recall_impulses(previous_count, previous, count, contacts, born):
                 contact.axis_angle = previous[j].axis_angle
                 copy_friction_state(previous[j], contact)
                 copy_slip(previous[j], contact)
+                contact.slipping = previous[j].slipping
                 is_new = False
                 break
             j += 1
@@ -364,7 +367,7 @@ def recall_impulses(previous_count, previous, count, contacts, born):
         if is_new:
             contact.axis_angle = 0.5 * math.pi * _uniform(born + new)
             contact.phase, contact.softening = 0, 1.0
-            contact.has_slipped = 0
+            contact.has_slipped = contact.slipping = 0
             new += 1
     return new
 

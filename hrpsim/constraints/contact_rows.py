@@ -151,6 +151,7 @@ def write_contact_rows(
         approach, slip_x, slip_y = point_velocity(normal, x, y, ports.velocity)
         slip = math.sqrt(slip_x * slip_x + slip_y * slip_y)
         slides = slip > law.slip_threshold
+        contact.slides = 1 if slides else 0
         normal.friction = pair.kinetic if slides else pair.static
         normal.friction_model = CONE if solver == PENALTY else law.friction_model
         if normal.friction_model == CONE:

@@ -37,6 +37,9 @@ SPAN = np.dtype(
         ("whole", "i8"),  # whether these are all that there are, in the order of their numbers
         ("meets", "i8"),  # whether anything may strike in it in this step
         ("timed", "i8"),  # whether its impacts happen at their times, not at the step's start
+        ("sweeps", "i8"),  # done in this step
+        ("converged", "i8"),  # whether they came to their end
+        ("slips", "i8"),  # whether a division of normal forces is due that holds its contacts
     ]
 )
 

@@ -24,14 +24,11 @@ from hrpsim.solvers.coupled import largest_error, solve_coupled
 from hrpsim.solvers.impulses import warm_start
 from hrpsim.solvers.projected_gauss_seidel import solve, solve_bounded
 from hrpsim.solvers.steepest_descent import PENALTY_WEIGHT, descend
-from hrpsim.world.islands import find_worst
+from hrpsim.world.grip import hold_what_slips
+from hrpsim.world.islands import allowed_sweeps, find_worst
 from hrpsim.world.loads import add_load, clear_loads, hold_loads
 from hrpsim.world.scene import RK4
 from hrpsim.world.status import DONE
-
-# Contacts that begin have no impulses to start from and need more sweeps: up to the cold limit, as
-# long as that is not more than so many updates of rows (about a millisecond).
-_COLD_UPDATES = 50_000
 
 # Steps that the steepest descent may take in one step of the world.
 _DESCENT_STEPS = np.int64(2000)
@@ -48,8 +45,8 @@ def constrain(s):
     """Find the impulses of contacts and joint constraints, and the motion they add."""
     if s.tally[0].row_count == 0:
         clear_constraint_motion(s)
-    else:
-        solve_motion(s)
+        return DONE
+    return solve_motion(s)
 
 
 @inlined_kernel
@@ -78,6 +75,7 @@ def solve_rows(s):
                 velocity,
                 s.rows.descent,
             )
+            span.sweeps, span.converged = count, done
             sweeps, residual = max(sweeps, count), max(residual, change)
             converged = converged and done
         else:
@@ -100,7 +98,8 @@ def solve_direct_island(s, tolerance):
     settings, velocity = s.settings[0], s.ports.velocity
     has_cones = tally.displaces == 0
     span = s.islands.spans[tally.direct_island]
-    limit = allowed_sweeps(span, settings) if has_cones else settings.sweep_limit
+    before = span.sweeps if span.slips else 0
+    limit = allowed_sweeps(span, settings) - before if has_cones else settings.sweep_limit
     rounds, factorisations, finished = solve_coupled(
         rows,
         tally.row_count,
@@ -117,7 +116,8 @@ def solve_direct_island(s, tolerance):
     tally.unfinished += 0 if finished else 1
     if has_cones:
         error, _ = largest_error(rows, units, span, velocity)
-        tally.sweeps, tally.residual = max(tally.sweeps, rounds), max(tally.residual, error)
+        span.sweeps, span.converged = before + rounds, error <= tolerance
+        tally.sweeps, tally.residual = max(tally.sweeps, span.sweeps), max(tally.residual, error)
         tally.converged = tally.converged and error <= tolerance
     return tally.row_count * (_OF_ROUND * (rounds + 1) + factorisations * tally.row_count)
 
@@ -128,6 +128,7 @@ def solve_motion(s):
 
     The rows look at the motion of the step's first Jacobian under the velocity at its end, for
     that is what moves the bodies; velocity-product accelerations of the links take no part.
+    Returns DONE, or NEEDS_KERNEL.
     """
     tally, work, ports = s.tally[0], s.work, s.ports
     rows, response = s.rows.rows, s.rows.response
@@ -142,6 +143,10 @@ def solve_motion(s):
     if s.spring_hinges.shape[0] > 0:
         call_with_scene(s, STEEPEST_DESCENT, ())
     solve_rows(s)
+    if s.settings[0].relative_tolerance == 0.0:
+        status = hold_what_slips(s)
+        if status != DONE:
+            return status
     clear_loads(s)
     rate = 1.0 / time_step
     for number in range(tally.row_count):
@@ -152,6 +157,7 @@ def solve_motion(s):
         if is_solved_at_stages(s, rows[number]):
             add_load(s, rows[number], rate * rows[number].impulse)
     respond(s.forest, s.kinematics, s.articulated, work.joint_load, work.change)
+    return DONE
 
 
 @late_kernel
@@ -200,16 +206,6 @@ def forget_direct_impulses(rows, row_count):
         row = rows[number]
         if row.solver == DIRECT and math.isinf(row.lower) and math.isinf(row.upper):
             row.impulse = 0.0
-
-
-@inner_kernel
-def allowed_sweeps(span, settings):
-    """Return the sweep limit of an island in this step."""
-    if span.new_count == 0:
-        return settings.sweep_limit
-    row_count = 2 * (span.contact_end - span.first) + span.end - span.first
-    more = min(settings.cold_sweep_limit, _COLD_UPDATES // row_count)
-    return max(settings.sweep_limit, more)
 
 
 @inlined_kernel

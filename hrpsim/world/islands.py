@@ -34,6 +34,10 @@ TREE = np.dtype(
     ]
 )
 
+# Contacts that begin have no impulses to start from and need more sweeps: up to the cold limit, as
+# long as that is not more than so many updates of rows (about a millisecond).
+_COLD_UPDATES = 50_000
+
 # Of these, what goes on where entities are added or removed.
 LASTING = ("momentum", "knows_momentum")
 
@@ -101,7 +105,7 @@ def find_islands(s):
     if alone or s.settings[0].relative_tolerance > 0.0:
         span = s.islands.spans[0]
         span.first, span.contact_end, span.end = 0, contact_count, contact_count + rest
-        span.new_count, span.whole = tally.new_count, 1
+        span.new_count, span.whole, span.slips = tally.new_count, 1, 0
         tally.island_count = 1
     else:
         _part(s, contact_count, contact_count + rest)
@@ -157,6 +161,7 @@ def _gather(s, contact_count, unit_count):
         span = spans[k]
         contacts, others = span.contact_end, span.end
         span.first = span.contact_end = place
+        span.slips = 0
         span.end = place + contacts
         span.whole = 1 if count == 1 else 0
         place += contacts + others
@@ -170,6 +175,16 @@ def _gather(s, contact_count, unit_count):
             units[span.end] = number
             span.end += 1
     s.tally[0].island_count = count
+
+
+@inner_kernel
+def allowed_sweeps(span, settings):
+    """Return the sweep limit of an island in this step."""
+    if span.new_count == 0 and not span.slips:
+        return settings.sweep_limit
+    row_count = 2 * (span.contact_end - span.first) + span.end - span.first
+    more = min(settings.cold_sweep_limit, _COLD_UPDATES // row_count)
+    return max(settings.sweep_limit, more)
 
 
 @inner_kernel

@@ -17,6 +17,7 @@ from hrpsim.constraints.rows import PENALTY
 from hrpsim.model.system import FREE
 from hrpsim.reference import Reference
 from hrpsim.world.constrain import descend_springs, solve_direct_island
+from hrpsim.world.grip import seek_grip
 from hrpsim.world.impact_times import stop_all
 from hrpsim.world.impacts import resolve_impacts
 from hrpsim.world.integrate import integrate_rk4
@@ -54,6 +55,7 @@ _WITH_SCENE: dict[int, tuple] = {
     late.SLEEP: (find_sleepers,),
     late.RESTITUTION: (resolve_impacts,),
     late.MOMENTUM: (keep_momentum, int64),
+    late.GRIP: (seek_grip,),
 }
 
 # The same: kernels that it calls with parts of the scene, and what it calls them with.

@@ -128,7 +128,9 @@ def find_motion(s):
         status = prepare_constraints(s)
         if status != DONE:
             return status
-        constrain(s)
+        status = constrain(s)
+        if status != DONE:
+            return status
         if s.tally[0].struck or revisions == _REVISIONS:
             return DONE  # what has struck does not do so again
         if not revise_actuators(s, 2 * revisions < _REVISIONS):

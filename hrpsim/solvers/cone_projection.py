@@ -1,0 +1,92 @@
+"""Sweeps that look for impulses with which contacts stick, whatever divides the normal forces.
+
+Where a load is divided among more contacts than bodies can feel, sweeps that bound friction by the
+normal impulses of the moment end with any division, and a contact may slip though with another one
+all would stick. Here the three impulses of a contact move together, against the gradient of the
+energy of the relative velocities, and are projected onto the cone |l_t| <= mu l_n: what slips asks
+for a larger normal impulse and takes it from the contacts that have friction to spare. Without slip
+the least energy is zero in every division, so a division is found if there is one (the convex
+problem of Anitescu, Math. Program. 105 (2006)). What slips in its solution also separates, which
+is not Coulomb's law: sweeps of the other kind come after these.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.constraints.point_rows import point_velocity
+from hrpsim.constraints.rows import CONE, ITERATIVE
+from hrpsim.solvers.acceleration import add_momentum, begin_momentum
+from hrpsim.solvers.impulses import apply_three
+from hrpsim.solvers.projected_gauss_seidel import solve_bounded_row, solve_contact
+
+
+@inner_kernel
+def solve_cones(rows, units, span, response, tolerance, sweep_limit, velocity, work):
+    """Sweep forth and back until a pair of sweeps changes little; return how many were done.
+
+    Arguments are those of `projected_gauss_seidel.solve`. Contacts whose friction is not a cone,
+    and those of the direct solver, are solved as there.
+    """
+    sweeps, age = 0, 1.0
+    begin_momentum(rows, units, span, work)
+    while sweeps + 1 < sweep_limit:
+        change = _sweep(rows, units, span, response, velocity, False)
+        change = max(change, _sweep(rows, units, span, response, velocity, True))
+        sweeps += 2
+        if change <= tolerance:
+            break
+        if sweeps + 1 < sweep_limit:
+            age = add_momentum(rows, units, span, response, age, velocity, work)
+    return sweeps
+
+
+@inner_kernel
+def _sweep(rows, units, span, response, velocity, back):
+    """Solve the rows of a span in turn; return the largest change of a velocity [m/s]."""
+    change = 0.0
+    for step in range(span.first, span.end):
+        k = span.first + span.end - 1 - step if back else step
+        n = units[k]
+        if k >= span.contact_end:
+            change = max(change, solve_bounded_row(rows[n], response, velocity))
+            continue
+        normal, x, y = rows[n], rows[n + 1], rows[n + 2]
+        if normal.solver == ITERATIVE and normal.friction_model == CONE:
+            moved = _project_contact(normal, x, y, response, velocity)
+        else:
+            moved = solve_contact(normal, x, y, response, velocity)
+        change = max(change, moved)
+    return change
+
+
+@inner_kernel
+def _project_contact(normal, x, y, response, velocity):
+    """Move a contact's impulses against its velocity and onto its cone; return the change [m/s]."""
+    along_n, along_x, along_y = point_velocity(normal, x, y, velocity)
+    half = 0.5 * (normal.inverse_mass - x.inverse_mass)
+    square = half * half + normal.cross * normal.cross + y.cross * y.cross
+    largest = 0.5 * (normal.inverse_mass + x.inverse_mass) + math.sqrt(square)
+    if largest <= 0.0:
+        return 0.0
+    step = 1.0 / largest
+    new_n = normal.impulse + step * _short(normal, along_n)
+    new_x, new_y = x.impulse + step * _short(x, along_x), y.impulse + step * _short(y, along_y)
+    mu, size = normal.friction, math.sqrt(new_x * new_x + new_y * new_y)
+    if size > mu * new_n:
+        new_n = max((new_n + mu * size) / (1.0 + mu * mu), 0.0)
+    new_n = min(new_n, normal.upper)
+    if size > mu * new_n:
+        scale = mu * new_n / size
+        new_x, new_y = scale * new_x, scale * new_y
+    by_n, by_x, by_y = new_n - normal.impulse, new_x - x.impulse, new_y - y.impulse
+    normal.impulse, x.impulse, y.impulse = new_n, new_x, new_y
+    apply_three(normal, x, y, by_n, by_x, by_y, response, velocity)
+    return largest * max(abs(by_n), abs(by_x), abs(by_y))
+
+
+@inlined_kernel
+def _short(row, along):
+    """Return what a row's velocity lacks of its target [m/s]."""
+    return row.target - along - row.compliance * row.impulse
