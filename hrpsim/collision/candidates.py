@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 from hrpsim.collision.broad_phase import candidate_pairs, drop_pairs
-from hrpsim.compiled import inner_kernel
+from hrpsim.collision.carriers import all_quiet, forget_listing, note_listing
+from hrpsim.collision.contacts import far_apart
+from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.geometry import PLANE
 
 # A shape is fast if it moves more than this part of its thickness in a step: contacts look no
@@ -21,38 +23,66 @@ def refresh_candidates(forest, kinematics, margin, time_step, skin, continuous, 
     shape has moved by about `skin` [m]. `count` is the number of candidates so far, -1 for no list
     yet. Returns the number of candidates; more than the capacity means that the list is not made.
     With `continuous`, what a shape moves beyond a part of its thickness is left to the search for
-    its time of impact. A shape moves at least as far as it is `driven` by impacts of this step.
+    its time of impact.
     """
-    shapes = collision.shapes
-    stale = count < 0
+    stale = place_centers(forest, kinematics, margin, time_step, continuous, collision)
+    if not stale and count >= 0:
+        return count
+    count = list_candidates(margin, skin, collision)
+    note_listing(forest, kinematics, collision.shapes, collision.moving, collision.carriers)
+    return count
+
+
+@inlined_kernel
+def keep_candidates(forest, kinematics, margin, time_step, continuous, collision):
+    """Update the shapes of the candidate list if it is not short and nothing is fast.
+
+    Returns whether that is so; otherwise nothing is done. Other shapes stay as they were.
+    """
+    if not all_quiet(forest, kinematics, margin, time_step, FAST, collision.carriers):
+        return False
     for k in range(collision.moving.shape[0]):
-        shape = shapes[collision.moving[k]]
-        center, t = shape.center, shape.placement_p
-        here = kinematics[shape.body]
-        origin = kinematics[forest.bodies[shape.body].root].origin
-        R, p, v = here.R, here.p, here.v
-        x = p[0] + R[0, 0] * t[0] + R[0, 1] * t[1] + R[0, 2] * t[2]
-        y = p[1] + R[1, 0] * t[0] + R[1, 1] * t[1] + R[1, 2] * t[2]
-        z = p[2] + R[2, 0] * t[0] + R[2, 1] * t[1] + R[2, 2] * t[2]
-        lx = v[3] + v[1] * z - v[2] * y
-        ly = v[4] + v[2] * x - v[0] * z
-        lz = v[5] + v[0] * y - v[1] * x
-        turning = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-        speed = math.sqrt(lx * lx + ly * ly + lz * lz) + turning * shape.radius
-        shape.travel = max(time_step * speed, shape.driven)
-        shape.reach = shape.travel
-        if continuous:
-            shape.reach = min(shape.travel, FAST * shape.thickness)
-        center[0], center[1], center[2] = origin[0] + x, origin[1] + y, origin[2] + z
-        dx = center[0] - shape.listed_center[0]
-        dy = center[1] - shape.listed_center[1]
-        dz = center[2] - shape.listed_center[2]
+        shape = collision.shapes[collision.moving[k]]
+        if shape.listed:
+            _place_center(forest, kinematics, time_step, continuous, shape)
+    return True
+
+
+@inner_kernel
+def place_centers(forest, kinematics, margin, time_step, continuous, collision):
+    """Update all shapes' centres and reach; return whether the candidate list may be short."""
+    stale = False
+    for k in range(collision.moving.shape[0]):
+        shape = collision.shapes[collision.moving[k]]
+        _place_center(forest, kinematics, time_step, continuous, shape)
+        center, listed = shape.center, shape.listed_center
+        dx, dy, dz = center[0] - listed[0], center[1] - listed[1], center[2] - listed[2]
         left = shape.listed_slack - shape.travel - 0.5 * margin
         if not (left > 0.0 and dx * dx + dy * dy + dz * dz < left * left):
             stale = True
-    if not stale:
-        return count
-    return list_candidates(margin, skin, collision)
+    return stale
+
+
+@inlined_kernel
+def _place_center(forest, kinematics, time_step, continuous, shape):
+    """Update a shape's centre and reach; it moves at least as far as impacts drive it."""
+    center, t = shape.center, shape.placement_p
+    here = kinematics[shape.body]
+    origin = kinematics[forest.bodies[shape.body].root].origin
+    R, p, v = here.R, here.p, here.v
+    x = p[0] + R[0, 0] * t[0] + R[0, 1] * t[1] + R[0, 2] * t[2]
+    y = p[1] + R[1, 0] * t[0] + R[1, 1] * t[1] + R[1, 2] * t[2]
+    z = p[2] + R[2, 0] * t[0] + R[2, 1] * t[1] + R[2, 2] * t[2]
+    lx = v[3] + v[1] * z - v[2] * y
+    ly = v[4] + v[2] * x - v[0] * z
+    lz = v[5] + v[0] * y - v[1] * x
+    turning = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+    speed = math.sqrt(lx * lx + ly * ly + lz * lz) + turning * shape.radius
+    shape.travel = max(time_step * speed, shape.driven)
+    shape.reach = shape.travel
+    if continuous:
+        shape.reach = min(shape.travel, FAST * shape.thickness)
+    center[0], center[1], center[2] = origin[0] + x, origin[1] + y, origin[2] + z
 
 
 @inner_kernel
@@ -74,9 +104,24 @@ def list_candidates(margin, skin, collision):
             shape.listed_center[r] = shape.center[r]
             collision.lower[s, r] = shape.center[r] - extent
             collision.upper[s, r] = shape.center[r] + extent
+        shape.listed = 0
+    forget_listing(collision.carriers)
     found = candidate_pairs(
         collision.lower, collision.upper, collision.group, collision.order, collision.pairs
     )
     if found > collision.pairs.shape[0]:
         return found
-    return drop_pairs(collision.excluded, found, collision.pairs)
+    return _keep_near(shapes, drop_pairs(collision.excluded, found, collision.pairs), collision)
+
+
+@inlined_kernel
+def _keep_near(shapes, count, collision):
+    """Keep the pairs whose balls may meet, or ball and fixed plane; return how many."""
+    pairs, kept = collision.pairs, 0
+    for c in range(count):
+        a, b = shapes[pairs[c, 0]], shapes[pairs[c, 1]]
+        if not far_apart(a, b, a.listed_slack + b.listed_slack):
+            a.listed = b.listed = 1
+            pairs[kept, 0], pairs[kept, 1] = pairs[c, 0], pairs[c, 1]
+            kept += 1
+    return kept

@@ -35,6 +35,7 @@ SHAPE = np.dtype(
         ("reach", "f8"),  # how much of that its contacts look ahead [m]
         ("driven", "f8"),  # how far it moves in this step after impacts, where that is further [m]
         ("listed_center", "f8", (3,)),  # the centre when the candidate list was made
+        ("listed", "i8"),  # whether it is in a pair of the candidate list
         ("listed_slack", "f8"),  # how much nearer than listed it may come to others [m]
     ]
 )
@@ -107,6 +108,7 @@ class Collision(NamedTuple):
     lower: np.ndarray  # (s, 3) bounds when the candidate list was made [m]
     upper: np.ndarray  # (s, 3)
     moving: np.ndarray  # (k,) numbers of the shapes that have a body
+    carriers: np.ndarray  # (b,) CARRIER, the bodies that have shapes
     order: np.ndarray  # (s,) kept by the broad phase
     pairs: np.ndarray  # (capacity, 2) candidates
     manifold: np.ndarray  # (1,) MANIFOLD

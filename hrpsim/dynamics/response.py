@@ -13,7 +13,18 @@ import numpy as np
 
 from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FIXED, FREE
-from hrpsim.spatial.lanes import LANES, load, minus_times, plus, plus_times, spread, store, times
+from hrpsim.spatial.lanes import (
+    LANES,
+    load,
+    minus_times,
+    plus,
+    plus_times,
+    spread,
+    store,
+    store_six,
+    store_six_transposed,
+    times,
+)
 
 PORT = np.dtype(
     [
@@ -276,10 +287,11 @@ def _write_answer(body, here, number, tree, ports_out):
             tree.tree_block + row * width + column,
             tree.tree_block + column * width + row,
         )
-        for r in range(6):
-            for k in range(columns):
-                block[at + r * width + k] = here.sweep[r, k]
-                block[mirrored + k * width + r] = here.sweep[r, k]
+        if columns == 6:
+            _write_square(here.sweep, block, at, mirrored, width)
+        else:
+            for r in range(6):
+                block[at + r * width] = block[mirrored + r] = here.sweep[r, 0]
     if body.joint_type != FREE and body.joint_type != FIXED:
         other = ports_out.of_dof[body.v_index]
         if other >= number:
@@ -289,6 +301,21 @@ def _write_answer(body, here, number, tree, ports_out):
             for k in range(columns):
                 block[at + k] = here.answer[k]
                 block[mirrored + k * width] = here.answer[k]
+
+
+@inlined_kernel
+def _write_square(sweep, block, at, mirrored, width):
+    """Write six by six numbers from entry `at` of the block on, and mirrored elsewhere."""
+    a0, a1, a2 = load(sweep, 0), load(sweep, LANES), load(sweep, 2 * LANES)
+    a3, a4, a5 = load(sweep, 3 * LANES), load(sweep, 4 * LANES), load(sweep, 5 * LANES)
+    store_six(block, at, a0)
+    store_six(block, at + width, a1)
+    store_six(block, at + 2 * width, a2)
+    store_six(block, at + 3 * width, a3)
+    store_six(block, at + 4 * width, a4)
+    store_six(block, at + 5 * width, a5)
+    if mirrored != at:
+        store_six_transposed(block, mirrored, width, a0, a1, a2, a3, a4, a5)
 
 
 @inner_kernel

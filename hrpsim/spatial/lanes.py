@@ -120,3 +120,58 @@ def minus_times(typing_context, a, b, x):
         return builder.fsub(a, product, flags=_FUSED)
 
     return _lanes(_lanes, _lanes, types.float64), generate
+
+
+@intrinsic
+def store_six(typing_context, array, at, a):
+    """Write the first six numbers of `a` to `array` from entry `at` on, counted row by row."""
+
+    def generate(context, builder, signature, arguments):
+        _store_six(context, builder, signature.args[0], *arguments)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, _lanes), generate
+
+
+@intrinsic
+def store_six_transposed(typing_context, array, at, stride, a, b, c, d, e, f):
+    """Write the k-th numbers of six lanes side by side from entry `at` + k `stride` on, k < 6."""
+
+    def generate(context, builder, signature, arguments):
+        array, at, stride, *rows = arguments
+        pairs = [
+            [_shuffled(builder, rows[r], rows[r + 1], _alternate(odd)) for odd in range(2)]
+            for r in (0, 2, 4)
+        ]
+        for k in range(6):
+            first, second, third = (pair[k % 2] for pair in pairs)
+            j = k - k % 2  # where the pair (row r, row r + 1) of lane k stands
+            four = [j, j + 1, LANES + j, LANES + j + 1]
+            column = _shuffled(builder, first, second, four + 4 * [0])
+            column = _shuffled(builder, column, third, [0, 1, 2, 3, LANES + j, LANES + j + 1, 0, 0])
+            _store_six(context, builder, signature.args[0], array, at, column)
+            at = builder.add(at, stride)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.intp, *6 * [_lanes]), generate
+
+
+def _alternate(odd):
+    """Return the mask that takes the even or the odd lanes of two vectors in turn."""
+    return [lane + side for lane in range(odd, LANES, 2) for side in (0, LANES)]
+
+
+def _shuffled(builder, a, b, mask):
+    """Return lanes of `a` and `b`, numbered on from those of `a`."""
+    kind = ir.VectorType(ir.IntType(32), len(mask))
+    return builder.shuffle_vector(a, b, ir.Constant(kind, mask))
+
+
+def _store_six(context, builder, array_type, array, at, a):
+    """Write four numbers and two, for a place of eight may reach into what comes next."""
+    data = context.make_array(array_type)(context, builder, array).data
+    for first, count in ((0, 4), (4, 2)):
+        part = _shuffled(builder, a, _NOTHING, list(range(first, first + count)))
+        place = builder.gep(data, [builder.add(at, ir.Constant(at.type, first))])
+        place = builder.bitcast(place, ir.VectorType(ir.DoubleType(), count).as_pointer())
+        builder.store(part, place, align=8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hrpsim.collision.carriers import new_carriers
 from hrpsim.collision.contacts import CONTACT, MANIFOLD, SHAPE, Collision
 from hrpsim.collision.meeting import new_meeting
 from hrpsim.collision.time_of_impact import MOTION
@@ -94,6 +95,7 @@ def joined_collision(
         lower=np.zeros((n, 3)),
         upper=np.zeros((n, 3)),
         moving=np.flatnonzero(shapes["body"] >= 0),
+        carriers=new_carriers(shapes),
         order=np.arange(n, dtype=np.int64),
         pairs=np.zeros((64 + 4 * n, 2), dtype=np.int64),
         manifold=np.zeros(1, dtype=MANIFOLD),

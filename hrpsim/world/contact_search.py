@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hrpsim.collision.candidates import refresh_candidates
+from hrpsim.collision.candidates import keep_candidates, refresh_candidates
 from hrpsim.collision.contacts import detect, recall_impulses
 from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.world.impact_times import any_fast, stop_fast
+from hrpsim.world.impact_times import any_fast, needs_every_shape, stop_fast
 from hrpsim.world.scene import SEMI_IMPLICIT
 from hrpsim.world.status import DONE, MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
 
@@ -53,6 +53,18 @@ def collide_shapes(s):
 def list_pairs(s):
     """List the pairs of shapes that may meet, if the last list may be short."""
     settings, tally = s.settings[0], s.tally[0]
+    tally.calm = 0
+    if tally.candidate_count >= 0 and not needs_every_shape(s):
+        tally.calm = keep_candidates(
+            s.forest,
+            s.kinematics,
+            settings.contact_margin,
+            settings.time_step,
+            settings.continuous,
+            s.collision,
+        )
+        if tally.calm:
+            return DONE
     count = refresh_candidates(
         s.forest,
         s.kinematics,
@@ -73,7 +85,7 @@ def list_pairs(s):
 @inlined_kernel
 def stop_drift(s):
     """Stop what passes through something on its way to the middle of the step."""
-    if not any_fast(s.collision):
+    if s.tally[0].calm or not any_fast(s.collision):
         return DONE
     copy_vector(s.work.q_start, s.work.q_swept)
     status = stop_fast(s, 0)

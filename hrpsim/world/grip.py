@@ -28,7 +28,8 @@ def hold_what_slips(s):
     """
     tally, due = s.tally[0], False
     for k in range(tally.island_count):
-        due = _begins_to_slip(s, s.islands.spans[k]) or due
+        if k != tally.direct_island or tally.split_rows == 0:  # split contacts are divided evenly
+            due = _begins_to_slip(s, s.islands.spans[k]) or due
     if not due:
         return DONE
     if s.late[GRIP] == 0:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.collision.candidates import FAST, list_candidates
+from hrpsim.collision.candidates import FAST, list_candidates, place_centers
 from hrpsim.collision.contacts import place_shape
 from hrpsim.collision.time_of_impact import find_turn, time_of_impact
 from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.kinematics.forward import update_poses
-from hrpsim.late import IMPACTS, call_with_scene
+from hrpsim.late import IMPACTS, RESTITUTION, call_with_scene
 from hrpsim.model.geometry import MESH, PLANE
 from hrpsim.model.system import FIXED, FREE
+from hrpsim.world.scene import RK4
 from hrpsim.world.status import DONE, MORE_CANDIDATES, NEEDS_KERNEL
 
 _PASSES = 4  # over the pairs: a tree that stops may come to lie in the way of another
@@ -38,6 +39,12 @@ def stop_fast(s, held):
         s.tally[0].needed = IMPACTS
         return NEEDS_KERNEL
     return call_with_scene(s, IMPACTS, (held,))
+
+
+@inlined_kernel
+def needs_every_shape(s):
+    """Return whether impacts, or stages that move the poses on, need the travel of all shapes."""
+    return s.late[RESTITUTION] != 0 or s.settings[0].integrator == RK4
 
 
 @inlined_kernel
@@ -70,8 +77,13 @@ def stop_all(s, held):
 @inlined_kernel
 def _anything_fast(s):
     """Return whether a shape is fast, the step's impacts on free bodies included."""
-    shapes, moving = s.collision.shapes, s.collision.moving
-    velocity, dt = s.velocity, s.settings[0].time_step
+    shapes, moving, settings = s.collision.shapes, s.collision.moving, s.settings[0]
+    velocity, dt = s.velocity, settings.time_step
+    if s.tally[0].calm:
+        if not _any_carrier_fast(s):
+            return False
+        margin, continuous = settings.contact_margin, settings.continuous
+        place_centers(s.forest, s.kinematics, margin, dt, continuous, s.collision)
     fast = False
     for k in range(moving.shape[0]):
         shape = shapes[moving[k]]
@@ -84,6 +96,24 @@ def _anything_fast(s):
             shape.travel = max(shape.travel, dt * (math.sqrt(going) + arm * math.sqrt(turning)))
         fast = fast or is_fast(shape)
     return fast
+
+
+@inlined_kernel
+def _any_carrier_fast(s):
+    """Return whether a shape on a free body may be fast, the step's impacts included."""
+    carriers, velocity = s.collision.carriers, s.velocity
+    for k in range(carriers.shape[0]):
+        carrier = carriers[k]
+        body = s.forest.bodies[carrier.body]
+        if body.joint_type != FREE:
+            continue
+        v = body.v_index
+        turning = velocity[v] ** 2 + velocity[v + 1] ** 2 + velocity[v + 2] ** 2
+        going = velocity[v + 3] ** 2 + velocity[v + 4] ** 2 + velocity[v + 5] ** 2
+        travel = s.settings[0].time_step * (math.sqrt(going) + carrier.extent * math.sqrt(turning))
+        if travel > FAST * carrier.thickness:
+            return True
+    return False
 
 
 @inner_kernel

@@ -24,13 +24,16 @@ _AT_REST = 1e-9  # [rad/s or m/s]
 
 @late_kernel
 def keep_momentum(s, at_end):
-    """Find at the start what momentum the trees are to have, or give it to them at the end."""
-    if not at_end:
-        s.tally[0].leaks = _find_fastest(s)
-        if s.tally[0].leaks:
-            _expect(s)
-    elif s.tally[0].leaks:
+    """Find at the start what momentum the trees are to have, or give it to them at the end.
+
+    Nothing is to be given where nothing `leaks`.
+    """
+    if at_end:
         _correct_roots(s)
+        return DONE
+    s.tally[0].leaks = _find_fastest(s)
+    if s.tally[0].leaks:
+        _expect(s)
     else:
         _forget(s)
     return DONE

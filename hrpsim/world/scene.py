@@ -41,6 +41,7 @@ SETTINGS = np.dtype(
 TALLY = np.dtype(
     [
         ("candidate_count", "i8"),  # -1: no list of candidate pairs yet
+        ("calm", "i8"),  # whether no shape is fast, nor far from where candidates were listed
         ("contact_count", "i8"),
         ("found_count", "i8"),  # contacts that the last step found, done or not
         ("new_count", "i8"),  # contacts that the last step did not have

@@ -10,6 +10,7 @@ from itertools import accumulate, compress
 
 import numpy as np
 
+from hrpsim.collision.carriers import new_carriers
 from hrpsim.collision.contacts import CONTACT
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import CollisionShape
@@ -165,8 +166,11 @@ class Sleeping:
     def _count_moving(self) -> None:
         """Note what moves, after shapes fell asleep or woke; pairs are looked for anew."""
         scene = self._scene
-        moving = np.flatnonzero(scene.collision.shapes["body"] >= 0)
-        self._scene = scene._replace(collision=scene.collision._replace(moving=moving))
+        shapes = scene.collision.shapes
+        collision = scene.collision._replace(
+            moving=np.flatnonzero(shapes["body"] >= 0), carriers=new_carriers(shapes)
+        )
+        self._scene = scene._replace(collision=collision)
         scene.tally["candidate_count"] = -1
         scene.tally["worst_row"] = -1
         scene.tally["asleep"] = len(self._island_of)

@@ -225,7 +225,7 @@ def integrate(s):
     status = DONE
     if s.settings[0].continuous:
         status = stop_at_impacts(s)
-    if keeps_momentum and status == DONE:
+    if keeps_momentum and s.tally[0].leaks and status == DONE:
         call_with_scene(s, MOMENTUM, (1,))
     return status
 

@@ -108,7 +108,7 @@ def test_fingers_on_prismatic_joints_hold_what_they_grip_hard_enough(share):
     fingers = "".join(FINGER.format(name=name, x=x, way=way) for name, x, way in sides)
     world = World(1e-3, sleeping=False)
     world.set_friction("default", "default", static=mu)
-    robot = world.add_robot(load_model(GRIPPER.format(fingers=fingers)))
+    robot = world.add_robot(load_model(GRIPPER.format(fingers=fingers), base="fixed"))
     half = math.sqrt(0.5)
     body = world.add_body(
         Capsule(0.01, 0.06), mass, position=(0.0, 0.0, 1.0), orientation=(half, 0.0, 0.0, half)

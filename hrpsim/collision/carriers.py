@@ -1,0 +1,104 @@
+"""Bodies that carry shapes: one look at a body tells that none of its shapes has moved far.
+
+A body that has gone d [m] and turned from R' to R since the candidate list was made has moved no
+centre of its shapes by more than d + |R - R'| arm, in the Frobenius norm. As long as that stays
+within what the list allows for, shapes that are in no pair of it need no look of their own.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hrpsim.compiled import inlined_kernel, inner_kernel
+
+CARRIER = np.dtype(
+    [
+        ("body", "i8"),
+        ("arm", "f8"),  # of the furthest centre of its shapes, from the body's origin [m]
+        ("extent", "f8"),  # of the furthest point of its shapes [m]
+        ("thickness", "f8"),  # of its thinnest shape [m]
+        ("slack", "f8"),  # least `listed_slack` of its shapes [m]; -1: the rest here is not known
+        ("listed_R", "f8", (3, 3)),  # its pose when the candidate list was made
+        ("listed_p", "f8", (3,)),  # [m]
+    ]
+)
+
+
+def new_carriers(shapes: np.ndarray) -> np.ndarray:
+    """Return the CARRIER records of the bodies that SHAPE records belong to."""
+    bodies = np.unique(shapes["body"][shapes["body"] >= 0])
+    carriers = np.zeros(len(bodies), dtype=CARRIER)
+    for carrier, body in zip(carriers, bodies, strict=True):
+        own = shapes[shapes["body"] == body]
+        arms = np.linalg.norm(own["placement_p"], axis=1)
+        carrier["body"], carrier["arm"] = body, arms.max()
+        carrier["extent"] = (arms + own["radius"]).max()
+        carrier["thickness"] = own["thickness"].min()
+        carrier["slack"] = -1.0
+    return carriers
+
+
+@inner_kernel
+def all_quiet(forest, kinematics, margin, time_step, fast, carriers):
+    """Return whether no shape can make the candidate list short, or be fast.
+
+    A shape is fast that moves more than `fast` times its thickness in a step.
+    """
+    for k in range(carriers.shape[0]):
+        carrier = carriers[k]
+        here = kinematics[carrier.body]
+        origin = kinematics[forest.bodies[carrier.body].root].origin
+        p, R = carrier.listed_p, carrier.listed_R
+        gone, turned = 0.0, 0.0
+        for r in range(3):
+            way = origin[r] + here.p[r] - p[r]
+            gone += way * way
+            for c in range(3):
+                turn = here.R[r, c] - R[r, c]
+                turned += turn * turn
+        travel = time_step * farthest_speed(here, carrier)
+        left = carrier.slack - travel - 0.5 * margin
+        moved = math.sqrt(gone) + math.sqrt(turned) * carrier.arm
+        if not (moved < left and travel <= fast * carrier.thickness):
+            return False
+    return True
+
+
+@inlined_kernel
+def farthest_speed(here, carrier):
+    """Return a bound on the speed of a body's shapes [m/s]."""
+    v, p = here.v, here.p
+    x = v[3] + v[1] * p[2] - v[2] * p[1]
+    y = v[4] + v[2] * p[0] - v[0] * p[2]
+    z = v[5] + v[0] * p[1] - v[1] * p[0]
+    turning = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+    return math.sqrt(x * x + y * y + z * z) + turning * carrier.extent
+
+
+@inner_kernel
+def forget_listing(carriers):
+    """Let no body know its pose when the candidate list was made."""
+    for k in range(carriers.shape[0]):
+        carriers[k].slack = -1.0
+
+
+@inner_kernel
+def note_listing(forest, kinematics, shapes, moving, carriers):
+    """Note the poses with which a candidate list was made."""
+    for k in range(carriers.shape[0]):
+        carrier = carriers[k]
+        here = kinematics[carrier.body]
+        origin = kinematics[forest.bodies[carrier.body].root].origin
+        carrier.slack = math.inf
+        for r in range(3):
+            carrier.listed_p[r] = origin[r] + here.p[r]
+            for c in range(3):
+                carrier.listed_R[r, c] = here.R[r, c]
+    k = 0
+    for place in range(moving.shape[0]):
+        shape = shapes[moving[place]]
+        while carriers[k].body != shape.body:
+            k = k + 1 if k + 1 < carriers.shape[0] else 0
+        carriers[k].slack = min(carriers[k].slack, shape.listed_slack)
