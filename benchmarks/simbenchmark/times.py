@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 from benchmarks.simbenchmark.host import Child, Ride, RideFailure, ride
-from benchmarks.simbenchmark.plan import TIMED_ENGINES, TimeTask
+from benchmarks.simbenchmark.plan import MOST_ROBOTS, TIMED_ENGINES, TimeTask
 from benchmarks.simbenchmark.store import Store
 from benchmarks.tables import number
 
@@ -34,7 +34,7 @@ def run_times(tasks, engines, store: Store, budget: float, quick: bool = False) 
             if time.monotonic() > until:
                 print(f"{task.name}: not measured, {budget:g} s are over", flush=True)
                 continue
-            found = measure(task, children, quick)
+            found = measure(task, children, until, quick)
             store.add_time(task.name, found)
             times = {name: number(1e6 * mean(one)) for name, one in found["engines"].items()}
             state = "quiet" if not found["busy"] else f"BUSY: {found['busy']}"
@@ -44,10 +44,12 @@ def run_times(tasks, engines, store: Store, budget: float, quick: bool = False) 
             child.end()
 
 
-def measure(task: TimeTask, children, quick: bool = False) -> dict:
-    """Return the record of a task."""
+def measure(task: TimeTask, children, until: float, quick: bool = False) -> dict:
+    """Return the record of a task; no second round begins after `until` on the monotonic clock."""
     rides, unable = {}, {}
     for name, child in children.items():
+        if task.count > MOST_ROBOTS.get(name, task.count):
+            continue
         found = ride(child, task.scene, task.time_step, task.count)
         if isinstance(found, Ride):
             rides[name] = found
@@ -56,7 +58,7 @@ def measure(task: TimeTask, children, quick: bool = False) -> dict:
     load, engines = os.getloadavg()[0], None
     while engines is None:
         try:
-            engines = _whole(rides, quick) if task.whole else _standing(rides, quick)
+            engines = _whole(rides, until, quick) if task.whole else _standing(rides, quick)
         except RideFailure as failure:  # then without that engine
             unable[failure.engine] = str(failure)
             del rides[failure.engine]
@@ -73,7 +75,7 @@ def measure(task: TimeTask, children, quick: bool = False) -> dict:
     }
 
 
-def _whole(rides: dict[str, Ride], quick: bool) -> dict:
+def _whole(rides: dict[str, Ride], until: float, quick: bool) -> dict:
     """Time slice after slice of the scene from its start, in turn.
 
     An engine stops where MOST seconds of one round are over, in the same slice in every round.
@@ -83,6 +85,10 @@ def _whole(rides: dict[str, Ride], quick: bool) -> dict:
     walls = {name: np.zeros((rounds, slices)) for name in rides}
     reach = dict.fromkeys(rides, slices)
     for round_ in range(rounds):
+        if round_ > 0 and time.monotonic() > until:
+            times = {name: array[:round_] for name, array in times.items()}
+            walls = {name: array[:round_] for name, array in walls.items()}
+            break
         for one in rides.values():
             one.restart()
         for k in range(slices):
@@ -104,8 +110,8 @@ def _standing(rides: dict[str, Ride], quick: bool) -> dict:
     rounds = 3 if quick else STANDING_ROUNDS
     counts = {}
     for name, one in rides.items():
-        one.run(20)
-        taken, _ = one.run(20)
+        first, _ = one.run(1)
+        taken, _ = one.run(20 if first < TURN else 1)
         counts[name] = int(np.clip(TURN / taken, 1, 1_000_000))
     begin, found = time.monotonic(), []
     while len(found) < rounds:
