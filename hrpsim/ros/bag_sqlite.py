@@ -6,17 +6,20 @@ plain tables are read here.
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Collection, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 from hrpsim import limits
 from hrpsim.ros.bag_contents import Channel, Stored
 
-_JOURNAL_END = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  # after the name of a file beside the journal
-_SMALLEST_ROW = 4  # bytes in a file
+_JOURNAL_END = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  # after the name of another journal
+_WORK = 10_000  # instructions of SQLite, about a thousand rows
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # an error that quotes a damaged schema is no text
 
 
@@ -27,6 +30,8 @@ class SqliteFile:
         self.path = path
         self.damage = ""
         self._channels: dict[int, Channel] | None = None
+        self._damage_of_topics = ""
+        self._folder: TemporaryDirectory | None = None  # of a copy
 
     def channels(self) -> dict[int, Channel]:
         """Return the channel of each topic."""
@@ -37,6 +42,7 @@ class SqliteFile:
                     "topics", "id", name="text", type="text", serialization_format="text"
                 )
             }
+            self._damage_of_topics = self.damage
         return self._channels
 
     def messages(self, wanted: Collection[int] | None) -> Iterator[Stored]:
@@ -47,6 +53,7 @@ class SqliteFile:
         ):
             if channel in channels and (wanted is None or channel in wanted):
                 yield Stored(channel, time, data)
+        self.damage = self.damage or self._damage_of_topics
 
     def _definition(self, name: str) -> str | None:
         kept, found = self.damage, None
@@ -72,40 +79,49 @@ class SqliteFile:
                 )
                 columns = ", ".join((first, *kinds))
                 query = f"SELECT {columns} FROM {table} NOT INDEXED WHERE {tests}"
-                most = self.path.stat().st_size // _SMALLEST_ROW  # pages may be shared without end
-                for number, row in enumerate(database.execute(query)):
-                    if number > most:
-                        raise sqlite3.DatabaseError("it has more rows than bytes")
-                    yield row
-        except _ERRORS as error:
+                _bound_work(database, self.path.stat().st_size)
+                yield from database.execute(query)
+        except (*_ERRORS, OSError) as error:
             self.damage = str(error)
 
     def _opened(self) -> sqlite3.Connection:
         """Return a connection that sees what a recorder had handed over, if it was killed."""
-        address = f"file:{quote(str(self.path.absolute()))}"
-        modes = ["ro&immutable=1"] if _names_others(self.path) else ["rw", "ro&immutable=1"]
-        failure: Exception = sqlite3.OperationalError("it cannot be opened")
-        for mode in modes:
-            with suppress(sqlite3.Error):
-                database = sqlite3.connect(f"{address}?mode={mode}", uri=True)
-                try:
-                    database.execute("PRAGMA trusted_schema = OFF")
-                    database.execute("SELECT count(*) FROM sqlite_master").fetchone()
-                    return database
-                except _ERRORS as error:
-                    failure = error
-                    database.close()
-        raise failure
+        database = sqlite3.connect(self._address(), uri=True)
+        try:
+            database.execute("PRAGMA trusted_schema = OFF")
+            database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except _ERRORS:
+            database.close()
+            raise
+        return database
+
+    def _address(self) -> str:
+        """Return the address of the file, or of a copy in which SQLite takes back what it must."""
+        beside = [self.path.with_name(f"{self.path.name}-{kind}") for kind in ("journal", "wal")]
+        beside = [path for path in beside if path.is_file() and not _names_others(path)]
+        if not beside:
+            return f"file:{quote(str(self.path.absolute()))}?mode=ro&immutable=1"
+        if self._folder is None:
+            self._folder = TemporaryDirectory(prefix="hrpsim_bag_")
+            for path in (self.path, *beside):
+                shutil.copyfile(path, Path(self._folder.name) / path.name)
+        return f"file:{quote(str(Path(self._folder.name) / self.path.name))}?mode=rw"
 
 
-def _names_others(path: Path) -> bool:
-    """Whether a journal beside a database names a file that SQLite would delete."""
-    journal = path.with_name(f"{path.name}-journal")
-    if not journal.is_file():
-        return False
+def _names_others(journal: Path) -> bool:
+    """Whether a journal names a file beside itself, which SQLite would delete, whatever it is."""
     with journal.open("rb") as file:
         file.seek(max(journal.stat().st_size - len(_JOURNAL_END), 0))
         return file.read() == _JOURNAL_END
+
+
+def _bound_work(database: sqlite3.Connection, size: int) -> None:
+    """Let a query end with sqlite3.Error once it has done more than `size` bytes can ask for.
+
+    Pages that several others name are rows without end. A row has over 4 bytes.
+    """
+    done, most = count(), 100 + size // 1000
+    database.set_progress_handler(lambda: next(done) > most, _WORK)
 
 
 def _refuse_programs(database: sqlite3.Connection, table: str) -> None:
