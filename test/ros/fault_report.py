@@ -3,7 +3,7 @@
     cd test && python -m ros.fault_report [kills] > ../docs/faults.md
 
 Each line says what is promised, what happened, and what was lost. `kills` is how many
-demonstrations are broken by killing one of their processes at a random moment (20).
+demonstrations are broken by killing one of their processes at a random moment (100).
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = """# Faults brought about on purpose
@@ -27,6 +30,7 @@ Made by `python -m ros.fault_report` in test/, with {cpus} processors under a lo
 | --- | --- | --- | --- |"""
 KINDS = {"node": "hrpsim.ros.node", "controller": "controller_node", "recorder": "ros.recorder"}
 LIMIT = 120.0  # [s]
+AT_ONCE = 2  # demonstrations that are broken beside each other
 
 
 def children_of(pid: int) -> dict[str, int]:
@@ -78,42 +82,113 @@ class Demonstration:
         return self.process.returncode, time.monotonic() - begin
 
 
+class Kill(NamedTuple):
+    """What came of a demonstration one of whose processes was killed."""
+
+    kind: str  # "demonstration": that which started the others
+    status: int | None
+    took: float  # [s] until it had ended
+    left: int  # processes that were still there 10 s later
+    messages: int | None  # that could be read of its bag; -1: none could, None: there was no bag
+
+
+def short_walk(folder: Path) -> Path:
+    """Write the first two seconds of a walk as sequence files; return their basename."""
+    base = folder / "short"
+    command = [sys.executable, "-m", "hrpsim.cli", "walk", "--pattern", "stepping"]
+    subprocess.run(
+        [*command, "--duration", "0.01", "--write-sequence", str(base)],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+    )
+    for file in folder.glob("short.*"):
+        lines = file.read_text().splitlines(keepends=True)
+        file.write_text("".join(lines[:400]))
+    return base
+
+
 def kills(folder: Path, count: int, seed: int = 15) -> None:
-    """Kill one process of each demonstration at a random moment of it."""
+    """Kill one process of each demonstration at a random moment of it, several at once."""
+    pattern = ("--pattern", str(short_walk(folder)))
+    whole = Demonstration(folder, *pattern)
+    begin = time.monotonic()
+    status, _ = whole.end()
+    length = time.monotonic() - begin
+    print(f"undisturbed: status {status} after {length:.0f} s", file=sys.stderr)
+    chance = random.Random(seed)
+    plans = ((n, chance.uniform(0.0, 1.5 * length), chance.random()) for n in range(2 * count))
+
+    def broken(plan: tuple[int, float, float]) -> Kill:
+        place = folder / f"kill_{plan[0]}"
+        place.mkdir()
+        try:
+            return kill_one(Demonstration(place, *pattern), *plan[1:])
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+    done: list[Kill] = []
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        while len(done) < count and (some := list(islice(plans, 4 * AT_ONCE))):
+            done += [kill for kill in pool.map(broken, some) if kill.kind != "none"]
+    for kind in ("demonstration", *KINDS):
+        tell_kills(kind, [kill for kill in done if kill.kind == kind])
+
+
+def kill_one(demonstration: Demonstration, moment: float, choice: float) -> Kill:
+    """Kill one of the processes that there are after `moment` [s]."""
+    deadline = time.monotonic() + moment
+    while time.monotonic() < deadline and demonstration.process.poll() is None:
+        time.sleep(0.01)
+    there = {"demonstration": demonstration.process.pid, **children_of(demonstration.process.pid)}
+    kind = sorted(there)[int(choice * len(there))]
+    if demonstration.process.poll() is not None:
+        kind = "none"  # it was over
+    else:
+        os.kill(there[kind], signal.SIGKILL)
+    status, took = demonstration.end()
+    deadline = time.monotonic() + 10.0
+    while (left := sum(map(is_there, there.values()))) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return Kill(kind, status, took, left, messages_in(demonstration.output / "bag"))
+
+
+def is_there(pid: int) -> bool:
+    """Whether a process runs."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def messages_in(bag: Path) -> int | None:
+    """Return how many messages of a bag can be read, -1 if it is refused, None without one."""
     from hrpsim.ros.bag_reader import BagError, message_counts
 
-    chance = random.Random(seed)
-    left_behind, times, statuses, readable, messages = 0, [], [], 0, []
-    bags = 0
-    for number in range(count):
-        kind = list(KINDS)[number % len(KINDS)]
-        demonstration = Demonstration(folder)
-        pid = demonstration.child(kind)
-        time.sleep(chance.uniform(0.0, 20.0))
-        others = children_of(demonstration.process.pid)
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except (ProcessLookupError, TypeError):
-            pass  # it was over
-        status, took = demonstration.end()
-        statuses.append(status)
-        times.append(took)
-        left_behind += sum(Path(f"/proc/{other}").exists() for other in others.values())
-        bag = demonstration.output / "bag"
-        if bag.exists() and any(bag.iterdir()):
-            bags += 1
-            try:
-                messages.append(sum(message_counts(bag).values()))
-                readable += 1
-            except BagError:
-                pass
+    if not bag.exists() or not any(file.stat().st_size for file in bag.iterdir()):
+        return None
+    try:
+        return sum(message_counts(bag).values())
+    except BagError:
+        return -1
+
+
+def tell_kills(kind: str, done: list[Kill]) -> None:
+    """Print the row of the kills of one kind of process."""
+    if not done:
+        return
+    statuses = [kill.status for kill in done]
     ends = ", ".join(f"{statuses.count(s)} with status {s}" for s in sorted(set(statuses), key=str))
+    bags = [kill.messages for kill in done if kill.messages is not None]
     row(
-        f"kill -9 of node, controller or recorder at {count} random moments of the demo",
-        "the demonstration ends with status 1 (0 if the walk was over) and no process stays",
-        f"{ends}; {max(times):.1f} s at most; {left_behind} processes left",
-        f"{readable} of {bags} bags read, {min(messages, default=0)} to "
-        f"{max(messages, default=0)} messages",
+        f"kill -9 of the {kind} at {len(done)} random moments of a short walk",
+        "the demonstration ends and no process stays"
+        if kind == "demonstration"
+        else "the demonstration ends with status 1 (0 if the walk was over) and no process stays",
+        f"{ends}; {max(kill.took for kill in done):.1f} s at most; "
+        f"{sum(kill.left for kill in done)} processes left",
+        f"{sum(count >= 0 for count in bags)} of {len(bags)} bags read, {min(bags, default=0)} to "
+        f"{max(bags, default=0)} messages",
     )
 
 
@@ -272,7 +347,7 @@ def row(*cells: str) -> None:
 
 def main() -> None:
     """Print the page."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     print(HEAD.format(cpus=os.cpu_count(), load=os.getloadavg()[0]))
     from hrpsim.ros.domain import PrivateDomain
 
