@@ -88,6 +88,11 @@ class ControllerNode:
         """Whether the controller is configured and both directions of the loop are connected."""
         return self.host is not None and self._commands.is_connected and self._states.is_connected
 
+    @property
+    def rejected_count(self) -> int:
+        """How many messages told no state."""
+        return self._states.rejections.count if self._states else 0
+
     def spin_once(self) -> bool:
         """Wait a little for what comes next and deal with it; return whether anything new came."""
         if self.host is None:
@@ -203,7 +208,9 @@ def _run(stop: StopSignal) -> int:
         controller = ControllerNode()
         stop.loop_started()
         _follow(controller, stop)
-        print(f"sent {controller.command_count} commands", flush=True)
+        rejected = controller.rejected_count
+        words = f", rejected {rejected} messages" if rejected else ""
+        print(f"sent {controller.command_count} commands{words}", flush=True)
         time.sleep(_LAST_WORD if controller.finished else 0.0)
         controller.stop()
         return 0
