@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+from hrpsim.arguments import MOST_STEPS, not_negative, positive
 from hrpsim.commands import (
     bench,
     check_urdf,
@@ -20,7 +21,6 @@ from hrpsim.commands import (
     warm_up,
     wrench_plot,
 )
-from hrpsim.commands.arguments import MOST_STEPS, not_negative, positive
 from hrpsim.commands.output import print_report, xacro_arguments
 from hrpsim.errors import HrpsimError
 from hrpsim.interrupts import Terminated, ends_while_computing, sigterm_raises

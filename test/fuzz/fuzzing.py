@@ -64,12 +64,16 @@ class Reader:
             self._process = None
             self._imported.clear()
 
-    def verdict(self, kind: str, data: bytes) -> str:
-        """Return "read" or "refused", or what went wrong with reading `data`."""
-        if kind not in self._imported:  # imports, and kernels that sound files need, are no hang
+    def warm_up(self, kind: str) -> None:
+        """Read the sound files first: imports, and kernels that are compiled, are no hang."""
+        if kind not in self._imported:
             for sound in seeds(kind):
                 self._answer(kind, sound, _START_TIME)
             self._imported.add(kind)
+
+    def verdict(self, kind: str, data: bytes) -> str:
+        """Return "read" or "refused", or what went wrong with reading `data`."""
+        self.warm_up(kind)
         return self._answer(kind, data, WORST_TIME)
 
     def _answer(self, kind: str, data: bytes, limit: float) -> str:
@@ -116,8 +120,10 @@ def fuzz(
     `seconds` is not 0.
     """
     finds: dict[str, Find] = {}
-    end, done = time.monotonic() + seconds, 0
+    done = 0
     with Reader(folder) as reader:
+        reader.warm_up(kind)
+        end = time.monotonic() + seconds
         while done < count if seconds == 0.0 else time.monotonic() < end:
             data = generate(kind, seed + done)
             what = reader.verdict(kind, data)

@@ -76,9 +76,10 @@ def read(kind: str, path: Path) -> None:
         path.write_bytes(path.read_bytes().replace(b"settle", b"settl"))
         load_world(path).scene  # noqa: B018  all arrays are made
     elif kind == "parameters":
-        from hrpsim.control.plugins import read_parameters
+        from hrpsim.control.parameters import read_parameters
+        from hrpsim.control.walk import Walk
 
-        read_parameters(path)
+        read_parameters(path, Walk.parameter_kinds)
     elif kind in ("keyframes", "csv_motion"):
         from hrpsim.analysis.motion_files import read_motion
 
