@@ -77,7 +77,7 @@ class StandController(Controller):
         for joint in self._joints:
             if joint not in places:
                 raise ControllerError(f"StandController: joint {joint!r} has no gains")
-        self._places = [places[name] for name in self._joints]
+        self._places = [places[joint] for joint in self._joints]
 
     def _positions(self, t: float) -> np.ndarray:
         return self.motion.joint_positions(t)[self._places]

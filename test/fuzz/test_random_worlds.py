@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from fuzz.found_worlds import FOUND
 from fuzz.fuzzing import first_seed, minutes
 from fuzz.random_worlds import load_kernels, outcome, recipe, shrunk
 
@@ -52,6 +53,11 @@ def test_what_goes_wrong_in_a_child_is_told():
 
 
 # -- what was found, shrunk ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fault", FOUND)
+def test_what_was_found_is_mended(fault):
+    assert outcome(FOUND[fault]) == ""
 
 
 def test_a_plate_thinner_than_rounding_lets_things_slide():

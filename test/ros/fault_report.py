@@ -17,9 +17,11 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = """# Faults brought about on purpose
@@ -272,6 +274,88 @@ rclpy.shutdown()
 """
 
 
+def clock_jumps(folder: Path) -> None:
+    """Let the wall clock of a node jump by a day to and two days fro while it runs in real time.
+
+    A library that HRPSIM_FAKE_CLOCK names stands between the node and its wall clock: to that it
+    adds the seconds (int64) at the start of the file that FAKE_OFFSET names. There is none here.
+    """
+    library = os.environ.get("HRPSIM_FAKE_CLOCK")
+    if not library:
+        return
+    from ros.conftest import Listener, Simulations
+
+    offset = np.memmap(folder / "offset", dtype=np.int64, mode="w+", shape=512)
+    faked = {"LD_PRELOAD": library, "FAKE_OFFSET": str(folder / "offset")}
+    before = dict(os.environ)
+    simulations, listener = Simulations(folder), Listener()
+    try:
+        os.environ.update(faked)
+        node = simulations.start(publish_rate=1000.0)
+        os.environ.clear()
+        os.environ.update(before)
+        arrivals: list[float] = []
+        clock = listener.collect("rosgraph_msgs/msg/Clock", "/clock")
+        begin, count = time.monotonic(), len(clock)
+        for jump in (0, 86_400, -86_400):
+            offset[0] = jump
+            end = time.monotonic() + 4.0
+            while time.monotonic() < end:
+                known = len(clock)
+                listener.spin(0.002)
+                arrivals += [time.monotonic()] * (len(clock) > known)
+        passed = time.monotonic() - begin
+        stamps = [1e9 * m.clock.sec + m.clock.nanosec for m in clock[count:]]
+        gaps = sum(b - a != 1e6 for a, b in pairwise(stamps))
+        pause = max(b - a for a, b in pairwise(arrivals))
+        answered = listener.call("/hrpsim/pause").success
+        row(
+            "the wall clock jumps by a day to and by two days fro",
+            "simulated time goes on in step with time that passes",
+            f"{1e-9 * (stamps[-1] - stamps[0]):.2f} s simulated in {passed:.2f} s, {gaps} stamps "
+            f"left out, longest pause of /clock {1e3 * pause:.0f} ms; requests answered: "
+            f"{answered}; node alive: {node.exit_code is None}",
+            "nothing",
+        )
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+        listener.close()
+        simulations.stop()
+
+
+def full_disk(folder: Path) -> None:
+    """Record to a file system of 8 MB until it is full."""
+    from ros.conftest import Simulations
+
+    from hrpsim.ros.bag_reader import message_counts
+
+    if os.geteuid() != 0:
+        return
+    simulations, bag = Simulations(folder), folder / "kept"
+    record = f'"{sys.executable}" -m hrpsim.cli record --output /mnt/bag'
+    script = f"mount -t tmpfs -o size=8M none /mnt && {record}; code=$?; cp -r /mnt/bag {bag}; exit $code"
+    try:
+        simulations.start(real_time_factor=0.0)
+        done = subprocess.run(
+            ["unshare", "-m", "sh", "-c", script],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=LIMIT,
+        )
+    finally:
+        simulations.stop()
+    size = sum(file.stat().st_size for file in bag.iterdir())
+    row(
+        "full disk: a recorder on a file system of 8 MB",
+        "it names the file and ends with status 1; what it wrote can be read",
+        f"status {done.returncode}: {(done.stdout.splitlines() or [''])[-1][-120:]}",
+        f"what came after {size} bytes; {sum(message_counts(bag).values())} messages read",
+    )
+
+
 def places(folder: Path) -> None:
     """Run the node where it can write nowhere, and as somebody whose it is not."""
     for name, promise, options in (
@@ -355,6 +439,8 @@ def main() -> None:
         os.environ.update(domain.environment())
         folder = Path(name)
         names_and_floods(folder)
+        clock_jumps(folder)
+        full_disk(folder)
         places(folder)
         pages(folder)
         stopped(folder)
