@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+from hrpsim.arguments import MOST_STEPS, not_negative, positive
 from hrpsim.commands import (
     bench,
     check_urdf,
@@ -20,10 +21,9 @@ from hrpsim.commands import (
     warm_up,
     wrench_plot,
 )
-from hrpsim.commands.arguments import MOST_STEPS, not_negative, positive
 from hrpsim.commands.output import print_report, xacro_arguments
 from hrpsim.errors import HrpsimError
-from hrpsim.interrupts import Terminated, ends_while_compiling, sigterm_raises
+from hrpsim.interrupts import Terminated, ends_while_computing, sigterm_raises
 from hrpsim.limits import MESSAGE_LENGTH
 
 _TRACEBACK = "HRPSIM_TRACEBACK"  # in the environment: faults of hrpsim's own show their traceback
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        with ends_while_compiling(), sigterm_raises():
+        with ends_while_computing(), sigterm_raises():
             return options.run(options)
     except (HrpsimError, OSError) as error:
         print(f"hrpsim: {' '.join(str(error).split())}", file=sys.stderr)

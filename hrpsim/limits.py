@@ -42,3 +42,14 @@ SEQUENCE_VALUES = 40_000_000  # numbers in one channel: 320 MB
 LINKS = 2_000  # of one robot
 COMPOUND_PARTS = 10_000  # of one shape, compounds within it counted
 COMPOUND_DEPTH = 20
+
+# Bags
+BAG_CHUNK = 100_000_000  # bytes of a chunk, message or text in a bag, packed or unpacked
+BAG_UNPACKED = 100_000_000  # bytes that all that is packed in a file may become,
+BAG_EXPANSION = 100  # or as many times the file's size if that is more
+BAG_UNSORTED = 200_000_000  # bytes of a topic's messages that lie in no order of time
+BAG_DEFINITION = 1_000_000  # characters of the definition of a type and of those in it
+BAG_TYPES = 500  # in a definition
+BAG_ARRAY = 10_000_000  # elements of an array of fixed size
+BAG_DEPTH = 50  # types within each other
+BAG_VALUES = 1_000_000  # texts and messages within one message

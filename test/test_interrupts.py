@@ -13,16 +13,44 @@ from hrpsim.resources import share_path
 SOON = 5.0  # [s] on a machine that is busy with other tests; 0.2 s on a quiet one
 COMPILING = """
 import ctypes, signal
-from hrpsim.interrupts import ends_while_compiling
+from hrpsim.interrupts import ends_while_computing
 
 libc = ctypes.CDLL(None)
 inside = {"__name__": "llvmlite.binding", "libc": libc}
 exec("def compile_module():\\n    for _ in range(60): libc.poll(None, 0, 500)", inside)
 for number in (signal.SIGINT, signal.SIGTERM):
     signal.signal(number, lambda *_: None)  # as if the call never came back to Python
-with ends_while_compiling(lambda: print("cleaned", flush=True)):
+with ends_while_computing(lambda: print("cleaned", flush=True)):
     print("busy", flush=True)
     inside["compile_module"]()
+"""
+
+
+STEPPING = """
+import hashlib, signal
+from hrpsim.interrupts import ends_while_computing
+
+inside = {"__name__": "hrpsim.world.world", "hashlib": hashlib}
+exec("def advance():\\n    hashlib.pbkdf2_hmac('sha256', b'', b'', 10**8)", inside)
+signal.signal(signal.SIGTERM, lambda *_: None)  # as if the call never came back to Python
+with ends_while_computing(lambda: print("cleaned", flush=True)):
+    print("busy", flush=True)
+    inside["advance"]()
+"""
+MANY_STEPS = """
+import signal
+import hrpsim
+from hrpsim.interrupts import ends_while_computing
+
+world = hrpsim.World()
+world.add_body(hrpsim.Sphere(1.0), 1.0)
+world.step()
+with ends_while_computing(lambda: print("cleaned", flush=True)):
+    print("busy", flush=True)
+    try:
+        world.step(10**12)
+    except KeyboardInterrupt:
+        print("served", flush=True)
 """
 
 
@@ -48,6 +76,20 @@ def test_a_compiler_that_does_not_come_back_is_no_obstacle(number):
     """Law: a signal ends the process while code runs that never returns to Python's handlers."""
     status, said, took = ended([sys.executable, "-c", COMPILING], number, "busy")
     assert status == 128 + number and "cleaned" in said
+    assert took < SOON
+
+
+def test_a_step_that_does_not_come_back_is_no_obstacle():
+    """Law: a single step is cut off with its process after 0.2 s of the processor's time."""
+    status, said, took = ended([sys.executable, "-c", STEPPING], signal.SIGTERM, "busy")
+    assert status == 128 + signal.SIGTERM and "cleaned" in said
+    assert took < SOON
+
+
+def test_many_steps_are_no_single_one():
+    """Law: between steps a signal is served as Python does, and the process lives on."""
+    status, said, took = ended([sys.executable, "-c", MANY_STEPS], signal.SIGINT, "busy")
+    assert status == 0 and "served" in said and "cleaned" not in said
     assert took < SOON
 
 

@@ -11,6 +11,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from hrpsim.cli import main
 from hrpsim.ros import bag_reader
+from hrpsim.ros.bag_files import StoredBag
 from hrpsim.ros.bag_reader import (
     BagError,
     lost_messages,
@@ -19,7 +20,6 @@ from hrpsim.ros.bag_reader import (
     points,
     topic_types,
 )
-from hrpsim.ros.bag_salvage import SalvagedBag
 
 TYPES = get_typestore(Stores.ROS2_JAZZY)
 POINT = "geometry_msgs/msg/PointStamped"
@@ -103,8 +103,8 @@ def test_a_damaged_chunk_costs_itself(tmp_path, capsys):
     data[place - 31 : place - 23] = b"\xff" * 8  # the length of a message's record
     file.write_bytes(data)
     (tmp_path / "bag" / "metadata.yaml").unlink()
-    salvaged = SalvagedBag(tmp_path / "bag")
-    assert 500 < salvaged.count < 600 and salvaged.missing
+    stored = StoredBag(tmp_path / "bag")
+    assert 500 < stored.count < 600 and stored.missing
 
 
 @pytest.mark.parametrize("storage", ["mcap", "sqlite3"])

@@ -18,7 +18,14 @@ import numpy as np
 from hrpsim import limits
 from hrpsim.analysis.motion import FixedFrom, Motion, motion_of_sequence
 from hrpsim.control.controller import controlled_joints
-from hrpsim.control.motion_sequence import COLUMNS, Channel, MotionSequence, SequenceError
+from hrpsim.control.motion_sequence import (
+    COLUMNS,
+    LARGEST_SAMPLE,
+    SHORTEST_STEP,
+    Channel,
+    MotionSequence,
+    SequenceError,
+)
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
 from hrpsim.yaml_text import read_text
@@ -59,12 +66,12 @@ def read_csv_motion(
             numbers[k] = [row[column] for column in columns]
         except ValueError:
             numbers[k] = math.nan
-        if not np.isfinite(numbers[k]).all():
+        if not np.all(np.abs(numbers[k]) <= LARGEST_SAMPLE):
             _complain(path, line, texts, [row[column] for column in columns])
         if progress is not None and k % _PROGRESS_ROWS == 0:
             progress("reading", k, len(rows))
     times = numbers[:, texts.index(TIME)]
-    late = np.flatnonzero(np.diff(times) <= 0.0)
+    late = np.flatnonzero(np.diff(times) < SHORTEST_STEP)
     if late.size:
         k = int(late[0])
         raise SequenceError(
@@ -118,15 +125,16 @@ def _check_header(path: Path, header: list[str], line: int, model: Model) -> Non
 
 
 def _complain(path: Path, line: int, names: list[str], cells: list[str]) -> None:
-    """Raise SequenceError for the first cell that is no finite number."""
+    """Raise SequenceError for the first cell that is no number or too large a one."""
     for name, text in zip(names, cells):
         try:
             value = float(text)
         except ValueError:
             value = math.nan
-        if not math.isfinite(value):
+        if not abs(value) <= LARGEST_SAMPLE:
             raise SequenceError(
-                f"{path}:{line}: column {name!r}: {text[:24]!r} is no finite number"
+                f"{path}:{line}: column {name!r}: {text[:24]!r} is no finite number "
+                f"up to {LARGEST_SAMPLE:g}"
             )
 
 

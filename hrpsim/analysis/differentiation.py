@@ -21,7 +21,7 @@ def differentiated(times, values, smoothing: float = 0.0):
     the middle are taken (Savitzky and Golay 1964); in the first and last half window those of the
     polynomial at the end. The times must then be evenly spaced. A window of less than seven
     samples would take nothing out and is refused with a SequenceError, as is one that is longer
-    than the motion.
+    than the motion, and as are times through which no spline can be put.
     """
     times, values = np.asarray(times, dtype=np.float64), np.asarray(values, dtype=np.float64)
     if smoothing > 0.0:
@@ -30,7 +30,10 @@ def differentiated(times, values, smoothing: float = 0.0):
     if order < 1:
         return values.copy(), np.zeros_like(values), np.zeros_like(values)
     order -= order % 2 == 0
-    spline = make_interp_spline(times, values, k=order)
+    try:
+        spline = make_interp_spline(times, values, k=order)
+    except (ValueError, np.linalg.LinAlgError) as error:
+        raise SequenceError(f"the times are too uneven for a spline: {error}") from error
     second = spline(times, 2) if order > 1 else np.zeros_like(values)
     return values.copy(), spline(times, 1), second
 

@@ -17,7 +17,7 @@ import yaml
 from scipy.interpolate import CubicSpline, PPoly
 
 from hrpsim.analysis.motion import FixedFrom, Motion, even_times, motion_of
-from hrpsim.control.motion_sequence import SequenceError
+from hrpsim.control.motion_sequence import LARGEST_SAMPLE, SHORTEST_STEP, SequenceError
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
 from hrpsim.yaml_text import read_yaml
@@ -57,7 +57,7 @@ def read_keyframes(path, model: Model, *, period: float | None = None) -> Motion
     path = Path(path)
     interpolation, frames = _read_document(path)
     times = np.array([_time(path, frame) for frame in frames])
-    late = np.flatnonzero(np.diff(times) <= 0.0)
+    late = np.flatnonzero(np.diff(times) < SHORTEST_STEP)
     if late.size:
         k = int(late[0]) + 1
         raise SequenceError(
@@ -164,8 +164,11 @@ def _number(path: Path, name: str, node) -> float:
         value = float(node.value)
     except (TypeError, ValueError):
         value = np.nan
-    if not np.isfinite(value):
-        raise SequenceError(f"{path}:{_line(node)}: {name}: {node.value!s:.24} is no finite number")
+    if not abs(value) <= LARGEST_SAMPLE:
+        raise SequenceError(
+            f"{path}:{_line(node)}: {name}: {node.value!s:.24} is no finite number "
+            f"up to {LARGEST_SAMPLE:g}"
+        )
     return value
 
 

@@ -8,7 +8,7 @@ import warnings
 from dataclasses import asdict
 from pathlib import Path
 
-from hrpsim.commands.arguments import whole
+from hrpsim.arguments import whole
 from hrpsim.commands.output import print_report, xacro_arguments
 from hrpsim.errors import ModelWarning
 

@@ -6,8 +6,8 @@ import argparse
 import json
 from pathlib import Path
 
+from hrpsim.arguments import port, positive
 from hrpsim.commands import view
-from hrpsim.commands.arguments import port, positive
 from hrpsim.errors import HrpsimError, WorldError
 
 WORLD = "config/crane.yaml"

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from hrpsim.commands.arguments import not_negative, positive
+from hrpsim.arguments import not_negative, positive
 from hrpsim.errors import HrpsimError
 
 _QUIET = 1.0  # [s] between two lines of progress, and before the first

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from hrpsim.commands.arguments import port
+from hrpsim.arguments import port
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

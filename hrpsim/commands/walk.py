@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from hrpsim.arguments import not_negative, positive, whole
 from hrpsim.commands import view
-from hrpsim.commands.arguments import not_negative, positive, whole
 from hrpsim.errors import HrpsimError, WorldError
 
 WORLD = "config/walking_demo.yaml"
@@ -246,9 +246,12 @@ def _xacro_arguments(options: argparse.Namespace) -> dict[str, str]:
 
 def _parameters(options: argparse.Namespace) -> dict[str, Any]:
     """Return the controller's parameters: those of the file, overridden by the options."""
-    from hrpsim.control.plugins import read_parameters
+    from hrpsim.control.parameters import read_parameters
+    from hrpsim.control.walk import Walk
 
-    parameters = read_parameters(options.parameters) if options.parameters else {}
+    parameters = {}
+    if options.parameters:
+        parameters = read_parameters(options.parameters, Walk.parameter_kinds)
     if options.pattern is not None:
         parameters["pattern"] = options.pattern
     if options.no_stabilizer:
@@ -260,7 +263,7 @@ def _parameters(options: argparse.Namespace) -> dict[str, Any]:
 
 def _asked_for(options: argparse.Namespace) -> dict[str, Any]:
     """Return the pattern, and whether there is a stabiliser, as the controller has them."""
-    from hrpsim.control.plugins import read_parameters
+    from hrpsim.control.parameters import read_parameters
     from hrpsim.resources import share_path
 
     values = {**read_parameters(share_path("config/walk_controller.yaml")), **_parameters(options)}

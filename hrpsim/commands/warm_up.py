@@ -8,7 +8,7 @@ import os
 import time
 from concurrent.futures import ProcessPoolExecutor
 
-from hrpsim.commands.arguments import whole
+from hrpsim.arguments import whole
 
 STEP, READING = "step", "reading"
 _ROBOT = """<robot name="warm_up"><link name="base"/><link name="arm"><inertial><mass value="1"/>

@@ -18,13 +18,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from hrpsim.errors import HrpsimError
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
+from hrpsim.schema import Kind
 
 
 class ControllerError(HrpsimError, ValueError):
@@ -72,6 +73,7 @@ class Controller(ABC):
     """
 
     period: float = 0.005  # [s] of simulated time between two calls of `control`
+    parameter_kinds: ClassVar[Mapping[str, Kind] | None] = None  # by name; None: not checked
     finished: bool = False  # set it once there is nothing left to do; the host then stops
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:  # noqa: B027

@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.control.controller import Command, Controller, ControllerError, State
+from hrpsim.control.parameters import PERIOD, checked
 from hrpsim.dynamics.functions import inverse_dynamics
-from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
+from hrpsim.schema import numeric
+from hrpsim.values import POSITIVE
 
 JOINTS = ("crane_x", "crane_y", "crane_z", "crane_yaw", "left_knuckle")
 PARAMETERS = {
@@ -47,9 +49,13 @@ class Crane(Controller):
     height of the middle of the pads when the arms hang straight down.
     """
 
+    parameter_kinds = {
+        name: numeric(PERIOD if name == "period" else POSITIVE) for name in PARAMETERS
+    }
+
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
         """Take the parameters. ControllerError for an unknown one, a bad value or another robot."""
-        values = _checked(parameters)
+        values = PARAMETERS | checked("crane", self.parameter_kinds, parameters)
         missing = [name for name in (*JOINTS, _WRIST) if name not in model.joint_names]
         if missing or model.base != "fixed":
             raise ControllerError(
@@ -155,19 +161,6 @@ def stopping_speed(way, speed, acceleration, period):
     """
     left = np.maximum(way - 0.5 * period * speed, 0.0)
     return acceleration * (np.sqrt(period**2 + 2.0 * left / acceleration) - period)
-
-
-def _checked(parameters: Mapping[str, Any]) -> dict[str, float]:
-    values = dict(PARAMETERS)
-    for name, value in parameters.items():
-        if name not in PARAMETERS:
-            raise ControllerError(f"crane: {unknown_name('parameter', name, PARAMETERS)}")
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ControllerError(f"crane: {name} must be a number, got {value!r}")
-        if not (math.isfinite(value) and value > 0.0):
-            raise ControllerError(f"crane: {name} must be positive and finite, got {value!r}")
-        values[name] = float(value)
-    return values
 
 
 def _followers(model: Model, places: list[int]) -> np.ndarray:

@@ -20,6 +20,10 @@ COLUMNS = {
 }
 
 
+LARGEST_SAMPLE = 1e9  # of times [s] and values: derivatives stay far from overflow
+SHORTEST_STEP = 1e-9  # [s]
+
+
 class SequenceError(HrpsimError, ValueError):
     """A motion sequence, or a file of one, that does not hold together; the message says where."""
 
@@ -32,7 +36,7 @@ class Channel:
     pass a sample at the mean of the slopes on both sides, or rest there where the direction
     changes, where it stands still beside, and at both ends. They never leave the interval between
     two samples (docs/control.md, "Motion files"). Raises SequenceError for times that do not
-    ascend, values that are not finite, or shapes that do not fit.
+    ascend, numbers beyond LARGEST_SAMPLE or not finite, or shapes that do not fit.
     """
 
     times: np.ndarray  # ascending (n,) [s]
@@ -49,10 +53,12 @@ class Channel:
                 f"{times.shape} and {values.shape}"
             )
         for what, array in (("time", times), ("value", values)):
-            if not np.isfinite(array).all():
-                at = tuple(np.argwhere(~np.isfinite(array))[0])
-                raise SequenceError(f"sample {at[0]} has a {what} that is not finite: {array[at]}")
-        late = np.flatnonzero(np.diff(times) <= 0.0)
+            within = np.abs(array) <= LARGEST_SAMPLE
+            if not within.all():
+                at = tuple(np.argwhere(~within)[0])
+                bound = f"not finite or beyond {LARGEST_SAMPLE:g}"
+                raise SequenceError(f"sample {at[0]} has a {what} that is {bound}: {array[at]}")
+        late = np.flatnonzero(np.diff(times) < SHORTEST_STEP)
         if late.size:
             k = int(late[0])
             raise SequenceError(

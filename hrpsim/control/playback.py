@@ -10,10 +10,13 @@ import numpy as np
 
 from hrpsim.control.controller import Command, Controller, State, controlled_joints
 from hrpsim.control.motion_sequence import MotionSequence, SequenceError
+from hrpsim.control.parameters import PERIOD, checked
 from hrpsim.control.quintic import smooth_step
 from hrpsim.control.sequence_files import read_sequence
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
+from hrpsim.schema import flag, listing, name, null_or, numeric, scalar
+from hrpsim.values import NOT_NEGATIVE
 
 # As hrpsys chooses the time to the first sample when it is told none: mean speed, shortest time.
 _APPROACH_SPEED = 0.5  # [rad/s]
@@ -37,6 +40,14 @@ class Playback(Controller):
     period as feed-forward: exactly the motion of a host that ramps the targets over the period.
     """
 
+    parameter_kinds = {
+        "sequence": null_or(scalar),
+        "joint_names": null_or(listing(name)),
+        "period": numeric(PERIOD),
+        "transition": null_or(numeric(NOT_NEGATIVE)),
+        "feed_forward": flag,
+    }
+
     def __init__(self, sequence: MotionSequence | None = None, period: float = 0.005):
         self.sequence = sequence
         self.period = period
@@ -45,10 +56,7 @@ class Playback(Controller):
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
         """Read the sequence. Raises SequenceError for files or parameters that do not fit."""
-        known = ("sequence", "joint_names", "period", "transition", "feed_forward")
-        for name in parameters:
-            if name not in known:
-                raise SequenceError(f"playback: {unknown_name('parameter', name, known)}")
+        parameters = checked("playback", self.parameter_kinds, parameters, SequenceError)
         if parameters.get("sequence") is not None:
             names = parameters.get("joint_names")
             self.sequence = read_sequence(parameters["sequence"], model, names)
@@ -56,18 +64,14 @@ class Playback(Controller):
             raise SequenceError("playback needs the parameter 'sequence', the basename of a set")
         if "period" in parameters:
             self.period = parameters["period"]
-        self.transition = _checked_transition(parameters.get("transition"))
+        self.transition = parameters.get("transition")
         self.feed_forward = parameters.get("feed_forward", True)
-        if not isinstance(self.feed_forward, bool):
-            raise SequenceError(
-                f"playback: feed_forward must be true or false, got {self.feed_forward!r}"
-            )
         joints = controlled_joints(model)
-        for name in self.sequence.joint_names:
-            if name not in joints:
-                message = unknown_name("joint", name, joints, limit=len(joints))
+        for joint in self.sequence.joint_names:
+            if joint not in joints:
+                message = unknown_name("joint", joint, joints, limit=len(joints))
                 raise SequenceError(f"playback: the sequence moves a joint that is not: {message}")
-        self._columns = [joints.index(name) for name in self.sequence.joint_names]
+        self._columns = [joints.index(joint) for joint in self.sequence.joint_names]
 
     def initialize(self, state: State) -> None:
         """Sample the whole motion, from the posture measured now."""
@@ -118,15 +122,3 @@ def _approach_time(distance: float) -> float:
     if distance <= _ALREADY_THERE:
         return 0.0
     return max(distance / _APPROACH_SPEED, _SHORTEST_APPROACH)
-
-
-def _checked_transition(given) -> float | None:
-    if given is None:
-        return None
-    try:
-        transition = float(given)
-    except (TypeError, ValueError):
-        transition = -1.0
-    if not (0.0 <= transition < np.inf):
-        raise SequenceError(f"playback: transition must be a time >= 0 s, got {given!r}")
-    return transition

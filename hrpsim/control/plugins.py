@@ -1,4 +1,4 @@
-"""Finding a user's controller by name, and its parameters in a file."""
+"""Finding a user's controller by name."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ import importlib.util
 import inspect
 import sys
 from pathlib import Path
-from typing import Any
 
 from hrpsim.control.controller import Controller, ControllerError
-from hrpsim.errors import shown_value, unknown_name
-from hrpsim.yaml_text import read_yaml
+from hrpsim.errors import unknown_name
 
 
 def find_controller(name: str) -> type[Controller]:
@@ -37,24 +35,6 @@ def find_controller(name: str) -> type[Controller]:
             "that has a method control"
         )
     return found
-
-
-def read_parameters(path: str | Path) -> dict[str, Any]:
-    """Return the parameters of a controller from a YAML file, a mapping of names to values.
-
-    Raises ControllerError that names the file, and the line of what is no YAML.
-    """
-    path = Path(path).expanduser()
-    content = read_yaml(path, ControllerError, "parameters file").data
-    if content is None:
-        return {}
-    if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
-        shown = f"keys {shown_value(list(content))}" if isinstance(content, dict) else ""
-        raise ControllerError(
-            f"parameters file {str(path)!r}: expected a mapping of names to values, got "
-            f"{shown or shown_value(content)}"
-        )
-    return content
 
 
 def _is_controller(value) -> bool:

@@ -15,9 +15,11 @@ from hrpsim.control.controller import (
     State,
     controlled_joints,
 )
+from hrpsim.control.parameters import PERIOD, checked
 from hrpsim.control.stand_motion import StandMotion
-from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
+from hrpsim.schema import integer, listing, name, numeric
+from hrpsim.values import NOT_NEGATIVE, Range
 
 _NEAR = 0.1  # [rad]
 _MOTION_PARAMETERS = ("soles", "squat_depth", "step_height", "steps_per_foot")
@@ -33,12 +35,18 @@ class StandController(Controller):
     the motion stays smooth where states are missed.
     """
 
+    parameter_kinds = {
+        "period": numeric(PERIOD),
+        "duration": numeric(NOT_NEGATIVE),
+        "soles": listing(name, 2, 2, "a list of two links"),
+        "squat_depth": numeric(Range(0.0, 10.0, "m")),
+        "step_height": numeric(Range(0.0, 10.0, "m")),
+        "steps_per_foot": integer(0, 100),
+    }
+
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
         """Plan the motion from half-sitting; ControllerError for a parameter that is none."""
-        known = ("period", "duration", *_MOTION_PARAMETERS)
-        for name in parameters:
-            if name not in known:
-                raise ControllerError(f"StandController: {unknown_name('parameter', name, known)}")
+        parameters = checked("StandController", self.parameter_kinds, parameters)
         self.period = parameters.get("period", self.period)
         self._duration = parameters.get("duration", 0.0)
         self._options = {k: v for k, v in parameters.items() if k in _MOTION_PARAMETERS}
@@ -65,11 +73,11 @@ class StandController(Controller):
 
     def _plan(self, start: dict[str, float]) -> None:
         self.motion = StandMotion(self._model, start, **self._options)
-        places = {name: k for k, name in enumerate(self.motion.joint_names)}
-        for name in self._joints:
-            if name not in places:
-                raise ControllerError(f"StandController: joint {name!r} has no gains")
-        self._places = [places[name] for name in self._joints]
+        places = {joint: k for k, joint in enumerate(self.motion.joint_names)}
+        for joint in self._joints:
+            if joint not in places:
+                raise ControllerError(f"StandController: joint {joint!r} has no gains")
+        self._places = [places[joint] for joint in self._joints]
 
     def _positions(self, t: float) -> np.ndarray:
         return self.motion.joint_positions(t)[self._places]

@@ -19,8 +19,8 @@ from hrpsim.control.controller import (
 from hrpsim.control.foot import foot_of
 from hrpsim.control.footsteps import PATTERNS
 from hrpsim.control.motion_sequence import Channel, MotionSequence, SequenceError
+from hrpsim.control.parameters import PERIOD, checked, read_parameters
 from hrpsim.control.playback import Playback
-from hrpsim.control.plugins import read_parameters
 from hrpsim.control.sequence_files import read_sequence
 from hrpsim.control.stabilizer import Gains, Stabilizer
 from hrpsim.control.state_estimation import StateEstimator
@@ -29,11 +29,12 @@ from hrpsim.control.walking_pattern import walking_pattern
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
 from hrpsim.resources import share_path
+from hrpsim.schema import flag, numeric, scalar
+from hrpsim.values import NOT_NEGATIVE, POSITIVE
 
 SOLES = ("l_sole", "r_sole")
 _GAINS = tuple(field.name for field in fields(Gains))
-_OWN = ("pattern", "stabilizer", "period", "hold")
-_MAY_BE_ZERO = ("hold", "servo_lag", "integral_rate", "integral_limit", "support_margin")
+_MAY_BE_ZERO = ("servo_lag", "integral_rate", "integral_limit", "support_margin")
 _NEAR = 0.02  # [rad]: as far from the first posture the stabiliser takes over at once
 
 
@@ -49,6 +50,14 @@ class Walk(Controller):
     without a stabiliser.
     """
 
+    parameter_kinds = {
+        "pattern": scalar,
+        "stabilizer": flag,
+        "period": numeric(PERIOD),
+        "hold": numeric(NOT_NEGATIVE),
+        **{name: numeric(NOT_NEGATIVE if name in _MAY_BE_ZERO else POSITIVE) for name in _GAINS},
+    }
+
     def __init__(self, sequence: MotionSequence | None = None):
         self.sequence = sequence
         self.signals: dict[str, Any] = {}
@@ -63,18 +72,7 @@ class Walk(Controller):
         what reading or planning the motion raises.
         """
         values = read_parameters(share_path("config/walk_controller.yaml"))
-        known = (*_OWN, *_GAINS)
-        for name in parameters:
-            if name not in known:
-                message = unknown_name("parameter", name, known, limit=len(known))
-                raise ControllerError(f"walk: {message}")
-        values.update(parameters)
-        for name in ("period", "hold", *_GAINS):
-            values[name] = _number(name, values[name])
-        if not isinstance(values["stabilizer"], bool):
-            raise ControllerError(
-                f"walk: stabilizer must be true or false, got {values['stabilizer']!r}"
-            )
+        values.update(checked("walk", self.parameter_kinds, parameters))
         self.period, self._hold = values["period"], values["hold"]
         if self.sequence is None or parameters.get("pattern") is not None:
             self.sequence = _motion(model, values["pattern"])
@@ -144,14 +142,3 @@ def _motion(model: Model, pattern) -> MotionSequence:
             raise
         message = unknown_name("pattern", name, PATTERNS)
         raise ControllerError(f"walk: {message}; nor is it a set of files: {error}") from error
-
-
-def _number(name: str, value) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = -1.0
-    if not 0.0 <= number < np.inf or (number == 0.0 and name not in _MAY_BE_ZERO):
-        least = "not negative" if name in _MAY_BE_ZERO else "positive"
-        raise ControllerError(f"walk: {name} must be a finite number, {least}, got {value!r}")
-    return number

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 
 from lxml import etree
@@ -267,13 +268,13 @@ def _parse_standard(document: Document, links: dict, joints: dict) -> tuple[dict
 
     standard = etree.Element("robot", name="standard")
     for element in (*links.values(), *joints.values()):
-        copy = etree.fromstring(etree.tostring(element, with_tail=False))
+        copy = deepcopy(element)
         for visual in copy.findall("visual"):
             copy.remove(visual)
         standard.append(copy)
     try:
         with _quiet_parser():
-            robot = urdf.Robot.from_xml_string(etree.tostring(standard))
+            robot = urdf.Robot.from_xml_string(etree.tostring(standard, encoding="utf-8"))
     except Exception as cause:  # the parser raises bare Exception and AssertionError
         raise ModelError(f"{document.label}: {cause}") from cause
     return dict(robot.link_map), dict(robot.joint_map)

@@ -19,6 +19,7 @@ _ENCODING = re.compile(
     r"utf-?(8|16|32)(-sig|-?[lb]e)?|(us-)?ascii|iso-?8859-?\d+|latin-?1|windows-125\d"
 )
 
+_NAMES = {"name", "link", "joint", "reference"}  # attributes; spaces around them mean nothing
 _DECLARED_ENCODING = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
 
 
@@ -75,6 +76,9 @@ class Document:
             raise ModelError(f"{label}: holds no element")
         if self.root.getroottree().docinfo.internalDTD is not None:
             self.fail(self.root, "a document type or entities are not allowed")
+        for element in self.root.iter(etree.Element):
+            for key in _NAMES.intersection(element.attrib):
+                element.set(key, element.get(key).strip())
         if self.root.tag != "robot":
             self.fail(self.root, f"the root element is <{self.root.tag}>, a URDF needs <robot>")
 

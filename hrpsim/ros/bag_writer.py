@@ -23,7 +23,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from hrpsim.errors import HrpsimError
-from hrpsim.ros.bag_reader import LOST_MESSAGES
+from hrpsim.ros.bag_files import LOST_MESSAGES
 
 _KEEP_SIZE = 1_000_000  # bytes that are handed over to the system at once, at most
 

@@ -16,7 +16,6 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 
-import yaml
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.executors import SingleThreadedExecutor
@@ -25,6 +24,7 @@ from rclpy.node import Node
 from hrpsim.control import controller_host, plugins
 from hrpsim.control.controller import Command
 from hrpsim.control.controller_host import ControllerHost
+from hrpsim.control.parameters import read_parameters
 from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.model.load import BASES
 from hrpsim.model.model import Model
@@ -32,6 +32,7 @@ from hrpsim.ros.controller_topics import CommandPublisher, DescriptionListener, 
 from hrpsim.ros.program import run_program
 from hrpsim.ros.stamps import Stamp
 from hrpsim.ros.stop_signal import StopSignal
+from hrpsim.yaml_text import parse_yaml
 
 _PACKAGE = Path(__file__).parents[1]
 _NANOSECONDS = 1_000_000_000
@@ -65,7 +66,8 @@ class ControllerNode:
         if not given["controller"]:
             raise HrpsimError("no controller: give -p controller:=module:Class")
         self._controller = plugins.find_controller(given["controller"])()
-        self._parameters = _own_parameters(given["parameters_file"], given["parameters"])
+        kinds = self._controller.parameter_kinds
+        self._parameters = _own_parameters(given["parameters_file"], given["parameters"], kinds)
         self._lockstep = given["lockstep"]
         self._lead_ns = round(given["lead"] * _NANOSECONDS)
         self._description = DescriptionListener(self.node, given["base"])
@@ -87,6 +89,11 @@ class ControllerNode:
     def is_ready(self) -> bool:
         """Whether the controller is configured and both directions of the loop are connected."""
         return self.host is not None and self._commands.is_connected and self._states.is_connected
+
+    @property
+    def rejected_count(self) -> int:
+        """How many messages told no state."""
+        return self._states.rejections.count if self._states else 0
 
     def spin_once(self) -> bool:
         """Wait a little for what comes next and deal with it; return whether anything new came."""
@@ -174,17 +181,14 @@ def _declare(node: Node, name: str, default, text: str):
         raise HrpsimError(str(error)) from error
 
 
-def _own_parameters(file: str, texts: list[str]) -> dict:
+def _own_parameters(file: str, texts: list[str], kinds) -> dict:
     """Return the controller's parameters: those of the file, overridden one by one."""
-    parameters = plugins.read_parameters(file) if file else {}
+    parameters = read_parameters(file, kinds) if file else {}
     for text in filter(None, texts):
         name, separator, value = text.partition(":=")
         if not separator or not name:
             raise HrpsimError(f"parameters: expected 'name:=value', got {text!r}")
-        try:
-            parameters[name] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise HrpsimError(f"parameters: the value in {text!r} is no YAML") from error
+        parameters[name] = parse_yaml(value, f"parameters: {name}", HrpsimError).data
     return parameters
 
 
@@ -203,7 +207,9 @@ def _run(stop: StopSignal) -> int:
         controller = ControllerNode()
         stop.loop_started()
         _follow(controller, stop)
-        print(f"sent {controller.command_count} commands", flush=True)
+        rejected = controller.rejected_count
+        words = f", rejected {rejected} messages" if rejected else ""
+        print(f"sent {controller.command_count} commands{words}", flush=True)
         time.sleep(_LAST_WORD if controller.finished else 0.0)
         controller.stop()
         return 0

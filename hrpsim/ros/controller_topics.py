@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
@@ -14,7 +16,9 @@ from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
 from hrpsim.ros import qos
+from hrpsim.ros.faults import Faults
 from hrpsim.ros.polling import PolledSubscription
+from hrpsim.ros.rejections import Rejections
 from hrpsim.ros.robot_publishers import sensor_topic
 from hrpsim.ros.serialized_template import SerializedTemplate
 from hrpsim.ros.stamps import Stamp
@@ -39,9 +43,14 @@ class DescriptionListener:
 
 
 class StateListener:
-    """Puts joint_states and the sensors' messages of one stamp together to a `State`."""
+    """Puts joint_states and the sensors' messages of one stamp together to a `State`.
+
+    `rejections` counts and names the messages that are none: of other joints, with values that are
+    missing or not finite.
+    """
 
     def __init__(self, node: Node, model: Model):
+        self.rejections = Rejections(node.get_logger(), Faults(node.get_logger))
         self._joint_names = controlled_joints(model)
         self._sensors = {
             sensor_topic(sensor): sensor
@@ -64,10 +73,7 @@ class StateListener:
         return all(s.publisher_count() > 0 for s in self._subscriptions.values())
 
     def wait(self, longest: float) -> tuple[Stamp, State] | None:
-        """Return the newest complete state and its stamp; None after `longest` [s, wall].
-
-        Raises HrpsimError for joint_states that lack what a controller measures.
-        """
+        """Return the newest complete state and its stamp; None after `longest` [s, wall]."""
         self._take_all()
         stamp = self._complete()
         if stamp is None:
@@ -88,11 +94,35 @@ class StateListener:
         for topic, subscription in self._subscriptions.items():
             arrived = self._arrived[topic]
             for message, _ in subscription.take_all():
+                if not self.rejections.follow(self._check, message, subscription.topic):
+                    continue
                 stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec)
                 arrived.pop(stamp, None)  # a repeated one is new: the newest stands last
                 arrived[stamp] = message
                 if len(arrived) > qos.COMMAND.depth:
                     del arrived[next(iter(arrived))]
+
+    def _check(self, message) -> None:
+        """Raise HrpsimError for a message that tells no state."""
+        if isinstance(message, JointState):
+            if message.name != self._names:
+                self._places, self._names = self._places_in(message), message.name
+            fields = {name: getattr(message, name) for name in ("position", "velocity", "effort")}
+            for field, values in fields.items():
+                if len(values) != len(message.name):
+                    raise HrpsimError(
+                        f"{len(values)} values in {field!r} for {len(message.name)} names"
+                    )
+                if not np.isfinite(np.asarray(values)[self._places]).all():
+                    raise HrpsimError(f"{field!r} has values that are not finite")
+            return
+        if isinstance(message, Imu):
+            parts = message.orientation, message.angular_velocity, message.linear_acceleration
+            numbers = [*_quaternion(parts[0]), *_vector(parts[1]), *_vector(parts[2])]
+        else:
+            numbers = [*_vector(message.wrench.force), *_vector(message.wrench.torque)]
+        if not all(map(math.isfinite, numbers)):
+            raise HrpsimError("it has values that are not finite")
 
     def _complete(self) -> Stamp | None:
         """Return the newest stamp that all topics have."""
@@ -140,16 +170,11 @@ class StateListener:
 
     def _places_in(self, joints: JointState) -> np.ndarray:
         """Return where the controlled joints stand in a message."""
+        places = {name: place for place, name in enumerate(joints.name)}
         for name in self._joint_names:
-            if name not in joints.name:
-                raise HrpsimError(f"joint_states: {unknown_name('joint', name, joints.name)}")
-        for field in ("position", "velocity", "effort"):
-            if len(getattr(joints, field)) != len(joints.name):
-                raise HrpsimError(
-                    f"joint_states: {len(getattr(joints, field))} values in {field!r} for "
-                    f"{len(joints.name)} names"
-                )
-        return np.array([joints.name.index(name) for name in self._joint_names])
+            if name not in places:
+                raise HrpsimError(unknown_name("joint", name, joints.name))
+        return np.array([places[name] for name in self._joint_names], dtype=np.int64)
 
 
 class CommandPublisher:

@@ -9,7 +9,8 @@ import numpy as np
 
 from hrpsim.errors import HrpsimError
 from hrpsim.model.load import load_model
-from hrpsim.ros.bag_reader import BagError, full_name, messages, points, topic_types, wrenches
+from hrpsim.ros.bag_files import BagError
+from hrpsim.ros.bag_reader import full_name, messages, points, topic_types, wrenches
 from hrpsim.ros.sole_plane import sole_depth
 
 _LOADED = 0.05  # of the weight: less is no support, and noise would be divided by it

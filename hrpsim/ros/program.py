@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 
 from hrpsim.errors import HrpsimError
-from hrpsim.interrupts import ends_while_compiling
+from hrpsim.interrupts import ends_while_computing
 from hrpsim.resources import share_path
 from hrpsim.ros.child_process import own_shared_memory
 from hrpsim.ros.stop_signal import StopSignal
@@ -24,7 +24,7 @@ def run_program(body: Callable[[StopSignal], int], arguments: list[str] | None) 
     130 for a signal that came before the body said `stop.loop_started()`, and 1, with one line, for
     arguments, parameters and files that cannot be used.
     """
-    with ends_while_compiling(_leave_no_memory), StopSignal() as stop:
+    with ends_while_computing(_leave_no_memory), StopSignal() as stop:
         try:
             return _between_init_and_shutdown(body, arguments, stop)
         except KeyboardInterrupt:

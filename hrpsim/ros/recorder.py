@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+from hrpsim.arguments import not_negative
 from hrpsim.ros.program import run_program
 from hrpsim.ros.stop_signal import StopSignal
 
@@ -52,13 +53,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--discovery-timeout",
-        type=float,
+        type=not_negative,
         default=60.0,
         metavar="S",
         help="give up if they are silent for so long [s, wall] (60)",
     )
     parser.add_argument(
-        "--time-limit", type=float, default=float("inf"), metavar="S", help="end after [s, wall]"
+        "--time-limit",
+        type=not_negative,
+        default=float("inf"),
+        metavar="S",
+        help="end after [s, wall]",
     )
 
 

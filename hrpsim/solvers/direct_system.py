@@ -68,8 +68,7 @@ def new_direct_system(
 @inner_kernel
 def assemble_direct_system(forest, ports, rows_of_step, row_count, system):
     """Write nodes, order and matrix for the rows as they are; return whether there was room."""
-    rows, response = rows_of_step.rows, rows_of_step.response
-    count = _find_nodes(forest, ports, rows, row_count, system.nodes)
+    count = _find_nodes(forest, ports, rows_of_step.rows, row_count, system.nodes)
     elimination = system.elimination
     if count > len(system.nodes) or row_count > len(system.active):
         elimination.tally[0].node_count = count
@@ -80,15 +79,25 @@ def assemble_direct_system(forest, ports, rows_of_step, row_count, system):
             return False
     if elimination.tally[0].block_space > len(system.matrix):
         return False
+    write_direct_matrix(ports, rows_of_step, system)
+    return True
+
+
+@inner_kernel
+def write_direct_matrix(ports, rows_of_step, system):
+    """Write the matrix for the rows as they are now, in the order of the last assembly.
+
+    Rows that were left to the iteration since then keep their places, where they are not active.
+    """
+    rows, response, elimination = rows_of_step.rows, rows_of_step.response, system.elimination
     system.stale[0] = 1
-    for k in range(count):
+    for k in range(elimination.tally[0].node_count):
         column = elimination.columns[k]
         _write_diagonal(ports, rows, column, response, system.matrix)
         for e in range(column.start, column.end):
             entry = elimination.entries[e]
             later = elimination.columns[entry.column]
             _write_coupling(ports, rows, later, column, response, entry.block, system.matrix)
-    return True
 
 
 @inner_kernel

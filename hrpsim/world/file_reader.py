@@ -37,8 +37,8 @@ class FileReader:
         return _Place(self, where)
 
     def checked(self, kind: Callable[[Any], Any]) -> Any:
-        """Return the whole content, which is of a kind of hrpsim.world.schema."""
-        from hrpsim.world.schema import first_mistake
+        """Return the whole content, which is of a kind of hrpsim.schema."""
+        from hrpsim.schema import first_mistake
 
         data, path, mistake = first_mistake(kind, self.content.data)
         if mistake:

@@ -14,7 +14,7 @@ from hrpsim.constraints.connection_rows import write_stage_rows
 from hrpsim.dynamics.articulated import respond
 from hrpsim.dynamics.response import port_responses, port_velocities
 from hrpsim.solvers.block_ldl import factorise
-from hrpsim.solvers.direct_system import assemble_direct_system
+from hrpsim.solvers.direct_system import write_direct_matrix
 from hrpsim.solvers.pivoting import set_side, solve_active_rows
 from hrpsim.world.constrain import is_solved_at_stages
 from hrpsim.world.loads import add_load, clear_body_loads
@@ -64,7 +64,7 @@ def solve_stage(s, stage):
 def _solve(s):
     """Write the forces that give the rows the accelerations they ask for."""
     system, rows, row_count = s.direct, s.rows.rows, s.tally[0].row_count
-    assemble_direct_system(s.forest, s.ports, s.rows, row_count, system)
+    write_direct_matrix(s.ports, s.rows, system)
     for number in range(row_count):
         row = rows[number]
         chosen = is_solved_at_stages(s, row)

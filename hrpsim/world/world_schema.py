@@ -16,9 +16,7 @@ from hrpsim.model.connection import AXES, CONNECTION_SOLVERS
 from hrpsim.model.connection import KINDS as CONNECTION_KINDS
 from hrpsim.model.extension import MESH_USES
 from hrpsim.model.load import BASES
-from hrpsim.values import LIMIT, NOT_NEGATIVE, POSITIVE, RANGES, SWEEPS, Range
-from hrpsim.world.materials import IMPACT_LAWS
-from hrpsim.world.schema import (
+from hrpsim.schema import (
     either,
     flag,
     integer,
@@ -33,6 +31,8 @@ from hrpsim.world.schema import (
     table,
     vector,
 )
+from hrpsim.values import LIMIT, NOT_NEGATIVE, POSITIVE, RANGES, SWEEPS, Range
+from hrpsim.world.materials import IMPACT_LAWS
 from hrpsim.world.solver_rules import JOINT_KINDS, KINDS, SOLVERS
 from hrpsim.world.spring_hinge import SPRING_SOLVERS
 from hrpsim.world.world import FRICTION_MODELS, INTEGRATORS, STOPPING_RULES

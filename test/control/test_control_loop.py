@@ -8,7 +8,10 @@ import pytest
 import hrpsim
 from hrpsim.control.control_loop import ControlLoop
 from hrpsim.control.controller import Command, Controller, ControllerError, controlled_joints
-from hrpsim.control.plugins import find_controller, read_parameters
+from hrpsim.control.parameters import read_parameters
+from hrpsim.control.plugins import find_controller
+from hrpsim.control.walk import Walk
+from hrpsim.resources import share_path
 from robots import HRP2_LIKE
 
 STAND = str(HRP2_LIKE.parents[1] / "config" / "stand.yaml")
@@ -252,3 +255,30 @@ def test_parameters_come_from_yaml(tmp_path):
             read_parameters(file)
     with pytest.raises(ControllerError, match=r"absent.yaml.*No such file"):
         read_parameters(tmp_path / "absent.yaml")
+
+
+def test_a_file_s_mistakes_are_told_with_their_lines(tmp_path):
+    """Law: parameters are of the kinds that their controller names, and a mistake has its line."""
+    file = tmp_path / "walk.yaml"
+    for text, told in (
+        (
+            "period: 0.005\ndcm_rate: fast\n",
+            f"{file}:2:1: dcm_rate: a number is needed, got 'fast'",
+        ),
+        ("\n\nstabilizer: 1\n", f"{file}:3:1: stabilizer: true or false is needed, got 1"),
+        ("hold: -1\n", f"{file}:1:1: hold: must be >= 0"),
+        (
+            "period: 1.0e-9\n",
+            f"{file}:1:1: period: must be positive and finite, from 1e-06 to 10 s",
+        ),
+        (
+            "pattern: E5\nperiot: 1\n",
+            f"{file}:2:1: parameter 'periot' does not exist; did you mean",
+        ),
+    ):
+        file.write_text(text)
+        with pytest.raises(ControllerError) as error:
+            read_parameters(file, Walk.parameter_kinds)
+        assert str(error.value).startswith(told)
+    file.write_text((share_path("config/walk_controller.yaml")).read_text())
+    assert read_parameters(file, Walk.parameter_kinds)["period"] == 0.005

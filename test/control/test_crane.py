@@ -127,9 +127,9 @@ def test_what_lies_on_something_in_the_goal_counts_and_what_leans_on_it_does_not
     ("parameters", "message"),
     [
         ({"sped": 1.0}, "did you mean|speed"),
-        ({"grip": -1.0}, "grip must be positive"),
-        ({"grip": True}, "grip must be a number"),
-        ({"speed": float("nan")}, "speed must be positive and finite"),
+        ({"grip": -1.0}, "grip: must be positive"),
+        ({"grip": True}, "grip: a number is needed"),
+        ({"speed": float("nan")}, "speed: must be positive and finite"),
     ],
 )
 def test_bad_parameters_are_refused(world, parameters, message):

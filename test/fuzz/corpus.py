@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import tempfile
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from fuzz.targets import ARM
@@ -54,6 +56,29 @@ POS = "".join(f"{0.01 * t} {0.1 * t} -1e-2\n" for t in range(8))
 WAIST = "# time x y z\n" + "".join(f"{0.01 * t} 0 0 1 0 0 {t}\n" for t in range(8))
 
 
+DEFINITION = f"""# a comment
+uint8 CONSTANT=1
+string NAME="x#y"
+std_msgs/Header header
+float64[9] covariance
+string<=8[<=3] names
+Part[] parts
+time stamp 0
+bool flag true  # a default
+{"=" * 80}
+MSG: std_msgs/Header
+builtin_interfaces/Time stamp
+string frame_id
+{"=" * 80}
+MSG: builtin_interfaces/Time
+int32 sec
+uint32 nanosec
+{"=" * 80}
+MSG: fuzz/msg/Part
+byte[] data
+"""
+
+
 @cache
 def seeds(kind: str) -> tuple[bytes, ...]:
     """Return sound files of a kind."""
@@ -67,13 +92,45 @@ def seeds(kind: str) -> tuple[bytes, ...]:
         "csv_motion": [CSV],
         "pos": [POS],
         "waist": [WAIST],
+        "definition": [DEFINITION],
         "table": ["0,1,2\n3,4,5.5\n-1,1e-3,2\n"],
     }
     if kind in texts:
         return tuple(text.encode() for text in texts[kind])
     if kind == "npy":
         return tuple(map(_npy, (np.arange(12.0).reshape(3, 4), np.ones((2, 2), dtype=np.int16))))
+    if kind in ("mcap", "db3", "metadata"):
+        return _bags(kind)
     return _meshes(kind)
+
+
+def _bags(kind: str) -> tuple[bytes, ...]:
+    """Return files of bags of two topics, one of them packed."""
+    from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
+    from rosbags.typesys import Stores, get_typestore
+
+    types = get_typestore(Stores.ROS2_JAZZY)
+    point, text = "geometry_msgs/msg/PointStamped", "std_msgs/msg/String"
+    stamp = types.types["builtin_interfaces/msg/Time"](1, 2)
+    header = types.types["std_msgs/msg/Header"](stamp, "floor")
+    place = types.types["geometry_msgs/msg/Point"](1.0, 2.0, 3.0)
+    sent = ((point, types.types[point](header, place)), (text, types.types[text]("a b")))
+    plugin = StoragePlugin.SQLITE3 if kind == "db3" else StoragePlugin.MCAP
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for mode in (CompressionMode.NONE, CompressionMode.MESSAGE):
+            writer = Writer(Path(folder) / mode.name, version=9, storage_plugin=plugin)
+            writer.set_compression(mode, CompressionFormat.ZSTD)
+            with writer:
+                for number, (name, message) in enumerate(sent):
+                    connection = writer.add_connection(f"/t{number}", name, typestore=types)
+                    for time in range(6):
+                        data = bytes(types.serialize_cdr(message, name))
+                        writer.write(connection, 10**18 + time, data)
+            pattern = "*.yaml" if kind == "metadata" else f"*.{kind}"
+            (file,) = (Path(folder) / mode.name).glob(pattern)
+            found.append(file.read_bytes())
+    return tuple(found[:1] if kind == "metadata" else found)
 
 
 def _npy(table: np.ndarray) -> bytes:

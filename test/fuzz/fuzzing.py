@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from fuzz.corpus import seeds
 from fuzz.targets import SUFFIXES
 
 WORST_TIME = 5.0  # [s]
@@ -63,12 +64,21 @@ class Reader:
             self._process = None
             self._imported.clear()
 
+    def warm_up(self, kind: str) -> None:
+        """Read the sound files first: imports, and kernels that are compiled, are no hang."""
+        if kind not in self._imported:
+            for sound in seeds(kind):
+                self._answer(kind, sound, _START_TIME)
+            self._imported.add(kind)
+
     def verdict(self, kind: str, data: bytes) -> str:
         """Return "read" or "refused", or what went wrong with reading `data`."""
+        self.warm_up(kind)
+        return self._answer(kind, data, WORST_TIME)
+
+    def _answer(self, kind: str, data: bytes, limit: float) -> str:
         path = self.folder / f"input{SUFFIXES[kind]}"
         path.write_bytes(data)
-        limit = WORST_TIME if kind in self._imported else _START_TIME
-        self._imported.add(kind)
         if self._process is None:
             self._process = subprocess.Popen(
                 [sys.executable, str(Path(__file__).with_name("worker.py"))],
@@ -110,8 +120,10 @@ def fuzz(
     `seconds` is not 0.
     """
     finds: dict[str, Find] = {}
-    end, done = time.monotonic() + seconds, 0
+    done = 0
     with Reader(folder) as reader:
+        reader.warm_up(kind)
+        end = time.monotonic() + seconds
         while done < count if seconds == 0.0 else time.monotonic() < end:
             data = generate(kind, seed + done)
             what = reader.verdict(kind, data)

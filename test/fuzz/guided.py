@@ -23,6 +23,7 @@ with atheris.instrument_imports(include=["hrpsim"]):
     import hrpsim.model.mesh_files
     import hrpsim.model.table_files
     import hrpsim.model.xacro_expressions
+    import hrpsim.ros.bag_reader
     import hrpsim.world.load  # noqa: F401
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from copy import deepcopy
 
 import yaml
 from fuzz.corpus import seeds
@@ -115,7 +116,7 @@ VALUES = (
     ),
 )
 XML = ("urdf", "xacro", "srdf")
-YAML = ("world", "parameters", "keyframes")
+YAML = ("world", "parameters", "keyframes", "metadata")
 
 
 def damaged(kind: str, seed: int) -> bytes:
@@ -182,11 +183,9 @@ def _xml(data: bytes, chance: random.Random) -> bytes:
             parent.remove(element)
         case 1 if parent is not None:
             for _ in range(chance.choice((1, 3, 30))):
-                parent.append(etree.fromstring(etree.tostring(element, with_tail=False)))
+                parent.append(deepcopy(element))
         case 2 if parent is not None:
-            chance.choice(elements).append(
-                etree.fromstring(etree.tostring(element, with_tail=False))
-            )
+            chance.choice(elements).append(deepcopy(element))
         case 3:
             element.tag = chance.choice(elements).tag
         case _:
@@ -194,7 +193,7 @@ def _xml(data: bytes, chance: random.Random) -> bytes:
             word = chance.choice((*NUMBERS, *WORDS, "1 2 3", "0 0 0", "a", "b", "j"))
             clean = "".join(c for c in word if c.isprintable())
             element.set(chance.choice(names), clean)
-    return etree.tostring(root)
+    return etree.tostring(root, encoding="utf-8")
 
 
 def _yaml(data: bytes, chance: random.Random) -> bytes:

@@ -276,8 +276,11 @@ def run(calls: Recipe, steps: int = STEPS) -> str:
 
     AssertionError where the state is not finite, a call takes too long, or time and steps disagree.
     """
-    world, pushes = build(calls)
-    world.step(0)
+    try:
+        world, pushes = build(calls)
+        world.step(0)
+    except HrpsimError as error:
+        return str(error)
     if pushes:
         for push in pushes:
             push()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 import warnings
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -24,6 +26,10 @@ SUFFIXES = {
     "obj": ".obj",
     "ply": ".ply",
     "dae": ".dae",
+    "mcap": ".mcap",
+    "db3": ".db3",
+    "metadata": ".yaml",
+    "definition": ".msg",
 }
 LONGEST_MESSAGE = 2000
 
@@ -70,9 +76,10 @@ def read(kind: str, path: Path) -> None:
         path.write_bytes(path.read_bytes().replace(b"settle", b"settl"))
         load_world(path).scene  # noqa: B018  all arrays are made
     elif kind == "parameters":
-        from hrpsim.control.plugins import read_parameters
+        from hrpsim.control.parameters import read_parameters
+        from hrpsim.control.walk import Walk
 
-        read_parameters(path)
+        read_parameters(path, Walk.parameter_kinds)
     elif kind in ("keyframes", "csv_motion"):
         from hrpsim.analysis.motion_files import read_motion
 
@@ -88,10 +95,49 @@ def read(kind: str, path: Path) -> None:
         from hrpsim.model.table_files import read_table
 
         HeightField(read_table(path), spacing=0.1)
+    elif kind in ("mcap", "db3", "metadata", "definition"):
+        _read_bag(kind, path)
     else:
         from hrpsim.model.mesh_files import load_mesh
 
         load_mesh(path, hull=bool(len(path.read_bytes()) % 2))
+
+
+def _read_bag(kind: str, path: Path) -> None:
+    """Read all that a bag holds: a file, a folder with its metadata.yaml, a type's definition."""
+    from fuzz.corpus import seeds
+
+    from hrpsim.ros import bag_reader
+    from hrpsim.ros.bag_files import BagError
+    from hrpsim.ros.bag_types import decode, read_types
+
+    if kind == "definition":
+        data = path.read_bytes()
+        try:
+            types = read_types(data.decode(errors="replace"), "fuzz/msg/Thing")
+        except ValueError as error:  # of which a BagError is made
+            raise BagError(str(error)) from error
+        with suppress(ValueError, struct.error):
+            decode(types, "fuzz/msg/Thing", b"\0\1\0\0" + data)
+        return
+    bag = path
+    if kind == "metadata":
+        bag = path.parent / "bag"
+        bag.mkdir(exist_ok=True)
+        (bag / "bag.mcap").write_bytes(seeds("mcap")[0])
+        (bag / "metadata.yaml").write_bytes(path.read_bytes())
+    bag_reader.message_counts(bag)
+    bag_reader.lost_messages(bag)
+    failure = None
+    for topic, name in bag_reader.topic_types(bag).items():
+        try:
+            list(bag_reader.messages(bag, topic))
+            if name.endswith("PointStamped"):
+                bag_reader.points(bag, topic)
+        except BagError as error:
+            failure = error
+    if failure:
+        raise failure
 
 
 def verdict(kind: str, path: Path) -> str:

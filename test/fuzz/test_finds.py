@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 from fuzz.fuzzing import Reader
+from fuzz.targets import ARM
+
+from hrpsim.model.load import load_model
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{k + 1}: &a{k + 1} [{', '.join([f'*a{k}'] * 10)}]\n" for k in range(12)
@@ -80,6 +83,24 @@ REFUSED = {
         "urdf",
         b'<!DOCTYPE r [<!ENTITY a "b">]><robot name="&a;"><link name="&a;"/></robot>',
     ),
+    "a keyframe beyond all bounds": (
+        "keyframes",
+        b"interpolation: cubic\nkeyframes:\n- {time: 0, joints: {j: 1e308}}\n"
+        b"- {time: .1, joints: {j: 1}}\n- {time: 3, joints: {j: 3}}",
+    ),
+    "a sample long before all others": (
+        "csv_motion",
+        b"time,j,k\n-1e308,0,1\n.0,1,1\n.02,2,2\n.03,3,2\n.04,4,2\n.05,5,2\n6,6,2\n7,7,2",
+    ),
+    "samples that no spline goes through": (
+        "csv_motion",
+        b"time,j,k\n-1e9,0,1\n0,1,1\n2e-9,2,2\n4e-9,3,2\n6e-9,4,2\n8e-9,5,2\n9e8,6,2\n1e9,7,2",
+    ),
+    "a tag that is no name": ("urdf", ARM.replace("<collision>", "<collision><\ufffd/>").encode()),
+    "an encoding that decodes nothing": (
+        "urdf",
+        b'<?xml version="1.0" encoding="undefined"?><robot name="r"><link name="a"/></robot>',
+    ),
     "a sequence not UTF-8": ("pos", b"0 \xff 1\n"),
     "a sequence with a null character": ("pos", b"0 0\x00 1\n"),
     "a table with a null character": ("csv_motion", b"time,j,k\n0,\x00,1\n1,1,1\n"),
@@ -96,3 +117,9 @@ def reader(tmp_path_factory):
 def test_finds_are_refused_in_one_line(reader, name):
     kind, data = REFUSED[name]
     assert reader.verdict(kind, data) == "refused"
+
+
+def test_spaces_around_a_name_mean_nothing():
+    """A line's end before it was found to be one letter more."""
+    model = load_model(ARM.replace('<parent link="a"/>', '<parent link="\n a"/>'), base="fixed")
+    assert model.joint_names == load_model(ARM, base="fixed").joint_names

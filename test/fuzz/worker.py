@@ -11,7 +11,7 @@ import resource
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents[2])]
+sys.path[:0] = [str(folder) for folder in Path(__file__).resolve().parents[1:3]]
 
 MEMORY = 4 << 30  # address space beyond which the process gets no more [bytes]
 
@@ -21,7 +21,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a library prints is no answer
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    from targets import verdict
+    from fuzz.targets import verdict
 
     for line in sys.stdin:
         kind, name = json.loads(line)

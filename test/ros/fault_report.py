@@ -3,7 +3,7 @@
     cd test && python -m ros.fault_report [kills] > ../docs/faults.md
 
 Each line says what is promised, what happened, and what was lost. `kills` is how many
-demonstrations are broken by killing one of their processes at a random moment (20).
+demonstrations are broken by killing one of their processes at a random moment (100).
 """
 
 from __future__ import annotations
@@ -16,7 +16,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice, pairwise
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = """# Faults brought about on purpose
@@ -27,6 +32,7 @@ Made by `python -m ros.fault_report` in test/, with {cpus} processors under a lo
 | --- | --- | --- | --- |"""
 KINDS = {"node": "hrpsim.ros.node", "controller": "controller_node", "recorder": "ros.recorder"}
 LIMIT = 120.0  # [s]
+AT_ONCE = 2  # demonstrations that are broken beside each other
 
 
 def children_of(pid: int) -> dict[str, int]:
@@ -78,42 +84,113 @@ class Demonstration:
         return self.process.returncode, time.monotonic() - begin
 
 
+class Kill(NamedTuple):
+    """What came of a demonstration one of whose processes was killed."""
+
+    kind: str  # "demonstration": that which started the others
+    status: int | None
+    took: float  # [s] until it had ended
+    left: int  # processes that were still there 10 s later
+    messages: int | None  # that could be read of its bag; -1: none could, None: there was no bag
+
+
+def short_walk(folder: Path) -> Path:
+    """Write the first two seconds of a walk as sequence files; return their basename."""
+    base = folder / "short"
+    command = [sys.executable, "-m", "hrpsim.cli", "walk", "--pattern", "stepping"]
+    subprocess.run(
+        [*command, "--duration", "0.01", "--write-sequence", str(base)],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+    )
+    for file in folder.glob("short.*"):
+        lines = file.read_text().splitlines(keepends=True)
+        file.write_text("".join(lines[:400]))
+    return base
+
+
 def kills(folder: Path, count: int, seed: int = 15) -> None:
-    """Kill one process of each demonstration at a random moment of it."""
+    """Kill one process of each demonstration at a random moment of it, several at once."""
+    pattern = ("--pattern", str(short_walk(folder)))
+    whole = Demonstration(folder, *pattern)
+    begin = time.monotonic()
+    status, _ = whole.end()
+    length = time.monotonic() - begin
+    print(f"undisturbed: status {status} after {length:.0f} s", file=sys.stderr)
+    chance = random.Random(seed)
+    plans = ((n, chance.uniform(0.0, 1.5 * length), chance.random()) for n in range(2 * count))
+
+    def broken(plan: tuple[int, float, float]) -> Kill:
+        place = folder / f"kill_{plan[0]}"
+        place.mkdir()
+        try:
+            return kill_one(Demonstration(place, *pattern), *plan[1:])
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+    done: list[Kill] = []
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        while len(done) < count and (some := list(islice(plans, 4 * AT_ONCE))):
+            done += [kill for kill in pool.map(broken, some) if kill.kind != "none"]
+    for kind in ("demonstration", *KINDS):
+        tell_kills(kind, [kill for kill in done if kill.kind == kind])
+
+
+def kill_one(demonstration: Demonstration, moment: float, choice: float) -> Kill:
+    """Kill one of the processes that there are after `moment` [s]."""
+    deadline = time.monotonic() + moment
+    while time.monotonic() < deadline and demonstration.process.poll() is None:
+        time.sleep(0.01)
+    there = {"demonstration": demonstration.process.pid, **children_of(demonstration.process.pid)}
+    kind = sorted(there)[int(choice * len(there))]
+    if demonstration.process.poll() is not None:
+        kind = "none"  # it was over
+    else:
+        os.kill(there[kind], signal.SIGKILL)
+    status, took = demonstration.end()
+    deadline = time.monotonic() + 10.0
+    while (left := sum(map(is_there, there.values()))) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return Kill(kind, status, took, left, messages_in(demonstration.output / "bag"))
+
+
+def is_there(pid: int) -> bool:
+    """Whether a process runs."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def messages_in(bag: Path) -> int | None:
+    """Return how many messages of a bag can be read, -1 if it is refused, None without one."""
     from hrpsim.ros.bag_reader import BagError, message_counts
 
-    chance = random.Random(seed)
-    left_behind, times, statuses, readable, messages = 0, [], [], 0, []
-    bags = 0
-    for number in range(count):
-        kind = list(KINDS)[number % len(KINDS)]
-        demonstration = Demonstration(folder)
-        pid = demonstration.child(kind)
-        time.sleep(chance.uniform(0.0, 20.0))
-        others = children_of(demonstration.process.pid)
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except (ProcessLookupError, TypeError):
-            pass  # it was over
-        status, took = demonstration.end()
-        statuses.append(status)
-        times.append(took)
-        left_behind += sum(Path(f"/proc/{other}").exists() for other in others.values())
-        bag = demonstration.output / "bag"
-        if bag.exists() and any(bag.iterdir()):
-            bags += 1
-            try:
-                messages.append(sum(message_counts(bag).values()))
-                readable += 1
-            except BagError:
-                pass
+    if not bag.exists() or not any(file.stat().st_size for file in bag.iterdir()):
+        return None
+    try:
+        return sum(message_counts(bag).values())
+    except BagError:
+        return -1
+
+
+def tell_kills(kind: str, done: list[Kill]) -> None:
+    """Print the row of the kills of one kind of process."""
+    if not done:
+        return
+    statuses = [kill.status for kill in done]
     ends = ", ".join(f"{statuses.count(s)} with status {s}" for s in sorted(set(statuses), key=str))
+    bags = [kill.messages for kill in done if kill.messages is not None]
     row(
-        f"kill -9 of node, controller or recorder at {count} random moments of the demo",
-        "the demonstration ends with status 1 (0 if the walk was over) and no process stays",
-        f"{ends}; {max(times):.1f} s at most; {left_behind} processes left",
-        f"{readable} of {bags} bags read, {min(messages, default=0)} to "
-        f"{max(messages, default=0)} messages",
+        f"kill -9 of the {kind} at {len(done)} random moments of a short walk",
+        "the demonstration ends and no process stays"
+        if kind == "demonstration"
+        else "the demonstration ends with status 1 (0 if the walk was over) and no process stays",
+        f"{ends}; {max(kill.took for kill in done):.1f} s at most; "
+        f"{sum(kill.left for kill in done)} processes left",
+        f"{sum(count >= 0 for count in bags)} of {len(bags)} bags read, {min(bags, default=0)} to "
+        f"{max(bags, default=0)} messages",
     )
 
 
@@ -197,6 +274,88 @@ rclpy.shutdown()
 """
 
 
+def clock_jumps(folder: Path) -> None:
+    """Let the wall clock of a node jump by a day to and two days fro while it runs in real time.
+
+    A library that HRPSIM_FAKE_CLOCK names stands between the node and its wall clock: to that it
+    adds the seconds (int64) at the start of the file that FAKE_OFFSET names. There is none here.
+    """
+    library = os.environ.get("HRPSIM_FAKE_CLOCK")
+    if not library:
+        return
+    from ros.conftest import Listener, Simulations
+
+    offset = np.memmap(folder / "offset", dtype=np.int64, mode="w+", shape=512)
+    faked = {"LD_PRELOAD": library, "FAKE_OFFSET": str(folder / "offset")}
+    before = dict(os.environ)
+    simulations, listener = Simulations(folder), Listener()
+    try:
+        os.environ.update(faked)
+        node = simulations.start(publish_rate=1000.0)
+        os.environ.clear()
+        os.environ.update(before)
+        arrivals: list[float] = []
+        clock = listener.collect("rosgraph_msgs/msg/Clock", "/clock")
+        begin, count = time.monotonic(), len(clock)
+        for jump in (0, 86_400, -86_400):
+            offset[0] = jump
+            end = time.monotonic() + 4.0
+            while time.monotonic() < end:
+                known = len(clock)
+                listener.spin(0.002)
+                arrivals += [time.monotonic()] * (len(clock) > known)
+        passed = time.monotonic() - begin
+        stamps = [1e9 * m.clock.sec + m.clock.nanosec for m in clock[count:]]
+        gaps = sum(b - a != 1e6 for a, b in pairwise(stamps))
+        pause = max(b - a for a, b in pairwise(arrivals))
+        answered = listener.call("/hrpsim/pause").success
+        row(
+            "the wall clock jumps by a day to and by two days fro",
+            "simulated time goes on in step with time that passes",
+            f"{1e-9 * (stamps[-1] - stamps[0]):.2f} s simulated in {passed:.2f} s, {gaps} stamps "
+            f"left out, longest pause of /clock {1e3 * pause:.0f} ms; requests answered: "
+            f"{answered}; node alive: {node.exit_code is None}",
+            "nothing",
+        )
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+        listener.close()
+        simulations.stop()
+
+
+def full_disk(folder: Path) -> None:
+    """Record to a file system of 8 MB until it is full."""
+    from ros.conftest import Simulations
+
+    from hrpsim.ros.bag_reader import message_counts
+
+    if os.geteuid() != 0:
+        return
+    simulations, bag = Simulations(folder), folder / "kept"
+    record = f'"{sys.executable}" -m hrpsim.cli record --output /mnt/bag'
+    script = f"mount -t tmpfs -o size=8M none /mnt && {record}; code=$?; cp -r /mnt/bag {bag}; exit $code"
+    try:
+        simulations.start(real_time_factor=0.0)
+        done = subprocess.run(
+            ["unshare", "-m", "sh", "-c", script],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=LIMIT,
+        )
+    finally:
+        simulations.stop()
+    size = sum(file.stat().st_size for file in bag.iterdir())
+    row(
+        "full disk: a recorder on a file system of 8 MB",
+        "it names the file and ends with status 1; what it wrote can be read",
+        f"status {done.returncode}: {(done.stdout.splitlines() or [''])[-1][-120:]}",
+        f"what came after {size} bytes; {sum(message_counts(bag).values())} messages read",
+    )
+
+
 def places(folder: Path) -> None:
     """Run the node where it can write nowhere, and as somebody whose it is not."""
     for name, promise, options in (
@@ -272,7 +431,7 @@ def row(*cells: str) -> None:
 
 def main() -> None:
     """Print the page."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     print(HEAD.format(cpus=os.cpu_count(), load=os.getloadavg()[0]))
     from hrpsim.ros.domain import PrivateDomain
 
@@ -280,6 +439,8 @@ def main() -> None:
         os.environ.update(domain.environment())
         folder = Path(name)
         names_and_floods(folder)
+        clock_jumps(folder)
+        full_disk(folder)
         places(folder)
         pages(folder)
         stopped(folder)

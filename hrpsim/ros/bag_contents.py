@@ -1,0 +1,87 @@
+"""What the files of a bag hold, and what is unpacked of it: never more than its limits."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from hrpsim import limits
+
+ZSTD = b"\x28\xb5\x2f\xfd"  # how what zstd has packed begins; CDR never begins so
+_PART = 1 << 20  # bytes of a file that are unpacked at once
+
+
+class Channel(NamedTuple):
+    """A topic in a file of a bag."""
+
+    topic: str
+    type_name: str  # "package/msg/Name"
+    definition: str | None  # of the type and of those that it holds, as text; None: not in the bag
+    encoding: str  # of the messages
+
+
+class Stored(NamedTuple):
+    """A message as it lies in a file."""
+
+    channel: int
+    time: int  # of reception [ns]
+    data: bytes
+
+
+class Unpacking:
+    """Unpacks parts of a file of `size` bytes; ValueError where a part or all of it is too large.
+
+    A few bytes can stand for terabytes: at most BAG_CHUNK come of a part, and of all parts at most
+    BAG_EXPANSION times the file, or BAG_UNPACKED if that is more.
+    """
+
+    def __init__(self, size: int):
+        self._left = max(limits.BAG_UNPACKED, limits.BAG_EXPANSION * size)
+
+    def unpack(self, data: bytes, compression: str, size: int | None = None) -> bytes:
+        """Return `data` unpacked: `size` bytes, or as many as they are."""
+        if compression not in ("zstd", "lz4"):
+            raise ValueError(f"compression {compression!r}")
+        most = min(limits.BAG_CHUNK if size is None else size, self._left)
+        if size is not None and size > min(limits.BAG_CHUNK, self._left):
+            raise ValueError(f"{size} bytes unpacked are over BAG_CHUNK or BAG_EXPANSION")
+        unpacker = _unpacker(compression)
+        try:
+            found = unpacker.decompress(data, max_length=most + 1)
+        except Exception as error:  # each library has its own
+            raise ValueError(str(error)) from error
+        self._left -= len(found)
+        if not unpacker.eof or len(found) > most:
+            raise ValueError("what is packed is cut short or too large")
+        return found
+
+    def unpack_file(self, source: Path, target: Path) -> str:
+        """Unpack a file that zstd has packed; return what is wrong with it, "" for nothing."""
+        unpacker = _unpacker("zstd")
+        with source.open("rb") as packed, target.open("wb") as file:
+            while not unpacker.eof:
+                part = packed.read(_PART) if unpacker.needs_input else b""
+                if unpacker.needs_input and not part:
+                    return "what is packed is cut short"
+                try:
+                    found = unpacker.decompress(part, max_length=_PART)
+                except Exception as error:
+                    return str(error)
+                self._left -= len(found)
+                if self._left < 0:
+                    return "what is unpacked is over BAG_EXPANSION"
+                file.write(found)
+        return ""
+
+
+def _unpacker(compression: str):
+    if compression == "lz4":
+        import lz4.frame
+
+        return lz4.frame.LZ4FrameDecompressor()
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd.ZstdDecompressor()

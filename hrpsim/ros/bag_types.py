@@ -1,0 +1,217 @@
+"""Types of messages as a bag defines them, and messages decoded by them. Needs no ROS.
+
+A definition is data: it is parsed by a strict grammar into a table of fields, which one decoder
+follows. No code is made of it. (Bytes: XCDR version 1 of DDS-XTypes 1.3, section 7.4.3.)
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim import limits
+
+_NUMBERS = {  # name in a definition: letter of struct
+    "bool": "?",
+    "byte": "B",
+    "char": "B",
+    "int8": "b",
+    "uint8": "B",
+    "int16": "h",
+    "uint16": "H",
+    "int32": "i",
+    "uint32": "I",
+    "int64": "q",
+    "uint64": "Q",
+    "float32": "f",
+    "float64": "d",
+}
+_SEPARATOR = "=" * 80
+_NAME = r"[A-Za-z][A-Za-z0-9_]*"
+_TYPE = re.compile(rf"({_NAME})/(?:{_NAME}/)?({_NAME})")
+_FIELD = re.compile(
+    rf"\s*(?P<type>{_NAME}(?:/{_NAME}){{0,2}})(?P<text><=\d{{1,9}})?"
+    rf"(?:\[(?P<bound><=)?(?P<size>\d{{1,9}})?\](?!\S))?"
+    rf"[ \t]+(?P<name>{_NAME})(?P<rest>\s*=.*|\s.*|)"
+)
+_IGNORED = re.compile(r"\s*(?:#.*|@[a-z]+\b.*)?")
+_OF_ROS_1 = {
+    "time": "builtin_interfaces/msg/Time",
+    "duration": "builtin_interfaces/msg/Duration",
+    "Header": "std_msgs/msg/Header",
+}
+
+
+class Field(NamedTuple):
+    """A field of a message type."""
+
+    name: str
+    kind: str  # a number's letter of struct, "string", or the name of a type
+    count: int | None  # None: one value; 0: a sequence; else an array of so many
+
+
+Types = dict[str, tuple[Field, ...]]
+
+
+@lru_cache(maxsize=64)
+def read_types(definition: str, name: str) -> Types:
+    """Return the fields of the type `name` and of all types that it holds.
+
+    `definition` is what bags keep: the type's own text, then those of the others, each below a line
+    of 80 "=" and "MSG: package/Name". Raises ValueError, which names the line, for anything else.
+    """
+    if len(definition) > limits.BAG_DEFINITION:
+        raise ValueError(f"it has over {limits.BAG_DEFINITION} characters (BAG_DEFINITION)")
+    types: Types = {}
+    of, fields, expects_header = _full_name(name), [], False
+    for number, line in enumerate(definition.split("\n"), 1):
+        line = line.rstrip("\r")
+        if expects_header:
+            if not line.startswith("MSG: "):
+                raise ValueError(f"line {number}: {line[:80]!r} is no 'MSG: package/Name'")
+            of, expects_header = _full_name(line[5:].rstrip()), False
+        elif line == _SEPARATOR:
+            types.setdefault(of, tuple(fields))
+            fields, expects_header = [], True
+        elif not _IGNORED.fullmatch(line):
+            if (field := _read_field(line, number, of)) is not None:
+                if any(field.name == other.name for other in fields):
+                    raise ValueError(f"line {number}: a second field {field.name!r}")
+                fields.append(field)
+    types.setdefault(of, tuple(fields))
+    if len(types) > limits.BAG_TYPES:
+        raise ValueError(f"it has over {limits.BAG_TYPES} types (BAG_TYPES)")
+    _check_within(types, _full_name(name), ())
+    return types
+
+
+def _full_name(name: str) -> str:
+    if not (found := _TYPE.fullmatch(name)):
+        raise ValueError(f"{name[:80]!r} is no name of a type")
+    return f"{found[1]}/msg/{found[2]}"
+
+
+def _read_field(line: str, number: int, of: str) -> Field | None:
+    """Return the field of a line, None for a constant."""
+    found = _FIELD.fullmatch(line)
+    if not found:
+        raise ValueError(f"line {number}: {line[:80]!r} is no field")
+    kind, size = found["type"], found["size"]
+    is_array = "[" in line[: found.start("name")]
+    if found["rest"].lstrip().startswith("=") and not is_array:
+        return None
+    if kind in _NUMBERS:
+        kind = _NUMBERS[kind]
+    elif kind != "string":
+        kind = _OF_ROS_1.get(kind, kind)
+        kind = _full_name(kind if "/" in kind else f"{of.split('/')[0]}/{kind}")
+    if found["text"] and kind != "string":
+        raise ValueError(f"line {number}: only a string is bounded by {found['text']}")
+    if not is_array:
+        return Field(found["name"], kind, None)
+    if found["bound"] or size is None:
+        return Field(found["name"], kind, 0)
+    if not 1 <= int(size) <= limits.BAG_ARRAY:
+        raise ValueError(f"line {number}: an array of {size} (1 to BAG_ARRAY, {limits.BAG_ARRAY})")
+    return Field(found["name"], kind, int(size))
+
+
+def _check_within(types: Types, name: str, above: tuple[str, ...], checked: set | None = None):
+    """Raise ValueError for types that are not defined, or that hold themselves."""
+    checked = set() if checked is None else checked
+    if name in above:
+        raise ValueError(f"{name} holds itself")
+    if len(above) > limits.BAG_DEPTH:
+        raise ValueError(f"over {limits.BAG_DEPTH} types within each other (BAG_DEPTH)")
+    if name not in types:
+        raise ValueError(f"{name} is not defined")
+    if name in checked:
+        return
+    for field in types[name]:
+        if "/" in field.kind:
+            _check_within(types, field.kind, (*above, name), checked)
+    checked.add(name)
+
+
+def decode(types: Types, name: str, data: bytes) -> Any:
+    """Return a message of the type `name`: its fields are attributes, sequences of numbers arrays.
+
+    Bytes after its end are passed over, as ROS's middlewares do: they come from publishers of
+    serialised messages that trust the length of rmw_serialize. Raises ValueError, struct.error or
+    IndexError where `data` is no such message.
+    """
+    if len(data) < 4 or data[0] != 0 or data[1] > 1:
+        raise ValueError("it does not begin as CDR does")
+    return _Decoder(types, data[4:], "<" if data[1] else ">").message(_full_name(name))
+
+
+class _Decoder:
+    """Reads values one after the other, each at a multiple of its size."""
+
+    def __init__(self, types: Types, data: bytes, order: str):
+        self._types, self._data, self._order = types, data, order
+        self._place = self._made = 0
+        self._readers = _READERS[order]
+
+    def message(self, name: str) -> SimpleNamespace:
+        self._count(1)
+        made = SimpleNamespace()
+        fields = self._types[name]
+        for field, kind, count in fields:
+            if count is None:
+                value = self._one(kind)
+            else:
+                value = self._several(kind, count or self._number("I"))
+            setattr(made, field, value)
+        if not fields:
+            self._number("B")  # a structure needs at least one member
+        return made
+
+    def _one(self, kind: str) -> Any:
+        if len(kind) == 1:
+            return self._number(kind)
+        return self._text() if kind == "string" else self.message(kind)
+
+    def _several(self, kind: str, count: int) -> Any:
+        if len(kind) == 1:
+            if not count:
+                return np.zeros(0, self._order + kind)
+            size = self._readers[kind].size
+            place = self._place = self._place + -self._place % size
+            self._place += count * size
+            if self._place > len(self._data):
+                raise ValueError(f"{count} numbers are not there")
+            return np.frombuffer(self._data, self._order + kind, count, place)
+        if count > len(self._data) - self._place:  # none is smaller than a byte
+            raise ValueError(f"{count} elements are not there")
+        self._count(count)
+        return [self._one(kind) for _ in range(count)]
+
+    def _number(self, kind: str) -> Any:
+        reader = self._readers[kind]
+        place = self._place + -self._place % reader.size
+        self._place = place + reader.size
+        return reader.unpack_from(self._data, place)[0]
+
+    def _text(self) -> str:
+        end = self._number("I") + self._place
+        if end > len(self._data):
+            raise ValueError("a text is cut short")
+        content = self._data[self._place : end]
+        self._place = end
+        return content.removesuffix(b"\0").decode()
+
+    def _count(self, more: int) -> None:
+        self._made += more
+        if self._made > limits.BAG_VALUES:
+            raise ValueError(f"it holds over {limits.BAG_VALUES} values (BAG_VALUES)")
+
+
+_READERS = {
+    order: {kind: struct.Struct(order + kind) for kind in _NUMBERS.values()} for order in "<>"
+}

@@ -1,0 +1,94 @@
+"""Compares the pins of requirements/lock.txt with the known vulnerabilities of their packages.
+
+    git clone https://github.com/pypa/advisory-database FOLDER    # whenever there is a network
+    .venv/bin/python tools/vulnerabilities.py FOLDER
+
+Needs no network itself. Prints a line for each advisory that concerns a pin; exit status 1 if there
+is one, 2 where FOLDER holds no advisories. The database is that of the Python Packaging Authority,
+in the format of osv.dev; it holds what pip-audit finds.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+LOCK = Path(__file__).resolve().parent.parent / "requirements" / "lock.txt"
+_PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;]+)", re.MULTILINE)
+
+
+def pins(lock: str) -> dict[str, set[str]]:
+    """Return the versions of each package in a lock."""
+    found: dict[str, set[str]] = {}
+    for name, version in _PIN.findall(lock):
+        found.setdefault(canonicalize_name(name), set()).add(version)
+    return found
+
+
+def concerns(advisory: dict, name: str, version: str) -> bool:
+    """Return whether an advisory in OSV's format names a version of a package."""
+    if advisory.get("withdrawn"):
+        return False
+    for affected in advisory.get("affected", ()):
+        if canonicalize_name(affected["package"]["name"]) != name:
+            continue
+        if version in affected.get("versions", ()):
+            return True
+        ranges = [r for r in affected.get("ranges", ()) if r["type"] == "ECOSYSTEM"]
+        if any(_within(version, events["events"]) for events in ranges):
+            return True
+    return False
+
+
+def _within(version: str, events: list[dict]) -> bool:
+    """Return whether a version lies in a range: the last event before it opens the range."""
+    at = Version(version)
+    inside = False
+    for event in events:
+        ((kind, text),) = event.items()
+        try:
+            bound = Version(text)
+        except InvalidVersion:
+            continue
+        if kind == "introduced" and at >= bound:
+            inside = True
+        elif (kind == "fixed" and at >= bound) or (kind == "last_affected" and at > bound):
+            inside = False
+    return inside
+
+
+def findings(folder: Path, pinned: dict[str, set[str]]) -> Iterator[str]:
+    """Yield a line for each advisory in a clone that concerns a pin."""
+    for name, versions in sorted(pinned.items()):
+        for path in sorted((folder / "vulns" / name).glob("*.yaml")):
+            advisory = yaml.safe_load(path.read_text(encoding="utf-8"))
+            for version in sorted(versions):
+                if concerns(advisory, name, version):
+                    aliases = ", ".join(advisory.get("aliases", ()))
+                    yield f"{name} {version}: {advisory['id']} ({aliases})"
+
+
+def main(arguments: list[str]) -> int:
+    """Print what is found; return the exit status."""
+    if len(arguments) != 1 or not (Path(arguments[0]) / "vulns").is_dir():
+        print("usage: vulnerabilities.py FOLDER, a clone of pypa/advisory-database")
+        return 2
+    pinned = pins(LOCK.read_text(encoding="utf-8"))
+    found = list(findings(Path(arguments[0]), pinned))
+    for line in found:
+        print(line)
+    known = sum((Path(arguments[0]) / "vulns" / name).is_dir() for name in pinned)
+    print(
+        f"{len(pinned)} packages, {known} of them with advisories, {len(found)} that concern a pin"
+    )
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
