@@ -306,7 +306,7 @@ def test_thousands_of_parts_take_seconds():
 def test_parts_within_parts_are_bounded(monkeypatch):
     """Law: closed parts that face inwards within one another are refused by name beyond a limit."""
     nest = [box_triangles((0.0, 0.0, 0.0), (1.0 + k,) * 3, inward=True) for k in range(3)]
-    monkeypatch.setattr(limits, "MESH_PARTS", 300)
+    monkeypatch.setattr(limits, "MESH_PARTS", 200)
     with pytest.raises(ModelError, match="MESH_PARTS"):
         repaired(*soup(*nest))
 
