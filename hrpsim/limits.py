@@ -32,6 +32,8 @@ XACRO_FACTORIAL = 170  # its argument; the factorial of a larger one is no float
 
 # Meshes, tables, motions
 MESH_SIZE = 256_000_000  # bytes of a file
+MESH_PARTS = 5_000_000  # triangles, and 100 a part, that are looked at from within other parts
+HULL_POINTS = 200_000  # different vertices of which a hull is made
 MESH_ELEMENTS = 5_000_000  # vertices, and triangles, before they are reduced
 TABLE_SIZE = 64_000_000  # bytes of a .npy or .csv
 SEQUENCE_SIZE = 512_000_000  # bytes of one file of a set, or of a .csv

@@ -29,6 +29,7 @@ TRIANGLE_LIMIT = 200_000
 LARGEST, SMALLEST = 1e3, 1e-6  # extents beyond which a mesh is in another unit [m]
 _SILENT = logging.NullHandler()  # what trimesh logs of damaged files has tracebacks
 _HEAD = 1 << 16  # bytes in which the header of a PLY ends
+_ASKEW = np.array([0.5403023058681398, 0.8414709848078965, 0.9092974268256817])  # to no symmetry
 _ELEMENT = re.compile(rb"element\s+(\w{1,40})\s+(\d+)")
 _UNIT = re.compile(rb"<unit\b[^>]*?\bmeter\s*=\s*[\"']([^\"']+)[\"']")
 
@@ -50,7 +51,7 @@ def load_mesh(path: str | os.PathLike, scale=(1.0, 1.0, 1.0), hull: bool = False
 
     Raises ModelError, which names the file and the cause, where it is missing, unreadable, empty,
     not finite, without area, of an absurd size (over 1 km, under 1 um), or of more than 200 000
-    triangles and no hull is asked for.
+    triangles (for a hull, different vertices).
     """
     path = Path(path).expanduser()
     if not path.is_file():
@@ -96,13 +97,24 @@ def _read(path: str, changed: int, size: int, scale: tuple[float, ...], hull: bo
             " scale 0.001 reads millimetres"
         )
     if hull:
-        return ReadMesh(ConvexHull(vertices[np.unique(triangles)], path), ())
+        points = vertices[np.unique(triangles)]
+        if len(points) > limits.HULL_POINTS:
+            count = len(np.unique(points @ _ASKEW))  # STL repeats each vertex some six times
+            if count > limits.HULL_POINTS:
+                raise fail(
+                    f"it has {count} different vertices, and {limits.HULL_POINTS} are the limit "
+                    "for a hull (HULL_POINTS): simplify it"
+                )
+        return ReadMesh(ConvexHull(points, path), ())
     if len(triangles) > TRIANGLE_LIMIT:
         raise fail(
             f"it has {len(triangles)} triangles, and {TRIANGLE_LIMIT} are the limit: take its"
             " convex hull (hull=True, in a description meshes=hull) or simplify it"
         )
-    mended = repaired(vertices, triangles)
+    try:
+        mended = repaired(vertices, triangles)
+    except ModelError as cause:
+        raise fail(str(cause)) from None
     if len(mended.triangles) == 0:
         raise fail(f"none of its {len(triangles)} triangles has an area")
     return ReadMesh(Mesh(mended.vertices, mended.triangles, path), mended.notes)

@@ -7,13 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim import limits
+from hrpsim.errors import ModelError
 from hrpsim.model.mesh_integrals import areas, signed_volumes
 from hrpsim.model.mesh_topology import (
+    closed_parts,
     directed_edges,
     edge_neighbours,
     parts_of,
     shared_edges,
-    why_open,
 )
 
 WELD = 1e-7  # vertices nearer than about this part of the mesh's extent are one
@@ -155,24 +157,39 @@ def _outward(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, i
     if (of_part >= 0.0).all():
         return triangles, 0
     turn = np.zeros(count, dtype=bool)
+    closed = closed_parts(triangles, count, part)
     order = np.argsort(part, kind="stable")
-    of = np.split(triangles[order], np.cumsum(np.bincount(part, minlength=count))[:-1])
-    low = np.array([vertices[each].min(axis=(0, 1)) for each in of])
-    high = np.array([vertices[each].max(axis=(0, 1)) for each in of])
-    closed = [why_open(each) is None for each in of]
-    for k in np.flatnonzero(of_part < 0.0):
-        point = vertices[of[k][0]].mean(axis=0)
-        near = ((low <= point) & (point <= high)).all(axis=1)
+    ends = np.cumsum(np.bincount(part, minlength=count))
+    starts = np.concatenate([[0], ends[:-1]])
+    corners = vertices[triangles[order]]
+    low = np.minimum.reduceat(corners.min(axis=1), starts)
+    high = np.maximum.reduceat(corners.max(axis=1), starts)
+    looks = 0
+    for k in np.flatnonzero((of_part < 0.0) & closed):
+        point = corners[starts[k]].mean(axis=0)
+        near = closed & ((low <= point) & (point <= high)).all(axis=1)
         near[k] = False
-        around = any(closed[j] and _holds(vertices, of[j], point) for j in np.flatnonzero(near))
-        turn[k] = closed[k] and not around
+        around = False
+        for j in np.flatnonzero(near):
+            looks += 100 + ends[j] - starts[j]
+            if looks > limits.MESH_PARTS:
+                raise ModelError(
+                    "too many closed parts lie within one another and face inwards (MESH_PARTS)"
+                )
+            if _holds(corners[starts[j] : ends[j]], point):
+                around = True
+                break
+        turn[k] = not around
     turned = turn[part]
     return np.where(turned[:, None], triangles[:, ::-1], triangles), int(turned.sum())
 
 
-def _holds(vertices: np.ndarray, triangles: np.ndarray, point: np.ndarray) -> bool:
-    """Return whether a closed surface winds round a point: its solid angles sum to 4 pi there."""
-    corners = vertices[triangles] - point
+def _holds(corners: np.ndarray, point: np.ndarray) -> bool:
+    """Return whether a closed surface, of triangles (m, 3, 3), winds round a point.
+
+    Its solid angles sum to 4 pi there.
+    """
+    corners = corners - point
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
     la, lb, lc = (np.linalg.norm(x, axis=1) for x in (a, b, c))
     dot = np.einsum

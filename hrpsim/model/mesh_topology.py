@@ -38,6 +38,17 @@ def why_open(triangles: np.ndarray) -> str | None:
     return None
 
 
+def closed_parts(triangles: np.ndarray, count: int, part: np.ndarray) -> np.ndarray:
+    """Return of each edge-connected part (count,) whether `why_open` has nothing to say of it."""
+    number, uses = shared_edges(triangles)
+    edges = directed_edges(triangles)
+    forward = np.bincount(number, weights=np.where(edges[:, 0] < edges[:, 1], 1.0, -1.0))
+    broken = (uses != 2) | (forward != 0.0)
+    closed = np.ones(count, dtype=bool)
+    closed[np.repeat(part, 3)[broken[number]]] = False
+    return closed
+
+
 def edge_neighbours(triangles: np.ndarray) -> np.ndarray:
     """Return pairs (k, 2) of directed edges that lie on each other, of edges with two triangles."""
     number, uses = shared_edges(triangles)

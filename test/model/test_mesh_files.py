@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 import warnings
 
 import numpy as np
@@ -10,8 +11,9 @@ import pytest
 import trimesh
 from meshes import angle_bracket, box, joined, write_dae, write_obj, write_stl
 
-from hrpsim import ModelError, ModelWarning, load_mesh
+from hrpsim import ModelError, ModelWarning, limits, load_mesh
 from hrpsim.model import mesh_files
+from hrpsim.model.mesh_integrals import signed_volumes
 from hrpsim.model.mesh_repair import repaired
 
 LENGTHS = (0.3, 0.2, 0.1)
@@ -265,3 +267,55 @@ def test_a_damaged_file_prints_no_traceback(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("1\n", "")
+
+
+def box_triangles(middle, half, inward=False):
+    """Return the vertices (8, 3) and triangles (12, 3) of a box."""
+    mesh = trimesh.creation.box(2.0 * np.array(half))
+    return mesh.vertices + middle, mesh.faces[:, ::-1] if inward else mesh.faces
+
+
+def soup(*parts):
+    """Return one mesh of several (vertices, triangles)."""
+    vertices, triangles, first = [], [], 0
+    for points, faces in parts:
+        vertices.append(points)
+        triangles.append(faces + first)
+        first += len(points)
+    return np.concatenate(vertices), np.concatenate(triangles)
+
+
+def test_a_cavity_stays_and_what_faces_inwards_alone_is_turned():
+    """Law: the volume of a box with a cavity, and of one turned inside out beside it."""
+    outer = box_triangles((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
+    cavity = box_triangles((0.0, 0.0, 0.0), (0.5, 0.5, 0.5), inward=True)
+    beside = box_triangles((5.0, 0.0, 0.0), (1.0, 1.0, 1.0), inward=True)
+    made = repaired(*soup(outer, cavity, beside))
+    assert signed_volumes(made.vertices, made.triangles).sum() == pytest.approx(8.0 - 1.0 + 8.0)
+
+
+def test_thousands_of_parts_take_seconds():
+    """Law: a soup of triangles at random, which are all parts of their own, is read at once."""
+    rng = np.random.default_rng(0)
+    begin = time.process_time()
+    made = repaired(rng.normal(size=(30_000, 3)), np.arange(30_000).reshape(-1, 3))
+    assert len(made.triangles) > 9000
+    assert time.process_time() - begin < 5.0
+
+
+def test_parts_within_parts_are_bounded(monkeypatch):
+    """Law: closed parts that face inwards within one another are refused by name beyond a limit."""
+    nest = [box_triangles((0.0, 0.0, 0.0), (1.0 + k,) * 3, inward=True) for k in range(3)]
+    monkeypatch.setattr(limits, "MESH_PARTS", 200)
+    with pytest.raises(ModelError, match="MESH_PARTS"):
+        repaired(*soup(*nest))
+
+
+def test_a_hull_of_too_many_points_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "HULL_POINTS", 100)
+    file = tmp_path / "ball.stl"
+    trimesh.creation.icosphere(3).export(file)  # 642 vertices
+    with pytest.raises(ModelError, match=r"642 different vertices.*HULL_POINTS"):
+        load_mesh(file, hull=True)
+    monkeypatch.setattr(limits, "HULL_POINTS", 642)
+    assert len(load_mesh(file, hull=True).vertices) == 642

@@ -334,7 +334,8 @@ def full_disk(folder: Path) -> None:
         return
     simulations, bag = Simulations(folder), folder / "kept"
     record = f'"{sys.executable}" -m hrpsim.cli record --output /mnt/bag'
-    script = f"mount -t tmpfs -o size=8M none /mnt && {record}; code=$?; cp -r /mnt/bag {bag}; exit $code"
+    script = f"mount -t tmpfs -o size=8M none /mnt && {record}; code=$?; "
+    script += f"cp -r /mnt/bag {bag}; exit $code"
     try:
         simulations.start(real_time_factor=0.0)
         done = subprocess.run(
