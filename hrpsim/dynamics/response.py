@@ -316,6 +316,10 @@ def _write_square(sweep, block, at, mirrored, width):
     store_six(block, at + 5 * width, a5)
     if mirrored != at:
         store_six_transposed(block, mirrored, width, a0, a1, a2, a3, a4, a5)
+        return
+    for r in range(6):  # symmetric to the last bit
+        for k in range(r):
+            block[at + k * width + r] = block[at + r * width + k]
 
 
 @inner_kernel

@@ -8,12 +8,16 @@ from hrpsim.constraints.point_rows import point_velocity
 from hrpsim.constraints.rows import CONE, ITERATIVE
 from hrpsim.late import DIRECT_ISLAND, GRIP, call_with_scene
 from hrpsim.solvers.cone_projection import solve_cones
+from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.solvers.projected_gauss_seidel import solve
 from hrpsim.world.islands import allowed_sweeps
 from hrpsim.world.status import DONE, NEEDS_KERNEL
 
 # Share of its bound, squared, up to which friction is not at it.
 _BOUND = 1.0 - 1e-9
+
+# Share of the largest normal impulse of its island from which on a contact is loaded.
+_LOADED = 1e-3
 
 # Slip up to so many tolerances is none: it is what the sweeps leave.
 _SLIP = 10.0
@@ -48,7 +52,7 @@ def _begins_to_slip(s, span):
         contact, normal, x, y = contacts[n // 3], rows[n], rows[n + 1], rows[n + 2]
         if normal.impulse == 0.0 or friction_holds(normal, x, y, _BOUND):
             contact.slipping = 0
-        elif _slips(s, contact, normal, x, y, velocity):
+        elif _slips(s, span, contact, normal, x, y, velocity):
             contact.slipping += 1
             if span.converged and contact.slipping & (contact.slipping - 1) == 0:
                 span.slips = 1
@@ -58,10 +62,13 @@ def _begins_to_slip(s, span):
 
 
 @inner_kernel
-def _slips(s, contact, normal, x, y, velocity):
-    """Return whether a contact at its bound of friction slips, but not from the start on."""
+def _slips(s, span, contact, normal, x, y, velocity):
+    """Return whether a loaded contact at its bound of friction slips, but not from the start on."""
     if contact.slides or normal.friction_model != CONE or normal.solver != ITERATIVE:
         return False
+    for k in range(span.first, span.contact_end):
+        if normal.impulse < _LOADED * s.rows.rows[s.rows.units[k]].impulse:
+            return False
     _, slip_x, slip_y = point_velocity(normal, x, y, velocity)
     least = _SLIP * s.settings[0].tolerance
     return slip_x * slip_x + slip_y * slip_y > least * least
@@ -76,6 +83,7 @@ def seek_grip(s):
         if not span.slips:
             continue
         left = allowed_sweeps(span, settings) - span.sweeps
+        _keep_impulses(s, span)
         found = solve_cones(
             s.rows.rows,
             s.rows.units,
@@ -97,20 +105,42 @@ def seek_grip(s):
 
 @inlined_kernel
 def _sweep_on(s, span, sweep_limit):
-    """Go on with the sweeps of an island."""
-    tally, settings = s.tally[0], s.settings[0]
+    """Go on with the sweeps of an island; where they do not come to an end, take back all."""
     count, change, done = solve(
         s.rows.rows,
-        tally.row_count,
+        s.tally[0].row_count,
         s.rows.units,
         span,
         s.rows.response,
-        settings.tolerance,
+        s.settings[0].tolerance,
         0.0,
         sweep_limit,
         s.ports.velocity,
         s.rows.descent,
     )
     span.sweeps += count
-    tally.residual = max(tally.residual, change)
-    tally.converged = tally.converged and done
+    if done:
+        s.tally[0].residual = max(s.tally[0].residual, change)
+    else:
+        _take_back(s, span)
+
+
+@inner_kernel
+def _keep_impulses(s, span):
+    """Note the impulses of an island."""
+    for k in range(span.first, span.end):
+        first = s.rows.units[k]
+        for number in range(first, first + (3 if k < span.contact_end else 1)):
+            s.rows.rows[number].kept_impulse = s.rows.rows[number].impulse
+
+
+@inner_kernel
+def _take_back(s, span):
+    """Return to the impulses that were noted."""
+    for k in range(span.first, span.end):
+        first = s.rows.units[k]
+        for number in range(first, first + (3 if k < span.contact_end else 1)):
+            row = s.rows.rows[number]
+            change = row.kept_impulse - row.impulse
+            row.impulse = row.kept_impulse
+            apply_impulse(row, change, s.rows.response, s.ports.velocity)
