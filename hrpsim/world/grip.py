@@ -76,12 +76,13 @@ def _slips(s, span, contact, normal, x, y, velocity):
 
 @late_kernel
 def seek_grip(s):
-    """Solve the islands that begin to slip once more, from where most of them sticks."""
+    """Give the islands that begin to slip impulses that hold them, where such are found."""
     tally, settings = s.tally[0], s.settings[0]
     for k in range(tally.island_count):
         span = s.islands.spans[k]
         if not span.slips:
             continue
+        residual, converged = tally.residual, tally.converged
         left = allowed_sweeps(span, settings) - span.sweeps
         _keep_impulses(s, span)
         found = solve_cones(
@@ -100,13 +101,16 @@ def seek_grip(s):
         else:
             _sweep_on(s, span, left - found)
         tally.sweeps = max(tally.sweeps, span.sweeps)
+        if not span.converged or _any_slips(s, span):
+            _take_back(s, span)
+            tally.residual, tally.converged = residual, converged
     return DONE
 
 
 @inlined_kernel
 def _sweep_on(s, span, sweep_limit):
-    """Go on with the sweeps of an island; where they do not come to an end, take back all."""
-    count, change, done = solve(
+    """Go on with the sweeps of an island."""
+    count, change, span.converged = solve(
         s.rows.rows,
         s.tally[0].row_count,
         s.rows.units,
@@ -119,10 +123,21 @@ def _sweep_on(s, span, sweep_limit):
         s.rows.descent,
     )
     span.sweeps += count
-    if done:
-        s.tally[0].residual = max(s.tally[0].residual, change)
-    else:
-        _take_back(s, span)
+    s.tally[0].residual = max(s.tally[0].residual, change)
+
+
+@inlined_kernel
+def _any_slips(s, span):
+    """Return whether a contact of an island slips that did not from the start on."""
+    rows = s.rows.rows
+    for k in range(span.first, span.contact_end):
+        n = s.rows.units[k]
+        normal, x, y = rows[n], rows[n + 1], rows[n + 2]
+        if normal.impulse == 0.0 or friction_holds(normal, x, y, _BOUND):
+            continue
+        if _slips(s, span, s.collision.contacts[n // 3], normal, x, y, s.ports.velocity):
+            return True
+    return False
 
 
 @inner_kernel
