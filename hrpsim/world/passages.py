@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.collision.time_of_impact import TOUCH, meeting_points, separation
+from hrpsim.collision.time_of_impact import STRIDE, TOUCH, meeting_points, separation
 from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.geometry import MESH, PLANE
 from hrpsim.world.impact_place import FAR, flies
@@ -29,6 +29,8 @@ from hrpsim.world.sweep import (
 )
 
 _SAME = 1e-9  # share of the step by which a later meeting is not later
+_OF_PAIR = 16  # contacts made beforehand for a pair, after which it gets no more
+_ALIKE = 1e-3  # difference of normals by which two contacts are alike
 
 
 @inner_kernel
@@ -113,7 +115,7 @@ def list_passages(s):
 
     s.kinematics and collision.motions are those of the motion. Returns DONE if nothing would pass,
     LOOK_FURTHER if the step is to begin anew, MORE_CONTACTS if there is no room for them, and
-    RESOLVED if a passage was found for which no contact can be made.
+    RESOLVED if all that is found cannot be met by more contacts.
     """
     tally, collision, held = s.tally[0], s.collision, s.work.held
     for i in range(held.shape[0]):
@@ -194,7 +196,7 @@ def _list_points(s, c, fraction):
     tally, passages, work = s.tally[0], s.collision.passages, s.collision.manifold[0]
     pair = s.collision.pairs[c]
     a, b = s.collision.shapes[pair[0]], s.collision.shapes[pair[1]]
-    count = meeting_points(pair, fraction, s.collision)
+    count = meeting_points(pair, fraction, s.collision) if _may_help(s, pair) else 0
     for k in range(count):
         if tally.passage_count == passages.shape[0]:
             return False
@@ -210,8 +212,38 @@ def _list_points(s, c, fraction):
         passage.shape_a, passage.shape_b = pair[0], pair[1]
         passage.feature, passage.fraction = work.feature[k], fraction
         passage.gap = max(work.gap[k] - fraction * rate, 0.0)
-        tally.passage_count += 1
+        if not _is_known(s, passage, min(a.thickness, b.thickness)):
+            tally.passage_count += 1
     return True
+
+
+@inner_kernel
+def _may_help(s, pair):
+    """Return whether a pair has so few contacts made beforehand that more of them may help."""
+    count = 0
+    for k in range(s.tally[0].passage_count):
+        passage = s.collision.passages[k]
+        if passage.shape_a == pair[0] and passage.shape_b == pair[1]:
+            count += 1
+    return count < _OF_PAIR
+
+
+@inner_kernel
+def _is_known(s, passage, thickness):
+    """Return whether a contact like that of a passage was made before: it says nothing new."""
+    for k in range(s.tally[0].passage_count):
+        other = s.collision.passages[k]
+        if other.shape_a != passage.shape_a or other.shape_b != passage.shape_b:
+            continue
+        alike = other.feature == passage.feature
+        alike = alike and abs(other.gap - passage.gap) < 2.0 * TOUCH * thickness
+        for r in range(3):
+            alike = alike and abs(other.normal[r] - passage.normal[r]) < _ALIKE
+            alike = alike and abs(other.arm_a[r] - passage.arm_a[r]) < STRIDE * thickness
+            alike = alike and abs(other.arm_b[r] - passage.arm_b[r]) < STRIDE * thickness
+        if alike:
+            return True
+    return False
 
 
 @inner_kernel
