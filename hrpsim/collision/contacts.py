@@ -34,6 +34,10 @@ SHAPE = np.dtype(
         ("travel", "f8"),  # how far its surface can move in a step [m]
         ("reach", "f8"),  # how much of that its contacts look ahead [m]
         ("driven", "f8"),  # how far it moves in this step after impacts, where that is further [m]
+        (
+            "flies",
+            "i8",
+        ),  # 1: its impacts have exact times, all contacts in reach are found; -1: not
         ("listed_center", "f8", (3,)),  # the centre when the candidate list was made
         ("listed", "i8"),  # whether it is in a pair of the candidate list
         ("listed_slack", "f8"),  # how much nearer than listed it may come to others [m]
@@ -118,6 +122,7 @@ class Collision(NamedTuple):
     contacts: np.ndarray  # (capacity,) CONTACT, sorted by pair
     previous: np.ndarray  # (capacity,) the same of the last step, which a step leaves alone
     motions: np.ndarray  # (s,) MOTION of the step, where something is fast
+    passages: np.ndarray  # (capacity,) PASSAGE, found so far in this step
     excluded: np.ndarray  # (k, 2) pairs a < b of shapes that never meet, ascending
 
 
@@ -162,6 +167,8 @@ def look_ahead(a, b, margin):
     """Return up to what gap the contacts of two shapes are kept [m]."""
     if a.kind == PLANE or b.kind == PLANE:
         return margin + a.travel + b.travel  # however deep: nothing gets through
+    if a.flies > 0 and b.flies > 0:
+        return margin + a.travel + b.travel
     return margin + a.reach + b.reach
 
 

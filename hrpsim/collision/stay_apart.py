@@ -18,11 +18,11 @@ from hrpsim.model.geometry import CAPSULE, CYLINDER, MESH, SPHERE
 
 
 @inner_kernel
-def stays_apart_until(pair, until_a, until_b, fraction, gap, touch, least, collision):
+def stays_apart_until(pair, fraction, gap, touch, least, collision):
     """Return a fraction of the motion up to which two shapes stay `least` [m] apart, 0 for none.
 
     They are where they are after `fraction`, where `gap` was found: the records for work are as
-    that search left them. `until_a` and `until_b` are the fractions after which each rests.
+    that search left them.
     """
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
     work = collision.manifold[0]
@@ -42,7 +42,7 @@ def stays_apart_until(pair, until_a, until_b, fraction, gap, touch, least, colli
         apart -= _reach(a, work.R_a, nx, ny, nz) + _reach(b, work.R_b, nx, ny, nz)
     if not apart > least:
         return 0.0
-    closing = _closing_way(pair, until_a, until_b, nx, ny, nz, collision)
+    closing = _closing_way(pair, nx, ny, nz, collision)
     return fraction + (apart - least) / closing
 
 
@@ -90,17 +90,14 @@ def _lowest_of_solid(polyhedra, number, R, nx, ny, nz, stack):
 
 
 @inner_kernel
-def _closing_way(pair, until_a, until_b, nx, ny, nz, collision):
+def _closing_way(pair, nx, ny, nz, collision):
     """Return a bound on how far two shapes near each other along n in a step [m]."""
     motion_a, motion_b = collision.motions[pair[0]], collision.motions[pair[1]]
-    of_a = of_b = 0.0
+    way = 0.0
     for r in range(3):
         n = nx if r == 0 else (ny if r == 1 else nz)
-        of_a -= n * (motion_a.p_end[r] - motion_a.p_start[r])
-        of_b += n * (motion_b.p_end[r] - motion_b.p_start[r])
-    way = of_a + of_b
-    if until_a != until_b:
-        way = max(way, of_a, of_b)
+        way -= n * (motion_a.p_end[r] - motion_a.p_start[r])
+        way += n * (motion_b.p_end[r] - motion_b.p_start[r])
     way = max(way, 0.0)
     way += _turning_along(collision.shapes[pair[0]], motion_a, nx, ny, nz)
     return way + _turning_along(collision.shapes[pair[1]], motion_b, nx, ny, nz)

@@ -1,12 +1,13 @@
 """When two moving shapes first meet within a step: conservative advancement.
 
 The distance divided by a bound on how fast it can shrink is a time in which nothing can meet
-(Mirtich 1996). Advanced so again and again, the shapes come to a touch, or to the end of the step.
-Shapes that graze each other would take ever shorter strides, so no stride is shorter than what the
-thinner one cannot be passed in, and where many would follow, the bound is taken along the normal
-between the shapes (hrpsim.collision.stay_apart): what slides along a plate does not near it.
+(Mirtich 1996). Advanced so again and again, the shapes come to where one would pass into the other,
+or to the end of the step. Shapes that graze each other would take ever shorter strides, so no
+stride is shorter than what the thinner one cannot be passed in, and where many would follow, the
+bound is taken along the normal between the shapes (hrpsim.collision.stay_apart): what slides along
+a plate does not near it. Two balls have a closed form.
 
-Looks are bounded. Where they come to an end the shapes stop where they were last seen apart.
+Looks are bounded. Where they come to an end the shapes meet where they were last seen apart.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ import numpy as np
 
 from hrpsim.collision.distance import shape_distance
 from hrpsim.collision.manifold import collide
-from hrpsim.collision.meeting import place_meeting
+from hrpsim.collision.meeting import move_meeting, place_meeting
 from hrpsim.collision.mesh_contacts import mesh_contacts
 from hrpsim.collision.stay_apart import stays_apart_until, turning_way
 from hrpsim.compiled import inner_kernel, kernel
-from hrpsim.model.geometry import MESH
+from hrpsim.model.geometry import MESH, SPHERE
 
 # How one shape moves in a step: its pose goes from start to end, turning evenly about one axis.
 MOTION = np.dtype(
@@ -35,8 +36,23 @@ MOTION = np.dtype(
     ]
 )
 
-_TOUCH = 1e-2  # parts of the thinner shape's thickness: at this distance shapes touch
-_STRIDE = 0.25  # parts of it that are the least stride, and the least depth that is a passage
+# Where two shapes would pass into each other in a step: a contact that is made for it beforehand.
+PASSAGE = np.dtype(
+    [
+        ("shape_a", "i8"),
+        ("shape_b", "i8"),
+        ("feature", "i8"),  # as in CONTACT
+        ("fraction", "f8"),  # of the step's motion after which they meet
+        ("point", "f8", (3,)),  # where they do, in the world [m]
+        ("arm_a", "f8", (3,)),  # the same from the origin of the body, where that is then [m]
+        ("arm_b", "f8", (3,)),
+        ("normal", "f8", (3,)),  # from b to a
+        ("gap", "f8"),  # what their approach takes until then, with the velocities found [m]
+    ]
+)
+
+TOUCH = 1e-2  # parts of the thinner shape's thickness: at this distance shapes touch
+STRIDE = 0.25  # parts of it that are the least stride
 _ANYWHERE = 1e12  # a margin within which everything lies [m]
 _MANY = 8.0  # strides to the end of the step with which the normal is looked at
 _LOOKS = 256  # at one pair in a search
@@ -95,16 +111,17 @@ def pose_at(motion, fraction, R_out, p_out):
 
 
 @inner_kernel
-def _separation(pair, until_a, until_b, fraction, at_most, collision):
+def separation(pair, fraction, at_most, collision):
     """Return the signed distance of two shapes after a fraction of the step, or `at_most` [m].
 
-    `pair` are the numbers of the shapes; each rests from its own fraction `until` on. Minus
-    infinity where a mesh is so deep in something that there is no telling how deep.
+    `pair` are the numbers of the shapes. Minus infinity where a mesh is so deep in something that
+    there is no telling how deep. Leaves the shapes' poses, and the contacts of shapes without a
+    mesh, in collision.manifold.
     """
     work, m = collision.manifold[0], collision.meeting[0]
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
-    pose_at(collision.motions[pair[0]], min(fraction, until_a), work.R_a, work.p_a)
-    pose_at(collision.motions[pair[1]], min(fraction, until_b), work.R_b, work.p_b)
+    pose_at(collision.motions[pair[0]], fraction, work.R_a, work.p_a)
+    pose_at(collision.motions[pair[1]], fraction, work.R_b, work.p_b)
     if a.kind != MESH and b.kind != MESH:
         count = collide(
             a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, _ANYWHERE,
@@ -117,13 +134,44 @@ def _separation(pair, until_a, until_b, fraction, at_most, collision):
     )  # fmt: skip
     if apart > 0.0:
         return apart
+    count = _meet(a, b, 0.0, collision)
+    return _least(count, work.gap) if count > 0 else -math.inf
+
+
+@inner_kernel
+def _meet(a, b, near, collision):
+    """Write the contacts up to the gap `near` of two shapes, one a mesh; return how many.
+
+    They are where collision.manifold places them, and do not move.
+    """
+    work, m = collision.manifold[0], collision.meeting[0]
     place_meeting(collision.polyhedra, a.solid, work.R_a, work.p_a, b.solid, work.R_b, work.p_b, m)
-    m.near = m.calm = 0.0
-    count = mesh_contacts(
+    for r in range(3):
+        work.spin[r] = work.drift[r] = 0.0
+    move_meeting(work.spin, work.drift, m)
+    m.near = m.calm = near
+    return mesh_contacts(
         collision.polyhedra, m, collision.meeting_candidates,
         work.point, work.normal, work.gap, work.feature,
     )  # fmt: skip
-    return _least(count, work.gap) if count > 0 else -math.inf
+
+
+@inner_kernel
+def meeting_points(pair, fraction, collision):
+    """Write where two shapes that meet after a fraction of the step touch; return how many points.
+
+    Into collision.manifold: points up to a stride further apart than the nearest.
+    """
+    work = collision.manifold[0]
+    a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
+    gap = separation(pair, fraction, _ANYWHERE, collision)
+    near = max(gap, 0.0) + STRIDE * min(a.thickness, b.thickness)
+    if a.kind == MESH or b.kind == MESH:
+        return _meet(a, b, near, collision)
+    return collide(
+        a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near,
+        work.point, work.normal, work.gap, work.feature,
+    )  # fmt: skip
 
 
 @inner_kernel
@@ -136,75 +184,94 @@ def _least(count, gap):
 
 
 @inner_kernel
-def _speed_bound(a, b, motion_a, motion_b, until_a, until_b):
+def _speed_bound(a, b, motion_a, motion_b):
     """Return a bound on how fast two shapes' points close in on each other [m a step]."""
-    of_both = of_a = of_b = 0.0
+    square = 0.0
     for r in range(3):
         u = motion_a.p_end[r] - motion_a.p_start[r]
         v = motion_b.p_end[r] - motion_b.p_start[r]
-        of_both += (u - v) * (u - v)
-        of_a += u * u
-        of_b += v * v
-    if until_a != until_b:
-        of_both = max(of_both, of_a, of_b)
-    return math.sqrt(of_both) + turning_way(a, motion_a) + turning_way(b, motion_b)
+        square += (u - v) * (u - v)
+    return math.sqrt(square) + turning_way(a, motion_a) + turning_way(b, motion_b)
 
 
 @inner_kernel
-def time_of_impact(pair, until_a, until_b, held, allowed, collision):
-    """Return (fraction of the motion after which two shapes come to touch, looks, whether cut off).
+def first_passage(pair, depth, held_depth, allowed, collision):
+    """Return (fraction of the motion after which two shapes meet, looks, whether cut off).
 
-    The fraction is 1 if they do not. Shapes that touch at the start, and whose contacts have `held`
-    them, are left to these until they part or one is pressed into the other by a good part of its
-    thickness. `until_a` and `until_b` are the fractions after which each rests, stopped by others
-    already. After 256 looks, or `allowed`, the search is cut off at what is known to be free.
+    They meet where their surfaces do, if one comes to lie more than `depth` [m] in the other;
+    otherwise the fraction is 1. Shapes that touch at the start do, until they part, where one lies
+    `held_depth` in the other, or `depth` deeper than at the start. After 256 looks, or `allowed`,
+    the search is cut off at what is known to be free.
     """
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
     motion_a, motion_b = collision.motions[pair[0]], collision.motions[pair[1]]
+    if a.kind == SPHERE and b.kind == SPHERE:
+        return _balls_meet(a, b, motion_a, motion_b, depth, held_depth), 1, False
+    if allowed < 1:
+        return 0.0, 0, True
     thickness = min(a.thickness, b.thickness)
-    touch, stride = _TOUCH * thickness, _STRIDE * thickness
-    speed = _speed_bound(a, b, motion_a, motion_b, until_a, until_b)
+    touch, stride = TOUCH * thickness, STRIDE * thickness
+    speed = _speed_bound(a, b, motion_a, motion_b)
     # What is farther away than the rest of the motion and a touch is not met.
-    gap = _separation(pair, until_a, until_b, 0.0, speed + 2.0 * touch, collision)
+    gap = separation(pair, 0.0, speed + 2.0 * touch, collision)
     free = gap > touch
-    passage = gap - 0.5 * touch
-    if held:
-        passage = min(gap - touch, -stride)  # so that nothing creeps through, step by step
-    fraction, looks, limit = 0.0, 1, min(_LOOKS, allowed)
+    level, passage = 0.0, -depth
+    if not free:
+        level = passage = min(-held_depth, gap - depth)
+    fraction, last, looks, limit = 0.0, 0.0, 1, min(_LOOKS, allowed)
     while True:
         if looks >= limit:
             return fraction, looks, True
-        ahead = stride
-        if free:
-            ahead = max(gap - 0.5 * touch, stride)
-        following = fraction + ahead / speed
+        if last >= 1.0 or not speed > 0.0:
+            return 1.0, looks, False
+        ahead = max(gap - 0.5 * touch, stride) if free else stride
+        following = last + ahead / speed
         if following + (_MANY - 1.0) * ahead / speed < 1.0:
-            least = 0.5 * touch if free else passage
-            apart = stays_apart_until(
-                pair, until_a, until_b, fraction, gap, touch, least, collision
-            )
+            apart = stays_apart_until(pair, last, gap, touch, passage, collision)
             following = max(following, apart)
         if not following < 1.0:
             following = 1.0
         rest = (1.0 - following) * speed + 2.0 * touch
-        gap = _separation(pair, until_a, until_b, following, rest, collision)
+        gap = separation(pair, following, rest, collision)
         looks += 1
-        if free and 0.0 < gap <= touch:
-            return following, looks, False
-        if gap <= 0.0 if free else gap < passage:
+        if gap < passage:
             break
-        if following >= 1.0:
-            return 1.0, looks, False
-        fraction = following
-        free = free or gap > touch
-    least = 0.5 * touch if free else passage
-    while (following - fraction) * speed > 0.25 * touch:
+        last = following
+        if gap > touch:
+            free, level, passage = True, 0.0, -depth
+        if gap >= level:
+            fraction = following
+    exact = max(0.25 * min(touch, max(depth, 1e-3 * touch)), 1e-12 * speed)
+    while (following - fraction) * speed > exact:
         middle = 0.5 * (fraction + following)
         if middle == fraction or middle == following:
             break
         looks += 1
-        if _separation(pair, until_a, until_b, middle, 2.0 * touch, collision) < least:
+        if separation(pair, middle, 2.0 * touch, collision) < level:
             following = middle
         else:
             fraction = middle
     return fraction, looks, False
+
+
+@inner_kernel
+def _balls_meet(a, b, motion_a, motion_b, depth, held_depth):
+    """Return the fraction of the motion after which two balls meet, as `first_passage` does."""
+    xx = xw = ww = 0.0
+    for r in range(3):
+        x = motion_a.p_start[r] - motion_b.p_start[r]
+        w = (motion_a.p_end[r] - motion_b.p_end[r]) - x
+        xx, xw, ww = xx + x * x, xw + x * w, ww + w * w
+    both = a.size[0] + b.size[0]
+    gap = math.sqrt(xx) - both
+    level, passage = 0.0, -depth
+    if gap <= TOUCH * min(a.thickness, b.thickness):
+        level = passage = min(-held_depth, gap - depth)
+    if not (xw < 0.0 and ww > 0.0):
+        return 1.0
+    nearest = min(-xw / ww, 1.0)
+    if math.sqrt(max(xx + nearest * (2.0 * xw + nearest * ww), 0.0)) - both >= passage:
+        return 1.0
+    outside = xx - (both + level) ** 2
+    root = math.sqrt(max(xw * xw - ww * outside, 0.0))
+    return min(max(outside / (root - xw), 0.0), nearest)

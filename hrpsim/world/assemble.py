@@ -7,7 +7,7 @@ import numpy as np
 from hrpsim.collision.carriers import new_carriers
 from hrpsim.collision.contacts import CONTACT, MANIFOLD, SHAPE, Collision
 from hrpsim.collision.meeting import new_meeting
-from hrpsim.collision.time_of_impact import MOTION
+from hrpsim.collision.time_of_impact import MOTION, PASSAGE
 from hrpsim.collision.twins import solids_of
 from hrpsim.constraints.joint_rows import (
     JOINT_HOLD,
@@ -105,6 +105,7 @@ def joined_collision(
         contacts=np.zeros(capacity, dtype=CONTACT),
         previous=np.zeros(capacity, dtype=CONTACT),
         motions=np.zeros(n, dtype=MOTION),
+        passages=np.zeros(capacity, dtype=PASSAGE),
         excluded=np.zeros((0, 2), dtype=np.int64),
     )
     return collision, [(owner, shape.link) for owner, _, _, shape in rows]

@@ -35,9 +35,11 @@ def grow(scene: Scene, status: int) -> Scene:
         pairs = enlarged(collision.pairs, room)
         return scene._replace(collision=collision._replace(pairs=pairs))
     if status == ended.MORE_CONTACTS:
+        room = max(room, len(collision.contacts), len(collision.passages))
         collision = collision._replace(
             contacts=enlarged(collision.contacts, room),
             previous=enlarged(collision.previous, room),
+            passages=enlarged(collision.passages, room),
         )
         return scene._replace(collision=collision)
     if status == ended.MORE_BLOCKS:

@@ -6,8 +6,9 @@ from hrpsim.collision.candidates import keep_candidates, refresh_candidates
 from hrpsim.collision.contacts import detect, recall_impulses
 from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
-from hrpsim.spatial.vector import copy_vector
-from hrpsim.world.impact_times import any_fast, needs_every_shape, stop_fast
+from hrpsim.late import RESTITUTION
+from hrpsim.world.impact_times import any_fast, look_at_drift, needs_every_shape
+from hrpsim.world.passages import add_passages, find_flying, mark_far
 from hrpsim.world.scene import SEMI_IMPLICIT
 from hrpsim.world.status import DONE, MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
 
@@ -24,8 +25,8 @@ def collide_shapes(s):
     """Find the contact points, and what each pressed with in the last step."""
     settings, tally, collision = s.settings[0], s.tally[0], s.collision
     status = list_pairs(s)
-    if status == DONE and settings.continuous and settings.integrator == SEMI_IMPLICIT:
-        status = stop_drift(s)
+    if status == DONE and settings.continuous:
+        status = _look_at_drift(s)
     if status != DONE:
         return status
     count = detect(
@@ -41,10 +42,15 @@ def collide_shapes(s):
     if count < 0:
         tally.needed = -1 - count
         return NEEDS_KERNEL
-    if count > collision.contacts.shape[0]:
-        tally.needed = count
+    if count + tally.passage_count > collision.contacts.shape[0]:
+        tally.needed = count + tally.passage_count
         return MORE_CONTACTS
-    tally.contact_count = tally.found_count = count
+    tally.contact_count = count
+    if tally.flies:
+        mark_far(s)
+    if tally.passage_count > 0:
+        add_passages(s)
+    tally.found_count = tally.contact_count
     recall(s)
     return DONE
 
@@ -83,13 +89,15 @@ def list_pairs(s):
 
 
 @inlined_kernel
-def stop_drift(s):
-    """Stop what passes through something on its way to the middle of the step."""
-    if s.tally[0].calm or not any_fast(s.collision):
+def _look_at_drift(s):
+    """Let nothing fast pass through anything on its way to where contacts are found."""
+    fast = not s.tally[0].calm and any_fast(s.collision)
+    if s.late[RESTITUTION] != 0 and (fast or s.tally[0].flies):
+        find_flying(s)
+    if not fast or s.settings[0].integrator != SEMI_IMPLICIT:
         return DONE
-    copy_vector(s.work.q_start, s.work.q_swept)
-    status = stop_fast(s, 0)
-    if status != DONE:
+    status = look_at_drift(s)
+    if status != DONE or not s.tally[0].undrifted:
         return status
     place_bodies(s)
     return list_pairs(s)

@@ -14,7 +14,7 @@ from hrpsim.constraints.rows import (
 )
 from hrpsim.late import DIRECT_ISLAND, call_with_scene
 from hrpsim.solvers.impulses import apply_impulse
-from hrpsim.world.impact_place import drifted
+from hrpsim.world.impact_place import FAR, drifted
 from hrpsim.world.impact_round import (
     begin_choice,
     choose,
@@ -46,6 +46,24 @@ def _gap_of(s, row):
     return dof.upper - position, CLOSED
 
 
+@inlined_kernel
+def _is_beyond(s, span, row):
+    """Return whether a row is that of a contact which counts only where impacts are timed."""
+    if span.timed or row.kind != CONTACT_ROW:
+        return False
+    return s.collision.contacts[row.source].lag == FAR
+
+
+@inner_kernel
+def bounces(s, span):
+    """Return whether any contact of an island has restitution."""
+    for k in range(span.first, span.contact_end):
+        contact = s.collision.contacts[s.rows.units[k] // 3]
+        if _materials_of(s, contact).restitution > 0.0:
+            return True
+    return False
+
+
 @inner_kernel
 def might_strike(s, span):
     """Return whether an island has restitution and a gap that may close in this step, fast."""
@@ -54,7 +72,7 @@ def might_strike(s, span):
     bounces = closes = False
     for k in range(span.first, span.end):
         row = rows[s.rows.units[k]]
-        if not is_one_sided(row) or row.solver == PENALTY:
+        if not is_one_sided(row) or row.solver == PENALTY or _is_beyond(s, span, row):
             continue
         if row.kind == CONTACT_ROW:
             pair = _materials_of(s, s.collision.contacts[row.source])
@@ -146,7 +164,7 @@ def begin_island(s, span):
         impact.state, impact.placed = ABSENT, 0.0
         impact.restitution, impact.sequential = 0.0, 0
         impact.settled = impact.floor = 0.0
-        if not is_one_sided(row):
+        if not is_one_sided(row) or _is_beyond(s, span, row):
             continue
         gap, closed = _gap_of(s, row)
         yields = row.compliance > 0.0
@@ -158,7 +176,7 @@ def begin_island(s, span):
         if row.solver == PENALTY or (yields and impact.restitution == 0.0):
             continue
         impact.rate = row_velocity(row, s.ports.velocity)
-        impact.offset = impact.gap = gap - drifted(s.settings[0], span) * impact.rate
+        impact.offset = impact.gap = gap - drifted(s, span, number) * impact.rate
         impact.acceleration = row_velocity(row, s.ports.acceleration)
         if not span.timed and impact.restitution == 0.0 and gap > closed:
             impact.floor = -gap / dt

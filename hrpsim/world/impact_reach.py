@@ -36,6 +36,7 @@ def look_further(s):
         number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
         a, b = shapes[number_a], shapes[number_b]
         capped = s.settings[0].continuous and min(a.kind, b.kind) != PLANE
+        capped = capped and not (a.flies > 0 and b.flies > 0)
         more = _more(a, capped) + _more(b, capped)
         if more == 0.0:
             continue

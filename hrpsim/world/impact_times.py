@@ -1,7 +1,11 @@
-"""What moves so fast that it would pass through something stops where it first touches.
+"""What moves so fast that it would pass through something meets it instead.
 
-The trees of the shapes that hit keep their velocities and do only a part of the step's motion, up
-to the touch; contacts take over in the next step. Time is lost for them, never a collision.
+Contacts look ahead no further than a part of a fast shape's thickness. What it moves beyond is
+searched, once the motion of the step is known, for where it would pass into something else
+(hrpsim.collision.time_of_impact). The step is then begun anew with contacts for that
+(hrpsim.world.passages): velocities change, so momentum and the centre of mass are kept, and no time
+is lost. Where these do not serve, trees stop against each other (hrpsim.world.standstill). For what
+would pass through something before contacts are found, they are found at once (hrpsim.world.drift).
 """
 
 from __future__ import annotations
@@ -9,36 +13,44 @@ from __future__ import annotations
 import math
 
 from hrpsim.collision.candidates import FAST, list_candidates, place_centers
-from hrpsim.collision.contacts import place_shape
-from hrpsim.collision.time_of_impact import find_turn, time_of_impact
 from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
-from hrpsim.kinematics.forward import update_poses
+from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.late import IMPACTS, RESTITUTION, call_with_scene
-from hrpsim.model.geometry import MESH, PLANE
 from hrpsim.model.system import FIXED, FREE
-from hrpsim.world.scene import RK4
-from hrpsim.world.status import DONE, MORE_CANDIDATES, NEEDS_KERNEL
+from hrpsim.spatial.vector import copy_vector
+from hrpsim.world.drift import hold_back
+from hrpsim.world.passages import list_passages
+from hrpsim.world.scene import EULER, RK4
+from hrpsim.world.standstill import carry
+from hrpsim.world.status import DONE, LOOK_FURTHER, MORE_CANDIDATES, NEEDS_KERNEL, RESOLVED
+from hrpsim.world.sweep import find_sweeps, is_fast
 
-_PASSES = 4  # over the pairs: a tree that stops may come to lie in the way of another
-
-# Looks at pairs of shapes in one search through a step: so many, and more for each pair. One at a
-# mesh counts for many. What is left when they are used up stays where it began.
-_LOOKS, _MORE_LOOKS, _OF_MESH = 16_384, 64, 64
-
-
-@inlined_kernel
-def stop_at_impacts(s):
-    """Take back the part of the motion from work.q_swept that would lead through something."""
-    return stop_fast(s, 1) if _anything_fast(s) else DONE
+# How often a step is begun anew for contacts with what would be passed through.
+_PASSES = 24
 
 
 @inlined_kernel
-def stop_fast(s, held):
-    """The same, where something is fast; `held` says whether contacts have acted on the motion."""
+def look_at_drift(s):
+    """Let nothing pass through anything on its way to the middle of the step: stay at its start."""
+    copy_vector(s.work.q_start, s.work.q_swept)
+    return _call(s, 0)
+
+
+@inlined_kernel
+def look_at_motion(s):
+    """Let nothing pass through anything on its way from work.q_swept on.
+
+    Returns LOOK_FURTHER if the step is to begin anew with more contacts.
+    """
+    return _call(s, 1) if _anything_fast(s) else DONE
+
+
+@inlined_kernel
+def _call(s, solved):
     if s.late[IMPACTS] == 0:
         s.tally[0].needed = IMPACTS
         return NEEDS_KERNEL
-    return call_with_scene(s, IMPACTS, (held,))
+    return call_with_scene(s, IMPACTS, (solved,))
 
 
 @inlined_kernel
@@ -57,20 +69,27 @@ def any_fast(collision):
 
 
 @late_kernel
-def stop_all(s, held):
-    """Stop what passes through something, if anything does."""
+def let_nothing_pass(s, solved):
+    """Look at the drift to the middle of the step, or at the motion that was `solved` for."""
+    work, tally = s.work, s.tally[0]
+    copy_vector(s.q, work.q_carried)
+    find_sweeps(s, work.q_swept, work.q_carried)
     status = _look_further(s)
     if status != DONE:
         return status
-    _find_motions(s)
-    for i in range(s.work.held.shape[0]):
-        s.work.held[i].until = 1.0
-    looks = _LOOKS + _MORE_LOOKS * s.tally[0].candidate_count
-    for _ in range(_PASSES):
-        stopped, looks = _stop_pairs(s, held, looks)
-        if not stopped:
-            break
-    _go_back(s)
+    if not solved:
+        hold_back(s)
+        return DONE
+    _find_way(s.forest, work.q_swept, s.q, work.carried)
+    if s.settings[0].integrator != EULER and tally.passes < _PASSES:
+        update_poses(s.forest, work.q_swept, s.kinematics)
+        update_velocities(s.forest, work.carried, s.kinematics)
+        status = list_passages(s)
+        if status == LOOK_FURTHER:
+            tally.passes += 1
+        if status != RESOLVED:
+            return status
+    carry(s)
     return DONE
 
 
@@ -117,27 +136,36 @@ def _any_carrier_fast(s):
 
 
 @inner_kernel
-def is_fast(shape):
-    """Return whether a shape moves by a good part of its thickness in the step."""
-    return shape.body >= 0 and shape.travel > FAST * shape.thickness
+def _find_way(forest, start, end, way_out):
+    """Write the velocity (nv,) that carries one configuration (nq,) to another in a time of 1."""
+    for i in range(forest.bodies.shape[0]):
+        body = forest.bodies[i]
+        k, j = body.v_index, body.q_index
+        if body.joint_type == FREE:
+            for r in range(3):
+                way_out[k + 3 + r] = end[j + r] - start[j + r]
+            _find_turn(start, end, j + 3, way_out, k)
+        elif body.joint_type != FIXED:
+            way_out[k] = end[j] - start[j]
 
 
 @inner_kernel
-def _find_motions(s):
-    """Write how every shape moves, in the world, from work.q_swept to s.q."""
-    motions, shapes = s.collision.motions, s.collision.shapes
-    nowhere = s.work.directions[0]
-    for r in range(3):
-        nowhere[r] = 0.0
-    update_poses(s.forest, s.work.q_swept, s.kinematics)
-    for k in range(shapes.shape[0]):
-        motion = motions[k]
-        place_shape(s.forest, s.kinematics, shapes[k], nowhere, motion.R_start, motion.p_start)
-    update_poses(s.forest, s.q, s.kinematics)
-    for k in range(shapes.shape[0]):
-        motion = motions[k]
-        place_shape(s.forest, s.kinematics, shapes[k], nowhere, motion.R_end, motion.p_end)
-        motion.angle = find_turn(motion.R_start, motion.R_end, motion.axis)
+def _find_turn(start, end, at, way_out, k):
+    """Write at k the rotation vector that turns one quaternion into another, the short way."""
+    a, b, c, d = start[at], start[at + 1], start[at + 2], start[at + 3]
+    x, y, z, w = end[at], end[at + 1], end[at + 2], end[at + 3]
+    # end times the conjugate of start
+    cosine = w * d + x * a + y * b + z * c
+    u = -w * a + x * d - y * c + z * b
+    v = -w * b + x * c + y * d - z * a
+    n = -w * c - x * b + y * a + z * d
+    sine = math.sqrt(u * u + v * v + n * n)
+    scale = 2.0
+    if sine > 1e-9:
+        scale = 2.0 * math.atan2(sine, abs(cosine)) / sine
+    if cosine < 0.0:
+        scale = -scale
+    way_out[k], way_out[k + 1], way_out[k + 2] = scale * u, scale * v, scale * n
 
 
 @inner_kernel
@@ -160,83 +188,3 @@ def _look_further(s):
         return MORE_CANDIDATES
     tally.candidate_count = count
     return DONE
-
-
-@inner_kernel
-def _stop_pairs(s, held_by_contacts, looks):
-    """Stop fast trees at their earliest impact.
-
-    Returns whether any stops earlier than before, and how many of the `looks` at pairs are left.
-    """
-    shapes, held, tally = s.collision.shapes, s.work.held, s.tally[0]
-    stopped = False
-    for c in range(tally.candidate_count):
-        number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
-        a, b = shapes[number_a], shapes[number_b]
-        fast_a, fast_b = is_fast(a), is_fast(b)
-        if min(a.kind, b.kind) == PLANE or not (fast_a or fast_b):
-            continue
-        root_a = s.forest.bodies[a.body].root if a.body >= 0 else -1
-        root_b = s.forest.bodies[b.body].root if b.body >= 0 else -1
-        if root_a == root_b or _stay_apart(a, b):
-            continue
-        until_a = held[root_a].until if root_a >= 0 else 1.0
-        until_b = held[root_b].until if root_b >= 0 else 1.0
-        cost = _OF_MESH if a.kind == MESH or b.kind == MESH else 1
-        fraction, looked, cut = time_of_impact(
-            s.collision.pairs[c], until_a, until_b, held_by_contacts, looks // cost, s.collision
-        )
-        looks = max(looks - cost * looked, 0)
-        tally.impact_looks += looked
-        tally.impacts_cut += 1 if cut else 0
-        if fast_a and fraction < until_a:
-            held[root_a].until = fraction
-            stopped = True
-        if fast_b and fraction < until_b:
-            held[root_b].until = fraction
-            stopped = True
-    return stopped, looks
-
-
-@inner_kernel
-def _stay_apart(a, b):
-    """Return whether two shapes are too far apart to meet in this step."""
-    square = 0.0
-    for r in range(3):
-        square += (a.center[r] - b.center[r]) ** 2
-    near = a.radius + b.radius + 1.5 * (a.travel + b.travel)
-    return square > near * near
-
-
-@inner_kernel
-def _go_back(s):
-    """Let every tree do the part of its motion that it may."""
-    q, start = s.q, s.work.q_swept
-    for i in range(s.forest.bodies.shape[0]):
-        body = s.forest.bodies[i]
-        part = s.work.held[body.root].until
-        if not part < 1.0:
-            continue
-        j = body.q_index
-        if body.joint_type == FREE:
-            for r in range(3):
-                q[j + r] = start[j + r] + part * (q[j + r] - start[j + r])
-            _turn_back(start, q, j + 3, part)
-        elif body.joint_type != FIXED:
-            q[j] = start[j] + part * (q[j] - start[j])
-
-
-@inner_kernel
-def _turn_back(start, q, at, part):
-    """Turn the quaternion q[at:at+4] back to a part of the way that it came from `start`."""
-    cosine = 0.0
-    for r in range(4):
-        cosine += start[at + r] * q[at + r]
-    sign = -1.0 if cosine < 0.0 else 1.0
-    angle = math.acos(min(sign * cosine, 1.0))
-    before, after = 1.0 - part, part
-    if angle > 1e-6:
-        scale = 1.0 / math.sin(angle)
-        before, after = scale * math.sin(before * angle), scale * math.sin(after * angle)
-    for r in range(4):
-        q[at + r] = before * start[at + r] + sign * after * q[at + r]

@@ -25,8 +25,15 @@ from hrpsim.constraints.impact_rows import (
 )
 from hrpsim.dynamics.response import port_velocities
 from hrpsim.kinematics.forward import update_poses, update_velocities
-from hrpsim.world.impact_island import begin_island, find_support, might_strike, needs_support
-from hrpsim.world.impact_place import drifted, is_timed, place_contact
+from hrpsim.world.drift import is_undrifted
+from hrpsim.world.impact_island import (
+    begin_island,
+    bounces,
+    find_support,
+    might_strike,
+    needs_support,
+)
+from hrpsim.world.impact_place import drifted, is_timed, place_at_start, place_contact
 from hrpsim.world.impact_reach import look_further
 from hrpsim.world.impact_round import find_gaps, is_one_sided, solve_round
 from hrpsim.world.loads import clear_loads
@@ -39,33 +46,36 @@ from hrpsim.world.struck import forget_struck_impulses
 # Rounds in one island in a step: so many, and more for each of its units; and updates of contacts
 # and rows, and looks at them, that all may take. What still closes then meets no restitution.
 _ROUNDS, _MORE_ROUNDS = 2000, 20
-_UPDATES = 1_000_000
+_UPDATES, _OF_FAST = 1_000_000, 20  # so many times more where fast balls fly far in a step
 
 
 @late_kernel
 def resolve_impacts(s):
     """Let s.velocity jump, and s.q follow, where gaps close with restitution.
 
-    Returns DONE if nothing may strike; RESOLVED if the rows must be written again; LOOK_FURTHER if
+    Returns DONE if nothing changed; RESOLVED if the rows must be written again; LOOK_FURTHER if
     contacts must be found again, nothing else having changed.
     """
     tally, spans = s.tally[0], s.islands.spans
     _find_free_motion(s)
-    any_meets = False
+    any_meets = any_placed = False
     for k in range(tally.island_count):
         span = spans[k]
         span.timed = 1 if is_timed(s, span) else 0
+        if span.timed and tally.flies and bounces(s, span):
+            place_at_start(s, span)
+            any_placed = True
         span.meets = 1 if might_strike(s, span) else 0
         any_meets = any_meets or span.meets
     if not any_meets:
-        return DONE
+        return RESOLVED if any_placed else DONE
     forget_struck_impulses(s)
     for k in range(tally.island_count):
         if spans[k].meets and needs_support(s, spans[k]):
             find_support(s, k)
     _take_mean_velocity(s)
     clear_loads(s)
-    left = _UPDATES
+    left = _UPDATES * (_OF_FAST if tally.flies else 1)
     for k in range(tally.island_count):
         if spans[k].meets:
             begin_island(s, spans[k])
@@ -164,9 +174,13 @@ def _let_strike(s, island, left):
         left -= taken + span.end - span.first
     for k in range(span.first, span.end):
         impact = rows.impacts[rows.units[k]]
-        if is_one_sided(rows.rows[rows.units[k]]) and is_closed(impact, now):
+        if not is_one_sided(rows.rows[rows.units[k]]):
+            continue
+        if is_closed(impact, now):
             struck = strikes(impact, now, span.timed, s.settings[0].restitution_threshold)
             tally.impacts_left += 1 if struck else 0
+        elif impact.state == OPEN and closing_time(impact, now) < s.settings[0].time_step:
+            tally.impacts_left += 1
     return left
 
 
@@ -206,16 +220,18 @@ def _end_island(s, span):
     bodies' own motion must not be held up; what rests is held from here on, where it came to rest.
     """
     rows, settings = s.rows, s.settings[0]
-    dt, half = settings.time_step, drifted(settings, span)
+    dt = settings.time_step
     rest = (1.5 - _lead(settings, span.timed)) * dt
     find_gaps(s, span)
     for k in range(span.first, span.contact_end):
         number = rows.units[k]
         contact, impact = s.collision.contacts[number // 3], rows.impacts[number]
+        if span.timed:
+            _say_timed(s, contact)
         if impact.state == ABSENT:
             continue
         gap, end = contact.gap, gap_at(impact, dt)
-        start = impact.gap + half * impact.rate  # where the row finds it
+        start = impact.gap + drifted(s, span, number) * impact.rate  # where the row finds it
         final_rate = impact.rate + rest * impact.acceleration
         if impact.state == RESTING:
             if span.timed:
@@ -234,6 +250,15 @@ def _end_island(s, span):
             s.ports.lag[column] = 0.0
         for column in range(row.start_b, row.start_b + row.width_b):
             s.ports.lag[column] = 0.0
+
+
+@inlined_kernel
+def _say_timed(s, contact):
+    """Note that impacts on the bodies of a contact have happened at their times."""
+    if contact.body_a >= 0:
+        s.work.held[contact.body_a].timed = 2
+    if contact.body_b >= 0:
+        s.work.held[contact.body_b].timed = 2
 
 
 @inlined_kernel
@@ -258,8 +283,9 @@ def _move_back(s):
             continue
         if not s.work.held[port.body].timed:
             continue
+        late = 0.0 if is_undrifted(s, port.body) else drift
         for r in range(3):
             k = bodies[port.body].v_index + 3 + r
             gained = s.velocity[k] - s.work.velocity_start[k]
-            moved = ports.lag[port.offset + 3 + r] + drift * gained
+            moved = ports.lag[port.offset + 3 + r] + late * gained
             s.q[bodies[port.body].q_index + r] += moved

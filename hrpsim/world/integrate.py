@@ -12,6 +12,7 @@ from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.late import STAGES, call_with_scene
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.vector import copy_vector
+from hrpsim.world.drift import move_on
 from hrpsim.world.limits import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.world.loose_rotation import (
     find_turning,
@@ -43,7 +44,9 @@ def integrate_euler(s):
     delivered_effort(
         s.forest, s.control, s.q, work.velocity_start, s.velocity, horizon, work.applied
     )
-    if symmetric:
+    if s.tally[0].undrifted:
+        move_on(s)
+    elif symmetric:
         move(s.forest, s.velocity, 0.5 * dt, s.q)
     else:
         move(s.forest, work.velocity_struck, dt, s.q)

@@ -18,7 +18,7 @@ from hrpsim.model.system import FREE
 from hrpsim.reference import Reference
 from hrpsim.world.constrain import descend_springs, solve_direct_island
 from hrpsim.world.grip import seek_grip
-from hrpsim.world.impact_times import stop_all
+from hrpsim.world.impact_times import let_nothing_pass
 from hrpsim.world.impacts import resolve_impacts
 from hrpsim.world.integrate import integrate_rk4
 from hrpsim.world.momentum import keep_momentum
@@ -39,7 +39,7 @@ from hrpsim.world.tension import add_tension
 # By place in Scene.late: kernels that the step calls with the whole scene, and further arguments.
 _WITH_SCENE: dict[int, tuple] = {
     late.SPIN: (turn_freely, float64),
-    late.IMPACTS: (stop_all, int64),
+    late.IMPACTS: (let_nothing_pass, int64),
     late.STRIKE: (let_meet,),
     late.RK4_STEP: (integrate_rk4,),
     late.STAGES: (solve_stage, int64),

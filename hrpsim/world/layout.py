@@ -74,11 +74,12 @@ def front(scene: Scene, bodies: int, positions: int, dofs: int, connections: int
         "dv",
         "joint_load",
     )
-    vectors += ("change", "no_effort", "push")
+    vectors += ("change", "no_effort", "push", "carried")
     work = work._replace(
         q_start=work.q_start[:nq],
         q_nearest=work.q_nearest[:nq],
         q_swept=work.q_swept[:nq],
+        q_carried=work.q_carried[:nq],
         held=work.held[:n],
         subtrees=work.subtrees[:n],
         **{name: getattr(work, name)[:nv] for name in vectors},

@@ -100,8 +100,10 @@ def _restore_tally(s):
     needed, stiffness, looks = tally.needed, tally.stiffness, tally.looks
     kind, source, other = tally.fault_kind, tally.fault_source, tally.fault_other
     softened, pairs, found = tally.fault_stiffness, tally.candidate_count, tally.found_count
+    passes, passages, flies = tally.passes, tally.passage_count, tally.flies
     s.tally[0] = s.work.tally_start[0]
     tally.needed, tally.looks, tally.candidate_count = needed, looks, pairs
     tally.fault_kind, tally.fault_source, tally.fault_other = kind, source, other
     tally.fault_stiffness, tally.stiffness, tally.worst_row = softened, stiffness, -1
     tally.found_count = found
+    tally.passes, tally.passage_count, tally.flies = passes, passages, flies

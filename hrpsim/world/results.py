@@ -105,9 +105,10 @@ class StepStats:
     beyond its maximum extension, as a velocity [m/s]. Of the `asleep` bodies that sleep, contacts
     count but have no rows. Impacts with restitution were solved in `impact_rounds`; `impacts_left`
     gaps still closed when there were too many, and met no restitution. Pairs of fast shapes were
-    looked at `impact_looks` times for when they touch; `impacts_cut` searches since the world was
-    made or last reset were cut off for their number: these shapes stopped where they were last
-    seen apart.
+    looked at `impact_looks` times for when they touch, and the step was begun anew `impact_passes`
+    times for contacts with what they would pass through; `impacts_cut` searches since the world was
+    made or last reset were cut off for their number: these shapes stopped against each other where
+    they were last seen apart.
 
     `last_call` is about all steps of the last call of `World.step`, `since_reset` about all since
     the world was made or last reset; `settle` does not count.
@@ -130,6 +131,7 @@ class StepStats:
     impact_rounds: int
     impacts_left: int
     impact_looks: int
+    impact_passes: int
     impacts_cut: int
     last_call: Convergence
     since_reset: Convergence
@@ -212,6 +214,7 @@ def stats_of(
         impact_rounds=tally["impact_rounds"],
         impacts_left=tally["impacts_left"],
         impact_looks=tally["impact_looks"],
+        impact_passes=tally["passes"],
         impacts_cut=tally["impacts_cut"],
         last_call=last_call,
         since_reset=since_reset,

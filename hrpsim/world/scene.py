@@ -31,7 +31,7 @@ SETTINGS = np.dtype(
         ("contact_margin", "f8"),  # distance at which contact points are kept [m]
         ("skin", "f8"),  # distance shapes may move before pairs are looked for again [m]
         ("projection", "i8"),  # whether rigid connections are brought back onto their error 0
-        ("continuous", "i8"),  # whether fast shapes stop where they first touch something
+        ("continuous", "i8"),  # whether fast shapes pass through nothing
         *CONTACT_LAW,
         ("rest_steps", "i8"),  # how long a loose body is at rest before it may sleep; 0: none does
     ]
@@ -55,6 +55,10 @@ TALLY = np.dtype(
         ("struck", "i8"),  # whether the step began with impacts
         ("impact_rounds", "i8"),  # rounds in which impacts with restitution were solved
         ("looks", "i8"),  # how often contacts were looked for further away, for impacts
+        ("passes", "i8"),  # how often the step was begun anew for what would pass through something
+        ("passage_count", "i8"),  # contacts that are made for that
+        ("flies", "i8"),  # whether shapes say whether they fly
+        ("undrifted", "i8"),  # whether any body takes its forces at the start of the step
         ("impact_looks", "i8"),  # how often a pair was looked at for its time of impact
         ("impacts_cut", "i8"),  # searches for one that were cut off, since the last reset
         ("impacts_left", "i8"),  # gaps that still closed when there were too many rounds
@@ -115,8 +119,12 @@ HELD = np.dtype(
         ("fastest", "f8"),  # of its velocities, at both ends of the step
         ("struck_load", "f8", (6,)),  # what the impacts at the start of the step did [Ns]
         ("struck_motion", "f8", (6,)),  # [m/s]
-        ("timed", "i8"),  # whether impacts on a body that is alone happen at their times
-        ("until", "f8"),  # of a tree, in its root: fraction of the step's motion that it does
+        ("undrifted", "i8"),  # whether it takes its forces at the start of a step (drift)
+        ("timed", "i8"),  # whether impacts on a body that is alone happen at their times; 2: did so
+        ("earliest", "f8"),  # of a tree, in its root: fraction of the step after which it meets any
+        ("cluster", "i8"),  # of a body: with whom its tree it stands still; -1: with the world
+        ("since", "f8"),  # the same: since when it does [s]
+        ("stopped", "i8"),  # the same: whether it does
         ("tension", "f8", (6,)),  # inertia that loaded connections add: xx, yy, zz, xy, xz, yz
     ]
 )
@@ -131,6 +139,8 @@ class Work(NamedTuple):
     joint_struck_start: np.ndarray  # (nv, 6)
     spring_hinges_start: np.ndarray  # (spring hinges,) SPRING_HINGE
     q_swept: np.ndarray  # (nq,) where the motion begins that is looked at for impacts
+    q_carried: np.ndarray  # (nq,) where it ends, or where it has come to
+    carried: np.ndarray  # (nv,) its velocity
     velocity_middle: np.ndarray  # (nv,) where a step finds its forces
     q_struck: np.ndarray  # (nq,) where an rk4 step starts after its impacts
     velocity_struck: np.ndarray  # (nv,) after the impacts at the start of the step
@@ -191,6 +201,7 @@ def new_work(body_count: int, nq: int, nv: int) -> Work:
         "q_struck": nq,
         "q_nearest": nq,
         "q_swept": nq,
+        "q_carried": nq,
         "rate": (4, nq),
         "acceleration": (4, nv),
         "directions": (3, 3),

@@ -22,7 +22,7 @@ from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.constrain import constrain, plan_push, remember_impulses
 from hrpsim.world.contact_search import collide_shapes, place_bodies, recall
 from hrpsim.world.impact_reach import forget_driven
-from hrpsim.world.impact_times import stop_at_impacts
+from hrpsim.world.impact_times import look_at_motion
 from hrpsim.world.integrate import correct_positions, integrate_euler, within_limits
 from hrpsim.world.midpoint import (
     drift_to_middle,
@@ -30,6 +30,7 @@ from hrpsim.world.midpoint import (
     remember_acceleration,
 )
 from hrpsim.world.motion import find_acceleration
+from hrpsim.world.passages import forget_passages
 from hrpsim.world.prepare import prepare_rows
 from hrpsim.world.rest import disturb, rest
 from hrpsim.world.restoring import keep_start, restore_start
@@ -63,12 +64,15 @@ def advance(scene, steps):
     unmet = 0
     end = monotonic_seconds() + _PATIENCE if steps > 1 else 0.0
     for done in range(steps):
+        scene.tally[0].passes = 0
         while True:
             status = step(scene)
             if status != LOOK_FURTHER:
                 break
         if scene.tally[0].looks > 0:
             forget_driven(scene)
+        if scene.tally[0].passage_count > 0 or scene.tally[0].flies:
+            forget_passages(scene)
         if status != DONE and status != FALLS_ASLEEP:
             return done, status, unmet
         scene.clock[0] += 1
@@ -109,7 +113,7 @@ def step(s):
 def look(s):
     """Keep the start of the step, and find where everything is and how it moves."""
     keep_start(s)
-    s.tally[0].impact_looks = 0
+    s.tally[0].impact_looks = s.tally[0].undrifted = 0
     if s.settings[0].integrator == SEMI_IMPLICIT:
         drift_to_middle(s)
     else:
@@ -224,7 +228,7 @@ def integrate(s):
         return DIVERGED
     status = DONE
     if s.settings[0].continuous:
-        status = stop_at_impacts(s)
+        status = look_at_motion(s)
     if keeps_momentum and s.tally[0].leaks and status == DONE:
         call_with_scene(s, MOMENTUM, (1,))
     return status

@@ -73,7 +73,7 @@ class World(
     solver names one solver for everything that it can solve, or is a list of rules, mappings with
     the arguments of `add_solver_rule`. With position_projection, rigid connections are brought
     back onto their error 0 after each step. With continuous, what moves by more than a quarter of
-    its thickness in a step is stopped where it first touches something, for the rest of that step.
+    its thickness in a step passes through nothing: it has contacts with what it would meet.
     With sleeping, loose bodies that have been at rest for 0.5 s, with all that presses on them or
     is connected to them, are left out of the step until something else presses on them or anything
     about them is changed. At rest is what moves no faster than a hundred times the speed that

@@ -132,21 +132,25 @@ def test_what_rolls_on_a_thin_plate_needs_few_looks(shape):
     assert roll.position[2] == pytest.approx(0.05005, abs=1e-5)
 
 
-def test_a_search_that_is_cut_off_stops_what_it_is_about():
+@pytest.mark.parametrize(
+    "spin, friction, is_cut", [((1.0, 20.0, 3.0), 0.8, False), ((5.0, 100.0, 30.0), 0.0, True)]
+)
+def test_a_search_that_is_cut_off_stops_what_it_is_about(spin, friction, is_cut):
     """A box tumbles along the thinnest of plates: it stays on its side, and users are told."""
     world = hrpsim.World(time_step=0.02)
+    world.set_friction("default", "default", friction)
     world.add_static(hrpsim.Box((9.0, 9.0, 1e-7)))
     box = world.add_body(
         hrpsim.Box((0.1, 0.1, 0.1)),
         1.0,
         (0.0, 0.0, 0.06),
         velocity=(1.0, 0.0, -1.0),
-        angular_velocity=(1.0, 20.0, 3.0),
+        angular_velocity=spin,
     )
     for _ in range(30):
         world.step()
         assert box.position[2] > 0.0
-    assert world.stats.impacts_cut > 0
+    assert (world.stats.impacts_cut > 0) == is_cut
     world.reset()
     assert world.stats.impacts_cut == 0
 

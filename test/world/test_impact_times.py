@@ -171,7 +171,8 @@ def test_a_fast_door_does_not_sweep_through_a_post():
     for _ in range(5):
         world.step()
         post = rotation_matrix(blade.orientation).T @ ((0.0, 0.4, 0.0) - blade.position)
-        assert post[1] > 0.005  # the axis of the post is still before the blade
+        # The axis of the post is still before the blade, until that has slid off it, tip first.
+        assert post[1] > 0.005 or post[0] > 0.5
     assert blade.angular_velocity[2] < 0.8 * 52.0
 
 
