@@ -56,8 +56,8 @@ class Channel:
             within = np.abs(array) <= LARGEST_SAMPLE
             if not within.all():
                 at = tuple(np.argwhere(~within)[0])
-                bound = f"not finite or beyond {LARGEST_SAMPLE:g}"
-                raise SequenceError(f"sample {at[0]} has a {what} that is {bound}: {array[at]}")
+                bad = "not finite" if not np.isfinite(array[at]) else f"over {LARGEST_SAMPLE:g}"
+                raise SequenceError(f"sample {at[0]} has a {what} that is {bad}: {array[at]}")
         late = np.flatnonzero(np.diff(times) < SHORTEST_STEP)
         if late.size:
             k = int(late[0])

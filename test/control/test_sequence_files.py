@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 
 from hrpsim import load_model
 from hrpsim.control.controller import controlled_joints
-from hrpsim.control.motion_sequence import Channel, MotionSequence, SequenceError
+from hrpsim.control.motion_sequence import (
+    LARGEST_SAMPLE,
+    SHORTEST_STEP,
+    Channel,
+    MotionSequence,
+    SequenceError,
+)
 from hrpsim.control.sequence_files import read_sequence, write_sequence
 from robots import HRP2_LIKE
 
@@ -44,9 +50,12 @@ def written(folder, **texts):
 
 @st.composite
 def channels(draw, width):
-    # Any numbers at all: tiny, huge, subnormal, -0.0.
-    number = st.floats(allow_nan=False, allow_infinity=False)
-    times = sorted(draw(st.sets(number, min_size=1, max_size=6)))
+    # All numbers that a channel takes: tiny, huge, subnormal, -0.0.
+    number = st.floats(-LARGEST_SAMPLE, LARGEST_SAMPLE)
+    times: list[float] = []
+    for time in sorted(draw(st.sets(number, min_size=1, max_size=6))):
+        if not times or time - times[-1] >= SHORTEST_STEP:
+            times.append(time)
     row = st.lists(number, min_size=width, max_size=width)
     values = draw(st.lists(row, min_size=len(times), max_size=len(times)))
     return Channel(times, np.reshape(values, (len(times), width)))
