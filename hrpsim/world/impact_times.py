@@ -23,7 +23,7 @@ from hrpsim.world.passages import list_passages
 from hrpsim.world.scene import EULER, RK4
 from hrpsim.world.standstill import carry
 from hrpsim.world.status import DONE, LOOK_FURTHER, MORE_CANDIDATES, NEEDS_KERNEL, RESOLVED
-from hrpsim.world.sweep import find_sweeps, is_fast
+from hrpsim.world.sweep import LOOKS, MORE_LOOKS, find_sweeps, is_fast
 
 # How often a step is begun anew for contacts with what would be passed through.
 _PASSES = 24
@@ -80,16 +80,17 @@ def let_nothing_pass(s, solved):
     if not solved:
         hold_back(s)
         return DONE
+    looks = LOOKS + MORE_LOOKS * tally.candidate_count
     _find_way(s.forest, work.q_swept, s.q, work.carried)
     if s.settings[0].integrator != EULER and tally.passes < _PASSES:
         update_poses(s.forest, work.q_swept, s.kinematics)
         update_velocities(s.forest, work.carried, s.kinematics)
-        status = list_passages(s)
+        looks, status = list_passages(s, looks)
         if status == LOOK_FURTHER:
             tally.passes += 1
         if status != RESOLVED:
             return status
-    carry(s)
+    carry(s, looks)
     return DONE
 
 

@@ -18,8 +18,6 @@ from hrpsim.world.impact_place import FAR, flies
 from hrpsim.world.status import DONE, LOOK_FURTHER, MORE_CONTACTS, RESOLVED
 from hrpsim.world.strike import speed_along
 from hrpsim.world.sweep import (
-    LOOKS,
-    MORE_LOOKS,
     are_looked_at,
     both_fly,
     bounce,
@@ -110,17 +108,18 @@ def _write_contact(s, passage, feature, contact):
 
 
 @inner_kernel
-def list_passages(s):
+def list_passages(s, looks):
     """List where shapes would pass into each other, of each tree the first.
 
-    s.kinematics and collision.motions are those of the motion. Returns DONE if nothing would pass,
+    s.kinematics and collision.motions are those of the motion. Returns how many of the `looks` at
+    pairs are left, and DONE if nothing would pass,
     LOOK_FURTHER if the step is to begin anew, MORE_CONTACTS if there is no room for them, and
     RESOLVED if all that is found cannot be met by more contacts.
     """
     tally, collision, held = s.tally[0], s.collision, s.work.held
     for i in range(held.shape[0]):
         held[i].earliest = 2.0
-    first, looks = tally.passage_count, LOOKS + MORE_LOOKS * tally.candidate_count
+    first = tally.passage_count
     unmade = again = False
     for c in range(tally.candidate_count):
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
@@ -146,15 +145,15 @@ def list_passages(s):
             before = tally.passage_count
             if not _list_points(s, c, fraction):
                 tally.needed = collision.passages.shape[0]
-                return MORE_CONTACTS
+                return looks, MORE_CONTACTS
             unmade = unmade or tally.passage_count == before
             for root in (root_of(s, a), root_of(s, b)):
                 if root >= 0:
                     held[root].earliest = min(held[root].earliest, fraction)
     _keep_earliest(s, first)
     if again or tally.passage_count > first:
-        return LOOK_FURTHER
-    return RESOLVED if unmade else DONE
+        return looks, LOOK_FURTHER
+    return looks, RESOLVED if unmade else DONE
 
 
 @inlined_kernel

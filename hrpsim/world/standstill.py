@@ -17,8 +17,6 @@ from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotate_quaternion, rotated
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.sweep import (
-    LOOKS,
-    MORE_LOOKS,
     are_looked_at,
     both_fly,
     find_sweeps,
@@ -29,12 +27,14 @@ _WORLD = -1
 
 
 @inner_kernel
-def carry(s):
-    """Carry all trees from work.q_swept with work.carried for a unit of time, to s.q."""
+def carry(s, looks):
+    """Carry all trees from work.q_swept with work.carried for a unit of time, to s.q.
+
+    With at most so many `looks` at pairs: what is not looked at stops where it is.
+    """
     held, bodies, work = s.work.held, s.forest.bodies, s.work
     for i in range(held.shape[0]):
         held[i].cluster, held[i].since, held[i].stopped = bodies[i].root, 0.0, 0
-    looks = LOOKS + MORE_LOOKS * s.tally[0].candidate_count
     now = 0.0
     for _ in range(held.shape[0] + 1):
         _place(s, now, work.q_carried)
