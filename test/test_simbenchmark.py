@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 
@@ -11,8 +12,9 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))  # where the package benchmarks lies
 
-from benchmarks.simbenchmark import measure, published  # noqa: E402
+from benchmarks.simbenchmark import errors, measure, page, published, times  # noqa: E402
 from benchmarks.simbenchmark.ours import Ours  # noqa: E402
+from benchmarks.simbenchmark.plan import error_tasks  # noqa: E402
 from benchmarks.simbenchmark.scenes import (  # noqa: E402
     GRAVITY,
     LOOSE,
@@ -24,6 +26,7 @@ from benchmarks.simbenchmark.scenes import (  # noqa: E402
     rolling_accelerations,
     six,
 )
+from benchmarks.simbenchmark.store import Store  # noqa: E402
 
 
 def start_of(scene) -> State:
@@ -100,3 +103,51 @@ def test_published_figures_are_found_by_scene_engine_and_step():
     assert published.error("666", "RaiSim", 1e-3) == 1.4e-4
     assert published.error("rolling", "ODE", 4e-4) is None
     assert published.seconds("bouncing", "MuJoCo") is None
+
+
+def an_error(error: float, reached: float = 10.0) -> dict:
+    return {"error": error, "reached": reached, "seconds": 10.0, "fell": False, "settings": "x"}
+
+
+def test_a_run_that_was_cut_off_goes_on_with_what_is_missing(tmp_path, monkeypatch):
+    """What the file has is not asked for again; what is found is in the file at once."""
+    asked = []
+
+    class Child:
+        def __init__(self, name):
+            self.name = name
+
+        def ask(self, patience, **request):
+            asked.append((self.name, request["time_step"]))
+            return an_error(math.inf if request["time_step"] == 0.1 else 2e-3)
+
+        def end(self):
+            pass
+
+    monkeypatch.setattr(errors, "Child", Child)
+    path = tmp_path / "suite.json"
+    first = Store(path)
+    first.add_error("666", 1e-3, "dart", an_error(1e-3))
+    tasks = error_tasks(["666"], ["dart"], limit=1.0)
+    errors.run_errors(tasks, Store(path))
+    assert asked == [("dart", step) for step in (4e-4, 4e-3, 1e-2, 4e-2, 0.1)]
+    kept = Store(path)
+    assert kept.error("666", 1e-3, "dart")["error"] == 1e-3
+    assert errors.cell(kept.error("666", 4e-3, "dart")) == "2.0e-03"
+    assert errors.cell(kept.error("666", 0.1, "dart")).startswith("lost")
+    text = "\n".join(page.tables(kept))
+    assert "### 666: error" in text and "| dart " in text and "RaiSim, published" in text
+
+
+def test_times_compare_the_slices_that_both_engines_did():
+    """An engine that was cut short counts as far as it came."""
+    record = {"engines": {"a": {"slices": [1.0, 1.0, 4.0]}, "b": {"slices": [2.0, 4.0]}}}
+    assert times.ratio(record, "b", "a") == 3.0
+    assert times.ratio(record, "c", "a") is None
+
+
+def test_a_busy_machine_is_told_by_the_share_of_a_core_and_by_the_spread():
+    quiet = {"a": {"share": 0.99, "spread": 0.01}, "b": {"share": 1.0, "spread": 0.02}}
+    assert times.busy(quiet) == ""
+    assert "50 %" in times.busy(quiet | {"b": {"share": 0.5, "spread": 0.02}})
+    assert "rounds" in times.busy({"a": {"share": 1.0, "spread": 0.3}})
