@@ -46,7 +46,10 @@ PASSAGE = np.dtype(
         ("point", "f8", (3,)),  # where they do, in the world [m]
         ("arm_a", "f8", (3,)),  # the same from the origin of the body, where that is then [m]
         ("arm_b", "f8", (3,)),
+        ("offset_a", "f8", (3,)),  # the same from the origin of the shape [m]
+        ("offset_b", "f8", (3,)),
         ("normal", "f8", (3,)),  # from b to a
+        ("barred", "i8"),  # whether its pair got round contacts, which are not made any more
         ("gap", "f8"),  # what their approach takes until then, with the velocities found [m]
     ]
 )

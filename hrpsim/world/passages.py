@@ -65,6 +65,8 @@ def add_passages(s):
     tally, contacts = s.tally[0], s.collision.contacts
     for k in range(tally.passage_count):
         passage = s.collision.passages[k]
+        if passage.barred:
+            continue
         feature, c = passage.feature, tally.contact_count
         for at in range(tally.contact_count):
             there = contacts[at]
@@ -117,6 +119,8 @@ def list_passages(s, looks):
     RESOLVED if all that is found cannot be met by more contacts.
     """
     tally, collision, held = s.tally[0], s.collision, s.work.held
+    if _bar_pairs(s):
+        return looks, LOOK_FURTHER
     for i in range(held.shape[0]):
         held[i].earliest = 2.0
     first = tally.passage_count
@@ -154,6 +158,45 @@ def list_passages(s, looks):
     if again or tally.passage_count > first:
         return looks, LOOK_FURTHER
     return looks, RESOLVED if unmade else DONE
+
+
+@inner_kernel
+def _bar_pairs(s):
+    """Bar pairs that got round the contacts made for them; return whether there are any.
+
+    What is hit beside its centre turns, in one long step many times: then its contacts, taken
+    where it touched, let it by. Such pairs are left to stop against each other.
+    """
+    tally, passages = s.tally[0], s.collision.passages
+    found = False
+    for k in range(tally.passage_count):
+        if passages[k].barred or not _is_behind(s, passages[k]):
+            continue
+        found = True
+        for other in range(tally.passage_count):
+            same = passages[other].shape_a == passages[k].shape_a
+            if same and passages[other].shape_b == passages[k].shape_b:
+                passages[other].barred = 1
+    return found
+
+
+@inner_kernel
+def _is_behind(s, passage):
+    """Return whether the smaller shape ends behind the plane at which it met the other one."""
+    a, b = s.collision.shapes[passage.shape_a], s.collision.shapes[passage.shape_b]
+    motion_a, motion_b = s.collision.motions[passage.shape_a], s.collision.motions[passage.shape_b]
+    height = square = 0.0
+    for r in range(3):
+        n, away = passage.normal[r], motion_a.p_end[r] - motion_b.p_end[r]
+        if a.radius <= b.radius:
+            height += n * (away - passage.offset_b[r])
+            square += passage.offset_b[r] ** 2
+        else:
+            height += n * (away + passage.offset_a[r])
+            square += passage.offset_a[r] ** 2
+    turn = motion_b.angle if a.radius <= b.radius else motion_a.angle
+    reach = min(a.radius, b.radius) + min(a.thickness, b.thickness)
+    return height < -reach - turn * math.sqrt(square)
 
 
 @inlined_kernel
@@ -202,6 +245,8 @@ def _list_points(s, c, fraction):
         passage = passages[tally.passage_count]
         for r in range(3):
             passage.normal[r], passage.point[r] = work.normal[k, r], work.point[k, r]
+            passage.offset_a[r] = passage.point[r] - work.p_a[r]
+            passage.offset_b[r] = passage.point[r] - work.p_b[r]
         _find_arm(a, work.R_a, work.p_a, passage.point, passage.arm_a)
         _find_arm(b, work.R_b, work.p_b, passage.point, passage.arm_b)
         rate = _rate_of(s, a.body, passage.arm_a, passage.normal)
@@ -210,6 +255,7 @@ def _list_points(s, c, fraction):
             continue
         passage.shape_a, passage.shape_b = pair[0], pair[1]
         passage.feature, passage.fraction = work.feature[k], fraction
+        passage.barred = 0
         passage.gap = max(work.gap[k] - fraction * rate, 0.0)
         if not _is_known(s, passage, min(a.thickness, b.thickness)):
             tally.passage_count += 1
@@ -218,12 +264,12 @@ def _list_points(s, c, fraction):
 
 @inner_kernel
 def _may_help(s, pair):
-    """Return whether a pair has so few contacts made beforehand that more of them may help."""
+    """Return whether more contacts made beforehand may help a pair: it has few, none barred."""
     count = 0
     for k in range(s.tally[0].passage_count):
         passage = s.collision.passages[k]
         if passage.shape_a == pair[0] and passage.shape_b == pair[1]:
-            count += 1
+            count += _OF_PAIR if passage.barred else 1
     return count < _OF_PAIR
 
 
