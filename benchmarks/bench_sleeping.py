@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 import hrpsim
-from hrpsim.experiments.pile import dropped, our_world
+from hrpsim.experiments.scenes.pile import dropped, our_world
 from hrpsim.resources import share_path
 
 _HEIGHT = 5  # of a stack

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hrpsim import Box
-from hrpsim.model.geometry import Mesh
-from hrpsim.model.mesh_integrals import solid_moments
+from hrpsim.model.shapes.geometry import Mesh
+from hrpsim.model.shapes.mesh_integrals import solid_moments
 
 GRAVITY = 9.80665
 TIME_STEP = 1e-3

@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from hrpsim.moved import redirect
+
 if TYPE_CHECKING:
     from hrpsim.dynamics.functions import (
         center_of_mass,
@@ -19,32 +21,34 @@ if TYPE_CHECKING:
         mass_matrix,
     )
     from hrpsim.errors import HrpsimError, ModelError, ModelWarning, StateError, WorldError
-    from hrpsim.model.compound import Compound
-    from hrpsim.model.convex_hull import ConvexHull
-    from hrpsim.model.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
-    from hrpsim.model.height_field import HeightField
     from hrpsim.model.load import load_model
-    from hrpsim.model.mesh_files import load_mesh
     from hrpsim.model.model import Model
+    from hrpsim.model.shapes.compound import Compound
+    from hrpsim.model.shapes.convex_hull import ConvexHull
+    from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+    from hrpsim.model.shapes.height_field import HeightField
+    from hrpsim.model.shapes.mesh_files import load_mesh
     from hrpsim.world.batch import Batch
-    from hrpsim.world.load import load_world
+    from hrpsim.world.file.load import load_world
     from hrpsim.world.world import World
+
+redirect()
 
 _HOME = {
     "Batch": "world.batch",
-    "Box": "model.geometry",
-    "Capsule": "model.geometry",
-    "Compound": "model.compound",
-    "ConvexHull": "model.convex_hull",
-    "Cylinder": "model.geometry",
-    "HeightField": "model.height_field",
+    "Box": "model.shapes.geometry",
+    "Capsule": "model.shapes.geometry",
+    "Compound": "model.shapes.compound",
+    "ConvexHull": "model.shapes.convex_hull",
+    "Cylinder": "model.shapes.geometry",
+    "HeightField": "model.shapes.height_field",
     "HrpsimError": "errors",
-    "Mesh": "model.geometry",
+    "Mesh": "model.shapes.geometry",
     "Model": "model.model",
     "ModelError": "errors",
     "ModelWarning": "errors",
-    "Plane": "model.geometry",
-    "Sphere": "model.geometry",
+    "Plane": "model.shapes.geometry",
+    "Sphere": "model.shapes.geometry",
     "StateError": "errors",
     "World": "world.world",
     "WorldError": "errors",
@@ -54,9 +58,9 @@ _HOME = {
     "inverse_dynamics": "dynamics.functions",
     "link_jacobian": "dynamics.functions",
     "link_pose": "dynamics.functions",
-    "load_mesh": "model.mesh_files",
+    "load_mesh": "model.shapes.mesh_files",
     "load_model": "model.load",
-    "load_world": "world.load",
+    "load_world": "world.file.load",
     "mass_matrix": "dynamics.functions",
 }
 

@@ -92,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def run_world(options: argparse.Namespace) -> int:
     """Step a world for a while and print how it went, or play it in a browser."""
-    from hrpsim.world.load import load_world
+    from hrpsim.world.file.load import load_world
 
     world = load_world(
         options.world,
@@ -138,7 +138,7 @@ def run_world(options: argparse.Namespace) -> int:
 
 def reproduce_experiments(options: argparse.Namespace) -> int:
     """Run experiments beside theory and other engines; status 1 if a target is missed."""
-    from hrpsim.experiments.reproduce import reproduce
+    from hrpsim.experiments.framework.reproduce import reproduce
 
     return reproduce(
         options.experiments,

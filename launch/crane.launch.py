@@ -79,7 +79,7 @@ def generate_launch_description():
         output="screen",
         parameters=[
             {
-                "controller": "hrpsim.ros.crane_joystick:JoystickCrane",
+                "controller": "hrpsim.crane.joystick:JoystickCrane",
                 "base": "fixed",
                 "lockstep": True,
                 "parameters": [

@@ -112,7 +112,7 @@ def generate_launch_description():
         output="screen",
         parameters=[
             {
-                "controller": "hrpsim.control.stand_controller:StandController",
+                "controller": "hrpsim.control.motion.stand_controller:StandController",
                 "lockstep": parameter("lockstep", bool),
             },
             SIMULATED_TIME,

@@ -4,7 +4,7 @@ import os
 
 from hypothesis import settings
 
-from hrpsim.ros.domain import PrivateDomain
+from hrpsim.ros.base.domain import PrivateDomain
 
 # Each worker of each test run talks ROS to itself only: on this machine, and in a domain that is
 # held while it runs, so that neither another run nor a demonstration of a test's own gets it.

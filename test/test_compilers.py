@@ -8,8 +8,8 @@ from types import ModuleType
 
 import numba
 
-from hrpsim import compiler_choice
-from hrpsim.compiler_choice import PLAIN, choose_compilers
+from hrpsim.jit import compiler_choice
+from hrpsim.jit.compiler_choice import PLAIN, choose_compilers
 
 FORWARD_DYNAMICS = """
 import numpy as np
@@ -32,7 +32,7 @@ def test_the_quick_compilers_fit_the_installed_numba(monkeypatch, caplog):
 
 def test_where_they_do_not_fit_numbas_own_compile_and_it_is_said(monkeypatch, caplog):
     monkeypatch.delenv("HRPSIM_PLAIN_COMPILER", raising=False)
-    monkeypatch.setitem(sys.modules, "hrpsim.compiler", ModuleType("hrpsim.compiler"))
+    monkeypatch.setitem(sys.modules, "hrpsim.jit.compiler", ModuleType("hrpsim.jit.compiler"))
     with caplog.at_level(logging.WARNING, "hrpsim"):
         assert choose_compilers() is PLAIN
     (record,) = caplog.records

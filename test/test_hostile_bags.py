@@ -14,9 +14,9 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
 from hrpsim import limits
-from hrpsim.ros.bag_files import BagError
-from hrpsim.ros.bag_reader import lost_messages, message_counts, messages, points, topic_types
-from hrpsim.ros.bag_types import decode, read_types
+from hrpsim.bag.files import BagError
+from hrpsim.bag.reader import lost_messages, message_counts, messages, points, topic_types
+from hrpsim.bag.types import decode, read_types
 
 TYPES = get_typestore(Stores.ROS2_JAZZY)
 TEXT = "std_msgs/msg/String"

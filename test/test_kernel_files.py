@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hrpsim import kernel_files
-from hrpsim.kernel_files import KernelFiles, read_whole, remove_abandoned, write_whole
+from hrpsim.jit import kernel_files
+from hrpsim.jit.kernel_files import KernelFiles, read_whole, remove_abandoned, write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = """
 import numpy as np
-from hrpsim.compiled import is_compiled, kernel
+from hrpsim.jit.compiled import is_compiled, kernel
 import twice
 there = is_compiled()
 print(there, twice.twice(np.float64(21.0)), len(twice.twice.stats.cache_hits))
 """
 KERNEL = """
-from hrpsim.compiled import kernel
+from hrpsim.jit.compiled import kernel
 
 @kernel
 def twice(x):
@@ -164,7 +164,7 @@ def test_without_numba_s_classes_its_documented_cache_serves(tmp_path, monkeypat
     """Law: where numba has changed inside, kernels are still kept on disk."""
     import numba
 
-    from hrpsim import kernel_cache
+    from hrpsim.jit import kernel_cache
 
     monkeypatch.setattr(kernel_cache, "FunctionCache", None)
     kernel_cache._cache_class.cache_clear()

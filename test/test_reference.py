@@ -6,8 +6,8 @@ import numba
 import numpy as np
 import pytest
 
-from hrpsim.compiled import kernel
-from hrpsim.reference import Reference
+from hrpsim.jit.compiled import kernel
+from hrpsim.jit.reference import Reference
 
 POINT = np.dtype([("x", "f8"), ("count", "i8"), ("axis", "f8", (3,))])
 

@@ -9,17 +9,10 @@ from hypothesis import strategies as st
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
+from hrpsim.bag import reader as bag_reader
+from hrpsim.bag.files import StoredBag
+from hrpsim.bag.reader import BagError, lost_messages, message_counts, messages, points, topic_types
 from hrpsim.cli import main
-from hrpsim.ros import bag_reader
-from hrpsim.ros.bag_files import StoredBag
-from hrpsim.ros.bag_reader import (
-    BagError,
-    lost_messages,
-    message_counts,
-    messages,
-    points,
-    topic_types,
-)
 
 TYPES = get_typestore(Stores.ROS2_JAZZY)
 POINT = "geometry_msgs/msg/PointStamped"

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import hrpsim
+from hrpsim.bag.foot_force_axes import swings
 from hrpsim.cli import main
 from hrpsim.commands import walk
-from hrpsim.control.footsteps import PATTERNS
-from hrpsim.control.sequence_files import read_sequence
-from hrpsim.ros.foot_force_axes import swings
+from hrpsim.control.motion.sequence_files import read_sequence
+from hrpsim.control.pattern.footsteps import PATTERNS
 from robots import HRP2_LIKE
 
 HALF_SOLE = 0.07  # its width [m]

@@ -12,9 +12,9 @@ import yaml
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
+from hrpsim.bag.foot_wrenches import read_foot_wrenches
+from hrpsim.bag.reader import BagError, full_name, messages, wrenches
 from hrpsim.cli import main
-from hrpsim.ros.bag_reader import BagError, full_name, messages, wrenches
-from hrpsim.ros.foot_wrenches import read_foot_wrenches
 
 TYPES = get_typestore(Stores.ROS2_JAZZY)
 WRENCH, POINT = "geometry_msgs/msg/WrenchStamped", "geometry_msgs/msg/PointStamped"

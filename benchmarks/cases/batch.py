@@ -14,8 +14,8 @@ from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim, median_ratio
 from benchmarks.timing import Effort, Subject
 from hrpsim import Batch
-from hrpsim.experiments.peers import mujoco_module
-from hrpsim.experiments.standing import humanoid
+from hrpsim.experiments.framework.peers import mujoco_module
+from hrpsim.experiments.scenes.standing import humanoid
 
 WORLDS = 64
 SPREAD = 0.05  # of the velocities that the worlds begin with [m/s and rad/s]

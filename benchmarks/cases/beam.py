@@ -7,8 +7,8 @@ from benchmarks.figures import draw_bars
 from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim, median_ratio
 from benchmarks.timing import Effort, Subject
-from hrpsim.experiments import beam
-from hrpsim.experiments.peers import mujoco_module
+from hrpsim.experiments.framework.peers import mujoco_module
+from hrpsim.experiments.scenes import beam
 
 LOAD = "cantilever"
 OURS, SPRINGS = "hrpsim direct", "hrpsim iterative, 120 sweeps, soft"

@@ -8,8 +8,8 @@ from benchmarks.registry import Case
 from benchmarks.results import CaseResult
 from benchmarks.timing import Effort, Subject
 from hrpsim.collision.manifold import MAX_POINTS, collide
-from hrpsim.compiled import kernel
-from hrpsim.model.geometry import PLANE, SPHERE, Box, Capsule, Cylinder, Plane, Sphere
+from hrpsim.jit.compiled import kernel
+from hrpsim.model.shapes.geometry import PLANE, SPHERE, Box, Capsule, Cylinder, Plane, Sphere
 
 OURS, COAL = "hrpsim", "coal, called from Python"
 

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import splu
 from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim, fit
 from benchmarks.timing import Effort, Subject
-from hrpsim.compiled import kernel
+from hrpsim.jit.compiled import kernel
 from hrpsim.solvers import block_ldl
 from hrpsim.solvers.contraction import NODE
 from hrpsim.solvers.elimination import eliminate, new_elimination, same_graph

@@ -10,7 +10,7 @@ from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim
 from benchmarks.timing import Effort, Subject
 from hrpsim import Sphere, World
-from hrpsim.experiments.standing import half_sitting, humanoid
+from hrpsim.experiments.scenes.standing import half_sitting, humanoid
 
 READ_BOUND, COMMAND_BOUND = 3.0, 4.0  # [us]
 POINTS, BALLS = 8, 216

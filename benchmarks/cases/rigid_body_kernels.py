@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.compiled import kernel
 from hrpsim.dynamics.articulated import (
     accelerations,
     factorise,
@@ -15,6 +14,7 @@ from hrpsim.dynamics.articulated import (
     start_bodies,
 )
 from hrpsim.dynamics.recursive import composite_inertia, newton_euler
+from hrpsim.jit.compiled import kernel
 from hrpsim.kinematics.forest import Forest, forest_of
 from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
 from hrpsim.kinematics.layout import (

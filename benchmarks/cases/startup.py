@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim
 from benchmarks.timing import Effort
-from hrpsim.experiments.peers import mujoco_module, pinocchio_module
+from hrpsim.experiments.framework.peers import mujoco_module, pinocchio_module
 
 CACHED_BOUND, COLD_BOUND = 1.0, 20.0  # [s]
 PARTS = ("import", "load", "first step")
@@ -72,7 +72,7 @@ def durations(program: str, **environment: str) -> np.ndarray:
 def _peer_programs(folder: str) -> dict[str, str]:
     """Return programs of peers that read the same robot, without the xacro step."""
     from benchmarks.engines.urdf import plain_urdf
-    from hrpsim.experiments.standing import humanoid
+    from hrpsim.experiments.scenes.standing import humanoid
 
     path = os.path.join(folder, "robot.urdf")
     with open(path, "w", encoding="utf-8") as file:

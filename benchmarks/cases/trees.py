@@ -12,7 +12,7 @@ from benchmarks.results import CaseResult, Claim, fit
 from benchmarks.robots import mujoco_model
 from benchmarks.timing import Effort, Subject
 from hrpsim import World, load_model
-from hrpsim.experiments.peers import mujoco_module, pinocchio_module
+from hrpsim.experiments.framework.peers import mujoco_module, pinocchio_module
 
 SIZES = (10, 30, 100, 300, 1000)
 SHAPES = {"chain": lambda k: k - 1, "tree": lambda k: (k - 1) // 2}  # parent of link k

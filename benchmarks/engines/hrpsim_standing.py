@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.standing_engine import Touching
-from hrpsim.experiments.standing import our_standing
+from hrpsim.experiments.scenes.standing import our_standing
 
 CONVERGED, FORCED = "hrpsim, converged", "hrpsim, 120 sweeps"
 SWEEPS = 120

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from benchmarks.standing_engine import Touching
-from hrpsim.experiments.standing import mujoco_standing
+from hrpsim.experiments.scenes.standing import mujoco_standing
 
 SOLVERS = ("Newton", "CG", "PGS")
 

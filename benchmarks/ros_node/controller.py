@@ -8,12 +8,12 @@ import time
 import rclpy
 from sensor_msgs.msg import JointState
 
-from hrpsim.control.controller import controlled_joints
+from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.model.load import load_model
 from hrpsim.resources import share_path
-from hrpsim.ros.polling import PolledSubscription
-from hrpsim.ros.program import run_program
-from hrpsim.ros.stop_signal import StopSignal
+from hrpsim.ros.base.polling import PolledSubscription
+from hrpsim.ros.base.program import run_program
+from hrpsim.ros.base.stop_signal import StopSignal
 
 PERIOD_NS = 1_000_000
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hrpsim.control.controller import Command, Controller, State
+from hrpsim.control.framework.controller import Command, Controller, State
 
 
 class Hold(Controller):

@@ -12,7 +12,7 @@ from ros_node.processes import HERE, Processes
 
 def lockstep(steps: int) -> bool:
     """Measure round trips with two controllers; return if every step had its command."""
-    host = ["-m", "hrpsim.ros.controller_node", "--ros-args", "-p", "lockstep:=true"]
+    host = ["-m", "hrpsim.ros.controller.controller_node", "--ros-args", "-p", "lockstep:=true"]
     host += ["-p", f"controller:={HERE / 'hold.py'}:Hold"]
     runs = [("a plain controller", [HERE / "controller.py"]), ("hrpsim_controller", host)]
     return all([_lockstep_with(*run, steps) for run in runs])

@@ -7,10 +7,10 @@ import sys
 
 import numpy as np
 
-from hrpsim.ros.program import run_program
-from hrpsim.ros.simulation_node import SimulationNode
-from hrpsim.ros.stop_signal import StopSignal
-from hrpsim.ros.world_setup import world_from_parameters
+from hrpsim.ros.base.program import run_program
+from hrpsim.ros.base.stop_signal import StopSignal
+from hrpsim.ros.simulation.simulation_node import SimulationNode
+from hrpsim.ros.simulation.world_setup import world_from_parameters
 
 
 def simulate(stop: StopSignal) -> int:

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 from hrpsim.resources import share_path
-from hrpsim.ros.child_process import ChildProcess
-from hrpsim.ros.domain import PrivateDomain
+from hrpsim.ros.base.child_process import ChildProcess
+from hrpsim.ros.base.domain import PrivateDomain
 
 HERE = Path(__file__).parent
 WORLD = "config/stand.yaml"
@@ -128,7 +128,7 @@ def processor_time(pid: int) -> float:
 
 def step_time() -> float:
     """Return the processor time of one step of the same world, one call a step [s]."""
-    from hrpsim.world.load import load_world
+    from hrpsim.world.file.load import load_world
 
     world = load_world(share_path(WORLD), xacro_arguments=XACRO_ARGUMENTS)
     world.step(1000)

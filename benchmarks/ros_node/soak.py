@@ -11,8 +11,8 @@ from contextlib import contextmanager
 import numpy as np
 from ros_node.processes import Graph, Processes, processor_time, step_time
 
-from hrpsim.ros.bag_reader import lost_messages, message_counts
-from hrpsim.ros.child_process import ChildProcess
+from hrpsim.bag.reader import lost_messages, message_counts
+from hrpsim.ros.base.child_process import ChildProcess
 
 RATE = 1000.0  # [Hz]
 PERIOD_NS = 1_000_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import inner_kernel
+from hrpsim.jit.compiled import inner_kernel
 from hrpsim.model.system import PRISMATIC, REVOLUTE
 from hrpsim.spatial.rotation import quaternion_from_rotation
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.analysis.motion import FixedFrom, Motion, motion_of_sequence
-from hrpsim.control.controller import controlled_joints
-from hrpsim.control.motion_sequence import (
+from hrpsim.control.framework.controller import controlled_joints
+from hrpsim.control.motion.motion_sequence import (
     COLUMNS,
     LARGEST_SAMPLE,
     SHORTEST_STEP,

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 from scipy.signal import savgol_filter
 
-from hrpsim.control.motion_sequence import SequenceError
+from hrpsim.control.motion.motion_sequence import SequenceError
 
 _ORDER = 4  # of the polynomial that is fitted to a window
 _UNEVEN = 1e-6  # of the period, by which samples may be off an even grid

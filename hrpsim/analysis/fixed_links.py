@@ -14,7 +14,7 @@ from hrpsim.analysis.analyser import Analyser, FixedPhase, Trajectory, ground_he
 from hrpsim.analysis.csv_motion import link_names
 from hrpsim.analysis.motion import FixedFrom, Motion
 from hrpsim.analysis.soles import Sole
-from hrpsim.control.motion_sequence import SequenceError
+from hrpsim.control.motion.motion_sequence import SequenceError
 from hrpsim.dynamics.functions import link_pose
 from hrpsim.model.model import Model
 

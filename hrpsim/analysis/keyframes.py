@@ -17,7 +17,7 @@ import yaml
 from scipy.interpolate import CubicSpline, PPoly
 
 from hrpsim.analysis.motion import FixedFrom, Motion, even_times, motion_of
-from hrpsim.control.motion_sequence import LARGEST_SAMPLE, SHORTEST_STEP, SequenceError
+from hrpsim.control.motion.motion_sequence import LARGEST_SAMPLE, SHORTEST_STEP, SequenceError
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
 from hrpsim.yaml_text import read_yaml

@@ -10,9 +10,9 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.analysis.differentiation import differentiated
-from hrpsim.control.motion_sequence import MotionSequence, SequenceError
+from hrpsim.control.motion.motion_sequence import MotionSequence, SequenceError
 from hrpsim.model.model import Model
-from hrpsim.model.placement import quaternion_of
+from hrpsim.model.shapes.placement import quaternion_of
 
 
 class FixedFrom(NamedTuple):

@@ -11,8 +11,8 @@ import numpy as np
 from hrpsim.analysis.csv_motion import read_csv_motion
 from hrpsim.analysis.keyframes import read_keyframes
 from hrpsim.analysis.motion import Motion, motion_of_sequence
-from hrpsim.control.motion_sequence import SequenceError
-from hrpsim.control.sequence_files import read_sequence
+from hrpsim.control.motion.motion_sequence import SequenceError
+from hrpsim.control.motion.sequence_files import read_sequence
 from hrpsim.model.model import Model
 
 

@@ -8,9 +8,9 @@ from hrpsim.analysis.base_motion import base_from_fixed_link
 from hrpsim.analysis.records import CENTER_OF_PRESSURE
 from hrpsim.analysis.support_polygon import hull_margin, outline_margin
 from hrpsim.analysis.wrench_split import divide_by_norm, keep_pressure_inside
-from hrpsim.compiled import inner_kernel, kernel
 from hrpsim.dynamics.articulated import place_inertias
 from hrpsim.dynamics.recursive import newton_euler
+from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.kinematics.layout import acceleration_from_kernel, velocity_from_kernel
 from hrpsim.model.system import FIXED, FREE

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hrpsim.control.support_polygon import convex_hull, sole_outline
+from hrpsim.control.pattern.support_polygon import convex_hull, sole_outline
 from hrpsim.dynamics.functions import link_pose
 from hrpsim.errors import ModelError
-from hrpsim.model.geometry import Box
 from hrpsim.model.model import Model
+from hrpsim.model.shapes.geometry import Box
 
 _CORNERS = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
 _LEVEL = 1e-6  # of a sole's z axis and of its origin from its outline [m]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import inner_kernel
+from hrpsim.jit.compiled import inner_kernel
 
 _COLLINEAR = 1e-9  # sine of the angle between directions that are taken for one
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import inner_kernel
 from hrpsim.dynamics.articulated import invert_symmetric
+from hrpsim.jit.compiled import inner_kernel
 
 # The square of a violated condition counts 1 / _YIELDING times the norm, so that there is always a
 # solution: of conditions that contradict each other, the one that violates them least.

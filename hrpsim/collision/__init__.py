@@ -1,0 +1,5 @@
+"""Contacts of placed shapes, candidate pairs, distances and times of impact.
+
+This folder has what a step calls; primitives/ has pairs with closed forms, mesh/ triangle
+meshes. Imports model and jit.
+"""

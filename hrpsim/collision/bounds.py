@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import kernel
-from hrpsim.model.geometry import BOX, CAPSULE, PLANE, SPHERE
+from hrpsim.jit.compiled import kernel
+from hrpsim.model.shapes.geometry import BOX, CAPSULE, PLANE, SPHERE
 
 
 @kernel

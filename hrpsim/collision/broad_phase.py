@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import inner_kernel, kernel
+from hrpsim.jit.compiled import inner_kernel, kernel
 
 
 @inner_kernel

@@ -7,8 +7,8 @@ import math
 from hrpsim.collision.broad_phase import candidate_pairs, drop_pairs
 from hrpsim.collision.carriers import all_quiet, forget_listing, note_listing
 from hrpsim.collision.contacts import far_apart
-from hrpsim.compiled import inlined_kernel, inner_kernel
-from hrpsim.model.geometry import PLANE
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.model.shapes.geometry import PLANE
 
 # A shape is fast if it moves more than this part of its thickness in a step: contacts look no
 # further ahead, lest it be stopped by what it would have passed beside.

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 CARRIER = np.dtype(
     [

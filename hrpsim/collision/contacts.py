@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.collision.contact_reduction import reduce_candidates
-from hrpsim.collision.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.collision.manifold import collide_convex, collide_simple
-from hrpsim.collision.meeting import move_meeting, place_meeting
-from hrpsim.collision.mesh_contacts import find_candidates
-from hrpsim.collision.polyhedra import Polyhedra
-from hrpsim.compiled import inlined_kernel, inner_kernel, late_kernel
-from hrpsim.late import CONVEX, MESHES, call_late
-from hrpsim.model.geometry import MESH, PLANE, SPHERE
+from hrpsim.collision.mesh.contact_reduction import reduce_candidates
+from hrpsim.collision.mesh.meeting import move_meeting, place_meeting
+from hrpsim.collision.mesh.mesh_contacts import find_candidates
+from hrpsim.collision.mesh.polyhedra import Polyhedra
+from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel, late_kernel
+from hrpsim.jit.late import CONVEX, MESHES, call_late
+from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
 
 SHAPE = np.dtype(
     [

@@ -1,7 +1,7 @@
 """The least distance of two placed shapes, for what must know when they can meet first.
 
 The surfaces of two solids are nearest to each other at a vertex and a face, or at two convex edges
-or their ends: only features are looked at (hrpsim.collision.features).
+or their ends: only features are looked at (hrpsim.collision.mesh.features).
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 
 from hrpsim.collision.manifold import collide
-from hrpsim.collision.meeting import SIDE_A, SIDE_B, is_inside, place_meeting, to_other
-from hrpsim.collision.surface import squared_to_triangle
-from hrpsim.collision.tree_walk import boxes_apart, split_first
-from hrpsim.compiled import inner_kernel, kernel
-from hrpsim.model.geometry import MESH
+from hrpsim.collision.mesh.meeting import SIDE_A, SIDE_B, is_inside, place_meeting, to_other
+from hrpsim.collision.mesh.surface import squared_to_triangle
+from hrpsim.collision.mesh.tree_walk import boxes_apart, split_first
+from hrpsim.jit.compiled import inner_kernel, kernel
+from hrpsim.model.shapes.geometry import MESH
 
 # What misses a triangle by less is rounding [m].
 _ON_THE_EDGE = 1e-9

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from hrpsim.collision.contact_row import MAX_POINTS, NO_POINTS
-from hrpsim.collision.convex_contacts import convex_on_convex
-from hrpsim.collision.plane_contacts import (
+from hrpsim.collision.primitives.contact_row import MAX_POINTS, NO_POINTS
+from hrpsim.collision.primitives.convex_contacts import convex_on_convex
+from hrpsim.collision.primitives.plane_contacts import (
     box_on_plane,
     capsule_on_plane,
     cylinder_on_plane,
     sphere_on_plane,
 )
-from hrpsim.collision.sphere_contacts import (
+from hrpsim.collision.primitives.sphere_contacts import (
     box_on_sphere,
     capsule_on_sphere,
     cylinder_on_sphere,
     sphere_on_sphere,
 )
-from hrpsim.compiled import inner_kernel, kernel
-from hrpsim.model.geometry import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
+from hrpsim.jit.compiled import inner_kernel, kernel
+from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
 __all__ = ["MAX_POINTS", "collide", "collide_convex", "collide_simple"]
 
@@ -29,9 +29,9 @@ def collide(
 ):  # fmt: skip
     """Write the contacts of two shapes whose gap is at most `margin` [m]; return how many (0..8).
 
-    Shapes are given by kind and size (3,) (see hrpsim.model.geometry), rotation R (3, 3) from the
-    shape's frame to the world, and position p (3,) [m]. Every output has MAX_POINTS rows, and all
-    of them may be overwritten: rows past the count are work space.
+    Shapes are given by kind and size (3,) (see hrpsim.model.shapes.geometry), rotation R (3, 3)
+    from the shape's frame to the world, and position p (3,) [m]. Every output has MAX_POINTS
+    rows, and all of them may be overwritten: rows past the count are work space.
 
     point_out (8, 3): midpoint of the two surface points [m], world frame.
     normal_out (8, 3): unit vector from b to a; a positive force pushes a along it and b against it.

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 
 from hrpsim.collision.distance import lowest_along
-from hrpsim.collision.mesh_contacts import mesh_contacts
-from hrpsim.collision.support import core_reach
-from hrpsim.compiled import inlined_kernel, inner_kernel
-from hrpsim.model.geometry import CAPSULE, CYLINDER, MESH, SPHERE
+from hrpsim.collision.mesh.mesh_contacts import mesh_contacts
+from hrpsim.collision.primitives.support import core_reach
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, MESH, SPHERE
 
 
 @inner_kernel

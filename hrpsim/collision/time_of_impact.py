@@ -18,11 +18,11 @@ import numpy as np
 
 from hrpsim.collision.distance import shape_distance
 from hrpsim.collision.manifold import collide
-from hrpsim.collision.meeting import move_meeting, place_meeting
-from hrpsim.collision.mesh_contacts import mesh_contacts
+from hrpsim.collision.mesh.meeting import move_meeting, place_meeting
+from hrpsim.collision.mesh.mesh_contacts import mesh_contacts
 from hrpsim.collision.stay_apart import stays_apart_until, turning_way
-from hrpsim.compiled import inner_kernel, kernel
-from hrpsim.model.geometry import MESH, SPHERE
+from hrpsim.jit.compiled import inner_kernel, kernel
+from hrpsim.model.shapes.geometry import MESH, SPHERE
 
 # How one shape moves in a step: its pose goes from start to end, turning evenly about one axis.
 MOTION = np.dtype(

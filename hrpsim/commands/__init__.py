@@ -1,1 +1,4 @@
-"""Commands of `hrpsim` that are more than a page; each file adds its own parser."""
+"""The subcommands of `hrpsim`, a file each.
+
+Imports everything; nothing imports it but cli.
+"""

@@ -101,7 +101,7 @@ def _lines(model) -> dict[str, str]:
 
 
 def _self_collisions(options: argparse.Namespace, model) -> dict:
-    from hrpsim.model.srdf import write_disabled_collisions
+    from hrpsim.model.urdf.srdf import write_disabled_collisions
     from hrpsim.world.self_collisions import SelfContacts, survey_pairs
 
     touching = SelfContacts(model).touching(model.neutral())

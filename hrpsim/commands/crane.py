@@ -58,7 +58,7 @@ def crane(options: argparse.Namespace) -> int:
 
 
 def _world(options: argparse.Namespace):
-    from hrpsim.world.load import load_world
+    from hrpsim.world.file.load import load_world
 
     world = load_world(_world_path(options), time_step=options.time_step)
     if ROBOT not in world.robots:
@@ -78,14 +78,14 @@ def _parameters(options: argparse.Namespace, period: float) -> dict[str, float]:
 
 
 def _play_in_browser(options: argparse.Namespace, world) -> int:
-    from hrpsim.control.crane_player import PlayedCrane
+    from hrpsim.crane.player import PlayedCrane
 
     player = PlayedCrane()
     parameters = _parameters(options, world.time_step)
     loop, motion = view.controlled(world.robots[ROBOT], player, parameters)
 
     def panel(viewer):
-        from hrpsim.viewer.crane_panel import CranePanel
+        from hrpsim.crane.panel import CranePanel
 
         return CranePanel(viewer, player)
 
@@ -94,9 +94,9 @@ def _play_in_browser(options: argparse.Namespace, world) -> int:
 
 
 def _play_by_script(options: argparse.Namespace, world) -> int:
-    from hrpsim.control.control_loop import ControlLoop
-    from hrpsim.control.crane_score import in_goal
-    from hrpsim.control.crane_script import ScriptedCrane, fetching
+    from hrpsim.control.framework.control_loop import ControlLoop
+    from hrpsim.crane.score import in_goal
+    from hrpsim.crane.script import ScriptedCrane, fetching
 
     goal = next((shape for shape in world.fixed_shapes if shape.name == "goal"), None)
     if goal is None:
@@ -132,7 +132,7 @@ def _alone(world) -> list:
 
 def _play_over_ros(options: argparse.Namespace) -> int:
     try:
-        from hrpsim.ros.crane_game import play
+        from hrpsim.crane.game import play
     except ImportError as cause:
         raise HrpsimError(
             f"crane --ros needs rclpy ({cause}): pip install 'hrpsim[ros]', or source a ROS 2"

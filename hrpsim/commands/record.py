@@ -6,7 +6,7 @@ import argparse
 import importlib.util
 
 from hrpsim.errors import HrpsimError
-from hrpsim.ros.recorder import add_arguments
+from hrpsim.ros.recording.recorder import add_arguments
 
 _EPILOG = """It says "ready" once it is matched with every publisher it can see and has heard
 what it is told to expect, records until Ctrl-C or its time limit, topics that appear
@@ -39,6 +39,6 @@ def record(options: argparse.Namespace) -> int:
             f"record needs {', '.join(missing)}: pip install 'hrpsim[ros,record,plot]', or source "
             "a ROS 2 and pip install 'hrpsim[record,plot]'"
         )
-    from hrpsim.ros import recorder
+    from hrpsim.ros.recording import recorder
 
     return recorder.record(options)

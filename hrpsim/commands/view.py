@@ -73,7 +73,7 @@ def controlled(robot, controller, parameters):
 
     Once the controller has finished, its last command holds; after a reset it begins anew.
     """
-    from hrpsim.control.control_loop import ControlLoop
+    from hrpsim.control.framework.control_loop import ControlLoop
     from hrpsim.viewer.session import Motion
 
     loop = ControlLoop(robot, controller, parameters)

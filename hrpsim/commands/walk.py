@@ -150,7 +150,7 @@ def _walk_in_viewer(options: argparse.Namespace) -> int:
 
 def _walk_here(options: argparse.Namespace) -> int:
     from hrpsim.commands.walk_report import report, report_lines
-    from hrpsim.control.sequence_files import write_sequence
+    from hrpsim.control.motion.sequence_files import write_sequence
     from hrpsim.control.walk import Walk
     from hrpsim.control.walk_trial import walk as walk_in
 
@@ -187,11 +187,11 @@ def _walk_over_ros(options: argparse.Namespace) -> int:
             f"walk --ros needs {', '.join(missing)}: pip install 'hrpsim[ros,record,plot]', or "
             "source a ROS 2 and pip install 'hrpsim[record,plot]'"
         )
-    from hrpsim.control.sequence_files import write_sequence
+    from hrpsim.control.motion.sequence_files import write_sequence
     from hrpsim.control.walk import Walk
     from hrpsim.control.walk_trial import step_ends
-    from hrpsim.ros.demo import DEFAULT_OUTPUT, run_demo
-    from hrpsim.ros.demo_run import DemoSettings
+    from hrpsim.ros.demo.demo import DEFAULT_OUTPUT, run_demo
+    from hrpsim.ros.demo.demo_run import DemoSettings
 
     parameters, controller = _parameters(options), Walk()
     controller.configure(_robot(options).model, parameters)
@@ -222,7 +222,7 @@ def _walk_over_ros(options: argparse.Namespace) -> int:
 
 def _robot(options: argparse.Namespace):
     """Return the robot of the world file, at the start of its walk."""
-    from hrpsim.world.load import load_world
+    from hrpsim.world.file.load import load_world
 
     world = load_world(_world_path(options), xacro_arguments=_xacro_arguments(options))
     if len(world.robots) != 1:
@@ -246,7 +246,7 @@ def _xacro_arguments(options: argparse.Namespace) -> dict[str, str]:
 
 def _parameters(options: argparse.Namespace) -> dict[str, Any]:
     """Return the controller's parameters: those of the file, overridden by the options."""
-    from hrpsim.control.parameters import read_parameters
+    from hrpsim.control.framework.parameters import read_parameters
     from hrpsim.control.walk import Walk
 
     parameters = {}
@@ -263,7 +263,7 @@ def _parameters(options: argparse.Namespace) -> dict[str, Any]:
 
 def _asked_for(options: argparse.Namespace) -> dict[str, Any]:
     """Return the pattern, and whether there is a stabiliser, as the controller has them."""
-    from hrpsim.control.parameters import read_parameters
+    from hrpsim.control.framework.parameters import read_parameters
     from hrpsim.resources import share_path
 
     values = {**read_parameters(share_path("config/walk_controller.yaml")), **_parameters(options)}

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
+from hrpsim.bag.foot_force_axes import SUM, draw_foot_forces
 from hrpsim.commands.walk_report import planned_zmp
-from hrpsim.control.motion_sequence import MotionSequence
+from hrpsim.control.motion.motion_sequence import MotionSequence
 from hrpsim.control.walk_trial import Trial, measured_zmp, step_ends
 from hrpsim.errors import HrpsimError
-from hrpsim.experiments.film_strip import draw_film_strip
+from hrpsim.experiments.framework.film_strip import draw_film_strip
 from hrpsim.model.model import Model
-from hrpsim.ros.foot_force_axes import SUM, draw_foot_forces
 
 _FRAMES = 9
 _BEFORE_TOUCH_DOWN = 0.2  # [s]

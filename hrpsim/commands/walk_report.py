@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.control.foot import foot_of
-from hrpsim.control.motion_sequence import MotionSequence
+from hrpsim.control.balance.foot import foot_of
+from hrpsim.control.motion.motion_sequence import MotionSequence
 from hrpsim.control.walk import SOLES
 from hrpsim.control.walk_trial import Trial, measured_zmp
 from hrpsim.model.model import Model

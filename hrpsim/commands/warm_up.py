@@ -29,7 +29,7 @@ def add_parser(commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compile, and keep on disk, the step and all kernels that it calls."""
-    from hrpsim.world.late_kernels import late_kernel_names
+    from hrpsim.step.late_kernels import late_kernel_names
 
     begin = time.perf_counter()
     parts = [STEP, READING, *late_kernel_names()]
@@ -47,9 +47,9 @@ def run(options: argparse.Namespace) -> int:
 
 def compile_part(part: str) -> None:
     """Compile the step, what reads and commands, or one late kernel, unless the cache has it."""
-    from hrpsim.model.geometry import Sphere
     from hrpsim.model.load import load_model
-    from hrpsim.world.late_kernels import compile_late_kernel
+    from hrpsim.model.shapes.geometry import Sphere
+    from hrpsim.step.late_kernels import compile_late_kernel
     from hrpsim.world.world import World
 
     world = World(sleeping=False)

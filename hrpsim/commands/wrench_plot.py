@@ -41,7 +41,7 @@ def wrench_plot(options: argparse.Namespace) -> int:
     """Plot the bag; print the name of the picture."""
     if importlib.util.find_spec("rosbags") is None:
         raise HrpsimError("bags need the Python package rosbags: pip install 'hrpsim[record]'")
-    from hrpsim.ros.wrench_plot import plot_foot_wrenches
+    from hrpsim.bag.wrench_plot import plot_foot_wrenches
 
     bag = options.bag.resolve()
     picture = options.output or bag.with_name(f"{bag.stem}_wrenches.png")

@@ -1,0 +1,4 @@
+"""Rows of constraints: contacts, connections, joints, springs, impacts.
+
+Each file writes one kind of row, its target and its bounds. Imports dynamics and below.
+"""

@@ -12,7 +12,6 @@ import math
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.joined_frames import move_frames, place_frames
 from hrpsim.constraints.rows import (
     CONNECTION,
@@ -28,6 +27,7 @@ from hrpsim.constraints.rows import (
     start_row,
     wanted_push,
 )
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import dot, triple_product
 
 # How much faster than penetration the error of a rigid connection may be taken back.

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.compiled import kernel
 from hrpsim.constraints.connection_rows import HELD, find_direction
 from hrpsim.constraints.joined_frames import place_frames
+from hrpsim.jit.compiled import kernel
 
 
 class ConnectionSources(NamedTuple):

@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.constraints.point_rows import (
     attach_point,
     find_masses,
@@ -27,6 +26,7 @@ from hrpsim.constraints.rows import (
     least_inverse_mass,
     soften,
 )
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 
 # A gap up to this is none [m]: no more than rounding. For the direct solver the slop counts both
 # ways at rigid contacts: whichever of a face's redundant points is lowest would carry all.

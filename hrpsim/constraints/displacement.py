@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.rows import CONTACT_ROW, JOINT_FRICTION, SPRING
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 
 @inner_kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FREE
 
 JOINED = np.dtype(

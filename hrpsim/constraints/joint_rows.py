@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.rows import (
     CONNECTION,
     DRIVE,
@@ -22,6 +21,7 @@ from hrpsim.constraints.rows import (
     start_row,
     wanted_push,
 )
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 LIMIT_LAW, FRICTION_LAW, MIMIC_LAW, LOCK_LAW, MOTOR_LAW = range(5)
 

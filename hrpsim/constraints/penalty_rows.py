@@ -13,10 +13,10 @@ import math
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.contact_rows import tangents
 from hrpsim.constraints.point_rows import point_velocity
 from hrpsim.constraints.rows import ITERATIVE, PENALTY, coupling
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 OPEN, SLIDING, STUCK, CREEPING = range(4)  # phases of a penalty contact
 

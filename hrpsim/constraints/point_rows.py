@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.rows import start_row
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.lanes import LANES, load, minus_times, plus, plus_times, store, times
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel
 from hrpsim.constraints.impact_rows import IMPACT
+from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.spatial.lanes import LANES, load, plus, plus_times, spread, store, times
 
 CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = range(7)

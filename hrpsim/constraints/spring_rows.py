@@ -12,7 +12,6 @@ import math
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.rows import (
     ITERATIVE,
     SPRING,
@@ -23,6 +22,7 @@ from hrpsim.constraints.rows import (
     row_velocity,
     start_row,
 )
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import dot
 
 FREE, HELD, CREEPING, AT_LIMIT = range(4)  # phases of a hinge's angle

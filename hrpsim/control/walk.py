@@ -9,23 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.control.controller import (
+from hrpsim.control.balance.foot import foot_of
+from hrpsim.control.balance.stabilizer import Gains, Stabilizer
+from hrpsim.control.balance.state_estimation import StateEstimator
+from hrpsim.control.balance.walk_reference import WalkReference
+from hrpsim.control.framework.controller import (
     Command,
     Controller,
     ControllerError,
     State,
     controlled_joints,
 )
-from hrpsim.control.foot import foot_of
-from hrpsim.control.footsteps import PATTERNS
-from hrpsim.control.motion_sequence import Channel, MotionSequence, SequenceError
-from hrpsim.control.parameters import PERIOD, checked, read_parameters
-from hrpsim.control.playback import Playback
-from hrpsim.control.sequence_files import read_sequence
-from hrpsim.control.stabilizer import Gains, Stabilizer
-from hrpsim.control.state_estimation import StateEstimator
-from hrpsim.control.walk_reference import WalkReference
-from hrpsim.control.walking_pattern import walking_pattern
+from hrpsim.control.framework.parameters import PERIOD, checked, read_parameters
+from hrpsim.control.motion.motion_sequence import Channel, MotionSequence, SequenceError
+from hrpsim.control.motion.playback import Playback
+from hrpsim.control.motion.sequence_files import read_sequence
+from hrpsim.control.pattern.footsteps import PATTERNS
+from hrpsim.control.pattern.walking_pattern import walking_pattern
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
 from hrpsim.resources import share_path

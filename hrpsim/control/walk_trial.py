@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.control.control_loop import ControlLoop
-from hrpsim.control.controller import Controller
-from hrpsim.control.fall import FallWatch, tilt
-from hrpsim.control.motion_sequence import MotionSequence
+from hrpsim.control.balance.fall import FallWatch, tilt
+from hrpsim.control.framework.control_loop import ControlLoop
+from hrpsim.control.framework.controller import Controller
+from hrpsim.control.motion.motion_sequence import MotionSequence
 from hrpsim.dynamics.functions import link_pose
 from hrpsim.model.model import Model
-from hrpsim.world.robot import Robot
+from hrpsim.world.objects.robot import Robot
 
 _LOADED = 50.0  # feet that bear less together are in the air [N]
 

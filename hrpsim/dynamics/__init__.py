@@ -1,0 +1,4 @@
+"""Articulated-body and recursive Newton-Euler algorithms, response to wrenches, momentum.
+
+Imports kinematics, spatial, model and jit.
+"""

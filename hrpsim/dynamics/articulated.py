@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
 from hrpsim.spatial.inertia import bias_force, place_inertia
 from hrpsim.spatial.lanes import LANES, load, minus_times, plus, plus_times, store, times

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 # The actuators' law: effort + kp (target_position - q) + kd (target_velocity - v). The sum is
 # limited by the joint's effort limit, and never drives a joint further that already moves faster

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hrpsim.compiled import kernel
+from hrpsim.jit.compiled import kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.inertia import bias_force
 from hrpsim.spatial.lanes import load, plus, plus_times, store

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.lanes import (
     LANES,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import inner_kernel
+from hrpsim.jit.compiled import inner_kernel
 
 _ITERATIONS = 12
 _ACCURACY = 1e-15  # of the angular velocity

@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel, kernel
+from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.model.system import PRISMATIC, REVOLUTE
 from hrpsim.spatial.rotation import rotated
 

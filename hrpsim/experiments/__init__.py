@@ -1,5 +1,4 @@
-"""The experiments of the source documents, each beside theory and other engines.
+"""Published experiments, reproduced: framework/, studies/ e01 to e14, scenes/ that they share.
 
-`hrpsim reproduce E7 E8` runs them. An experiment is one file here, e07_stopping.py for E7, that
-defines `EXPERIMENT` (see experiment.py); there is nothing to register.
+Begin with framework/reproduce.py.
 """

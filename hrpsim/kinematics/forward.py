@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel, kernel
+from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
 from hrpsim.spatial.rotation import rotation_from_quaternion
 

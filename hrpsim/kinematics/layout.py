@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import inner_kernel, kernel
+from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.model.system import FREE
 from hrpsim.spatial.rotation import rotated
 

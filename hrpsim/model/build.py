@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hrpsim.model.description import MOVING_TYPES, Description
 from hrpsim.model.extension import Extension
 from hrpsim.model.inertia import (
     BodyInertia,
@@ -17,7 +16,7 @@ from hrpsim.model.inertia import (
     why_nonphysical,
 )
 from hrpsim.model.model import Frame, Joint, Model, Sensor
-from hrpsim.model.placement import IDENTITY, Placement, from_origin, rotation_with_z_along
+from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin, rotation_with_z_along
 from hrpsim.model.system import (
     FIXED,
     FREE,
@@ -29,6 +28,7 @@ from hrpsim.model.system import (
     integer_array,
     real_array,
 )
+from hrpsim.model.urdf.description import MOVING_TYPES, Description
 
 WORLD = -1
 FREE_JOINT_NAME = "root_joint"  # what Pinocchio calls the joint of a free base

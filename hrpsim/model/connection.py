@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hrpsim.errors import unknown_name
-from hrpsim.model.placement import Placement
+from hrpsim.model.shapes.placement import Placement
 
 AXES = ("x", "y", "z", "rx", "ry", "rz")  # along and about the axes of frame a
 

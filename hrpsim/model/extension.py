@@ -30,8 +30,8 @@ from dataclasses import dataclass, field
 
 from hrpsim.errors import unknown_name
 from hrpsim.model.connection import CONNECTION_SOLVERS, DescribedConnection, held_axes
-from hrpsim.model.description import MOVING_TYPES, Description
-from hrpsim.model.placement import IDENTITY, Placement, from_origin
+from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
+from hrpsim.model.urdf.description import MOVING_TYPES, Description
 
 SENSOR_TYPES = ("force_torque", "imu")
 MESH_USES = ("hull", "exact", "none")

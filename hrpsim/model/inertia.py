@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.model.placement import Placement
+from hrpsim.model.shapes.placement import Placement
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE, System
 
 # Descriptions are printed with few digits: a thin plate may break the triangle inequality slightly.

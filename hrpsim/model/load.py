@@ -10,14 +10,14 @@ from pathlib import Path
 
 from hrpsim.errors import ModelError, ModelWarning, unknown_name
 from hrpsim.model.build import build_model
-from hrpsim.model.description import Description, read_description
-from hrpsim.model.document import Document, read_source
 from hrpsim.model.extension import MESH_USES, read_extension
+from hrpsim.model.link_shapes import read_shapes
 from hrpsim.model.model import MeshUse, Model
-from hrpsim.model.resources import PackagePaths, Resources
-from hrpsim.model.shapes import read_shapes
-from hrpsim.model.srdf import read_disabled_collisions
-from hrpsim.model.xacro_text import expand, is_xacro
+from hrpsim.model.urdf.description import Description, read_description
+from hrpsim.model.urdf.document import Document, read_source
+from hrpsim.model.urdf.resources import PackagePaths, Resources
+from hrpsim.model.urdf.srdf import read_disabled_collisions
+from hrpsim.model.urdf.xacro_text import expand, is_xacro
 
 BASES = ("free", "fixed")
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.connection import DescribedConnection
-from hrpsim.model.geometry import Geometry
-from hrpsim.model.placement import quaternion_of
+from hrpsim.model.shapes.geometry import Geometry
+from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.model.system import FREE, JOINT_NQ, System
 
 

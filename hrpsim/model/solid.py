@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from hrpsim.errors import ModelError, shown_value
-from hrpsim.model.compound import Compound, centered_shape
-from hrpsim.model.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 from hrpsim.model.inertia import BodyInertia, total
-from hrpsim.model.mesh_integrals import solid_moments
-from hrpsim.model.placement import IDENTITY, Placement
+from hrpsim.model.shapes.compound import Compound, centered_shape
+from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
+from hrpsim.model.shapes.mesh_integrals import solid_moments
+from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.model.system import FREE, System, integer_array, real_array
 from hrpsim.values import LARGEST, POSITIVE, is_number
 

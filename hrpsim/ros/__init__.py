@@ -1,1 +1,4 @@
-"""The ROS 2 face of hrpsim: node, controller, recorder, demo. Only here is rclpy imported."""
+"""ROS 2 programs and what they are made of; simulation/ has the node.
+
+Only this room, and the crane's joystick, import rclpy.
+"""

@@ -1,0 +1,1 @@
+"""What simulated sensors read."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.compiled import inner_kernel
+from hrpsim.jit.compiled import inner_kernel
 
 SENSOR = np.dtype(
     [

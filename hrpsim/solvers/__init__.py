@@ -1,0 +1,4 @@
+"""Solvers of constraint rows: projected Gauss-Seidel, direct pivoting, split, steepest descent.
+
+Imports constraints and below.
+"""

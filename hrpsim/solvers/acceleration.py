@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.impulses import apply_impulse, apply_three
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 _LARGEST = 1 << 40  # no pool has as many floats
 

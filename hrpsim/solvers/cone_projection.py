@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.point_rows import point_velocity
 from hrpsim.constraints.rows import CONE, ITERATIVE
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.acceleration import add_momentum, begin_momentum
 from hrpsim.solvers.impulses import apply_three
 from hrpsim.solvers.projected_gauss_seidel import solve_bounded_row, solve_contact

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 NODE = np.dtype(
     [

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.contact_rows import friction_holds
 from hrpsim.constraints.rows import DIRECT, ITERATIVE, SPLIT, row_velocity
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.pivoting import (
     choose_active,
     find_velocity,

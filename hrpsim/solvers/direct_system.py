@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.rows import CONTACT_ROW, DIRECT, SPLIT
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.block_ldl import Factor, new_factor
 from hrpsim.solvers.contraction import NODE
 from hrpsim.solvers.elimination import Elimination, eliminate, new_elimination, same_graph

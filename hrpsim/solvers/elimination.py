@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.contraction import NODE, Contraction, new_contraction, order_nodes
 
 COLUMN = np.dtype(

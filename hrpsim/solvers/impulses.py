@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.lanes import LANES, load, plus_times, store
 
 

@@ -9,7 +9,6 @@ that the search is for the sides of normals alone and comes to an end; its cone 
 
 from __future__ import annotations
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.contact_rows import friction_holds
 from hrpsim.constraints.rows import (
     CONTACT_ROW,
@@ -18,6 +17,7 @@ from hrpsim.constraints.rows import (
     SLIP_DIRECTION,
     row_velocity,
 )
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.block_ldl import factorise, solve
 from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.solvers.projected_gauss_seidel import set_impulse

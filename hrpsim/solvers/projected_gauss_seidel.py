@@ -14,9 +14,9 @@ import math
 
 import numpy as np
 
-from hrpsim.compiled import inlined_kernel, inner_kernel
 from hrpsim.constraints.point_rows import point_velocity
 from hrpsim.constraints.rows import CONE, PYRAMID, row_velocity
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.acceleration import add_momentum, begin_momentum
 from hrpsim.solvers.impulses import apply_impulse, apply_three
 

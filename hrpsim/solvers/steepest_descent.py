@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.compiled import inlined_kernel, kernel
 from hrpsim.constraints.rows import DESCENT, row_velocity
+from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.solvers.impulses import apply_impulse
 
 PENALTY_WEIGHT = 1e4  # leaves about a ten-thousandth of what was short

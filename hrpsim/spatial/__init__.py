@@ -1,0 +1,4 @@
+"""Spatial vectors, inertias and rotations as kernels.
+
+Imports jit.
+"""

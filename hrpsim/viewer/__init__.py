@@ -1,0 +1,4 @@
+"""Pictures: the browser's page, films, arrows of forces.
+
+Only this room imports viser.
+"""

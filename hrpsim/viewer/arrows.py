@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.world.body import rotation_matrix
+from hrpsim.world.objects.body import rotation_matrix
+from hrpsim.world.objects.robot import SensorView
 from hrpsim.world.results import Contact
-from hrpsim.world.robot import SensorView
 
 LEAST_FORCE = 1e-3  # [N]; an arrow needs a direction
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from hrpsim.errors import WorldError
-from hrpsim.world.body import Body, rotation_matrix
-from hrpsim.world.robot import Robot
+from hrpsim.world.objects.body import Body, rotation_matrix
+from hrpsim.world.objects.robot import Robot
 
 FARTHEST = 1e4  # [m]
 _RATE = 2.0 * math.pi * 1.5  # of the whole robot or body on the spring [rad/s]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.model.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
-from hrpsim.model.placement import Placement, quaternion_of
+from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
+from hrpsim.model.shapes.placement import Placement, quaternion_of
 from hrpsim.viewer.arrows import contact_arrows, wrench_arrows
 from hrpsim.viewer.visuals import MeshFile, Visual, load_mesh, visuals_of_model
 

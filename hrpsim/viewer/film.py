@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.errors import HrpsimError
-from hrpsim.model.placement import quaternion_of
+from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.viewer.chromium import Chromium
 from hrpsim.viewer.session import Motion
 from hrpsim.viewer.viewer import Viewer

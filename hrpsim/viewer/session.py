@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hrpsim.control.pacing import Pacer
+from hrpsim.control.framework.pacing import Pacer
 from hrpsim.errors import HrpsimError
 from hrpsim.viewer.dragging import Grip
 from hrpsim.viewer.recording import Recording

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hrpsim.model.system import FREE
-from hrpsim.world.entity import Entity
+from hrpsim.world.objects.entity import Entity
 
 _AXES = {"z": 2, "x": 0, "y": 1}  # in the order of the list
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from lxml import etree
 
-from hrpsim.model.geometry import Box, Cylinder, Geometry, Sphere
-from hrpsim.model.mesh_files import read_scene
 from hrpsim.model.model import CollisionShape, Model
-from hrpsim.model.placement import IDENTITY, Placement, from_origin
-from hrpsim.model.resources import Resources
+from hrpsim.model.shapes.geometry import Box, Cylinder, Geometry, Sphere
+from hrpsim.model.shapes.mesh_files import read_scene
+from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
+from hrpsim.model.urdf.resources import Resources
 
 GREY = (190, 195, 205)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hrpsim.constraints.rows import PENALTY
 from hrpsim.errors import WorldError
-from hrpsim.world.late_kernels import provide_used
-from hrpsim.world.solver_rules import SolverRules
+from hrpsim.step.late_kernels import provide_used
+from hrpsim.world.objects.solver_rules import SolverRules
 
 
 class Choosing:

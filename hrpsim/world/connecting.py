@@ -10,15 +10,19 @@ import numpy as np
 from hrpsim.constraints.connection_rows import HELD, JOIN
 from hrpsim.errors import WorldError
 from hrpsim.model.connection import AXES, held_axes
-from hrpsim.model.placement import quaternion_of
+from hrpsim.model.shapes.placement import quaternion_of
+from hrpsim.step.late_kernels import provide_used
 from hrpsim.values import not_negative
-from hrpsim.world.connection import Connection
-from hrpsim.world.connection_frames import distance_between, frames_in_links, points_in_links
-from hrpsim.world.ends import End, find_end
-from hrpsim.world.late_kernels import provide_used
-from hrpsim.world.robot import Robot
-from hrpsim.world.solver_rules import solver_code
-from hrpsim.world.yielding import DAMPING_STEPS, refuse_undamped
+from hrpsim.world.objects.connection import Connection
+from hrpsim.world.objects.connection_frames import (
+    distance_between,
+    frames_in_links,
+    points_in_links,
+)
+from hrpsim.world.objects.ends import End, find_end
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.objects.solver_rules import solver_code
+from hrpsim.world.objects.yielding import DAMPING_STEPS, refuse_undamped
 
 
 class Connecting:

@@ -6,13 +6,13 @@ import numpy as np
 
 from hrpsim.constraints.penalty_rows import STABLE_BELOW
 from hrpsim.model.inertia import unresisted_bodies
-from hrpsim.world import status as ended
-from hrpsim.world.entity import Entity
-from hrpsim.world.explicit_limit import too_stiff_for_rk4
-from hrpsim.world.limits import LARGEST_POSITION, LARGEST_SPEED
+from hrpsim.step.scene import status as ended
+from hrpsim.step.scene.limits import LARGEST_POSITION, LARGEST_SPEED
+from hrpsim.step.scene.scene import RK4, Scene
+from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.explicit_limit import too_stiff_for_rk4
+from hrpsim.world.objects.robot import Robot
 from hrpsim.world.results import Naming
-from hrpsim.world.robot import Robot
-from hrpsim.world.scene import RK4, Scene
 
 
 def why_step_failed(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.errors import WorldError, shown_value
-from hrpsim.world.late_kernels import provide_used
+from hrpsim.step.late_kernels import provide_used
 from hrpsim.world.results import Unmet
 from hrpsim.world.settle import relax
 

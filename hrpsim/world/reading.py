@@ -7,28 +7,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hrpsim.compiled import entry_point
 from hrpsim.constraints.connection_state import ConnectionSources, read_wrench
 from hrpsim.errors import WorldError, unknown_name
+from hrpsim.jit.compiled import entry_point
+from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forward import new_kinematics
-from hrpsim.reference import Reference
-from hrpsim.world.contact_arrays import (
+from hrpsim.step.scene.scene import TALLY, Scene
+from hrpsim.world.objects.contact_arrays import (
     ContactArrays,
     ContactSources,
     count_contacts,
     read_contacts,
 )
-from hrpsim.world.link_states import (
+from hrpsim.world.objects.link_states import (
     LinkSources,
     link_records,
     read_link_poses,
     read_link_velocities,
 )
 from hrpsim.world.results import Contact
-from hrpsim.world.scene import TALLY, Scene
 
 if TYPE_CHECKING:
-    from hrpsim.world.entity import Entity
+    from hrpsim.world.objects.entity import Entity
 
 
 class Reading:

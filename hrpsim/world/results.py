@@ -19,7 +19,7 @@ from hrpsim.constraints.rows import (
     SPRING,
     UPPER_LIMIT,
 )
-from hrpsim.world.scene import TALLY, Scene
+from hrpsim.step.scene.scene import TALLY, Scene
 
 _JOINT_ROWS = {
     LOWER_LIMIT: "lower limit",

@@ -8,14 +8,14 @@ from itertools import combinations
 
 import numpy as np
 
+from hrpsim.jit.reference import Reference
 from hrpsim.model.adjacent import adjacent_bodies
 from hrpsim.model.model import Model
-from hrpsim.model.srdf import Pair, pair_of
 from hrpsim.model.system import FREE, PRISMATIC
-from hrpsim.reference import Reference
-from hrpsim.world.capacity import grow
-from hrpsim.world.status import MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
-from hrpsim.world.step import advance
+from hrpsim.model.urdf.srdf import Pair, pair_of
+from hrpsim.step.scene.status import MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
+from hrpsim.step.step import advance
+from hrpsim.world.arrays.capacity import grow
 from hrpsim.world.world import World
 
 _ASKS = (MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL)

@@ -14,11 +14,11 @@ from hrpsim.collision.carriers import new_carriers
 from hrpsim.collision.contacts import CONTACT
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import CollisionShape
-from hrpsim.world.capacity import enlarged
-from hrpsim.world.entity import Entity
-from hrpsim.world.layout import front, rearrange
-from hrpsim.world.rest import REST_TIME
-from hrpsim.world.scene import Scene
+from hrpsim.step.rest import REST_TIME
+from hrpsim.step.scene.scene import Scene
+from hrpsim.world.arrays.capacity import enlarged
+from hrpsim.world.arrays.layout import front, rearrange
+from hrpsim.world.objects.entity import Entity
 
 
 class Sleeping:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.errors import StateError, WorldError
-from hrpsim.model.compound import Compound, centered_shape
-from hrpsim.model.geometry import Geometry, Plane
 from hrpsim.model.model import CollisionShape
-from hrpsim.model.placement import IDENTITY, Placement
+from hrpsim.model.shapes.compound import Compound, centered_shape
+from hrpsim.model.shapes.geometry import Geometry, Plane
+from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.values import finite_vector, not_negative, setting
-from hrpsim.world.body import rotation_matrix
-from hrpsim.world.materials import MaterialTable, check_names
-from hrpsim.world.yielding import DAMPING_STEPS, refuse_undamped
+from hrpsim.world.objects.body import rotation_matrix
+from hrpsim.world.objects.materials import MaterialTable, check_names
+from hrpsim.world.objects.yielding import DAMPING_STEPS, refuse_undamped
 
 
 class Surroundings:

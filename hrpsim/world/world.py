@@ -9,33 +9,33 @@ from types import MappingProxyType
 
 import numpy as np
 
-from hrpsim.compiled import is_compiled, machine_code
 from hrpsim.constraints.rows import CONE, PYRAMID, SLIP_DIRECTION
 from hrpsim.errors import ModelWarning, WorldError, unknown_name
-from hrpsim.model.compound import Compound
-from hrpsim.model.geometry import Geometry
+from hrpsim.jit.compiled import is_compiled, machine_code
+from hrpsim.jit.reference import Reference
 from hrpsim.model.model import Model
-from hrpsim.reference import Reference
+from hrpsim.model.shapes.compound import Compound
+from hrpsim.model.shapes.geometry import Geometry
+from hrpsim.step.scene import status as ended
+from hrpsim.step.scene.scene import EULER, RK4, SEMI_IMPLICIT, SETTINGS, Scene
+from hrpsim.step.step import advance
 from hrpsim.values import RANGES, SWEEPS, finite_vector, flag, setting, whole
-from hrpsim.world import status as ended
-from hrpsim.world.assemble import assemble
-from hrpsim.world.body import Body
-from hrpsim.world.capacity import carry_over, enlarged, grow
+from hrpsim.world.arrays.assemble import assemble
+from hrpsim.world.arrays.capacity import carry_over, enlarged, grow
+from hrpsim.world.arrays.removal import Removing
 from hrpsim.world.choosing import Choosing
 from hrpsim.world.connecting import Connecting
-from hrpsim.world.entity import Entity
-from hrpsim.world.exclusions import Excluding
-from hrpsim.world.explicit_limit import too_stiff_for_rk4
 from hrpsim.world.failure import why_step_failed
 from hrpsim.world.keeping import Keeping
+from hrpsim.world.objects.body import Body
+from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.exclusions import Excluding
+from hrpsim.world.objects.explicit_limit import too_stiff_for_rk4
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.objects.spring_hinge import Springing
 from hrpsim.world.reading import Reading
-from hrpsim.world.removal import Removing
 from hrpsim.world.results import Naming, StepStats, Unmet, stats_of
-from hrpsim.world.robot import Robot
-from hrpsim.world.scene import EULER, RK4, SEMI_IMPLICIT, SETTINGS, Scene
 from hrpsim.world.sleeping import Sleeping
-from hrpsim.world.spring_hinge import Springing
-from hrpsim.world.step import advance
 from hrpsim.world.surroundings import Surroundings
 from hrpsim.world.uninterrupted import uninterrupted
 

@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 
 import hrpsim
-from hrpsim.control.controller import controlled_joints
-from hrpsim.control.walking_pattern import walking_pattern
+from hrpsim.control.framework.controller import controlled_joints
+from hrpsim.control.pattern.walking_pattern import walking_pattern
 from robots import HRP2_LIKE
 
 SOLES = ("l_sole", "r_sole")

@@ -10,8 +10,8 @@ import pytest
 import hrpsim
 from hrpsim.analysis.analyser import Analyser, FixedPhase
 from hrpsim.analysis.motion import motion_of
-from hrpsim.control.stand_motion import StandMotion
-from hrpsim.experiments.standing import half_sitting
+from hrpsim.control.motion.stand_motion import StandMotion
+from hrpsim.experiments.scenes.standing import half_sitting
 from robots import HRP2_LIKE
 
 SOLES = {"l_sole": "lfsensor", "r_sole": "rfsensor"}

@@ -12,8 +12,8 @@ from hrpsim.analysis.motion_files import read_motion
 from hrpsim.analysis.observer import Observer
 from hrpsim.analysis.summary import analyse_motion
 from hrpsim.cli import main
-from hrpsim.control.motion_sequence import SequenceError
-from hrpsim.control.sequence_files import write_sequence
+from hrpsim.control.motion.motion_sequence import SequenceError
+from hrpsim.control.motion.sequence_files import write_sequence
 from hrpsim.errors import ModelError, StateError
 from robots import HRP2_LIKE
 

@@ -13,7 +13,7 @@ from hrpsim.analysis.analyser import Analyser
 from hrpsim.analysis.motion import motion_of
 from hrpsim.analysis.summary import analyse_motion
 from hrpsim.cli import main
-from hrpsim.control.sequence_files import write_sequence
+from hrpsim.control.motion.sequence_files import write_sequence
 from robots import ALL_ROBOTS, HRP2_LIKE
 
 

@@ -11,8 +11,8 @@ from hrpsim.analysis.keyframes import interpolated
 from hrpsim.analysis.motion import Motion, motion_of, motion_of_sequence
 from hrpsim.analysis.motion_files import read_motion
 from hrpsim.analysis.summary import analyse_motion
-from hrpsim.control.motion_sequence import SequenceError
-from hrpsim.control.sequence_files import write_sequence
+from hrpsim.control.motion.motion_sequence import SequenceError
+from hrpsim.control.motion.sequence_files import write_sequence
 
 
 def test_derivatives_of_a_sine():

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.collision.manifold import MAX_POINTS, collide
-from hrpsim.model.geometry import (
+from hrpsim.model.shapes.geometry import (
     BOX,
     CAPSULE,
     CYLINDER,

@@ -6,12 +6,12 @@ import numpy as np
 from collision.meeting import Manifold, Posed
 from scipy.spatial import ConvexHull
 
-from hrpsim.collision.contact_row import MAX_MESH_POINTS
-from hrpsim.collision.meeting import move_meeting, new_meeting, place_meeting
-from hrpsim.collision.mesh_contacts import mesh_contacts
-from hrpsim.collision.twins import solids_of
-from hrpsim.compiled import kernel
-from hrpsim.model.geometry import Box, Mesh
+from hrpsim.collision.mesh.meeting import move_meeting, new_meeting, place_meeting
+from hrpsim.collision.mesh.mesh_contacts import mesh_contacts
+from hrpsim.collision.mesh.twins import solids_of
+from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS
+from hrpsim.jit.compiled import kernel
+from hrpsim.model.shapes.geometry import Box, Mesh
 
 
 @kernel

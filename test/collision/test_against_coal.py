@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from collision.meeting import PAIRS, Posed, meet, random_pair, separation
 
-from hrpsim.model.geometry import BOX, CAPSULE, PLANE, SPHERE
+from hrpsim.model.shapes.geometry import BOX, CAPSULE, PLANE, SPHERE
 
 coal = pytest.importorskip("coal")
 

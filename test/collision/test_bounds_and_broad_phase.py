@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hrpsim.collision.bounds import bounding_radius, shape_aabb
 from hrpsim.collision.broad_phase import candidate_pairs, drop_pairs
-from hrpsim.model.geometry import Plane
+from hrpsim.model.shapes.geometry import Plane
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "plane"])

@@ -8,7 +8,7 @@ import pytest
 from collision.meeting import Posed, turn
 from collision.solids import box_mesh, meet_solids, sole_mesh
 
-from hrpsim.model.geometry import Plane
+from hrpsim.model.shapes.geometry import Plane
 
 COUNT, EXTENT, UPRIGHT = 500, 0.24, np.eye(3)
 ROUGHNESS = {"flat": 0.0, "rough": np.random.default_rng(1).uniform(0.0, 1e-5, COUNT)}

@@ -7,9 +7,9 @@ from collision.solids import L_OUTLINE, U_OUTLINE, ball_mesh, box_mesh, grid_mes
 
 from hrpsim.collision.contacts import MANIFOLD
 from hrpsim.collision.distance import distance
-from hrpsim.collision.meeting import new_meeting
-from hrpsim.collision.twins import solids_of
-from hrpsim.model.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+from hrpsim.collision.mesh.meeting import new_meeting
+from hrpsim.collision.mesh.twins import solids_of
+from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 
 coal = pytest.importorskip("coal")
 

@@ -6,8 +6,8 @@ from collision.meeting import Posed, turn
 from collision.solids import L_OUTLINE, box_mesh, meet_solids, prism_mesh
 from collision.test_mesh_distance import apart
 
-from hrpsim.collision.twins import twin
-from hrpsim.model.geometry import Mesh
+from hrpsim.collision.mesh.twins import twin
+from hrpsim.model.shapes.geometry import Mesh
 
 HALF = 0.1
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from collision.meeting import PAIRS, Posed, meet, random_pair, turn
 
-from hrpsim.model.geometry import Box, Capsule, Cylinder, Plane
+from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Plane
 
 CUBE = Box((0.2, 0.2, 0.2))
 SLAB = Box((1.0, 1.0, 0.2))

@@ -5,7 +5,7 @@ import pytest
 from world.scenes import one_joint, show, weightless
 
 from hrpsim import Box, World, WorldError
-from hrpsim.experiments.double_pendulum import Lagrange, Sprung, swing, times
+from hrpsim.experiments.scenes.double_pendulum import Lagrange, Sprung, swing, times
 
 G = 9.8
 SOLVERS = ("iterative", "direct", "steepest_descent")

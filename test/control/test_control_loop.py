@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.control.control_loop import ControlLoop
-from hrpsim.control.controller import Command, Controller, ControllerError, controlled_joints
-from hrpsim.control.parameters import read_parameters
-from hrpsim.control.plugins import find_controller
+from hrpsim.control.framework.control_loop import ControlLoop
+from hrpsim.control.framework.controller import (
+    Command,
+    Controller,
+    ControllerError,
+    controlled_joints,
+)
+from hrpsim.control.framework.parameters import read_parameters
+from hrpsim.control.framework.plugins import find_controller
 from hrpsim.control.walk import Walk
 from hrpsim.resources import share_path
 from robots import HRP2_LIKE
@@ -214,7 +219,7 @@ def test_controllers_are_found_by_name(tmp_path, monkeypatch):
     file.write_text(
         textwrap.dedent(
             """
-            from hrpsim.control.controller import Controller
+            from hrpsim.control.framework.controller import Controller
 
             class Mine(Controller):
                 def control(self, state): ...

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from hrpsim import Box, World, load_model, load_world
-from hrpsim.control.control_loop import ControlLoop
-from hrpsim.control.controller import ControllerError
-from hrpsim.control.crane import Crane, Wish
-from hrpsim.control.crane_score import in_goal
-from hrpsim.control.crane_script import Go, Grip, ScriptedCrane, Wait
+from hrpsim.control.framework.control_loop import ControlLoop
+from hrpsim.control.framework.controller import ControllerError
+from hrpsim.crane.control import Crane, Wish
+from hrpsim.crane.score import in_goal
+from hrpsim.crane.script import Go, Grip, ScriptedCrane, Wait
 from hrpsim.resources import share_path
 
 CRANE = share_path("urdf/crane.urdf.xacro")

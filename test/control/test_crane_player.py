@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from hrpsim import load_world
-from hrpsim.control.control_loop import ControlLoop
-from hrpsim.control.controller import ControllerError
-from hrpsim.control.crane_player import PlayedCrane
+from hrpsim.control.framework.control_loop import ControlLoop
+from hrpsim.control.framework.controller import ControllerError
+from hrpsim.crane.player import PlayedCrane
 from hrpsim.resources import share_path
 
 

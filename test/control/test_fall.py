@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from hrpsim.control.fall import FallWatch, tilt
+from hrpsim.control.balance.fall import FallWatch, tilt
 
 
 def about(axis, angle):

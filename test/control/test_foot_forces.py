@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from control.walking import RIGID, model_on
 
-from hrpsim.control.foot import foot_of
-from hrpsim.control.foot_forces import FootForces, left_share
-from hrpsim.control.foot_lean import FootLean
+from hrpsim.control.balance.foot import foot_of
+from hrpsim.control.balance.foot_forces import FootForces, left_share
+from hrpsim.control.balance.foot_lean import FootLean
 
 SOLES = [[0.1, 0.1, 0.0], [-0.05, -0.12, 0.0]]
 YAWS = [0.3, -0.2]

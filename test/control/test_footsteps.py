@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.control.footsteps import (
+from hrpsim.control.pattern.footsteps import (
     PATTERNS,
     Footstep,
     Steps,
@@ -21,7 +21,7 @@ from hrpsim.control.footsteps import (
     sideways,
     turn,
 )
-from hrpsim.control.support_polygon import convex_hull, gap_between, margins, sole_outline
+from hrpsim.control.pattern.support_polygon import convex_hull, gap_between, margins, sole_outline
 from robots import HRP2_LIKE
 
 LEFT, RIGHT = Footstep("left", 0.01, 0.095, 0.0), Footstep("right", 0.01, -0.095, 0.0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.control.leg_kinematics import LegKinematics, UnreachableError
+from hrpsim.control.motion.leg_kinematics import LegKinematics, UnreachableError
 from robots import EXAMPLE_ROBOTS, HRP2_LIKE
 
 FEET = {

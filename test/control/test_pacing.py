@@ -1,6 +1,6 @@
 import pytest
 
-from hrpsim.control.pacing import Pacer
+from hrpsim.control.framework.pacing import Pacer
 
 
 class WallClock:

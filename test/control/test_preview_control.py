@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from hrpsim.control.preview_control import PreviewControl
-from hrpsim.control.quintic import through_rests
-from hrpsim.control.zero_moment_point import center_of_mass_for
+from hrpsim.control.motion.quintic import through_rests
+from hrpsim.control.motion.zero_moment_point import center_of_mass_for
+from hrpsim.control.pattern.preview_control import PreviewControl
 
 PERIOD, HEIGHT, GRAVITY = 0.005, 0.8, 9.80665
 

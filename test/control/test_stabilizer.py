@@ -4,17 +4,17 @@ from control.walking import BUSH_SETS, RIGID, half_sitting_robot, model_on, patt
 from scipy.spatial.transform import Rotation
 
 from hrpsim import center_of_mass, link_pose
-from hrpsim.control.control_loop import ControlLoop
-from hrpsim.control.controller import ControllerError
-from hrpsim.control.convex_polygon import inset, nearest_in
-from hrpsim.control.fall import tilt
-from hrpsim.control.foot import foot_of
-from hrpsim.control.motion_sequence import Channel
-from hrpsim.control.support_polygon import margins
+from hrpsim.control.balance.fall import tilt
+from hrpsim.control.balance.foot import foot_of
+from hrpsim.control.balance.walk_reference import WalkReference, _quaternion, _rotations
+from hrpsim.control.balance.zmp_feedback import toppling_rates, zmp_gains
+from hrpsim.control.framework.control_loop import ControlLoop
+from hrpsim.control.framework.controller import ControllerError
+from hrpsim.control.motion.motion_sequence import Channel
+from hrpsim.control.pattern.convex_polygon import inset, nearest_in
+from hrpsim.control.pattern.support_polygon import margins
 from hrpsim.control.walk import Walk
-from hrpsim.control.walk_reference import WalkReference, _quaternion, _rotations
 from hrpsim.control.walk_trial import walk
-from hrpsim.control.zmp_feedback import toppling_rates, zmp_gains
 from hrpsim.errors import ModelError
 
 SOLES = ("l_sole", "r_sole")

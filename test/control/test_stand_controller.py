@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.control.control_loop import ControlLoop
-from hrpsim.control.controller import ControllerError
-from hrpsim.control.stand_controller import StandController
+from hrpsim.control.framework.control_loop import ControlLoop
+from hrpsim.control.framework.controller import ControllerError
+from hrpsim.control.motion.stand_controller import StandController
 from robots import HRP2_LIKE
 
 STAND = HRP2_LIKE.parents[1] / "config" / "stand.yaml"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.control.leg_kinematics import UnreachableError
-from hrpsim.control.stand_motion import HALF_SITTING_LEG, StandMotion
+from hrpsim.control.motion.leg_kinematics import UnreachableError
+from hrpsim.control.motion.stand_motion import HALF_SITTING_LEG, StandMotion
 from robots import HRP2_LIKE
 
 LEG_JOINTS = {f"{s}LEG_JOINT{i}": a for s in "LR" for i, a in enumerate(HALF_SITTING_LEG)}

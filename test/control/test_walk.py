@@ -3,11 +3,11 @@ import pytest
 from control.walking import RIGID, half_sitting_robot, model_on, pattern, standing
 
 import hrpsim
-from hrpsim.control.control_loop import ControlLoop
-from hrpsim.control.controller import ControllerError
-from hrpsim.control.motion_sequence import MotionSequence, SequenceError
-from hrpsim.control.playback import Playback
-from hrpsim.control.sequence_files import write_sequence
+from hrpsim.control.framework.control_loop import ControlLoop
+from hrpsim.control.framework.controller import ControllerError
+from hrpsim.control.motion.motion_sequence import MotionSequence, SequenceError
+from hrpsim.control.motion.playback import Playback
+from hrpsim.control.motion.sequence_files import write_sequence
 from hrpsim.control.walk import Walk
 from hrpsim.control.walk_trial import walk
 

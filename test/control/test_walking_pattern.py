@@ -5,14 +5,14 @@ import pinocchio
 import pytest
 
 import hrpsim
-from hrpsim.control.controller import controlled_joints
-from hrpsim.control.footsteps import PATTERNS, Walk, WalkError, forward, in_place
-from hrpsim.control.gait import Gait
-from hrpsim.control.leg_kinematics import UnreachableError
-from hrpsim.control.pattern_quality import pattern_quality
-from hrpsim.control.stand_motion import HALF_SITTING_LEG
-from hrpsim.control.walking_pattern import walking_pattern
-from hrpsim.control.whole_body_zmp import rates
+from hrpsim.control.framework.controller import controlled_joints
+from hrpsim.control.motion.leg_kinematics import UnreachableError
+from hrpsim.control.motion.stand_motion import HALF_SITTING_LEG
+from hrpsim.control.pattern.footsteps import PATTERNS, Walk, WalkError, forward, in_place
+from hrpsim.control.pattern.gait import Gait
+from hrpsim.control.pattern.pattern_quality import pattern_quality
+from hrpsim.control.pattern.walking_pattern import walking_pattern
+from hrpsim.control.pattern.whole_body_zmp import rates
 from robots import HRP2_LIKE
 
 SOLES = ("l_sole", "r_sole")

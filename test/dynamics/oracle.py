@@ -7,9 +7,9 @@ import pinocchio
 from lxml import etree
 
 import hrpsim
-from hrpsim.model.description import MOVING_TYPES
 from hrpsim.model.load import expand_xacro
 from hrpsim.model.system import FREE
+from hrpsim.model.urdf.description import MOVING_TYPES
 from robots import ALL_ROBOTS, HRP2_LIKE, NONPHYSICAL_ROBOTS
 
 # Robots of all kinds for many states; the others of example-robot-data are for a few.

@@ -133,7 +133,7 @@ def test_a_planar_joint_is_two_slides_and_a_turn():
 
 def hrpsim_axes(normal):
     """Return the two directions in which hrpsim lets a planar joint slide, and its normal."""
-    from hrpsim.model.placement import rotation_with_z_along
+    from hrpsim.model.shapes.placement import rotation_with_z_along
 
     return [[repr(float(a)) for a in column] for column in rotation_with_z_along(normal).T]
 

@@ -97,7 +97,7 @@ def test_each_kernel_has_one_signature_after_everything_ran():
     }
     assert several == {}
     used = {name for name, kernel in everything.items() if kernel.signatures}
-    assert {"hrpsim.world.step.advance", "hrpsim.dynamics.articulated.factorise"} <= used
+    assert {"hrpsim.step.step.advance", "hrpsim.dynamics.articulated.factorise"} <= used
     assert "hrpsim.analysis.samples.analyse_samples" in used
 
 

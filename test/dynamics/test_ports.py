@@ -8,9 +8,9 @@ from dynamics.oracle import random_q
 from dynamics.trees import random_tree
 
 import hrpsim
-from hrpsim.compiled import kernel
 from hrpsim.dynamics.articulated import factorise, new_articulated, respond, start_bodies
 from hrpsim.dynamics.response import new_ports, number_ports, port_responses, port_velocities
+from hrpsim.jit.compiled import kernel
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.system import FREE, JOINT_NV

@@ -8,11 +8,10 @@ from scipy.linalg import expm
 
 from hrpsim import link_pose
 from hrpsim.errors import HrpsimError
-from hrpsim.experiments import e04_bush_oscillation as e04
-from hrpsim.experiments.experiment import Options
-from hrpsim.experiments.runner import save_figure
-from hrpsim.experiments.standing import half_sitting
-from hrpsim.experiments.three_mass import (
+from hrpsim.experiments.framework.experiment import Options
+from hrpsim.experiments.framework.runner import save_figure
+from hrpsim.experiments.scenes.standing import half_sitting
+from hrpsim.experiments.scenes.three_mass import (
     GRAVITY,
     Chain,
     Sway,
@@ -20,6 +19,7 @@ from hrpsim.experiments.three_mass import (
     slowest_mode,
     three_masses,
 )
+from hrpsim.experiments.studies import e04_bush_oscillation as e04
 
 MASS, HEIGHT, SPIN = 50.0, 0.8, 3.0
 WEIGHT = MASS * GRAVITY * HEIGHT  # what gravity takes from the spring [Nm/rad]

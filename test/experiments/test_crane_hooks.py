@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from hrpsim.experiments import crane_hooks as hooks
-from hrpsim.experiments import crane_scene as scene
-from hrpsim.experiments.girder import FLANGE, HEIGHT, SLOT, WEB, girder
+from hrpsim.crane import scene as scene
+from hrpsim.experiments.scenes import crane_hooks as hooks
+from hrpsim.experiments.scenes.girder import FLANGE, HEIGHT, SLOT, WEB, girder
 
 
 def test_the_girder_is_a_closed_h():

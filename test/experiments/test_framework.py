@@ -9,8 +9,8 @@ import pytest
 
 from hrpsim.cli import main
 from hrpsim.errors import WorldError
-from hrpsim.experiments import registry
-from hrpsim.experiments.experiment import (
+from hrpsim.experiments.framework import registry
+from hrpsim.experiments.framework.experiment import (
     Experiment,
     Result,
     Row,
@@ -20,7 +20,7 @@ from hrpsim.experiments.experiment import (
     equal_to,
     near,
 )
-from hrpsim.experiments.report import shown
+from hrpsim.experiments.framework.report import shown
 
 ROW_KEYS = {"what", "unit", "source", "analytic", "ours", "peer", "target", "met"}
 

@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from hrpsim.experiments.heart import NOTCH, TIP, heart, outline
-from hrpsim.model.mesh_files import load_mesh
+from hrpsim.experiments.scenes.heart import NOTCH, TIP, heart, outline
+from hrpsim.model.shapes.mesh_files import load_mesh
 from hrpsim.resources import share_path
 
 UNIT, THICKNESS = 4e-3, 0.05

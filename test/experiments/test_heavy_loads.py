@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from hrpsim.experiments import beam, chain
-from hrpsim.experiments import e12_beam as e12
-from hrpsim.experiments import e13_mass_ratio as e13
-from hrpsim.experiments.experiment import Options
-from hrpsim.experiments.runner import save_figure
+from hrpsim.experiments.framework.experiment import Options
+from hrpsim.experiments.framework.runner import save_figure
+from hrpsim.experiments.scenes import beam, chain
+from hrpsim.experiments.studies import e12_beam as e12
+from hrpsim.experiments.studies import e13_mass_ratio as e13
 
 MAX_FIGURE_BYTES = 100_000
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from hrpsim.experiments import e02_four_bar as e02
-from hrpsim.experiments import e14_gripper as e14
-from hrpsim.experiments import four_bar, gripper
-from hrpsim.experiments.experiment import Options
-from hrpsim.experiments.runner import save_figure
+from hrpsim.experiments.framework.experiment import Options
+from hrpsim.experiments.framework.runner import save_figure
+from hrpsim.experiments.scenes import four_bar, gripper
+from hrpsim.experiments.studies import e02_four_bar as e02
+from hrpsim.experiments.studies import e14_gripper as e14
 
 QUICK = Options(quick=True)
 CRANKS = np.linspace(-np.pi, np.pi, 13)

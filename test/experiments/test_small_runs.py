@@ -5,15 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from hrpsim.experiments import e01_boxes_on_a_slope as e01
-from hrpsim.experiments import e06_step_time as e06
-from hrpsim.experiments import e07_stopping as e07
-from hrpsim.experiments import e08_static_friction as e08
-from hrpsim.experiments import e09_double_pendulum as e09
-from hrpsim.experiments import pile
-from hrpsim.experiments.experiment import Options
-from hrpsim.experiments.runner import save_figure
-from hrpsim.experiments.standing import humanoid, our_standing
+from hrpsim.experiments.framework.experiment import Options
+from hrpsim.experiments.framework.runner import save_figure
+from hrpsim.experiments.scenes import pile
+from hrpsim.experiments.scenes.standing import humanoid, our_standing
+from hrpsim.experiments.studies import e01_boxes_on_a_slope as e01
+from hrpsim.experiments.studies import e06_step_time as e06
+from hrpsim.experiments.studies import e07_stopping as e07
+from hrpsim.experiments.studies import e08_static_friction as e08
+from hrpsim.experiments.studies import e09_double_pendulum as e09
 
 QUICK = Options(quick=True)
 MAX_FIGURE_BYTES = 100_000

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from hrpsim.experiments import e03_stepping as e03
-from hrpsim.experiments.experiment import Options
-from hrpsim.experiments.runner import save_figure
-from hrpsim.experiments.standing import half_sitting
+from hrpsim.experiments.framework.experiment import Options
+from hrpsim.experiments.framework.runner import save_figure
+from hrpsim.experiments.scenes.standing import half_sitting
+from hrpsim.experiments.studies import e03_stepping as e03
 
 DT = 1e-3
 TIME = (np.arange(4000) + 0.5) * DT

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from hrpsim.experiments import e11_support_switch as e11
-from hrpsim.experiments.experiment import Options
-from hrpsim.experiments.runner import save_figure
+from hrpsim.experiments.framework.experiment import Options
+from hrpsim.experiments.framework.runner import save_figure
+from hrpsim.experiments.studies import e11_support_switch as e11
 
 MAX_FIGURE_BYTES = 100_000
 

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from hrpsim import mass_matrix
-from hrpsim.control.controller import controlled_joints
-from hrpsim.control.motion_sequence import Channel, MotionSequence
-from hrpsim.control.playback import Playback
+from hrpsim.control.framework.controller import controlled_joints
+from hrpsim.control.motion.motion_sequence import Channel, MotionSequence
+from hrpsim.control.motion.playback import Playback
 from hrpsim.control.walk_trial import step_ends, walk
-from hrpsim.experiments.e05_walking import run
-from hrpsim.experiments.experiment import Options
-from hrpsim.experiments.walking_conditions import (
+from hrpsim.experiments.framework.experiment import Options
+from hrpsim.experiments.scenes.walking_conditions import (
     Conditions,
     Push,
     described,
     pushing,
     standing_robot,
 )
+from hrpsim.experiments.studies.e05_walking import run
 
 
 def test_nineteen_steps_stand_or_fall_as_in_the_paper():

@@ -17,14 +17,14 @@ import hrpsim.world.world  # numba cannot compile what atheris adds, so kernels 
 
 with atheris.instrument_imports(include=["hrpsim"]):
     import hrpsim.analysis.motion_files
-    import hrpsim.control.plugins
-    import hrpsim.control.sequence_files
+    import hrpsim.bag.reader
+    import hrpsim.control.framework.plugins
+    import hrpsim.control.motion.sequence_files
     import hrpsim.model.load
-    import hrpsim.model.mesh_files
+    import hrpsim.model.shapes.mesh_files
     import hrpsim.model.table_files
-    import hrpsim.model.xacro_expressions
-    import hrpsim.ros.bag_reader
-    import hrpsim.world.load  # noqa: F401
+    import hrpsim.model.urdf.xacro_expressions
+    import hrpsim.world.file.load  # noqa: F401
 
 
 def main() -> None:

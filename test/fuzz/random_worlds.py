@@ -17,8 +17,8 @@ import numpy as np
 
 import hrpsim
 from hrpsim.errors import HrpsimError
-from hrpsim.world.body import Body
-from hrpsim.world.late_kernels import compile_late_kernel, late_kernel_names
+from hrpsim.step.late_kernels import compile_late_kernel, late_kernel_names
+from hrpsim.world.objects.body import Body
 
 STEPS = 100
 SLOWEST = 5.0  # processor time that one call may take [s]

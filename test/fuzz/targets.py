@@ -66,17 +66,17 @@ def read(kind: str, path: Path) -> None:
 
         load_model(path, base="fixed" if len(path.read_bytes()) % 2 else "free")
     elif kind == "srdf":
-        from hrpsim.model.srdf import read_disabled_collisions
+        from hrpsim.model.urdf.srdf import read_disabled_collisions
 
         read_disabled_collisions(path, ("a", "b", "c"))
     elif kind == "world":
-        from hrpsim.world.load import load_world
+        from hrpsim.world.file.load import load_world
 
         # What a world does when it steps is not about files.
         path.write_bytes(path.read_bytes().replace(b"settle", b"settl"))
         load_world(path).scene  # noqa: B018  all arrays are made
     elif kind == "parameters":
-        from hrpsim.control.parameters import read_parameters
+        from hrpsim.control.framework.parameters import read_parameters
         from hrpsim.control.walk import Walk
 
         read_parameters(path, Walk.parameter_kinds)
@@ -85,20 +85,20 @@ def read(kind: str, path: Path) -> None:
 
         read_motion(str(path), arm())
     elif kind in ("pos", "waist"):
-        from hrpsim.control.sequence_files import read_sequence
+        from hrpsim.control.motion.sequence_files import read_sequence
 
         if kind == "waist":
             path.with_suffix(".pos").write_text("0 0 0\n1 0.1 0.2\n")
         read_sequence(path.with_suffix(""), arm())
     elif kind in ("npy", "table"):
-        from hrpsim.model.height_field import HeightField
+        from hrpsim.model.shapes.height_field import HeightField
         from hrpsim.model.table_files import read_table
 
         HeightField(read_table(path), spacing=0.1)
     elif kind in ("mcap", "db3", "metadata", "definition"):
         _read_bag(kind, path)
     else:
-        from hrpsim.model.mesh_files import load_mesh
+        from hrpsim.model.shapes.mesh_files import load_mesh
 
         load_mesh(path, hull=bool(len(path.read_bytes()) % 2))
 
@@ -107,9 +107,9 @@ def _read_bag(kind: str, path: Path) -> None:
     """Read all that a bag holds: a file, a folder with its metadata.yaml, a type's definition."""
     from fuzz.corpus import seeds
 
-    from hrpsim.ros import bag_reader
-    from hrpsim.ros.bag_files import BagError
-    from hrpsim.ros.bag_types import decode, read_types
+    from hrpsim.bag import reader as bag_reader
+    from hrpsim.bag.files import BagError
+    from hrpsim.bag.types import decode, read_types
 
     if kind == "definition":
         data = path.read_bytes()

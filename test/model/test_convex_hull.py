@@ -8,7 +8,7 @@ from meshes import box
 from scipy.spatial import ConvexHull as Qhull
 
 from hrpsim import ConvexHull, HeightField, ModelError
-from hrpsim.model.placement import rotation_from_rpy
+from hrpsim.model.shapes.placement import rotation_from_rpy
 
 
 @settings(max_examples=60)

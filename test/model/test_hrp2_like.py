@@ -9,8 +9,8 @@ import pytest
 
 from hrpsim.dynamics.functions import mass_matrix
 from hrpsim.errors import ModelError
-from hrpsim.model.geometry import Box, Capsule
 from hrpsim.model.load import expand_xacro, load_model
+from hrpsim.model.shapes.geometry import Box, Capsule
 from hrpsim.model.system import FIXED
 from robots import HRP2_LIKE
 

@@ -5,7 +5,7 @@ import pytest
 
 from hrpsim.errors import ModelError
 from hrpsim.model.load import load_model
-from hrpsim.model.placement import quaternion_of, rotation_from_rpy, rotation_with_z_along
+from hrpsim.model.shapes.placement import quaternion_of, rotation_from_rpy, rotation_with_z_along
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
 
 INERTIAL = """<inertial><origin xyz="0.1 0 0"/><mass value="2"/>

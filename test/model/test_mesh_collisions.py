@@ -8,8 +8,8 @@ import pytest
 from meshes import angle_bracket, box, write_obj
 
 from hrpsim import ModelError, ModelWarning, load_model
-from hrpsim.model import mesh_files
-from hrpsim.model.mesh_files import read_mesh
+from hrpsim.model.link_shapes import mesh_files
+from hrpsim.model.shapes.mesh_files import read_mesh
 from robots import EXAMPLE_ROBOTS, NONPHYSICAL_ROBOTS
 
 INERTIAL = """<inertial><mass value="1"/>

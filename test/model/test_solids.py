@@ -19,8 +19,8 @@ from hrpsim import (
     Sphere,
 )
 from hrpsim.model.inertia import BodyInertia
-from hrpsim.model.mesh_integrals import solid_moments
-from hrpsim.model.placement import Placement, rotation_from_rpy
+from hrpsim.model.shapes.mesh_integrals import solid_moments
+from hrpsim.model.shapes.placement import Placement, rotation_from_rpy
 from hrpsim.model.solid import solid_inertia, solid_parts, solid_volume
 
 lengths = st.floats(0.01, 10.0)

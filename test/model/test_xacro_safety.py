@@ -10,8 +10,8 @@ import pytest
 
 from hrpsim import ModelError, load_model
 from hrpsim.model.load import expand_xacro
-from hrpsim.model.xacro_expressions import Budget, Evaluator, ExpressionError, known_names
-from hrpsim.model.xacro_text import macro_parameter
+from hrpsim.model.urdf.xacro_expressions import Budget, Evaluator, ExpressionError, known_names
+from hrpsim.model.urdf.xacro_text import macro_parameter
 
 HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
 

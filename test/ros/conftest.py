@@ -48,7 +48,7 @@ def private_domain():
     if not HAVE_RCLPY:
         yield None
         return
-    from hrpsim.ros.domain import PrivateDomain
+    from hrpsim.ros.base.domain import PrivateDomain
 
     before = dict(os.environ)
     with PrivateDomain() as domain:
@@ -174,7 +174,7 @@ class Simulations:
         self.children = []
 
     def start_program(self, module, *arguments):
-        from hrpsim.ros.child_process import ChildProcess
+        from hrpsim.ros.base.child_process import ChildProcess
 
         name = f"{module.rpartition('.')[2]}_{len(self.children)}"
         command = [sys.executable, "-m", module, *map(str, arguments)]
@@ -192,7 +192,7 @@ class Simulations:
         for name, value in parameters.items():
             text = str(value).lower() if isinstance(value, bool) else value
             arguments += ["-p", f"{name}:={text}"]
-        child = self.start_program("hrpsim.ros.node", *arguments)
+        child = self.start_program("hrpsim.ros.simulation.node", *arguments)
         assert child.wait_for_line("ready", timeout=100.0), child.lines
         return child
 

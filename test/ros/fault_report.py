@@ -30,7 +30,11 @@ Made by `python -m ros.fault_report` in test/, with {cpus} processors under a lo
 
 | fault | promised | happened | lost |
 | --- | --- | --- | --- |"""
-KINDS = {"node": "hrpsim.ros.node", "controller": "controller_node", "recorder": "ros.recorder"}
+KINDS = {
+    "node": "hrpsim.ros.simulation.node",
+    "controller": "controller_node",
+    "recorder": "recording.recorder",
+}
 LIMIT = 120.0  # [s]
 AT_ONCE = 2  # demonstrations that are broken beside each other
 
@@ -165,7 +169,7 @@ def is_there(pid: int) -> bool:
 
 def messages_in(bag: Path) -> int | None:
     """Return how many messages of a bag can be read, -1 if it is refused, None without one."""
-    from hrpsim.ros.bag_reader import BagError, message_counts
+    from hrpsim.bag.reader import BagError, message_counts
 
     if not bag.exists() or not any(file.stat().st_size for file in bag.iterdir()):
         return None
@@ -328,7 +332,7 @@ def full_disk(folder: Path) -> None:
     """Record to a file system of 8 MB until it is full."""
     from ros.conftest import Simulations
 
-    from hrpsim.ros.bag_reader import message_counts
+    from hrpsim.bag.reader import message_counts
 
     if os.geteuid() != 0:
         return
@@ -403,7 +407,7 @@ def run_node(environment: dict[str, str], before: tuple[str, ...] = ()):
         *before,
         sys.executable,
         "-m",
-        "hrpsim.ros.node",
+        "hrpsim.ros.simulation.node",
         "--ros-args",
         "-p",
         "duration:=0.5",
@@ -434,7 +438,7 @@ def main() -> None:
     """Print the page."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     print(HEAD.format(cpus=os.cpu_count(), load=os.getloadavg()[0]))
-    from hrpsim.ros.domain import PrivateDomain
+    from hrpsim.ros.base.domain import PrivateDomain
 
     with tempfile.TemporaryDirectory() as name, PrivateDomain() as domain:
         os.environ.update(domain.environment())

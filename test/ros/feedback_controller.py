@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hrpsim.control.controller import Command, Controller, controlled_joints
+from hrpsim.control.framework.controller import Command, Controller, controlled_joints
 
 
 class Feedback(Controller):

@@ -26,8 +26,8 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from simulation_interfaces.srv import DeleteEntity, SpawnEntity
 
-from hrpsim.ros.domain import PrivateDomain
-from hrpsim.ros.polling import PolledSubscription
+from hrpsim.ros.base.domain import PrivateDomain
+from hrpsim.ros.base.polling import PolledSubscription
 
 PERIOD_NS = 1_000_000
 WARM_UP = 600.0  # [s] that do not count for the slopes

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from hrpsim.control.crane import JOINTS
-from hrpsim.ros.child_process import ChildProcess
+from hrpsim.crane.control import JOINTS
+from hrpsim.ros.base.child_process import ChildProcess
 
 
 @pytest.fixture(scope="module")

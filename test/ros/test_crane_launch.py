@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from hrpsim.control.crane import PARAMETERS as CRANE_PARAMETERS
-from hrpsim.control.plugins import find_controller
-from hrpsim.ros.controller_node import PARAMETERS
-from hrpsim.ros.parameters import SPECIFICATIONS
+from hrpsim.control.framework.plugins import find_controller
+from hrpsim.crane.control import PARAMETERS as CRANE_PARAMETERS
+from hrpsim.ros.base.parameters import SPECIFICATIONS
+from hrpsim.ros.controller.controller_node import PARAMETERS
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "launch" / "crane.launch.py"

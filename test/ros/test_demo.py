@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 import hrpsim
+from hrpsim.bag.foot_force_axes import swings
+from hrpsim.bag.reader import message_counts
+from hrpsim.bag.wrench_plot import foot_forces
 from hrpsim.cli import main
-from hrpsim.control.footsteps import Walk, in_place
-from hrpsim.control.sequence_files import write_sequence
-from hrpsim.control.walking_pattern import walking_pattern
-from hrpsim.ros.bag_reader import message_counts
-from hrpsim.ros.demo import fresh_folder
-from hrpsim.ros.foot_force_axes import swings
-from hrpsim.ros.wrench_plot import foot_forces
+from hrpsim.control.motion.sequence_files import write_sequence
+from hrpsim.control.pattern.footsteps import Walk, in_place
+from hrpsim.control.pattern.walking_pattern import walking_pattern
+from hrpsim.ros.demo.demo import fresh_folder
 from robots import HRP2_LIKE
 
 

@@ -1,6 +1,6 @@
 import socket
 
-from hrpsim.ros.domain import PrivateDomain
+from hrpsim.ros.base.domain import PrivateDomain
 
 
 def test_domains_do_not_collide():

@@ -16,7 +16,7 @@ TOPICS = {
 def observed(simulations, listener):
     """A paused simulation, the observer, and lists of what both publish."""
     simulations.start(start_paused=True, step_count=200, publish_rate=200.0)
-    observer = simulations.start_program("hrpsim.ros.analysis_node")
+    observer = simulations.start_program("hrpsim.ros.recording.analysis_node")
     assert observer.wait_for_line("ready: hrp2_like, soles l_sole, r_sole", timeout=100.0)
     heard = {topic: listener.collect(kind, topic) for topic, kind in TOPICS.items()}
     for sensor in ("lfsensor", "rfsensor"):

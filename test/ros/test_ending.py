@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hrpsim.ros.child_process import ChildProcess, own_shared_memory
+from hrpsim.ros.base.child_process import ChildProcess, own_shared_memory
 
 LIMIT = 30.0  # [s]
 
@@ -34,7 +34,7 @@ def test_terminate_ends_the_node_cleanly(simulations):
 
 
 def test_an_interrupt_during_the_start_ends_it(simulations):
-    node = simulations.start_program("hrpsim.ros.node")
+    node = simulations.start_program("hrpsim.ros.simulation.node")
     time.sleep(0.8)
     node.send_signal(signal.SIGINT)
     assert node.wait(60.0) not in (None, 0)
@@ -53,7 +53,7 @@ def test_a_killed_child_leaves_no_shared_memory(simulations):
 def test_a_child_ends_with_its_parent(tmp_path):
     script = (
         "import os, sys, time, pathlib\n"
-        "from hrpsim.ros.child_process import ChildProcess\n"
+        "from hrpsim.ros.base.child_process import ChildProcess\n"
         "child = ChildProcess('child', ['sleep', '60'], pathlib.Path(sys.argv[1]), os.environ)\n"
         "print('child', child.pid, flush=True)\n"
         "time.sleep(60)\n"

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from hrpsim.model.load import load_model
-from hrpsim.ros.controller_node import PARAMETERS
-from hrpsim.ros.parameters import SPECIFICATIONS
+from hrpsim.ros.base.parameters import SPECIFICATIONS
+from hrpsim.ros.controller.controller_node import PARAMETERS
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "ros_howto.md").read_text()

@@ -9,7 +9,7 @@ import pytest
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
-from hrpsim.ros.child_process import own_shared_memory
+from hrpsim.ros.base.child_process import own_shared_memory
 
 STATE, DIAGNOSTICS = "sensor_msgs/msg/JointState", "diagnostic_msgs/msg/DiagnosticArray"
 HEAD = "HEAD_JOINT0"
@@ -163,7 +163,9 @@ def test_a_node_that_was_killed_can_be_started_again(simulations, listener):
 def test_a_world_without_its_robot_description(simulations, tmp_path):
     file = tmp_path / "world.yaml"
     file.write_text("robots: [{name: ghost, urdf: no_such_robot.urdf}]\n")
-    node = simulations.start_program("hrpsim.ros.node", "--ros-args", "-p", f"world_file:={file}")
+    node = simulations.start_program(
+        "hrpsim.ros.simulation.node", "--ros-args", "-p", f"world_file:={file}"
+    )
     assert node.wait(LIMIT) == 1
     fatal = [line for line in node.lines if "FATAL" in line]
     assert len(fatal) == 1
@@ -183,7 +185,7 @@ def test_a_bad_parameter_at_the_start(simulations, parameters, complaint):
     arguments = ["--ros-args"]
     for name, value in parameters.items():
         arguments += ["-p", f"{name}:={value}"]
-    node = simulations.start_program("hrpsim.ros.node", *arguments)
+    node = simulations.start_program("hrpsim.ros.simulation.node", *arguments)
     assert node.wait(LIMIT) == 1
     assert any(complaint in line for line in node.lines), node.lines
     assert not any("Traceback" in line for line in node.lines)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hrpsim.ros.parameters import SPECIFICATIONS
+from hrpsim.ros.base.parameters import SPECIFICATIONS
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "ros_interface.md"
 COMMON = {"/parameter_events", "/rosout"}

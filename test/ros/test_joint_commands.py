@@ -6,7 +6,7 @@ import time
 import pytest
 from sensor_msgs.msg import JointState
 
-from hrpsim.ros.rejections import RepeatFilter
+from hrpsim.ros.base.rejections import RepeatFilter
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hrpsim.ros import qos
+from hrpsim.ros.base import qos
 
 CONTROLLER = f"{Path(__file__).with_name('feedback_controller.py')}:Feedback"
 STATE, TEXT = "sensor_msgs/msg/JointState", "std_msgs/msg/String"
@@ -13,7 +13,9 @@ LIMIT = 100.0  # [s, wall]
 def start_controller(simulations, namespace):
     arguments = ["-p", f"controller:={CONTROLLER}", "-p", "lockstep:=true"]
     arguments += ["-r", f"__ns:={namespace}"]
-    return simulations.start_program("hrpsim.ros.controller_node", "--ros-args", *arguments)
+    return simulations.start_program(
+        "hrpsim.ros.controller.controller_node", "--ros-args", *arguments
+    )
 
 
 def nanoseconds(message):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hrpsim.commands.walk import BUSH_SETS, PATTERNS
-from hrpsim.ros.controller_node import PARAMETERS
-from hrpsim.ros.parameters import SPECIFICATIONS
+from hrpsim.ros.base.parameters import SPECIFICATIONS
+from hrpsim.ros.controller.controller_node import PARAMETERS
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("stand", "walking_demo", "ros2_control")

@@ -10,12 +10,12 @@ import pytest
 from sensor_msgs.msg import JointState
 
 import hrpsim
-from hrpsim.control.control_loop import ControlLoop
-from hrpsim.control.plugins import find_controller
-from hrpsim.ros.child_process import own_shared_memory
+from hrpsim.control.framework.control_loop import ControlLoop
+from hrpsim.control.framework.plugins import find_controller
+from hrpsim.ros.base.child_process import own_shared_memory
 
 STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
-PROGRAM = "hrpsim.ros.controller_node"
+PROGRAM = "hrpsim.ros.controller.controller_node"
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "controllers.md"
 FEEDBACK = Path(__file__).with_name("feedback_controller.py")
@@ -252,7 +252,7 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
         ("no_such_package.module:Walk", "there is no module 'no_such_package'"),
         (f"{FEEDBACK}:Walk", "controller 'Walk' does not exist"),
         ("Feedback", "expected 'module:Class'"),
-        (f"{FEEDBACK}:np", "is no subclass of hrpsim.control.controller.Controller"),
+        (f"{FEEDBACK}:np", "is no subclass of hrpsim.control.framework.controller.Controller"),
         (f"{FEEDBACK}:Feedback gain", "parameters: expected 'name:=value', got 'gain'"),
         (f"{FEEDBACK}:Feedback gain:=[", "parameters: gain:1:2: not YAML"),
     ],
@@ -276,7 +276,7 @@ def test_a_controller_that_cannot_be_imported_shows_where(simulations, tmp_path)
 
 def test_a_control_period_must_be_whole_steps(simulations):
     arguments = ["--ros-args", "-p", "lockstep:=true", "-p", "control_period:=0.0015"]
-    node = simulations.start_program("hrpsim.ros.node", *arguments)
+    node = simulations.start_program("hrpsim.ros.simulation.node", *arguments)
     assert node.wait(LIMIT) == 1
     expected = (
         "control_period of 0.0015 s is not a whole multiple of the world's time step of 0.001"

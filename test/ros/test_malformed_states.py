@@ -13,7 +13,7 @@ LIMIT = 100.0  # [s, wall]
 def test_a_controller_outlives_joint_states_that_are_none(simulations, listener):
     """Law: in lockstep each tick is answered whatever somebody else publishes as joint_states."""
     controller = simulations.start_program(
-        "hrpsim.ros.controller_node",
+        "hrpsim.ros.controller.controller_node",
         *("--ros-args", "-p", f"controller:={CONTROLLER}", "-p", "lockstep:=true"),
     )
     node = simulations.start(lockstep=True, lockstep_timeout=60.0, real_time_factor=0.2)

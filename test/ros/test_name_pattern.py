@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hrpsim.ros.name_pattern import NamePattern, PatternError
+from hrpsim.ros.simulation.name_pattern import NamePattern, PatternError
 
 LETTERS = st.sampled_from(["a", "b", "_", "1", ".", r"\d", r"\w", r"\.", "[ab]", "[^a]", "[0-9_]"])
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hrpsim.ros.parameters import SPECIFICATIONS, xacro_arguments
+from hrpsim.ros.base.parameters import SPECIFICATIONS, xacro_arguments
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,12 @@ from hrpsim.ros.parameters import SPECIFICATIONS, xacro_arguments
 )
 def test_a_bad_parameter_ends_the_node_in_one_line(simulations, name, value, complaint):
     node = simulations.start_program(
-        "hrpsim.ros.node", "--ros-args", "-p", f"{name}:={value}", "-p", "start_paused:=true"
+        "hrpsim.ros.simulation.node",
+        "--ros-args",
+        "-p",
+        f"{name}:={value}",
+        "-p",
+        "start_paused:=true",
     )
     assert node.wait(timeout=60.0) == 1, node.lines
     assert any(complaint in line for line in node.lines)

@@ -10,12 +10,12 @@ from rosbags.rosbag2 import Reader
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, String
 
-from hrpsim.ros import qos
-from hrpsim.ros.bag_reader import BagError, lost_messages, message_counts, messages, wrenches
-from hrpsim.ros.serialized_template import SerializedTemplate
-from hrpsim.ros.stamps import Stamp
-from hrpsim.ros.topic_recorder import SequenceCounter, TopicRecorder
-from hrpsim.ros.wrench_plot import plot_foot_wrenches
+from hrpsim.bag.reader import BagError, lost_messages, message_counts, messages, wrenches
+from hrpsim.bag.wrench_plot import plot_foot_wrenches
+from hrpsim.ros.base import qos
+from hrpsim.ros.base.serialized_template import SerializedTemplate
+from hrpsim.ros.base.stamps import Stamp
+from hrpsim.ros.recording.topic_recorder import SequenceCounter, TopicRecorder
 
 STATE_TOPICS = ["/clock", "/joint_states", "/imu/data", "/odom"]
 STATE_TOPICS += ["/lfsensor", "/rfsensor", "/lhsensor", "/rhsensor"]
@@ -137,7 +137,7 @@ def test_namespace_is_all_that_is_recorded(paused_simulation, simulations, bag):
 
 def test_a_namespace_that_stays_silent_is_named(paused_simulation, simulations, bag):
     recorder = simulations.start_program(
-        *("hrpsim.ros.recorder", "--output", bag),
+        *("hrpsim.ros.recording.recorder", "--output", bag),
         *("--namespace", "/nobody", "--discovery-timeout", 2.0),
     )
     assert recorder.wait(timeout=60.0) == 1, recorder.lines
@@ -184,7 +184,7 @@ def test_a_latched_topic_that_is_known_before_its_publisher_is_recorded(listener
 def test_a_topic_that_never_comes_is_named(simulations, bag):
     """Asked of the program that launch files start, with arguments as ROS gives them."""
     recorder = simulations.start_program(
-        *("hrpsim.ros.recorder", "--output", bag),
+        *("hrpsim.ros.recording.recorder", "--output", bag),
         *("--expect", "nothing_here", "--discovery-timeout", 1.0),
         *("--ros-args", "-r", "__ns:=/robot1"),
     )
@@ -194,7 +194,7 @@ def test_a_topic_that_never_comes_is_named(simulations, bag):
 
 def test_an_existing_bag_is_left_alone(simulations, bag):
     bag.mkdir()
-    recorder = simulations.start_program("hrpsim.ros.recorder", "--output", bag)
+    recorder = simulations.start_program("hrpsim.ros.recording.recorder", "--output", bag)
     assert recorder.wait(timeout=60.0) == 1
     assert any(str(bag) in line for line in recorder.lines)
     assert not list(bag.iterdir())

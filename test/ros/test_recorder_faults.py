@@ -10,8 +10,8 @@ import sys
 import numpy as np
 import pytest
 
-from hrpsim.ros.bag_reader import messages
-from hrpsim.ros.child_process import ChildProcess
+from hrpsim.bag.reader import messages
+from hrpsim.ros.base.child_process import ChildProcess
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from ros.topic_hardware import TopicHardware
 from sensor_msgs.msg import JointState
 
 from hrpsim import load_model
-from hrpsim.control.quintic import smooth_step
-from hrpsim.ros.unset_values import split_unset
+from hrpsim.control.motion.quintic import smooth_step
+from hrpsim.ros.base.unset_values import split_unset
 from robots import HRP2_LIKE
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hrpsim.ros.sensor_noise import NoiseLevels, SensorNoise
+from hrpsim.ros.robot.sensor_noise import NoiseLevels, SensorNoise
 
 LEVELS = {"gyro": 0.02, "accelerometer": 0.3, "force": 5.0, "torque": 0.4}
 STEPS = range(20_000)

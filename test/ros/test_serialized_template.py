@@ -6,8 +6,8 @@ from rosbags.typesys import Stores, get_typestore
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
-from hrpsim.ros.serialized_template import SerializedTemplate
-from hrpsim.ros.stamps import SimulationClock, Stamp
+from hrpsim.ros.base.serialized_template import SerializedTemplate
+from hrpsim.ros.base.stamps import SimulationClock, Stamp
 
 
 class Catcher:

@@ -4,7 +4,7 @@ import pytest
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
 
-from hrpsim.ros import qos
+from hrpsim.ros.base import qos
 
 STATE, ODOMETRY = "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry"
 TF = "tf2_msgs/msg/TFMessage"

@@ -15,7 +15,7 @@ from simulation_interfaces.srv import (
     StepSimulation,
 )
 
-from hrpsim.ros import qos
+from hrpsim.ros.base import qos
 
 STATE = "sensor_msgs/msg/JointState"
 TF = "tf2_msgs/msg/TFMessage"

@@ -5,7 +5,7 @@ import pytest
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy, qos_profile_sensor_data
 
 import hrpsim
-from hrpsim.ros import qos
+from hrpsim.ros.base import qos
 
 STATE_PERIOD = 5_000_000  # [ns] 200 Hz
 TF_PERIOD = 20_000_000  # [ns] 50 Hz

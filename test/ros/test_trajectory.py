@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hrpsim.errors import WorldError
-from hrpsim.ros.trajectory import motion_through
+from hrpsim.ros.robot.trajectory import motion_through
 
 NAMES = ["hip", "knee"]
 HERE, RATE = np.array([0.1, -0.2]), np.array([0.3, 0.0])

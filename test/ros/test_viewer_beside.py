@@ -8,7 +8,7 @@ import pytest
 
 from hrpsim import load_world
 from hrpsim.resources import share_path
-from hrpsim.ros.simulation_node import SimulationNode
+from hrpsim.ros.simulation.simulation_node import SimulationNode
 
 pytest.importorskip("viser", reason="viser is not installed: hrpsim[viewer]")
 

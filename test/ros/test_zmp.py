@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.ros.zmp_publisher import Support, zero_moment_point
+from hrpsim.ros.robot.zmp_publisher import Support, zero_moment_point
 
 
 def support(force=(0.0, 0.0, 0.0), torque=(0.0, 0.0, 0.0), origin=(0.0, 0.0, 0.0), sole_height=0.0):
@@ -44,8 +44,8 @@ def test_at_rest_it_is_below_the_center_of_mass(bush):
     """The law of moments, against quantities that no sensor enters, with the arms out."""
     from pathlib import Path
 
-    from hrpsim.ros.frame_poses import FramePoses
-    from hrpsim.ros.sole_plane import sole_depth
+    from hrpsim.bag.sole_plane import sole_depth
+    from hrpsim.ros.robot.frame_poses import FramePoses
 
     root = Path(__file__).resolve().parents[2]
     world = hrpsim.load_world(root / "config" / "stand.yaml", xacro_arguments={"bush": bush})

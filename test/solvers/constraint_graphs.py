@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from hrpsim.compiled import kernel
+from hrpsim.jit.compiled import kernel
 from hrpsim.solvers import block_ldl
 from hrpsim.solvers.contraction import NODE
 from hrpsim.solvers.elimination import eliminate, new_elimination, same_graph

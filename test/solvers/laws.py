@@ -8,17 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.compiled import kernel
 from hrpsim.dynamics.response import port_velocities
+from hrpsim.jit.compiled import kernel
+from hrpsim.jit.reference import Reference
 from hrpsim.model.system import FIXED, FREE
-from hrpsim.reference import Reference
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.world.capacity import grow
-from hrpsim.world.constrain import solve_rows
-from hrpsim.world.contact_search import collide_shapes
-from hrpsim.world.prepare import prepare_rows
-from hrpsim.world.status import DONE
-from hrpsim.world.step import look, move_freely
+from hrpsim.step.contact_search import collide_shapes
+from hrpsim.step.rows.constrain import solve_rows
+from hrpsim.step.rows.prepare import prepare_rows
+from hrpsim.step.scene.status import DONE
+from hrpsim.step.step import look, move_freely
+from hrpsim.world.arrays.capacity import grow
 
 
 @kernel

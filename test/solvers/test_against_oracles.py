@@ -17,7 +17,7 @@ from solvers.laws import law_errors, prepared, problem_of, solve_prepared
 from world.scenes import show
 
 from hrpsim import Box, Capsule, Sphere, World
-from hrpsim.reference import Reference
+from hrpsim.jit.reference import Reference
 
 SHAPES = (Box((0.2, 0.15, 0.1)), Sphere(0.08), Capsule(0.06, 0.12), Box((0.3, 0.05, 0.2)))
 ROUNDS = 20_000

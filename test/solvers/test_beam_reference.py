@@ -5,8 +5,8 @@ import pytest
 from scipy.linalg import block_diag
 from scipy.spatial.transform import Rotation
 
-from hrpsim.experiments import beam
-from hrpsim.experiments.dense_beam import DenseBeam
+from hrpsim.experiments.scenes import beam
+from hrpsim.experiments.scenes.dense_beam import DenseBeam
 
 STEPS = 12
 COUNT = 9

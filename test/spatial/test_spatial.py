@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from hrpsim.compiled import kernel
-from hrpsim.model.placement import quaternion_of
+from hrpsim.jit.compiled import kernel
+from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.spatial.inertia import apply_inertia, bias_force, place_inertia
 from hrpsim.spatial.rotation import (
     quaternion_from_rotation,

@@ -2,14 +2,14 @@
 
 from hrpsim import load_world
 from hrpsim.commands import view
-from hrpsim.control.crane_player import PlayedCrane
+from hrpsim.crane.player import PlayedCrane
 from hrpsim.resources import share_path
 from hrpsim.viewer.viewer import Viewer
 
 
 def crane_game():
     """Return (viewer, player, control loop); stop the viewer, then the loop."""
-    from hrpsim.viewer.crane_panel import CranePanel
+    from hrpsim.crane.panel import CranePanel
 
     world = load_world(share_path("config/crane.yaml"))
     player = PlayedCrane()

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from hrpsim import Box, World, load_model
-from hrpsim.world.body import rotation_matrix
+from hrpsim.world.objects.body import rotation_matrix
 
 GRAVITY = 9.80665
 INTEGRATORS = ("semi_implicit", "rk4")

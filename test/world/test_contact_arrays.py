@@ -9,7 +9,7 @@ from world.scenes import GRAVITY, INTEGRATORS, weightless
 from world.test_self_collision import folding
 
 from hrpsim import Box, Sphere, World, WorldError
-from hrpsim.world.contact_arrays import ContactArrays
+from hrpsim.world.objects.contact_arrays import ContactArrays
 
 FIELDS = ContactArrays.__slots__
 

@@ -7,7 +7,7 @@ import pytest
 from world.scenes import one_joint, show, weightless
 
 from hrpsim import ModelWarning, WorldError
-from hrpsim.world.explicit_limit import rk4_limit
+from hrpsim.world.objects.explicit_limit import rk4_limit
 
 STIFFNESS, MASS = 5.0e5, 29.0
 SQUARE = 2.0 * math.sqrt(2.0)  # where |R(iy)| = 1

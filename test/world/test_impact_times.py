@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hrpsim
-from hrpsim.world.body import rotation_matrix
+from hrpsim.world.objects.body import rotation_matrix
 
 DT = 1.0 / 50.0
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from world.collisions import collide_in_pairs, line_of_balls, speeds
 from world.scenes import GRAVITY, joint_text, kinetic_energy, show
 
-from hrpsim import Box, Sphere, World, late, load_model
+from hrpsim import Box, Sphere, World, load_model
+from hrpsim.jit import late
 
 ALL = ("semi_implicit", "rk4", "euler")
 SOLVERS = (None, "direct", "split")

@@ -9,7 +9,8 @@ import pytest
 from meshes import box as box_mesh
 
 import hrpsim
-from hrpsim import Box, Mesh, Sphere, World, late
+from hrpsim import Box, Mesh, Sphere, World
+from hrpsim.jit import late
 from robots import HRP2_LIKE
 
 LOOSE = {late.SPIN, late.REST, late.SLEEP}  # what loose bodies use

@@ -7,7 +7,7 @@ from dynamics.oracle import oracle_q, robot_pair
 from world.joined import random_turn
 
 from hrpsim import Box, Sphere, World
-from hrpsim.model.placement import rotation_matrix
+from hrpsim.model.shapes.placement import rotation_matrix
 
 
 def scattered(seed: int, base: str = "free"):

@@ -12,7 +12,7 @@ from lxml import etree
 from world.scenes import GRAVITY, show
 
 from hrpsim import Box, World, load_model
-from hrpsim.world.body import rotation_matrix
+from hrpsim.world.objects.body import rotation_matrix
 from robots import EXAMPLE_ROBOTS, NONPHYSICAL_ROBOTS
 
 # robot -> (SRDF beside its folder, state in there)

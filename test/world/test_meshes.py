@@ -7,7 +7,7 @@ from collision.solids import U_OUTLINE, ball_mesh, box_mesh, grid_mesh, prism_me
 from world.scenes import GRAVITY, contact_force, show
 
 from hrpsim import Box, Capsule, Cylinder, Sphere, World
-from hrpsim.model.geometry import Mesh
+from hrpsim.model.shapes.geometry import Mesh
 
 CUBE = (0.2, 0.2, 0.2)
 

@@ -5,7 +5,7 @@ import pytest
 from world.scenes import GRAVITY, contact_force
 
 from hrpsim import Box, Sphere, World, load_model
-from hrpsim.experiments.standing import humanoid, our_standing
+from hrpsim.experiments.scenes.standing import humanoid, our_standing
 from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
 
 INTEGRATORS = ("semi_implicit", "rk4", "euler")

@@ -11,7 +11,7 @@ from hrpsim import Box, Sphere, World
 from hrpsim.collision.contacts import CONTACT
 from hrpsim.constraints.rows import new_rows
 from hrpsim.dynamics.response import new_ports
-from hrpsim.world.step import advance
+from hrpsim.step.step import advance
 
 
 def crowd(count: int) -> World:

@@ -14,8 +14,8 @@ from hrpsim.cli import main
 from hrpsim.control.walk import Walk
 from hrpsim.control.walk_trial import walk
 from hrpsim.model.adjacent import adjacent_bodies
-from hrpsim.model.placement import rotation_matrix
-from hrpsim.model.srdf import read_disabled_collisions
+from hrpsim.model.shapes.placement import rotation_matrix
+from hrpsim.model.urdf.srdf import read_disabled_collisions
 from hrpsim.world.self_collisions import SelfContacts, random_posture, survey_pairs
 from robots import HRP2_LIKE
 

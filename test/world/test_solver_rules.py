@@ -5,7 +5,7 @@ from world.scenes import one_joint
 
 from hrpsim import Box, World, WorldError
 from hrpsim.constraints.rows import DIRECT, ITERATIVE, SPLIT
-from hrpsim.world.solver_rules import KINDS, SolverRules
+from hrpsim.world.objects.solver_rules import KINDS, SolverRules
 
 HAND, BOX, FLOOR = ("robot", "hand"), ("box", "box"), ("world", "ground")
 

@@ -1,0 +1,4 @@
+"""Recordings of ROS topics, read and drawn without ROS; the writer is handed serialised messages.
+
+Offers the reader, what is saved of damaged bags, foot wrenches and their plots.
+"""

@@ -1,0 +1,113 @@
+"""What a bag says about the feet: wrenches, centres of pressure, ZMP. Needs no ROS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from hrpsim.bag.files import BagError
+from hrpsim.bag.reader import full_name, messages, points, topic_types, wrenches
+from hrpsim.bag.sole_plane import sole_depth
+from hrpsim.errors import HrpsimError
+from hrpsim.model.load import load_model
+
+_LOADED = 0.05  # of the weight: less is no support, and noise would be divided by it
+
+
+@dataclass(frozen=True)
+class Foot:
+    """The wrenches of one foot over time, one row for each stamp."""
+
+    topic: str  # full name
+    time: np.ndarray  # (n,) ascending [s]
+    force: np.ndarray  # (n, 3) in the sensor frame [N]
+    torque: np.ndarray  # (n, 3) in and about the sensor frame [Nm]
+    sole_depth: float | None  # of the sole below the sensor [m]; None where no description tells
+
+    def center_of_pressure(self, least_force: float) -> np.ndarray:
+        """Return x, y [m] in the sensor frame (n, 2), on the sole, or on z = 0 if that is unknown.
+
+        NaN where F_z is below `least_force` [N]. (Kajita et al., Introduction to Humanoid Robotics,
+        section 3.2.)
+        """
+        depth = self.sole_depth or 0.0
+        f_z = np.where(self.force[:, 2] >= least_force, self.force[:, 2], np.nan)
+        x = -(self.torque[:, 1] + depth * self.force[:, 0]) / f_z
+        y = (self.torque[:, 0] - depth * self.force[:, 1]) / f_z
+        return np.column_stack([x, y])
+
+
+@dataclass(frozen=True)
+class FootWrenches:
+    """Both feet of a bag, and its ZMP where it was recorded."""
+
+    left: Foot
+    right: Foot
+    zmp_time: np.ndarray  # (k,) [s]; empty where no topic zmp was recorded
+    zmp: np.ndarray  # (k, 3) in the frame of the messages [m]
+
+    @property
+    def least_force(self) -> float:
+        """The vertical force from which on a foot counts as loaded [N]."""
+        _, left, right = self.vertical_forces()
+        return _LOADED * float(np.median(left + right))
+
+    def vertical_forces(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return times [s] and F_z of left and right foot [N], three arrays (n,).
+
+        The times are the left foot's; between its own stamps the right foot's force is interpolated
+        linearly. Raises BagError where the stamps do not overlap.
+        """
+        left, right = self.left, self.right
+        both = (left.time >= right.time[0]) & (left.time <= right.time[-1])
+        if np.count_nonzero(both) < 2:
+            spans = [f"{f.topic} {f.time[0]:.3f} to {f.time[-1]:.3f} s" for f in (left, right)]
+            raise BagError(f"the stamps of the feet do not overlap: {', '.join(spans)}")
+        time = left.time[both]
+        return time, left.force[both, 2], np.interp(time, right.time, right.force[:, 2])
+
+
+def read_foot_wrenches(
+    bag: Path, left: str = "lfsensor", right: str = "rfsensor", zmp: str | None = None
+) -> FootWrenches:
+    """Return what the topics `left`, `right` and `zmp` say, each a full name or the end of one.
+
+    Without `zmp` it is the topic zmp in the namespace of the left foot, if there is one. Where the
+    sole is below the sensor tells the robot_description there, if there is one. Raises BagError
+    where a topic is missing or of another type, and where a foot's has no message.
+    """
+    feet = [
+        _foot(bag, full_name(bag, name, "geometry_msgs/msg/WrenchStamped"))
+        for name in (left, right)
+    ]
+    namespace = feet[0].topic.rpartition("/")[0]
+    zmp = zmp or f"{namespace}/zmp"
+    if zmp == f"{namespace}/zmp" and zmp not in topic_types(bag):
+        return FootWrenches(*feet, np.zeros(0), np.zeros((0, 3)))
+    return FootWrenches(*feet, *_ascending(*points(bag, zmp)))
+
+
+def _foot(bag: Path, topic: str) -> Foot:
+    recorded = wrenches(bag, topic)
+    if not len(recorded.time):
+        raise BagError(f"{bag}: no message on {topic}")
+    return Foot(topic, *_ascending(*recorded), _depth_of_sole(bag, topic))
+
+
+def _ascending(time: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return one row for each stamp: a paused simulation repeats its state."""
+    time, first = np.unique(time, return_index=True)
+    return time, *(column[first] for column in columns)
+
+
+def _depth_of_sole(bag: Path, topic: str) -> float | None:
+    namespace, _, name = topic.rpartition("/")
+    try:
+        description = next(messages(bag, f"{namespace}/robot_description"), None)
+        model = load_model(description.data) if description else None
+    except HrpsimError:  # none recorded, or one that hrpsim cannot load
+        return None
+    sensors = [sensor for sensor in model.sensors if sensor.name == name] if model else []
+    return sole_depth(model, sensors[0]) if sensors else None

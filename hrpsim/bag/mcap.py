@@ -1,0 +1,128 @@
+"""The whole records of an MCAP file, without the index at its end. Needs no ROS."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from hrpsim import limits
+from hrpsim.bag.contents import Channel, Stored, Unpacking
+
+_MAGIC = b"\x89MCAP0\r\n"
+_SCHEMA, _CHANNEL, _MESSAGE, _CHUNK = 0x03, 0x04, 0x05, 0x06  # of the MCAP format's records
+_READ = (_SCHEMA, _CHANNEL, _MESSAGE, _CHUNK)
+_HEAD = struct.Struct("<BQ")  # of a record: kind, length
+_MESSAGE_HEAD = struct.Struct("<HIQQ")  # channel, number, time of reception, time of publication
+_CHUNK_HEAD = struct.Struct("<QQQI")  # first and last time, size unpacked, checksum
+
+
+class McapFile:
+    """The messages of an MCAP file; `damage` says what the last reading could not read."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.damage = ""
+        self._schemas: dict[int, tuple[str, str | None]] = {}  # type, definition
+        self._channels: dict[int, Channel] = {}
+
+    def channels(self) -> dict[int, Channel]:
+        """Return the channels that `messages` has come across."""
+        return self._channels
+
+    def messages(self, wanted: Collection[int] | None) -> Iterator[Stored]:
+        """Yield the messages of some channels, or of all, as they lie in the file."""
+        self.damage = "it was not ended"
+        size = self.path.stat().st_size
+        unpacking = Unpacking(size)
+        with self.path.open("rb") as file:
+            if file.read(len(_MAGIC)) != _MAGIC:
+                self.damage = "it does not begin as an MCAP file"
+                return
+            while (place := file.tell()) < size:
+                head = file.read(_HEAD.size)
+                if head == _MAGIC:
+                    if self.damage == "it was not ended":
+                        self.damage = ""
+                    return
+                if (length := self._length(head, place, size)) is None:
+                    return
+                if head[0] not in _READ:
+                    file.seek(length, 1)
+                    continue
+                try:
+                    yield from self._read_record(file, head[0], length, wanted, unpacking)
+                except (ValueError, KeyError, IndexError, struct.error) as error:
+                    self.damage = f"the record at byte {place} is damaged ({error})"
+
+    def _length(self, head: bytes, place: int, size: int) -> int | None:
+        if len(head) == _HEAD.size:
+            length = _HEAD.unpack(head)[1]
+            if length <= size - place - _HEAD.size:
+                return length
+        self.damage = f"its last {size - place} bytes are no whole record"
+        return None
+
+    def _read_record(
+        self, file: BinaryIO, kind: int, length: int, wanted, unpacking: Unpacking
+    ) -> Iterator[Stored]:
+        if length > limits.BAG_CHUNK:
+            file.seek(length, 1)
+            raise ValueError(f"{length} bytes are over BAG_CHUNK, {limits.BAG_CHUNK}")
+        content = file.read(length)
+        if kind != _CHUNK:
+            yield from self._read(kind, content, wanted)
+            return
+        records = _unpacked(content, unpacking)
+        place = 0
+        while place < len(records):
+            kind, length = _HEAD.unpack_from(records, place)
+            place += _HEAD.size
+            if length > len(records) - place:
+                raise ValueError("a record in it is not whole")
+            if kind in (_SCHEMA, _CHANNEL, _MESSAGE):  # a chunk in a chunk is none
+                yield from self._read(kind, records[place : place + length], wanted)
+            place += length
+
+    def _read(self, kind: int, content: bytes, wanted) -> Iterator[Stored]:
+        if kind == _MESSAGE:
+            channel, _, time, _ = _MESSAGE_HEAD.unpack_from(content)
+            if channel not in self._channels:
+                raise ValueError(f"no channel {channel}")
+            if wanted is None or channel in wanted:
+                yield Stored(channel, time, content[_MESSAGE_HEAD.size :])
+        elif kind == _SCHEMA:
+            (number,) = struct.unpack_from("<H", content)
+            name, place = _text(content, 2)
+            encoding, place = _text(content, place)
+            text, _ = _text(content, place)
+            self._schemas[number] = name, text if encoding == "ros2msg" else None
+        else:
+            number, schema = struct.unpack_from("<HH", content)
+            topic, place = _text(content, 4)
+            encoding, _ = _text(content, place)
+            if number not in self._channels:
+                self._channels[number] = Channel(topic, *self._schemas[schema], encoding)
+
+
+def _text(content: bytes, place: int) -> tuple[str, int]:
+    """Return a text of a record, and where it ends."""
+    (size,) = struct.unpack_from("<I", content, place)
+    end = place + 4 + size
+    if end > len(content):
+        raise ValueError("a text is cut short")
+    return content[place + 4 : end].decode(), end
+
+
+def _unpacked(content: bytes, unpacking: Unpacking) -> bytes:
+    """Return the records of a chunk; ValueError where they are not what was written."""
+    _, _, size, checksum = _CHUNK_HEAD.unpack_from(content)
+    compression, place = _text(content, _CHUNK_HEAD.size)
+    records = content[place + 8 :]
+    if compression:
+        records = unpacking.unpack(records, compression, size)
+    if len(records) != size or (checksum and zlib.crc32(records) != checksum):
+        raise ValueError("its checksum is another one")
+    return records

@@ -1,0 +1,176 @@
+"""Reads what plots and verdicts need from a bag, ours or `ros2 bag record`'s. Needs no ROS.
+
+A bag that was not ended, or that is damaged, is read as far as its records are whole; what is
+missing is said on stderr.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rosbags.typesys import Stores, TypesysError, get_typestore
+
+from hrpsim.bag.contents import Channel
+from hrpsim.bag.files import BagError, Metadata, StoredBag, stored_bag
+from hrpsim.bag.types import Types, decode, read_types
+
+_said: set[Path] = set()
+
+
+class Wrenches(NamedTuple):
+    """The messages of one wrench topic."""
+
+    time: np.ndarray  # (n,) simulated time from the stamps [s]
+    force: np.ndarray  # (n, 3) in the sensor frame [N]
+    torque: np.ndarray  # (n, 3) in and about the sensor frame [Nm]
+
+
+class Points(NamedTuple):
+    """The messages of one topic of points."""
+
+    time: np.ndarray  # (n,) simulated time from the stamps [s]
+    position: np.ndarray  # (n, 3) in the frame of the messages [m]
+
+
+def message_counts(bag: Path) -> dict[str, int]:
+    """Return the number of messages of each topic, as the bag's metadata.yaml tells.
+
+    Where there is none they are counted.
+    """
+    counts = Metadata(bag).counts()
+    return _opened(bag).counts if counts is None else counts
+
+
+def lost_messages(bag: Path) -> dict[str, int | None]:
+    """Return what the recorder noted as lost for each topic; empty where nothing was noted."""
+    return Metadata(bag).losses()
+
+
+def topic_types(bag: Path) -> dict[str, str]:
+    """Return the topics of a bag, in alphabetical order, and their types."""
+    channels = _opened(bag).channels
+    return {topic: channels[topic].type_name for topic in sorted(channels)}
+
+
+def full_name(bag: Path, topic: str, type_name: str | None = None) -> str:
+    """Return the absolute name of `topic`, which is one or the end of one ("lfsensor").
+
+    Raises BagError that names the topics there are where none or several end so, or where it has
+    another type than `type_name`.
+    """
+    types = topic_types(bag)
+    wanted = "/" + topic.lstrip("/")
+    found = [wanted] if wanted in types else [name for name in types if name.endswith(wanted)]
+    if len(found) > 1:
+        raise BagError(f"{bag}: topic {topic!r} can be {' or '.join(found)}; give its full name")
+    if not found:
+        alike = [name for name, its_type in types.items() if its_type == type_name]
+        of_type = f"; those of type {type_name}: {', '.join(alike)}" if alike else ""
+        names = ", ".join(types) or "nothing"
+        raise BagError(f"{bag} has no topic {topic!r}; it has: {names}{of_type}")
+    if type_name not in (None, types[found[0]]):
+        raise BagError(f"{bag}: {found[0]} is of type {types[found[0]]}, not {type_name}")
+    return found[0]
+
+
+def messages(bag: Path, topic: str) -> Iterator:
+    """Yield the messages of `topic`, an absolute name or the end of one, in order of reception.
+
+    Raises BagError as `full_name` does, and for a message that is cut short.
+    """
+    name = full_name(bag, topic)
+    stored = _opened(bag)
+    channel = stored.channels[name]
+    types = None
+    try:
+        for data in stored.messages(name):
+            types = types or _types_of(channel)
+            yield decode(types, channel.type_name, data)
+    except (ValueError, IndexError, struct.error) as error:
+        if isinstance(error, BagError):
+            raise
+        raise BagError(
+            f"{name}: a message of type {channel.type_name} cannot be decoded: {_one_line(error)}"
+        ) from error
+
+
+def wrenches(bag: Path, topic: str) -> Wrenches:
+    """Return all messages of a geometry_msgs/WrenchStamped topic. Raises BagError."""
+    name = full_name(bag, topic, "geometry_msgs/msg/WrenchStamped")
+    table = _table(
+        bag,
+        name,
+        lambda m: (seconds(m.header.stamp), *_xyz(m.wrench.force), *_xyz(m.wrench.torque)),
+        columns=7,
+    )
+    return Wrenches(table[:, 0], table[:, 1:4], table[:, 4:])
+
+
+def points(bag: Path, topic: str) -> Points:
+    """Return all messages of a geometry_msgs/PointStamped topic. Raises BagError."""
+    name = full_name(bag, topic, "geometry_msgs/msg/PointStamped")
+    table = _table(bag, name, lambda m: (seconds(m.header.stamp), *_xyz(m.point)), columns=4)
+    return Points(table[:, 0], table[:, 1:])
+
+
+def _table(bag: Path, name: str, row: Callable[[Any], tuple], columns: int) -> np.ndarray:
+    """Return a row of numbers for each message; BagError where the bag defines them otherwise."""
+    try:
+        rows = (row(message) for message in messages(bag, name))
+        return np.fromiter(rows, dtype=np.dtype((float, columns)))
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, BagError):
+            raise
+        raise BagError(f"{bag}: {name} has other fields: {_one_line(error)}") from error
+
+
+def seconds(stamp) -> float:
+    """Return a builtin_interfaces/Time in seconds."""
+    return stamp.sec + 1e-9 * stamp.nanosec
+
+
+def _opened(bag: Path) -> StoredBag:
+    """Return a bag, once with a word about what is missing of it. Raises BagError."""
+    try:
+        stored = stored_bag(bag)
+    except OSError as error:
+        raise BagError(f"{bag} cannot be read: {_one_line(error)}") from error
+    if stored.missing and not stored.channels:
+        raise BagError(f"{bag}: no record is whole: {stored.missing}")
+    if stored.missing and bag not in _said:
+        _said.add(bag)
+        said = f"hrpsim: {bag}: {stored.count} messages can be read; {stored.missing}"
+        print(said, file=sys.stderr, flush=True)
+    return stored
+
+
+def _types_of(channel: Channel) -> Types:
+    """Return the types that the bag defines a topic's with; where it does not, ROS 2 Jazzy's.
+
+    Raises BagError for a definition that is none.
+    """
+    definition = channel.definition
+    try:
+        if definition is None:
+            definition, _ = get_typestore(Stores.ROS2_JAZZY).generate_msgdef(
+                channel.type_name, ros_version=2
+            )
+        return read_types(definition, channel.type_name)
+    except (ValueError, TypesysError, AssertionError) as error:
+        raise BagError(
+            f"{channel.topic}: the definition of {channel.type_name} cannot be read: "
+            f"{_one_line(error)}"
+        ) from error
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]
+
+
+def _xyz(vector) -> tuple[float, float, float]:
+    return vector.x, vector.y, vector.z

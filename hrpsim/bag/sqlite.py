@@ -1,0 +1,136 @@
+"""The rows of a bag in SQLite that can be read. Needs no ROS.
+
+A database is a program in part: views, triggers and computed columns run when rows are read. Only
+plain tables are read here.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Collection, Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import quote
+
+from hrpsim import limits
+from hrpsim.bag.contents import Channel, Stored
+
+_JOURNAL_END = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  # after the name of another journal
+_WORK = 10_000  # instructions of SQLite, about a thousand rows
+_ERRORS = (sqlite3.Error, UnicodeDecodeError)  # an error that quotes a damaged schema is no text
+
+
+class SqliteFile:
+    """The messages of an SQLite file; `damage` says what the last reading could not read."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.damage = ""
+        self._channels: dict[int, Channel] | None = None
+        self._damage_of_topics = ""
+        self._folder: TemporaryDirectory | None = None  # of a copy
+
+    def channels(self) -> dict[int, Channel]:
+        """Return the channel of each topic."""
+        if self._channels is None:
+            self._channels = {
+                number: Channel(topic, name, self._definition(name), encoding)
+                for number, topic, name, encoding in self._rows(
+                    "topics", "id", name="text", type="text", serialization_format="text"
+                )
+            }
+            self._damage_of_topics = self.damage
+        return self._channels
+
+    def messages(self, wanted: Collection[int] | None) -> Iterator[Stored]:
+        """Yield the messages of some topics, or of all, as they were written."""
+        channels = self.channels()
+        for channel, time, data in self._rows(
+            "messages", "topic_id", timestamp="integer", data="blob"
+        ):
+            if channel in channels and (wanted is None or channel in wanted):
+                yield Stored(channel, time, data)
+        self.damage = self.damage or self._damage_of_topics
+
+    def _definition(self, name: str) -> str | None:
+        kept, found = self.damage, None
+        columns = {"encoding": "text", "encoded_message_definition": "text"}
+        for of, encoding, text in self._rows("message_definitions", "topic_type", **columns):
+            if of == name:
+                found = text if encoding == "ros2msg" else None
+        self.damage = kept  # bags of older recorders have no such table
+        return found
+
+    def _rows(self, table: str, first: str, **kinds: str) -> Iterator[tuple]:
+        """Yield the rows of a table up to the first that is damaged.
+
+        SQLite takes back what was not ended. Rows of other types or too large are left out.
+        """
+        self.damage = ""
+        try:
+            with closing(self._opened()) as database:
+                _refuse_programs(database, table)
+                tests = " AND ".join(
+                    f"typeof({column}) = '{kind}' AND length({column}) <= {limits.BAG_CHUNK}"
+                    for column, kind in kinds.items()
+                )
+                columns = ", ".join((first, *kinds))
+                query = f"SELECT {columns} FROM {table} NOT INDEXED WHERE {tests}"
+                _bound_work(database, self.path.stat().st_size)
+                yield from database.execute(query)
+        except (*_ERRORS, OSError) as error:
+            self.damage = str(error)
+
+    def _opened(self) -> sqlite3.Connection:
+        """Return a connection that sees what a recorder had handed over, if it was killed."""
+        database = sqlite3.connect(self._address(), uri=True)
+        try:
+            database.execute("PRAGMA trusted_schema = OFF")
+            database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except _ERRORS:
+            database.close()
+            raise
+        return database
+
+    def _address(self) -> str:
+        """Return the address of the file, or of a copy in which SQLite takes back what it must."""
+        beside = [self.path.with_name(f"{self.path.name}-{kind}") for kind in ("journal", "wal")]
+        beside = [path for path in beside if path.is_file() and not _names_others(path)]
+        if not beside:
+            return f"file:{quote(str(self.path.absolute()))}?mode=ro&immutable=1"
+        if self._folder is None:
+            self._folder = TemporaryDirectory(prefix="hrpsim_bag_")
+            for path in (self.path, *beside):
+                shutil.copyfile(path, Path(self._folder.name) / path.name)
+        return f"file:{quote(str(Path(self._folder.name) / self.path.name))}?mode=rw"
+
+
+def _names_others(journal: Path) -> bool:
+    """Whether a journal names a file beside itself, which SQLite would delete, whatever it is."""
+    with journal.open("rb") as file:
+        file.seek(max(journal.stat().st_size - len(_JOURNAL_END), 0))
+        return file.read() == _JOURNAL_END
+
+
+def _bound_work(database: sqlite3.Connection, size: int) -> None:
+    """Let a query end with sqlite3.Error once it has done more than `size` bytes can ask for.
+
+    Pages that several others name are rows without end. A row has over 4 bytes.
+    """
+    done, most = count(), 100 + size // 1000
+    database.set_progress_handler(lambda: next(done) > most, _WORK)
+
+
+def _refuse_programs(database: sqlite3.Connection, table: str) -> None:
+    """Raise sqlite3.Error unless `table` is a plain table without computed columns."""
+    found = database.execute(
+        "SELECT type, rootpage FROM sqlite_master WHERE name = ? AND length(sql) < 10000", (table,)
+    ).fetchall()
+    if len(found) != 1 or found[0][0] != "table" or not found[0][1]:
+        raise sqlite3.DatabaseError(f"there is no table {table}")
+    columns = database.execute(f"PRAGMA table_xinfo({table})").fetchall()
+    if any(hidden for *_, hidden in columns):
+        raise sqlite3.DatabaseError(f"{table} has computed columns")

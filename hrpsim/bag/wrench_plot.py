@@ -1,0 +1,98 @@
+"""Plots foot wrenches, centres of pressure and ZMP against time, from a bag to a PNG file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from hrpsim.bag.foot_force_axes import LEFT, RIGHT, SUM, draw_foot_forces, style
+from hrpsim.bag.foot_wrenches import FootWrenches, read_foot_wrenches
+from hrpsim.errors import HrpsimError
+
+_AHEAD, _ASIDE = "#6a3d9a", "#2a8a5c"
+_LINES = "-", "--", ":"  # x, y, z
+
+
+def foot_forces(
+    bag: Path, left: str = "lfsensor", right: str = "rfsensor"
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return times [s] and F_z of the topics `left` and `right` [N], three arrays (n,).
+
+    F_z is the force of the floor on the foot along z of the sensor frame, vertical for a level
+    foot. Raises BagError where a topic is missing or empty.
+    """
+    return read_foot_wrenches(bag, left, right).vertical_forces()
+
+
+def plot_foot_wrenches(
+    bag: Path,
+    picture: Path,
+    left: str = "lfsensor",
+    right: str = "rfsensor",
+    zmp: str | None = None,
+) -> Path:
+    """Draw the wrenches of the topics `left` and `right`, their centres of pressure and the ZMP.
+
+    `zmp` is the topic zmp beside `left` unless given; without it that picture is left out. Returns
+    `picture`, a PNG file. Raises what `read_foot_wrenches` raises, and HrpsimError where matplotlib
+    is missing.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise HrpsimError(f"pictures need 'hrpsim[plot]': {error}") from error
+    feet = read_foot_wrenches(bag, left, right, zmp)
+    has_zmp = feet.zmp_time.size > 0
+    figure = Figure(figsize=(9.6, 12.6 if has_zmp else 10.4), dpi=150, layout="constrained")
+    FigureCanvasAgg(figure)
+    heights = (1.6, 1.0, 1.0, 1.0, 1.0)[: 5 if has_zmp else 4]
+    panels = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
+    names = f"left foot ({left})", f"right foot ({right})"
+    draw_foot_forces(panels[0], *feet.vertical_forces(), names)
+    panels[0].set_title("Floor on feet", loc="left", fontweight="bold")
+    _draw_components(panels[1], feet, "force", "xy")
+    panels[1].set_ylabel("horizontal force [N]")
+    _draw_components(panels[2], feet, "torque", "xyz")
+    panels[2].set_ylabel("torque [Nm]")
+    _draw_centers_of_pressure(panels[3], feet)
+    if has_zmp:
+        _draw_zmp(panels[4], feet)
+    panels[-1].set_xlabel("time of the stamps [s]")
+    picture.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        figure.savefig(picture)
+    except ValueError as error:  # an ending that names no format of pictures
+        raise HrpsimError(f"{picture}: {error}") from error
+    return picture
+
+
+def _draw_components(axes, feet: FootWrenches, field: str, components: str) -> None:
+    for foot, side, colour in ((feet.left, "left", LEFT), (feet.right, "right", RIGHT)):
+        values = getattr(foot, field)
+        for column, (name, line) in enumerate(zip(components, _LINES)):
+            axes.plot(foot.time, values[:, column], line, color=colour, lw=1.0)
+            axes.plot([], [], line, color=colour, label=f"{side} {name}")
+    style(axes, legend_columns=2 * len(components))
+
+
+def _draw_centers_of_pressure(axes, feet: FootWrenches) -> None:
+    for foot, side, colour in ((feet.left, "left", LEFT), (feet.right, "right", RIGHT)):
+        points = foot.center_of_pressure(feet.least_force)
+        for column, (name, line) in enumerate(zip("xy", _LINES)):
+            axes.plot(foot.time, points[:, column], line, color=colour, lw=1.0)
+            axes.plot([], [], line, color=colour, label=f"{side} {name}")
+    known = feet.left.sole_depth is not None and feet.right.sole_depth is not None
+    where = "on the sole" if known else "on the sensors' plane z = 0"
+    axes.set_title(f"in the sensor's frame, {where}", loc="left", fontsize="medium")
+    axes.set_ylabel("centre of pressure [m]")
+    style(axes, legend_columns=4)
+
+
+def _draw_zmp(axes, feet: FootWrenches) -> None:
+    for column, (name, colour) in enumerate((("x", _AHEAD), ("y", _ASIDE))):
+        axes.plot(feet.zmp_time, feet.zmp[:, column], color=colour, lw=1.1, label=name)
+    axes.axhline(0.0, color=SUM, lw=0.6)
+    axes.set_ylabel("ZMP [m]")
+    style(axes, legend_columns=2)

@@ -1,0 +1,4 @@
+"""Contacts of triangle meshes: features, bounding trees, vertex and edge contacts, reduction.
+
+Imports primitives/.
+"""

@@ -1,0 +1,289 @@
+"""From triangles to a solid with features: which vertices and edges stand out, and where.
+
+Contacts are made between vertices and faces and between edges. A vertex can be the first to touch
+only if the surface falls away from it on all sides, and an edge only if it is convex; what is flat
+or concave never catches anything (docs/collision.md).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hrpsim.collision.mesh.bounding_tree import bounding_tree, fit_boxes
+from hrpsim.collision.mesh.polyhedra import (
+    CONCAVE,
+    CONVEX,
+    EDGE,
+    FLAT,
+    SOLID,
+    SPOKE,
+    TRIANGLE,
+    VERTEX,
+    Polyhedra,
+)
+from hrpsim.collision.mesh.rays import measure_thickness, new_stack
+from hrpsim.collision.primitives.simplex import nearest_weights
+from hrpsim.jit.compiled import kernel
+
+# Faces that meet at less than this angle [rad] continue each other.
+FLAT_ANGLE = 1e-3
+# A vertex is sharp if a direction leaves all that surrounds it behind by this much [rad].
+SHARP_ANGLE = 1e-4
+
+# Features that miss each other by this part of the smaller solid still meet, as with boxes.
+RIM = 1e-4
+
+
+def polyhedron(vertices: np.ndarray, triangles: np.ndarray) -> Polyhedra:
+    """Return the solid bounded by triangles (m, 3), outward, of vertices (n, 3) [m]."""
+    p = np.ascontiguousarray(vertices, dtype=np.float64)
+    t = np.ascontiguousarray(triangles, dtype=np.int64)
+    corners = p[t]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    edges, ends, faces, edge_of = _edges(p, t, normals)
+    angle = _angles(edges, faces)
+
+    faces_out = np.zeros(len(t), dtype=TRIANGLE)
+    faces_out["vertices"], faces_out["edges"] = t, edge_of
+    faces_out["normal"], faces_out["is_face"] = normals, 1
+    along = np.roll(corners, -1, axis=1) - corners
+    along /= np.linalg.norm(along, axis=2, keepdims=True)
+    faces_out["outward"] = np.cross(along, normals[:, None, :])
+    bend = np.where(angle > FLAT_ANGLE, CONVEX, np.where(angle < -FLAT_ANGLE, CONCAVE, FLAT))
+    faces_out["bend"] = bend[edge_of]
+    across = np.where(faces[edge_of, 0] == np.arange(len(t))[:, None], 1, 0)
+    faces_out["beyond"] = np.take_along_axis(
+        edges["normals"][edge_of], across[:, :, None, None], axis=2
+    )[:, :, 0, :]
+    faces_out["facet"] = _facets(faces[bend == FLAT], len(t))
+
+    points, spokes, sharp = _spokes(p, t, normals, ends, faces, bend)
+    _own_features(faces_out, sharp, bend == CONVEX)
+    _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp)
+
+    lower, upper = corners.min(axis=1), corners.max(axis=1)
+    size = np.ptp(p[t.ravel()], axis=0)
+    solid = _solid(p[t.ravel()], RIM * 0.5 * _smallest_extent(size))
+    solid["is_closed"] = bool((faces[:, 1] >= 0).all())
+    nodes = bounding_tree(lower, upper)
+    made = Polyhedra(points, spokes, edges, faces_out, nodes, solid)
+    thickness = np.zeros(len(t))
+    measure_thickness(made, new_stack(), thickness)
+    depth = np.minimum(0.5 * thickness, 0.5 * _smallest_extent(size))
+    faces_out["depth"] = depth
+    other = np.where(faces[:, 1] >= 0, faces[:, 1], faces[:, 0])
+    edges["depth"] = np.minimum(depth[faces[:, 0]], depth[other])
+    inward = corners - (depth[:, None] * normals)[:, None, :]
+    fit_boxes(nodes, np.minimum(lower, inward.min(axis=1)), np.maximum(upper, inward.max(axis=1)))
+    return made
+
+
+def core(points: np.ndarray, rounding: float) -> Polyhedra:
+    """Return a point (1, 3) or segment (2, 3) [m] with a rounding radius [m]: ball or capsule."""
+    p = np.asarray(points, dtype=np.float64)
+    vertices = np.zeros(len(p), dtype=VERTEX)
+    vertices["position"] = p
+    spokes = np.zeros(2 * (len(p) - 1), dtype=SPOKE)
+    edges = np.zeros(1, dtype=EDGE)
+    triangle = np.zeros(1, dtype=TRIANGLE)
+    triangle["owned"] = 0b001
+    if len(p) == 2:
+        edges["length"] = np.linalg.norm(p[1] - p[0])
+        edges["start"], edges["direction"] = p[0], (p[1] - p[0]) / edges["length"]
+        edges["depth"] = rounding
+        spokes["direction"] = edges["direction"] * [[1.0], [-1.0]]
+        vertices["first_spoke"], vertices["last_spoke"] = [0, 1], [1, 2]
+        triangle["vertices"], triangle["owned"] = [0, 1, 1], 0b001011
+    solid = _solid(p, RIM * rounding)
+    solid["rounding"] = rounding
+    solid["ball"] += rounding
+    nodes = bounding_tree(p.min(axis=0)[None], p.max(axis=0)[None])
+    nodes["triangle"] = 0
+    return Polyhedra(vertices, spokes, edges, triangle, nodes, solid)
+
+
+def _solid(points: np.ndarray, rim: float) -> np.ndarray:
+    solid = np.zeros(1, dtype=SOLID)
+    solid["rim"] = rim
+    solid["ball"] = np.linalg.norm(points, axis=1).max()
+    solid["lower"], solid["upper"] = points.min(axis=0), points.max(axis=0)
+    return solid
+
+
+def _smallest_extent(size: np.ndarray) -> float:
+    """Return the smallest length of a box that is not flat [m]."""
+    return float(size[size > 1e-9 * size.max()].min())
+
+
+def _edges(p, t, normals):
+    """Return EDGE records, their end vertices (e, 2) and faces (e, 2), and each triangle's edges.
+
+    A boundary has a wall beneath it, square to its only face, whose number is -1.
+    """
+    sides = np.stack([t, np.roll(t, -1, axis=1)], axis=2).reshape(-1, 2)
+    pairs, first, edge_of = np.unique(
+        np.sort(sides, axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    edge_of = edge_of.reshape(-1)
+    owner = np.arange(len(sides)) // 3
+    faces = np.full((len(pairs), 2), -1, dtype=np.int64)
+    faces[:, 0] = owner[first]
+    others = np.ones(len(sides), dtype=bool)
+    others[first] = False
+    faces[edge_of[others], 1] = owner[others]
+    ends = sides[first]
+    edges = np.zeros(len(pairs), dtype=EDGE)
+    along = p[ends[:, 1]] - p[ends[:, 0]]
+    edges["start"], edges["length"] = p[ends[:, 0]], np.linalg.norm(along, axis=1)
+    d = edges["direction"] = along / edges["length"][:, None]
+    n1 = normals[faces[:, 0]]
+    in1 = np.cross(n1, d)
+    wall = (faces[:, 1] < 0)[:, None]
+    n2 = np.where(wall, -in1, normals[faces[:, 1]])
+    edges["normals"][:, 0], edges["normals"][:, 1] = n1, n2
+    edges["inward"][:, 0] = in1
+    edges["inward"][:, 1] = np.where(wall, -n1, np.cross(n2, -d))
+    return edges, ends, faces, edge_of.reshape(-1, 3)
+
+
+def _angles(edges, faces):
+    """Return by how much the normal turns across each edge [rad], positive where convex."""
+    n1, n2 = edges["normals"][:, 0], edges["normals"][:, 1]
+    sine = np.einsum("ei,ei->e", np.cross(n1, n2), edges["direction"])
+    return np.arctan2(sine, np.einsum("ei,ei->e", n1, n2))
+
+
+def _facets(joined: np.ndarray, count: int) -> np.ndarray:
+    """Return for each triangle the least number of those that it is flatly connected with."""
+    label = np.arange(count)
+    while True:
+        least = label.copy()
+        low = np.minimum(label[joined[:, 0]], label[joined[:, 1]])
+        np.minimum.at(least, joined[:, 0], low)
+        np.minimum.at(least, joined[:, 1], low)
+        np.minimum.at(least, label, least)
+        least = least[least]
+        if (least == label).all():
+            return label
+        label = least
+
+
+def _spokes(p, t, normals, ends, faces, bend):
+    """Return VERTEX and SPOKE records, and which vertices are sharp."""
+    boundary = faces[:, 1] < 0
+    # At a boundary the wall beneath leaves a vertex too: straight down.
+    froms = np.concatenate([ends[:, 0], ends[:, 1], ends[boundary, 0], ends[boundary, 1]])
+    along = p[ends[:, 1]] - p[ends[:, 0]]
+    along /= np.linalg.norm(along, axis=1, keepdims=True)
+    down = -normals[faces[boundary, 0]]
+    directions = np.concatenate([along, -along, down, down])
+    face = np.concatenate([faces[:, 0], faces[:, 0], faces[boundary, 0], faces[boundary, 0]])
+    order = np.argsort(froms, kind="stable")
+    spokes = np.zeros(len(froms), dtype=SPOKE)
+    spokes["direction"], spokes["normal"] = directions[order], normals[face[order]]
+    points = np.zeros(len(p), dtype=VERTEX)
+    points["position"] = p
+    points["first_spoke"] = np.searchsorted(froms[order], np.arange(len(p)))
+    points["last_spoke"] = np.searchsorted(froms[order], np.arange(len(p)), side="right")
+    convex = ends[bend == CONVEX].ravel()
+    possible = np.bincount(convex, minlength=len(p)) >= 3
+    possible |= np.isin(np.arange(len(p)), ends[boundary].ravel())
+    sharp = np.zeros(len(p), dtype=np.int64)
+    find_sharp(points, spokes, possible.astype(np.int64), np.zeros((4, 3)), sharp)
+    return points, spokes, sharp.astype(bool)
+
+
+@kernel
+def find_sharp(vertices, spokes, possible, scratch, sharp_out):
+    """Write 1 for each possible vertex from whose surroundings a plane through it keeps clear.
+
+    That is so if the convex hull of its spokes does not hold the origin, which their point
+    nearest to it tells. `scratch` (4, 3) is work.
+    """
+    for v in range(vertices.shape[0]):
+        first, last = vertices[v].first_spoke, vertices[v].last_spoke
+        sharp_out[v] = 0
+        if possible[v] == 0 or last - first < 3:
+            continue
+        x = y = z = 0.0
+        for s in range(first, last):
+            d = spokes[s].direction
+            x, y, z = x + d[0], y + d[1], z + d[2]
+        count = np.int64(0)
+        squared = math.inf
+        for _ in range(64):
+            nearest, best = first, math.inf
+            for s in range(first, last):
+                d = spokes[s].direction
+                along = x * d[0] + y * d[1] + z * d[2]
+                if along < best:
+                    nearest, best = s, along
+            if count > 0 and best > squared * (1.0 - 1e-6):
+                break
+            for r in range(3):
+                scratch[count, r] = spokes[nearest].direction[r]
+            w0, w1, w2, w3, nearer = nearest_weights(scratch, count + 1)
+            if not nearer < squared:
+                break
+            squared = nearer
+            x = y = z = 0.0
+            kept = np.int64(0)
+            for k in range(count + 1):
+                weight = w0 if k == 0 else (w1 if k == 1 else (w2 if k == 2 else w3))
+                if weight > 0.0:
+                    for r in range(3):
+                        scratch[kept, r] = scratch[k, r]
+                    x += weight * scratch[kept, 0]
+                    y += weight * scratch[kept, 1]
+                    z += weight * scratch[kept, 2]
+                    kept += 1
+            count = kept
+            if squared < SHARP_ANGLE * SHARP_ANGLE or count > 3:
+                break
+        sharp_out[v] = 1 if squared > SHARP_ANGLE * SHARP_ANGLE else 0
+
+
+def _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp):
+    """Fill in at which ends a convex edge goes on beneath a face, and that face's normal.
+
+    There one of its two faces, or what continues it flatly, ends at a concave edge, and no contact
+    is made with the vertex. Of two such faces the one counts that rises more steeply.
+    """
+    hollow = np.zeros(len(sharp), dtype=bool)
+    hollow[ends[bend == CONCAVE]] = True
+    number, end = np.nonzero((bend == CONVEX)[:, None] & (hollow & ~sharp)[ends])
+    steepest = np.zeros(edges["goes_on"].shape + (2,))
+    for side in range(2):
+        begun = faces[number, side] >= 0
+        first, at = number[begun], end[begun]
+        edge, face = first, faces[first, side]
+        while len(edge):
+            around = edge_of[face]
+            here = (ends[around] == ends[first, at][:, None, None]).any(axis=2)
+            here &= around != edge[:, None]
+            edge = around[np.arange(len(around)), here.argmax(axis=1)]
+            face = faces[edge].sum(axis=1) - face
+            out = edges["direction"][first] * np.where(at == 1, 1.0, -1.0)[:, None]
+            rise = -np.einsum("ei,ei->e", out, normals[face])
+            rises = (bend[edge] == CONCAVE) & (rise > steepest[first, at])
+            steepest[first[rises], at[rises]] = rise[rises]
+            edges["beyond"][first[rises], at[rises]] = normals[face[rises]]
+            flat = bend[edge] == FLAT
+            first, at, edge, face = first[flat], at[flat], edge[flat], face[flat]
+    edges["goes_on"] = (steepest > 0.0) @ np.array([1, 2])
+
+
+def _own_features(triangles, sharp, convex):
+    """Let one triangle of those around own each sharp vertex and each convex edge."""
+    owned = np.zeros((len(triangles), 6), dtype=np.int64)
+    for first, features, is_feature in (
+        (0, triangles["vertices"], sharp),
+        (3, triangles["edges"], convex),
+    ):
+        names, where = np.unique(features, return_index=True)
+        where = where[is_feature[names]]
+        owned[where // 3, first + where % 3] = 1
+    triangles["owned"] = owned @ (1 << np.arange(6))

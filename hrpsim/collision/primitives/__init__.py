@@ -1,0 +1,4 @@
+"""Contacts of spheres, boxes, capsules, cylinders and planes, each pair by a closed form.
+
+Imports jit and the kinds of shapes.
+"""

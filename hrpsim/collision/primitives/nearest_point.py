@@ -1,0 +1,98 @@
+"""Whether a clipped manifold holds the nearest points of the shapes, and their contact if not."""
+
+from __future__ import annotations
+
+from hrpsim.collision.primitives.contact_row import (
+    FEATURES,
+    MAX_POINTS,
+    NEAREST,
+    NO_POINTS,
+    write_contact,
+)
+from hrpsim.jit.compiled import inner_kernel
+
+# Part of the smaller shape's size by which a manifold's smallest gap may exceed the separation, and
+# the part of the larger one's that rounding errors reach.
+TOLERANCE = 1e-10
+ROUNDING = 1e-14
+
+# Part of the smaller shape's size within which two contacts are one.
+_COINCIDENT = 1e-4
+
+
+@inner_kernel
+def certified(count, gap, separation, tolerance):
+    """Return whether one of the `count` contacts attains the separation to within `tolerance`.
+
+    The separation along any axis bounds the true gap from below, and the gap between two surface
+    points bounds it from above: where they meet, axis and contacts are the true ones.
+    """
+    for k in range(count):
+        if abs(gap[k] - separation) <= tolerance:
+            return True
+    return False
+
+
+@inner_kernel
+def bound_gaps(count, separation, gap_out):
+    """Raise gaps to the separation: a feature that just misses the other one may fall below it."""
+    for k in range(count):
+        gap_out[k] = max(gap_out[k], separation)
+
+
+@inner_kernel
+def keep_distinct(count, size, point_out, normal_out, gap_out, feature_out):
+    """Drop contacts that nearly coincide with an earlier one; return how many stay.
+
+    A vertex that touches a vertex or an edge lies on several features at once.
+    """
+    kept = NO_POINTS
+    reach = _COINCIDENT * size
+    for k in range(count):
+        x, y, z = point_out[k, 0], point_out[k, 1], point_out[k, 2]
+        distinct = True
+        for other in range(kept):
+            away = max(
+                abs(x - point_out[other, 0]),
+                abs(y - point_out[other, 1]),
+                abs(z - point_out[other, 2]),
+            )
+            if away < reach:
+                distinct = False
+        if distinct:
+            kept = write_contact(
+                kept, x, y, z, normal_out[k, 0], normal_out[k, 1], normal_out[k, 2],
+                gap_out[k], feature_out[k] // FEATURES, feature_out[k] % FEATURES,
+                point_out, normal_out, gap_out, feature_out,
+            )  # fmt: skip
+    return kept
+
+
+@inner_kernel
+def write_nearest(
+    count, ax, ay, az, p_b, nx, ny, nz, separation, radius_a, size,
+    point_out, normal_out, gap_out, feature_out,
+):  # fmt: skip
+    """Add the contact at point a of core a (relative to p_b), inside the surface by `radius_a`.
+
+    `separation` is the gap of the surfaces. A contact that is there already is made exact instead,
+    and a full manifold gives up its last one.
+    """
+    inward = radius_a + 0.5 * separation
+    x = p_b[0] + (ax - inward * nx)
+    y = p_b[1] + (ay - inward * ny)
+    z = p_b[2] + (az - inward * nz)
+    reach = _COINCIDENT * size
+    for k in range(count):
+        away = max(abs(x - point_out[k, 0]), abs(y - point_out[k, 1]), abs(z - point_out[k, 2]))
+        if away < reach:
+            write_contact(
+                k, x, y, z, nx, ny, nz, separation,
+                feature_out[k] // FEATURES, feature_out[k] % FEATURES,
+                point_out, normal_out, gap_out, feature_out,
+            )  # fmt: skip
+            return count
+    return write_contact(
+        min(count, MAX_POINTS - 1), x, y, z, nx, ny, nz, separation, NEAREST, NEAREST,
+        point_out, normal_out, gap_out, feature_out,
+    )  # fmt: skip

@@ -1,0 +1,192 @@
+"""What a stabiliser follows: everything that a motion sequence implies, tick by tick.
+
+A sequence need only hold joint angles. Where the waist stands follows from the sole that is lower;
+the ZMP and the floor's force follow from inverse dynamics.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from hrpsim.control.balance.foot import Foot
+from hrpsim.control.framework.controller import controlled_joints
+from hrpsim.control.motion.motion_sequence import MotionSequence
+from hrpsim.control.pattern.support_polygon import convex_hull
+from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_pose
+from hrpsim.model.model import Model
+
+_ANALYSIS_PERIOD = 0.005  # [s]
+_ON_FLOOR = 1e-3  # a sole at most this much above the lower one stands [m]
+
+
+class WalkReference:
+    """A sequence sampled every `period` [s], n samples, the last one at or after its end.
+
+    In the world of the sequence, z up; row 0 of a pair is the left foot's, row 1 the right one's.
+    joint_positions, joint_velocities, joint_efforts (n, joints): in the order of
+    controlled_joints(model); the efforts are those without any force of the floor [Nm].
+    waist_p (n, 3), waist_R (n, 3, 3); com, com_velocity (n, 3) [m, m/s]; zmp (n, 2) [m];
+    vertical_force (n,): of the floor [N]; sole_p (n, 2, 3), sole_R (n, 2, 3, 3), sole_yaw (n, 2).
+    contact (n, 2) bool: whether each sole stands. polygons: corners (k, 2) of the support of each
+    phase, counter-clockwise, None where no sole stands; phase (n,): which one holds.
+    """
+
+    def __init__(
+        self, model: Model, sequence: MotionSequence, feet: tuple[Foot, Foot], period: float
+    ):
+        begin = float(sequence.pos.times[0])
+        duration = max(float(sequence.pos.times[-1]) - begin, _ANALYSIS_PERIOD)
+        grid = np.arange(int(np.ceil(duration / _ANALYSIS_PERIOD - 1e-9)) + 1) * _ANALYSIS_PERIOD
+        places = [model.joint(name) for name in controlled_joints(model)]
+        self._q_index = np.array([joint.q_index for joint in places])
+        self._v_index = np.array([joint.v_index for joint in places])
+        course = _joint_course(model, sequence, begin + grid)
+        q = np.tile(model.neutral(), (len(grid), 1))
+        q[:, self._q_index] = course[0]
+        waist_p, waist_R = _waist_course(model, sequence, feet, begin + grid, q)
+        fields = self._analyse(model, feet, grid, q, course, waist_p, waist_R)
+        if sequence.zmp is not None:
+            in_waist = sequence.zmp.at(begin + grid)
+            fields["zmp"] = (waist_p + np.einsum("nij,nj->ni", waist_R, in_waist))[:, :2]
+
+        times = np.arange(int(np.ceil(duration / period - 1e-9)) + 1) * period
+        for name, values in fields.items():
+            setattr(self, name, _resampled(times, grid, values))
+        self.count = len(times)
+        self.contact = _contacts(sequence, begin + times, self.sole_p)
+        self.sole_yaw = np.unwrap(
+            np.arctan2(self.sole_R[:, :, 1, 0], self.sole_R[:, :, 0, 0]), axis=0
+        )
+        changes = np.flatnonzero(np.any(self.contact[1:] != self.contact[:-1], axis=1)) + 1
+        starts = np.concatenate([[0], changes])
+        self.phase = np.searchsorted(starts, np.arange(self.count), side="right") - 1
+        self.polygons = [self._polygon(feet, k) for k in starts]
+
+    def _analyse(self, model, feet, grid, q, course, waist_p, waist_R) -> dict[str, np.ndarray]:
+        """Return everything that each posture and its rates imply, on the grid."""
+        n, (position, velocity, acceleration) = len(grid), course
+        path, turning = CubicSpline(grid, waist_p), CubicSpline(grid, waist_R.reshape(n, 9))
+        v, dv = np.zeros((n, model.nv)), np.zeros((n, model.nv))
+        v[:, self._v_index], dv[:, self._v_index] = velocity, acceleration
+        for out, order in ((v, 1), (dv, 2)):
+            out[:, :3] = np.einsum("nji,nj->ni", waist_R, path(grid, order))
+            spin = np.einsum("nji,njk->nik", waist_R, turning(grid, order).reshape(n, 3, 3))
+            spin = 0.5 * (spin - spin.transpose(0, 2, 1))
+            out[:, 3:6] = spin[:, [2, 0, 1], [1, 2, 0]]
+        dv[:, :3] -= np.cross(v[:, 3:6], v[:, :3])
+        q[:, :3] = waist_p
+        q[:, 3:7] = [_quaternion(R) for R in waist_R]
+        com, effort = np.empty((n, 3)), np.empty((n, model.nv))
+        sole_p, sole_R = np.empty((n, 2, 3)), np.empty((n, 2, 3, 3))
+        for k in range(n):
+            effort[k] = inverse_dynamics(model, q[k], v[k], dv[k])
+            com[k] = center_of_mass(model, q[k])
+            for side, foot in enumerate(feet):
+                sole_p[k, side], sole_R[k, side] = link_pose(model, q[k], foot.sole)
+        force = np.einsum("nij,nj->ni", waist_R, effort[:, :3])
+        moment = np.einsum("nij,nj->ni", waist_R, effort[:, 3:6])
+        height = waist_p[:, 2] - sole_p[:, :, 2].min(axis=1)
+        zmp = waist_p[:, :2] + (
+            np.stack([-moment[:, 1], moment[:, 0]], axis=1) - height[:, None] * force[:, :2]
+        ) / np.maximum(force[:, 2:], 0.1 * force[:, 2:].max())
+        return {
+            "joint_positions": position,
+            "joint_velocities": velocity,
+            "joint_efforts": effort[:, self._v_index],
+            "waist_p": waist_p,
+            "waist_R": waist_R,
+            "com": com,
+            "com_velocity": CubicSpline(grid, com)(grid, 1),
+            "zmp": zmp,
+            "vertical_force": force[:, 2],
+            "sole_p": sole_p,
+            "sole_R": sole_R,
+        }
+
+    def _polygon(self, feet, k: int) -> np.ndarray | None:
+        corners = [
+            self.sole_p[k, side, :2] + foot.outline @ self.sole_R[k, side, :2, :2].T
+            for side, foot in enumerate(feet)
+            if self.contact[k, side]
+        ]
+        return convex_hull(np.concatenate(corners)) if corners else None
+
+
+def _joint_course(model: Model, sequence: MotionSequence, times) -> tuple[np.ndarray, ...]:
+    """Return positions, velocities and accelerations (n, joints); at zero where none is given."""
+    joints = controlled_joints(model)
+    columns = [joints.index(name) for name in sequence.joint_names]
+    out = tuple(np.zeros((len(times), len(joints))) for _ in range(3))
+    values = sequence.pos.at(times)
+    spline = CubicSpline(times, values, bc_type="clamped")
+    for order, course in enumerate(out):
+        course[:, columns] = spline(times, order)
+    return out
+
+
+def _waist_course(model, sequence, feet, times, q) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the waist is (n, 3) and how it is turned (n, 3, 3) in the world."""
+    angles = np.zeros((len(times), 3))
+    if sequence.waist is not None:
+        angles = sequence.waist.at(times)[:, 3:]
+    if sequence.hip is not None:
+        angles = sequence.hip.at(times)
+    R = _rotations(angles)
+    if sequence.waist is not None:
+        return sequence.waist.at(times)[:, :3], R
+    # The lower sole stands where it is until the other one is lower.
+    q = q.copy()
+    q[:, 3:7] = [_quaternion(rotation) for rotation in R]
+    soles = np.array([[link_pose(model, row, foot.sole)[0] for foot in feet] for row in q])
+    p = np.zeros((len(times), 3))
+    p[0, 2] = -soles[0, :, 2].min()
+    standing, held = int(np.argmin(soles[0, :, 2])), None
+    held = p[0] + soles[0, standing]
+    for k in range(1, len(times)):
+        p[k] = held - soles[k, standing]
+        lower = int(np.argmin(soles[k, :, 2]))
+        if lower != standing:
+            standing, held = lower, p[k] + soles[k, lower]
+            held[2] = 0.0
+    return p, R
+
+
+def _contacts(sequence: MotionSequence, times, sole_p) -> np.ndarray:
+    if sequence.optionaldata is not None and sequence.optionaldata.values.shape[1] >= 2:
+        stated = sequence.optionaldata.at(times)[:, 1::-1] > 0.5  # the right foot's comes first
+        return np.ascontiguousarray(stated)
+    heights = sole_p[:, :, 2]
+    return heights < heights.min(axis=1, keepdims=True) + _ON_FLOOR
+
+
+def _resampled(times, grid, values) -> np.ndarray:
+    if len(times) == len(grid):
+        return np.ascontiguousarray(values)
+    flat = values.reshape(len(grid), -1)
+    columns = [np.interp(times, grid, column) for column in flat.T]
+    return np.ascontiguousarray(np.stack(columns, axis=-1).reshape(len(times), *values.shape[1:]))
+
+
+def _rotations(rpy) -> np.ndarray:
+    """Return R (n, 3, 3) of roll, pitch and yaw (n, 3) [rad], about fixed x, y and z in turn."""
+    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy).T, np.sin(rpy).T
+    R = np.empty((len(rpy), 3, 3))
+    R[:, 0] = np.stack([cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr], axis=1)
+    R[:, 1] = np.stack([sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr], axis=1)
+    R[:, 2] = np.stack([-sp, cp * sr, cp * cr], axis=1)
+    return R
+
+
+def _quaternion(R) -> tuple[float, float, float, float]:
+    """Return x y z w of a rotation by less than a half turn about any but the z axis."""
+    yaw = np.arctan2(R[1, 0], R[0, 0])
+    c, s = np.cos(0.5 * yaw), np.sin(0.5 * yaw)
+    level = np.array([[np.cos(yaw), np.sin(yaw), 0], [-np.sin(yaw), np.cos(yaw), 0], [0, 0, 1]]) @ R
+    w = 0.5 * np.sqrt(max(1.0 + np.trace(level), 1e-12))
+    x, y, z = (
+        level[2, 1] - level[1, 2],
+        level[0, 2] - level[2, 0],
+        level[1, 0] - level[0, 1],
+    ) / (4.0 * w)
+    return (c * x - s * y, s * x + c * y, c * z + s * w, c * w - s * z)

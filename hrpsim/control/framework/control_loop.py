@@ -1,0 +1,124 @@
+"""A controller in the simulator's process: state in, command out, one period on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hrpsim.control.framework.controller import Controller, ControllerError, ImuReading, State
+from hrpsim.control.framework.controller_host import ControllerHost, seconds_of, steps_in_period
+from hrpsim.errors import StateError
+from hrpsim.model.model import Model
+from hrpsim.world.objects.robot import Robot
+
+
+class ControlLoop:
+    """Runs `controller` on a robot and steps the robot's world by the controller's period.
+
+    With `interpolate`, position targets move evenly over the period instead of jumping at its
+    start. `model` is what the controller is told of the robot, in place of the truth. Use it as a
+    context manager, or `run`: the controller is then stopped, come what may. A world that was
+    reset lets the controller begin anew.
+
+        with ControlLoop(robot, Balance(), {"gain": 0.3}) as loop:
+            while world.time < 2.0:
+                state = loop.tick()
+
+    Raises ControllerError for a period that is not a whole multiple of the world's time step.
+    steps_per_period: the number of steps that a tick makes.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        controller: Controller,
+        parameters: Mapping[str, Any] | None = None,
+        interpolate: bool = True,
+        model: Model | None = None,
+    ):
+        self.robot = robot
+        self.controller = controller
+        self._host = ControllerHost(controller, model or robot.model, parameters)
+        try:
+            self.steps_per_period = steps_in_period(
+                f"{self._host.name}: the period", controller.period, robot.world.time_step
+            )
+        except ControllerError:
+            self._host.stop()
+            raise
+        self._over = controller.period if interpolate else 0.0
+        names = robot.joint_names
+        self._places = np.array([names.index(name) for name in self._host.joint_names])
+        sensors = robot.sensors.values()
+        self._force_sensors = [s for s in sensors if s.description.kind == "force_torque"]
+        self._imus = [s for s in sensors if s.description.kind == "imu"]
+        self._last_time = -math.inf
+
+    def __enter__(self) -> ControlLoop:
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self.stop()
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The joints of states and commands, in their order."""
+        return self._host.joint_names
+
+    def run(self, duration: float = math.inf) -> None:
+        """Tick until `duration` [s] has passed or the controller has finished, then stop it."""
+        ticks = duration / self.controller.period
+        made = 0
+        with self:
+            while made < ticks - 1e-6 and not self._host.finished:
+                self.tick()
+                made += 1
+
+    def tick(self) -> State:
+        """Control, then step the world by one period; return the state that was answered."""
+        state = self.control()
+        self.robot.world.step(self.steps_per_period)
+        return state
+
+    def control(self) -> State:
+        """Read the state, ask the controller and command the robot; return that state.
+
+        Raises ControllerError for a command that the robot cannot follow.
+        """
+        if self.robot.world.time < self._last_time:
+            self._host.begin_anew()
+        self._last_time = self.robot.world.time
+        state = self.read_state()
+        positions, velocities, efforts = self._host.command(state)
+        try:
+            self.robot.command(positions, velocities, efforts, self._host.joint_names, self._over)
+        except StateError as error:
+            self._host.stop()
+            raise ControllerError(f"{self._host.name}: {error}") from error
+        return state
+
+    def read_state(self) -> State:
+        """Return what the robot's sensors say now, in arrays that nobody else holds."""
+        robot, places = self.robot, self._places
+        return State(
+            seconds_of(round(robot.world.time * 1e9)),
+            robot.joint_positions[places],
+            robot.joint_velocities[places],
+            robot.joint_efforts[places],
+            {sensor.description.name: sensor.wrench.copy() for sensor in self._force_sensors},
+            {
+                sensor.description.name: ImuReading(
+                    sensor.orientation.copy(),
+                    sensor.angular_velocity.copy(),
+                    sensor.linear_acceleration.copy(),
+                )
+                for sensor in self._imus
+            },
+        )
+
+    def stop(self) -> None:
+        """Stop the controller; the robot keeps its last command."""
+        self._host.stop()

@@ -1,0 +1,61 @@
+"""Parameters of controllers, checked by the same kinds of values as world files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hrpsim.control.framework.controller import ControllerError
+from hrpsim.errors import HrpsimError, shown_value, unknown_name
+from hrpsim.schema import Kind, first_mistake, mapping
+from hrpsim.values import Range
+from hrpsim.yaml_text import read_yaml
+
+PERIOD = Range(1e-6, 10.0, "s")  # between two calls of a controller
+
+
+def checked(
+    who: str,
+    kinds: Mapping[str, Kind],
+    given: Mapping[str, Any],
+    error: type[HrpsimError] = ControllerError,
+) -> dict[str, Any]:
+    """Return parameters as their kinds make them; `error` names `who` and what is wrong."""
+    values, _, mistake = _checked(kinds, given)
+    if mistake:
+        raise error(f"{who}: {mistake}")
+    return values
+
+
+def read_parameters(path: str | Path, kinds: Mapping[str, Kind] | None = None) -> dict[str, Any]:
+    """Return the parameters of a controller from a YAML file, a mapping of names to values.
+
+    kinds: what they may be, where the controller says so. Raises ControllerError that names the
+    file, and the line of what is no YAML or of another kind.
+    """
+    path = Path(path).expanduser()
+    text = read_yaml(path, ControllerError, "parameters file")
+    content = text.data
+    if content is None:
+        return {}
+    if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
+        shown = f"keys {shown_value(list(content))}" if isinstance(content, dict) else ""
+        raise ControllerError(
+            f"parameters file {str(path)!r}: expected a mapping of names to values, got "
+            f"{shown or shown_value(content)}"
+        )
+    if kinds is not None:
+        _, place, mistake = _checked(kinds, content)
+        if mistake:
+            raise ControllerError(f"{text.place(place)}: {mistake}")
+    return content
+
+
+def _checked(kinds: Mapping[str, Kind], given: Mapping[str, Any]) -> tuple[Any, list, str]:
+    """Return the values, and the place and the text of the first mistake ("" for none)."""
+    for name in given:
+        if name not in kinds:
+            return None, [name], unknown_name("parameter", name, kinds, limit=len(kinds))
+    values, place, mistake = first_mistake(mapping(kinds), dict(given))
+    return values, place, f"{'.'.join(map(str, place))}: {mistake}" if mistake else ""

@@ -1,0 +1,66 @@
+"""Finding a user's controller by name."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+
+from hrpsim.control.framework.controller import Controller, ControllerError
+from hrpsim.errors import unknown_name
+
+
+def find_controller(name: str) -> type[Controller]:
+    """Return the controller class that "module:Class" or "path/to/file.py:Class" names.
+
+    Raises ControllerError for a name of another form, a module or a file that does not exist, a
+    class that it does not have (the message lists the controllers that it has), or one that is no
+    complete Controller. What goes wrong inside the module goes through as it is.
+    """
+    place, separator, class_name = name.rpartition(":")
+    if not (separator and place and class_name):
+        raise ControllerError(
+            f"controller {name!r}: expected 'module:Class' or 'path/to/file.py:Class'"
+        )
+    module = _module_in_file(Path(place)) if place.endswith(".py") else _module(place, name)
+    found = getattr(module, class_name, None)
+    if found is None:
+        available = [n for n, value in vars(module).items() if _is_controller(value)]
+        raise ControllerError(f"{place}: {unknown_name('controller', class_name, available)}")
+    if not _is_controller(found):
+        raise ControllerError(
+            f"controller {name!r} is no subclass of hrpsim.control.framework.controller.Controller "
+            "that has a method control"
+        )
+    return found
+
+
+def _is_controller(value) -> bool:
+    return (
+        isinstance(value, type) and issubclass(value, Controller) and not inspect.isabstract(value)
+    )
+
+
+def _module(module_name: str, name: str):
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        # Only what the name itself asks for: a module that it imports may be missing too.
+        if error.name and (module_name == error.name or module_name.startswith(f"{error.name}.")):
+            raise ControllerError(
+                f"controller {name!r}: there is no module {error.name!r} on Python's path"
+            ) from error
+        raise
+
+
+def _module_in_file(path: Path):
+    path = path.expanduser()
+    if not path.is_file():
+        raise ControllerError(f"controller file {str(path)!r} does not exist")
+    specification = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(specification)
+    sys.modules.setdefault(path.stem, module)  # where dataclasses and pickle look for it
+    specification.loader.exec_module(module)
+    return module

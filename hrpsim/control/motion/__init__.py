@@ -1,0 +1,4 @@
+"""Postures, sequences of motion, playback, standing up.
+
+Imports framework/.
+"""

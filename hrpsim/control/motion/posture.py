@@ -1,0 +1,109 @@
+"""Upright postures of a biped: centre of mass over a point, soles flat on given places.
+
+Rubber bushes yield by load / stiffness, which the model tells; the legs make up for it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.control.motion.leg_kinematics import LegKinematics
+from hrpsim.dynamics.functions import (
+    STANDARD_GRAVITY,
+    center_of_mass,
+    inverse_dynamics,
+    link_pose,
+)
+from hrpsim.errors import ModelError
+from hrpsim.model.model import Model
+from hrpsim.model.system import FREE
+
+_TOLERANCE = 1e-6  # [m]; of the sole's turn [rad]
+_ITERATION_LIMIT = 30
+
+
+class Stance(NamedTuple):
+    """What a posture has to fulfil, in the world: z up, waist level, soles level.
+
+    Row or entry 0 of `soles`, `shares` and `pressures` is the left foot's, 1 the right one's.
+    """
+
+    com: np.ndarray  # horizontal position of the centre of mass (2,) [m]
+    waist_height: float  # [m]
+    soles: np.ndarray  # positions of the sole links (2, 3) [m]
+    shares: np.ndarray  # parts of the weight that the soles carry (2,)
+    pressures: np.ndarray  # centres of pressure in the soles' frames (2, 2) [m]
+
+
+class PostureSolver:
+    """Finds postures one after another, each from the one before.
+
+    The free base must be the waist. soles: the links of left and right sole. Joints without gains
+    that have a stiffness are springs; joints that are in no leg stay at zero.
+    """
+
+    def __init__(self, model: Model, soles: tuple[str, str]):
+        if model.base != "free":
+            raise ModelError(f"{model.source}: a robot on a fixed base cannot stand")
+        self.model = model
+        self.soles = soles
+        self.legs = tuple(LegKinematics(model, sole) for sole in soles)
+        sprung = [
+            joint
+            for joint in model.joints
+            if joint.joint_type != FREE
+            and joint.name not in model.gains
+            and model.system.stiffness[joint.v_index] > 0.0
+        ]
+        self._sprung_q = np.array([joint.q_index for joint in sprung], dtype=np.int64)
+        self._sprung_v = np.array([joint.v_index for joint in sprung], dtype=np.int64)
+        self._q = model.neutral()
+        # Where the legs aim, besides the place of the sole: what the springs give way.
+        self._lead_p = np.zeros((2, 3))
+        self._lead_R = np.tile(np.eye(3), (2, 1, 1))
+
+    def solve(self, stance: Stance) -> np.ndarray:
+        """Return the configuration q (nq,).
+
+        Raises UnreachableError where a leg is too short, ModelError if the iteration fails.
+        """
+        q = self._q
+        q[2] = stance.waist_height
+        for _ in range(_ITERATION_LIMIT):
+            self._place_legs(stance)
+            self._yield_springs(stance)
+            error = stance.com - center_of_mass(self.model, q)[:2]
+            if max(self._correct_aim(stance), np.abs(error).max()) < _TOLERANCE:
+                return q.copy()
+            q[:2] += error
+        raise ModelError(f"{self.model.source}: no posture found that carries {stance}")
+
+    def _place_legs(self, stance: Stance) -> None:
+        for side, leg in enumerate(self.legs):
+            at = stance.soles[side] + self._lead_p[side] - self._q[:3]
+            self._q[leg.q_index] = leg.solve(at, self._lead_R[side])
+
+    def _yield_springs(self, stance: Stance) -> None:
+        """Put the springs where they hold what `stance` loads the soles with."""
+        weight = -self.model.mass * STANDARD_GRAVITY[2]
+        wrenches = {}
+        for sole, share, (x, y) in zip(self.soles, stance.shares, stance.pressures):
+            force = weight * share
+            wrenches[sole] = (0.0, 0.0, force, y * force, -x * force, 0.0)
+        rest = np.zeros(self.model.nv)
+        effort = inverse_dynamics(self.model, self._q, rest, rest, wrenches)
+        system, k = self.model.system, self._sprung_v
+        self._q[self._sprung_q] = system.rest[k] - effort[k] / system.stiffness[k]
+
+    def _correct_aim(self, stance: Stance) -> float:
+        """Take the soles' errors out of the aim; return the largest of them [m or rad]."""
+        largest = 0.0
+        for side, sole in enumerate(self.soles):
+            p, R = link_pose(self.model, self._q, sole)
+            error = stance.soles[side] - p
+            self._lead_p[side] += error
+            self._lead_R[side] = R.T @ self._lead_R[side]
+            largest = max(largest, np.abs(error).max(), np.abs(R - np.eye(3)).max())
+        return largest

@@ -1,0 +1,204 @@
+"""Reading and writing the file sets of hrpsys's SequencePlayer.
+
+A set is `<basename>.pos` and any of .zmp .waist .hip .gsens .torque .wrenches .optionaldata: text,
+one sample a line, time in column 0 [s], numbers separated by blanks. docs/control.md, "Motion
+files", says what is in the columns.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from hrpsim import limits
+from hrpsim.control.framework.controller import controlled_joints
+from hrpsim.control.motion.motion_sequence import (
+    CHANNELS,
+    COLUMNS,
+    Channel,
+    MotionSequence,
+    SequenceError,
+)
+from hrpsim.errors import unknown_name
+from hrpsim.model.model import Model
+from hrpsim.yaml_text import read_text
+
+_SPELLINGS = {"optionaldata": ("optionaldata", "optionalData")}
+_COMMENT_SIGNS = ("#", "%")
+
+
+def read_sequence(
+    basename: str | os.PathLike, model: Model, joint_names: Sequence[str | None] | None = None
+) -> MotionSequence:
+    """Return the motion in the files `<basename>.pos`, `<basename>.zmp` and so on.
+
+    basename: with or without the extension of one of the files. joint_names: the joint of each
+    column of .pos and .torque after the time, None for a column to leave out (fingers that the
+    model lacks, say); by default `controlled_joints(model)`. Raises SequenceError where .pos is
+    missing or a file is malformed, with file, line and column (the time is column 0).
+    """
+    base = _without_extension(basename)
+    columns = tuple(controlled_joints(model) if joint_names is None else joint_names)
+    _check_names(columns, model)
+    found = _files(base)
+    if "pos" not in found:
+        raise SequenceError(_no_positions(base, found))
+    names = tuple(name for name in columns if name is not None)
+    kept = [k for k, name in enumerate(columns) if name is not None]
+    channels = {}
+    for kind, path in found.items():
+        if kind in ("pos", "torque"):
+            labels = tuple(name or "left out" for name in columns)
+            channel = _read_channel(path, kind, labels)
+            if len(kept) < len(columns):
+                channel = Channel(channel.times, channel.values[:, kept])
+        else:
+            channel = _read_channel(path, kind, COLUMNS.get(kind))
+        channels[kind] = channel
+    return MotionSequence(names, **channels)
+
+
+def write_sequence(sequence: MotionSequence, basename: str | os.PathLike) -> list[Path]:
+    """Write the files of `sequence` and return their paths; reading them gives the same bits.
+
+    A set is one thing: files of an older set of this name that `sequence` has no channel for are
+    removed, lest an old .hip beat the new .waist.
+    """
+    base = _without_extension(basename)
+    channels = dict(sequence.channels())
+    for kind, path in _files(base).items():
+        if kind not in channels:
+            path.unlink()
+    written = []
+    for kind, channel in channels.items():
+        path = Path(f"{base}.{kind}")
+        rows = np.column_stack([channel.times, channel.values]).tolist()
+        with path.open("w", encoding="ascii", newline="\n") as file:
+            file.writelines(" ".join(map(repr, row)) + "\n" for row in rows)
+        written.append(path)
+    return written
+
+
+def _without_extension(basename: str | os.PathLike) -> Path:
+    path = Path(basename).expanduser()
+    if path.suffix[1:] in (s for kind in CHANNELS for s in _SPELLINGS.get(kind, (kind,))):
+        return path.with_suffix("")
+    return path
+
+
+def _files(base: Path) -> dict[str, Path]:
+    """Return the files of a set that exist, by channel."""
+    found = {}
+    for kind in CHANNELS:
+        for spelling in _SPELLINGS.get(kind, (kind,)):
+            path = Path(f"{base}.{spelling}")
+            if kind not in found and path.is_file():
+                found[kind] = path
+    return found
+
+
+def _no_positions(base: Path, found: dict[str, Path]) -> str:
+    message = f"{base}.pos does not exist; "
+    if found:
+        return message + f"of this set there are {', '.join(p.name for p in found.values())}"
+    if not base.parent.is_dir():
+        return message + f"there is no folder {base.parent}"
+    others = sorted(path.stem for path in base.parent.glob("*.pos"))
+    return message + f"sequences in {base.parent}: {', '.join(others[:12]) or 'none'}"
+
+
+def _check_names(columns: tuple[str | None, ...], model: Model) -> None:
+    names = [name for name in columns if name is not None]
+    available = controlled_joints(model)
+    unknown = [name for name in names if name not in available]
+    if len(unknown) == 1:
+        raise SequenceError(unknown_name("joint", unknown[0], available, limit=len(available)))
+    if unknown:
+        raise SequenceError(
+            f"joints {', '.join(map(repr, unknown))} do not exist; available: "
+            f"{', '.join(available)}; None stands for a column to leave out"
+        )
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SequenceError(f"joint_names has {', '.join(map(repr, twice))} more than once")
+
+
+def _read_channel(path: Path, kind: str, labels: tuple[str, ...] | None) -> Channel:
+    """Return the samples in a file; labels: what its columns after the time are, if known."""
+    text = read_text(path, SequenceError, limits.SEQUENCE_SIZE, "SEQUENCE_SIZE")
+    lines = text.split("\n")
+    used = [k for k, line in enumerate(lines) if _has_sample(line)]
+    if not used:
+        raise SequenceError(f"{path}: the file holds no samples")
+    width = len(lines[used[0]].split()) - 1 if labels is None else len(labels)
+    try:
+        table = np.loadtxt([lines[k] for k in used], comments=None, ndmin=2)
+    except ValueError:
+        table = None
+    sound = table is not None and table.shape[1] == 1 + width and np.isfinite(table).all()
+    if not sound or width < 1 or (kind == "wrenches" and width % 6):
+        raise SequenceError(_complaint(path, kind, lines, used, labels, width))
+    late = np.flatnonzero(np.diff(table[:, 0]) <= 0.0)
+    if late.size:
+        k = int(late[0])
+        raise SequenceError(
+            f"{path}:{used[k + 1] + 1}: column 0 (time): {table[k + 1, 0]!s} s is not after "
+            f"{table[k, 0]!s} s in line {used[k] + 1}"
+        )
+    return Channel(table[:, 0], table[:, 1:])
+
+
+def _has_sample(line: str) -> bool:
+    content = line.strip()
+    return bool(content) and not content.startswith(_COMMENT_SIGNS)
+
+
+def _complaint(path: Path, kind: str, lines, used, labels, width: int) -> str:
+    """Return what is wrong with the first line that is malformed, and where."""
+    names = ("time", *(labels or ()))
+    for k in used:
+        tokens = lines[k].split()
+        for column, token in enumerate(tokens):
+            fault = _fault(token)
+            if fault:
+                name = f" ({names[column]})" if column < len(names) else ""
+                return f"{path}:{k + 1}: column {column}{name}: {token[:24]!r} {fault}"
+        count = len(tokens) - 1
+        if count != width or count < 1 or (kind == "wrenches" and width % 6):
+            cut = k == used[-1] and k != used[0] and count < width
+            return (
+                f"{path}:{k + 1}: column {min(count, width) + 1}: {_values(count)} after the time, "
+                f"{_expected(kind, labels, width, k == used[0])}"
+                f"{'; the file seems to be cut off' if cut else ''}"
+            )
+    return f"{path}: not a table of numbers"
+
+
+def _fault(token: str) -> str | None:
+    try:
+        value = float(token)
+    except ValueError:
+        value = None
+    if value is None or "_" in token or not token.isascii():
+        return "is not a number" + ("; separate values by blanks" if "," in token else "")
+    return None if np.isfinite(value) else "is not finite"
+
+
+def _values(count: int) -> str:
+    return f"{count} value{'' if count == 1 else 's'}"
+
+
+def _expected(kind: str, labels, width: int, first: bool) -> str:
+    if kind in ("pos", "torque"):
+        return (
+            f"expected {width}, one for each of the joints {', '.join(labels)}; joint_names= tells "
+            "what other columns are, None leaves one out"
+        )
+    if kind in COLUMNS:
+        return f"expected {width}: {', '.join(labels)}"
+    if kind == "wrenches" and width % 6:
+        return "expected a multiple of 6: force and torque of each force sensor"
+    return "expected at least 1" if first else f"expected {width} as in the lines before"

@@ -1,0 +1,148 @@
+"""The standing demo: half-sitting, squat, sway, steps in place, half-sitting again.
+
+Keyframes tell where the zero-moment point, the waist's height and the feet rest; quintics join
+them. The centre of mass follows from the zero-moment point, the legs from the centre of mass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from hrpsim.control.motion.posture import PostureSolver, Stance
+from hrpsim.control.motion.quintic import smooth_step, through_rests
+from hrpsim.control.motion.servo_lead import driven_joints, leading_commands
+from hrpsim.control.motion.zero_moment_point import center_of_mass_for
+from hrpsim.dynamics.functions import center_of_mass, link_pose
+from hrpsim.model.model import Model
+
+HALF_SITTING_LEG = (0.0, 0.0, -0.4538, 0.8727, -0.4189, 0.0)  # [rad], published for HRP-2
+_KNOT_PERIOD = 0.02  # [s]
+
+
+@dataclass(frozen=True)
+class _Keyframe:
+    """Where everything rests at the end of a part of the motion that takes `duration` [s]."""
+
+    phase: str
+    duration: float
+    forward: float = 0.0  # zero-moment point, from that of half-sitting [m]
+    aside: float = 0.0  # zero-moment point: -1 the right sole, 0 the middle, 1 the left sole
+    lowered: float = 0.0  # of the waist below half-sitting [m]
+    lifts: tuple[float, float] = (0.0, 0.0)  # of the left and the right sole [m]
+
+
+class StandMotion:
+    """Joint commands against time that take a humanoid through the standing demo.
+
+    model: legs of HRP-2's type, gains, a free base at the waist. start: positions of the joints at
+    t = 0, {joint name: rad}; a driven joint that it leaves out starts in half-sitting, where all
+    but the legs is zero; other names do not matter. soles: the links of the left and the right
+    sole, whose z axes are up on the ground. squat_depth, step_height [m]; steps_per_foot.
+    Planning takes about a second. Raises UnreachableError where a leg is too short, ModelError
+    where the model has no such legs or the motion goes beyond a joint's limits.
+
+    duration [s]; joint_names: the joints with gains, in the model's order.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        start: Mapping[str, float] | None = None,
+        *,
+        soles: tuple[str, str] = ("l_sole", "r_sole"),
+        squat_depth: float = 0.10,
+        step_height: float = 0.04,
+        steps_per_foot: int = 2,
+    ):
+        solver = PostureSolver(model, soles)
+        self.joint_names = tuple(joint.name for joint in driven_joints(model))
+        script = _script(squat_depth, step_height, steps_per_foot)
+        self._ends = np.cumsum([frame.duration for frame in script])
+        self._phases = [frame.phase for frame in script]
+        self.duration = float(self._ends[-1])
+        knots = np.arange(round(self.duration / _KNOT_PERIOD) + 1) * _KNOT_PERIOD
+        stances = _stances(model, solver, script, knots)
+        postures = np.array([solver.solve(stance) for stance in stances])
+        shares = [stance.shares for stance in stances]
+        commands = leading_commands(model, soles, knots, postures, shares)
+        begin = {name: 0.0 for name in self.joint_names}
+        for leg in solver.legs:
+            begin.update(zip(leg.joint_names, HALF_SITTING_LEG))
+        begin.update(start or {})
+        # Lead from there into the first posture, during the first part of the motion.
+        offset = np.array([begin[name] for name in self.joint_names]) - commands[0]
+        commands += np.outer(1.0 - smooth_step(knots / self._ends[0]), offset)
+        self._path = CubicSpline(knots, commands, bc_type="clamped")
+
+    def joint_positions(self, t: float) -> np.ndarray:
+        """Return the commands (len(joint_names),) [rad] at time t [s]; constant after the end."""
+        return self._path(min(max(t, 0.0), self.duration))
+
+    def phase(self, t: float) -> str:
+        """Return the name of what happens at time t [s]."""
+        k = np.searchsorted(self._ends, t, side="right")
+        return self._phases[min(k, len(self._phases) - 1)]
+
+
+def _script(squat_depth: float, step_height: float, steps_per_foot: int) -> list[_Keyframe]:
+    middle = _Keyframe("half-sitting", 2.0)
+    script = [
+        middle,
+        replace(middle, phase="squat", duration=1.6, lowered=squat_depth),
+        replace(middle, phase="squat", duration=1.6),
+        _Keyframe("sway", 1.0, aside=0.5, forward=0.015),
+        _Keyframe("sway", 1.5, aside=-0.5, forward=-0.015),
+        _Keyframe("sway", 1.0),
+    ]
+    for _ in range(steps_per_foot):
+        for name, aside, lifts in (
+            ("step with the right foot", 1.0, (0.0, step_height)),
+            ("step with the left foot", -1.0, (step_height, 0.0)),
+        ):
+            support = _Keyframe(name, 1.2, aside=aside)
+            up = replace(support, duration=0.7, lifts=lifts)
+            down = replace(support, duration=0.7)
+            script += [support, up, down]
+    return [*script, replace(middle, duration=1.2), replace(middle, duration=1.0)]
+
+
+def _stances(model: Model, solver: PostureSolver, script, knots) -> list[Stance]:
+    """Return what the postures at all knots have to fulfil."""
+    ends = np.cumsum([0.0, *(frame.duration for frame in script)])
+    frames = [script[0], *script]
+
+    def course(of):
+        return through_rests(ends, [of(frame) for frame in frames], knots)
+
+    q = model.neutral()
+    for leg in solver.legs:
+        q[leg.q_index] = HALF_SITTING_LEG
+    com = center_of_mass(model, q)
+    soles = np.array([link_pose(model, q, sole)[0] for sole in solver.soles])
+    floor = soles[:, 2].mean()
+    soles[:, 2] -= floor
+    center, half = soles.mean(axis=0)[:2], 0.5 * (soles[0] - soles[1])[:2]
+
+    aside = course(lambda frame: frame.aside)
+    forward = course(lambda frame: (com[0] - center[0] + frame.forward, 0.0))
+    centers = center_of_mass_for(
+        center + aside[:, None] * half + forward, _KNOT_PERIOD, com[2] - floor
+    )
+    heights = -floor - course(lambda frame: frame.lowered)
+    lifts = course(lambda frame: frame.lifts)
+    stances = []
+    for k in range(len(knots)):
+        stances.append(
+            Stance(
+                com=centers[k],
+                waist_height=heights[k],
+                soles=soles + np.outer(lifts[k], (0.0, 0.0, 1.0)),
+                shares=np.array([1.0 + aside[k], 1.0 - aside[k]]) / 2.0,
+                pressures=np.array([forward[k], forward[k]]),
+            )
+        )
+    return stances

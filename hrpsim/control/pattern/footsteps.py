@@ -1,0 +1,178 @@
+"""Where the feet go: a walk in words, and the footsteps that it means.
+
+    walk = Walk((forward(4, 0.2), turn(4, math.radians(12)), backward(3, 0.1)), first="left")
+
+A walk moves the place between the feet, step by step; each foot is put beside it, at the distance
+that it has in the start posture.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.control.pattern.support_polygon import gap_between
+from hrpsim.errors import HrpsimError, unknown_name
+
+SIDES = ("left", "right")
+_SMALLEST_GAP = 0.01  # between the soles [m]
+_LOOKS = 9  # at the soles while a foot moves
+_SAME = 1e-9  # [m, rad]
+
+
+class WalkError(HrpsimError, ValueError):
+    """A walk that cannot be made; the message says which step and why."""
+
+
+class Footstep(NamedTuple):
+    """Where a sole's frame stands on the floor."""
+
+    side: str  # "left" or "right"
+    x: float  # [m]
+    y: float  # [m]
+    yaw: float  # [rad]
+
+    def point(self, at) -> np.ndarray:
+        """Return points `at` (..., 2) of the sole's frame in the world (..., 2) [m]."""
+        c, s = math.cos(self.yaw), math.sin(self.yaw)
+        return np.asarray(at) @ np.array([[c, s], [-s, c]]) + (self.x, self.y)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A number of steps of one kind, each of which moves the place between the feet.
+
+    forward [m] and turn [rad, left positive]: of every step. sideways [m, left positive]: of each
+    step with the foot on that side; the other foot follows.
+    """
+
+    count: int
+    forward: float = 0.0
+    sideways: float = 0.0
+    turn: float = 0.0
+
+    def __post_init__(self):
+        if not (isinstance(self.count, int) and self.count >= 1):
+            raise WalkError(f"{self}: count must be a whole number of steps, at least 1")
+        if not np.isfinite([self.forward, self.sideways, self.turn]).all():
+            raise WalkError(f"{self}: lengths and angles must be finite")
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Steps one after another, left and right alternately; at the end the feet close up."""
+
+    steps: tuple[Steps, ...]
+    first: str = "left"  # the foot that makes the first step
+
+    def __post_init__(self):
+        if self.first not in SIDES:
+            raise WalkError(unknown_name("foot", str(self.first), SIDES))
+
+
+def forward(count: int, length: float) -> Steps:
+    """Return `count` steps forward, each `length` [m] ahead of the other foot."""
+    return Steps(count, forward=length)
+
+
+def backward(count: int, length: float) -> Steps:
+    """Return `count` steps backward, each `length` [m] behind the other foot."""
+    return Steps(count, forward=-length)
+
+
+def sideways(count: int, width: float) -> Steps:
+    """Return `count` steps that open by `width` [m, left positive] and close in turn."""
+    return Steps(count, sideways=width)
+
+
+def turn(count: int, angle: float, length: float = 0.0) -> Steps:
+    """Return `count` steps that each turn by `angle` [rad, left positive] and go `length` [m]."""
+    return Steps(count, forward=length, turn=angle)
+
+
+def in_place(count: int) -> Steps:
+    """Return `count` steps that lift a foot and put it back."""
+    return Steps(count)
+
+
+PATTERNS = {
+    "E5": Walk(
+        (
+            forward(6, 0.20),
+            turn(4, math.radians(12.0)),
+            sideways(2, 0.05),
+            backward(6, 0.12),
+        )
+    ),
+    "stepping": Walk((in_place(10),)),
+    "forward": Walk((forward(9, 0.20),)),
+    "backward": Walk((backward(9, 0.12),)),
+    "sideways": Walk((sideways(10, 0.05),)),
+    "turn": Walk((turn(10, math.radians(12.0)),)),
+}
+
+
+def named_walk(name: str) -> Walk:
+    """Return the walk of PATTERNS called `name`; WalkError names what exists."""
+    if name not in PATTERNS:
+        raise WalkError(unknown_name("walk", name, PATTERNS))
+    return PATTERNS[name]
+
+
+def plan_footsteps(walk: Walk, left: Footstep, right: Footstep, outlines) -> list[Footstep]:
+    """Return the footsteps of `walk` in their order, the last of which closes the feet up.
+
+    left, right: where the soles stand at the start, side by side. outlines: corners of the left
+    and the right sole in their frames, two arrays (k, 2) [m]. Raises WalkError where the foot that
+    moves, or lands, comes nearer than 10 mm to the other one.
+    """
+    half = 0.5 * math.hypot(left.x - right.x, left.y - right.y)
+    x, y, yaw = 0.5 * (left.x + right.x), 0.5 * (left.y + right.y), left.yaw
+    stance = {"left": left, "right": right}
+    outline = dict(zip(SIDES, outlines))
+    side = walk.first
+    footsteps = []
+
+    def put(side: str) -> None:
+        aside = half if side == "left" else -half
+        step = Footstep(side, x - aside * math.sin(yaw), y + aside * math.cos(yaw), yaw)
+        footsteps.append(step)
+        gap = _least_gap(stance[side], step, stance[_other(side)], outline)
+        if gap < _SMALLEST_GAP:
+            raise WalkError(
+                f"step {len(footsteps)}, with the {side} foot, leaves {1e3 * gap:.1f} mm between "
+                f"the soles; at least {1e3 * _SMALLEST_GAP:.0f} mm are needed: make it smaller"
+            )
+        stance[side] = step
+
+    for steps in walk.steps:
+        for _ in range(steps.count):
+            yaw += steps.turn
+            opens = (side == "left") == (steps.sideways > 0.0)
+            aside = steps.sideways if opens else 0.0
+            x += steps.forward * math.cos(yaw) - aside * math.sin(yaw)
+            y += steps.forward * math.sin(yaw) + aside * math.cos(yaw)
+            put(side)
+            side = _other(side)
+    before = stance[side]
+    put(side)
+    if np.abs(np.subtract(before[1:], stance[side][1:])).max() < _SAME:
+        footsteps.pop()  # they already were side by side
+    return footsteps
+
+
+def _other(side: str) -> str:
+    return SIDES[1 - SIDES.index(side)]
+
+
+def _least_gap(start: Footstep, goal: Footstep, standing: Footstep, outline) -> float:
+    """Return the least gap between the soles while one goes straight from `start` to `goal` [m]."""
+    fixed = standing.point(outline[standing.side])
+    gaps = []
+    for part in np.linspace(0.0, 1.0, _LOOKS):
+        pose = np.add(start[1:], part * np.subtract(goal[1:], start[1:]))
+        gaps.append(gap_between(Footstep(goal.side, *pose).point(outline[goal.side]), fixed))
+    return min(gaps)

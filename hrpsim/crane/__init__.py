@@ -1,0 +1,4 @@
+"""The crane game: control, player, score, scripts, its page and its joystick.
+
+Imports control, world, the viewer and, for the joystick and the node, ros.
+"""

@@ -1,0 +1,107 @@
+"""A film strip of a robot: outlines of what its description draws, posture after posture."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from lxml import etree
+from scipy.spatial import ConvexHull
+
+from hrpsim import Model, link_pose
+from hrpsim.model.shapes.placement import from_origin
+
+_TURN = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
+_CIRCLE = np.column_stack([np.cos(_TURN), np.sin(_TURN), np.zeros(len(_TURN))])
+_CORNERS = 0.5 * np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
+_EDGE, _GREY = "#2b2f38", "#cfd3da"
+
+
+class _Part(NamedTuple):
+    link: str
+    points: np.ndarray  # in the link's frame, their convex hull is the part (k, 3)
+    colour: tuple[float, ...] | str
+
+
+def draw_film_strip(axes, model: Model, frames, labels, view, *, spacing: float = 0.8) -> None:
+    """Draw configurations `frames` (k, nq) beside each other on a floor at height 0.
+
+    view: horizontal direction (2,) in the world that points to the right in the picture. The base
+    of each robot stands `spacing` [m] to the right of the one before. Meshes are left out.
+    """
+    parts = Parts(model)
+    right = np.array([*view, 0.0]) / np.linalg.norm(view)
+    for k, (q, label) in enumerate(zip(frames, labels)):
+        draw_solids(axes, parts.placed(q), right, k * spacing - q[:3] @ right)
+        axes.text(k * spacing, 1.66, label, ha="center", fontsize=8)
+    axes.axhline(0.0, color=_EDGE, lw=1.0)
+    axes.set_xlim(-0.75 * spacing, (len(frames) - 0.25) * spacing)
+    axes.set_ylim(-0.1, 1.8)
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+
+
+class Parts:
+    """The boxes, cylinders and spheres that a description draws; meshes are left out."""
+
+    def __init__(self, model: Model):
+        self._model = model
+        self._parts = _parts(model)
+
+    def placed(self, q) -> list[tuple[np.ndarray, tuple[float, ...] | str]]:
+        """Return points (k, 3) [m] whose convex hull is a part, and its colour, of all parts."""
+        poses = {link: link_pose(self._model, q, link) for link in {p.link for p in self._parts}}
+        return [(poses[k][0] + points @ poses[k][1].T, c) for k, points, c in self._parts]
+
+
+def draw_solids(axes, solids, right: np.ndarray, shift: float) -> None:
+    """Draw outlines of convex `solids`, as `Parts.placed` returns them, the farthest first.
+
+    right: horizontal direction (3,) that points to the right; `shift` [m] moves all of it there.
+    """
+    away = np.cross((0.0, 0.0, 1.0), right)
+    for points, colour in sorted(solids, key=lambda item: -(item[0] @ away).mean()):
+        flat = np.column_stack([points @ right + shift, points[:, 2]])
+        outline = flat[ConvexHull(flat).vertices]
+        axes.fill(*outline.T, facecolor=colour, edgecolor=_EDGE, lw=0.4, zorder=2)
+
+
+def _parts(model: Model) -> list[_Part]:
+    """Return the boxes, cylinders and spheres that the description draws."""
+    tree = etree.fromstring(model.urdf.encode())
+    colours = {
+        material.get("name"): tuple(map(float, material.find("color").get("rgba").split()))
+        for material in tree.iter("material")
+        if material.find("color") is not None
+    }
+    parts = []
+    for link in tree.findall("link"):
+        for visual in link.findall("visual"):
+            points = _points(visual.find("geometry"))
+            if points is None:
+                continue
+            origin = visual.find("origin")
+            if origin is not None:
+                xyz, rpy = (
+                    [float(x) for x in origin.get(name, "0 0 0").split()] for name in ("xyz", "rpy")
+                )
+                place = from_origin(xyz, rpy)
+                points = place.p + points @ place.R.T
+            material = visual.find("material")
+            name = material.get("name") if material is not None else None
+            parts.append(_Part(link.get("name"), points, colours.get(name, _GREY)))
+    return parts
+
+
+def _points(geometry) -> np.ndarray | None:
+    """Return points (k, 3) whose convex hull is the geometry; None for a mesh."""
+    shape = geometry[0]
+    if shape.tag == "box":
+        return _CORNERS * [float(x) for x in shape.get("size").split()]
+    if shape.tag == "cylinder":
+        ring, half = float(shape.get("radius")) * _CIRCLE, 0.5 * float(shape.get("length"))
+        return np.concatenate([ring + (0.0, 0.0, half), ring - (0.0, 0.0, half)])
+    if shape.tag == "sphere":
+        ring = float(shape.get("radius")) * _CIRCLE
+        return np.concatenate([np.roll(ring, k, axis=1) for k in range(3)])
+    return None

@@ -1,0 +1,137 @@
+"""What is shown of experiments: aligned text, markdown, or data for JSON."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from hrpsim.experiments.framework.experiment import Row, Value
+from hrpsim.experiments.framework.runner import Outcome
+
+_COLUMNS = ("", "unit", "source", "analytic", "ours", "peer", "target", "met")
+_SAYS = {True: "yes", False: "NO", None: ""}
+
+
+def shown(value: Value) -> str:
+    """Return a value as text: five digits, three where it is tiny or huge, "-" for none."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool) or not isinstance(value, float):
+        return str(value)
+    if value != 0.0 and math.isfinite(value) and not 1e-3 <= abs(value) < 1e6:
+        return f"{value:.2e}"
+    return f"{value:.5g}"
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    values = (row.source, row.analytic, row.ours, row.peer)
+    target = row.target.text if row.target else ""
+    return (row.what, row.unit or "-", *map(shown, values), target, _SAYS[row.met])
+
+
+def _heading(outcome: Outcome) -> str:
+    return f"{outcome.experiment.name}: {outcome.experiment.title}"
+
+
+def _verdict(outcome: Outcome) -> str:
+    if outcome.error:
+        return f"failed: {outcome.error}"
+    judged = [row for row in outcome.result.rows if row.target]
+    missed = sum(not row.met for row in judged)
+    return f"{len(judged) - missed} of {len(judged)} targets met, {outcome.seconds:.1f} s"
+
+
+def as_text(outcome: Outcome) -> str:
+    """Return an aligned table with its notes, for a terminal."""
+    lines = [_heading(outcome), f"  source: {outcome.experiment.source}"]
+    lines.append(f"  peer:   {outcome.result.peer}")
+    table = [_COLUMNS, *map(_cells, outcome.result.rows)]
+    widths = [max(len(cells[k]) for cells in table) for k in range(len(_COLUMNS))]
+    for cells in table:
+        padded = [
+            cell.rjust(width) if 2 <= k <= 5 else cell.ljust(width)
+            for k, (cell, width) in enumerate(zip(cells, widths))
+        ]
+        lines.append("  " + "  ".join(padded).rstrip())
+    lines += [f"  note: {note}" for note in outcome.result.notes]
+    if outcome.figure:
+        lines.append(f"  figure: {outcome.figure}")
+    lines.append(f"  {_verdict(outcome)}")
+    return "\n".join(lines)
+
+
+def as_markdown(outcome: Outcome, folder: Path) -> str:
+    """Return a section of a page that lies in `folder`, from where its figure is linked."""
+    lines = [f"### {_heading(outcome)}", ""]
+    lines.append(f"Source: {outcome.experiment.source}. Peer: {outcome.result.peer}.")
+    lines += ["", f"| {' | '.join(_COLUMNS)} |", "| --- " * len(_COLUMNS) + "|"]
+    for row in outcome.result.rows:
+        cells = [cell.replace("|", r"\|") for cell in _cells(row)]
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", *(f"- {note}" for note in outcome.result.notes)]
+    if outcome.figure:
+        link = Path(os.path.relpath(outcome.figure, folder)).as_posix()
+        lines += ["", f"![{_heading(outcome)}]({link})"]
+    return "\n".join([*lines, "", f"{_verdict(outcome)}.", ""])
+
+
+def as_data(outcomes: list[Outcome]) -> dict[str, Any]:
+    """Return what --json prints: met, versions, and each experiment with its rows."""
+    return {
+        "met": all(outcome.met for outcome in outcomes),
+        "versions": versions(),
+        "experiments": [_experiment_data(outcome) for outcome in outcomes],
+    }
+
+
+def _experiment_data(outcome: Outcome) -> dict[str, Any]:
+    experiment, result = outcome.experiment, outcome.result
+    return {
+        "name": experiment.name,
+        "title": experiment.title,
+        "source": experiment.source,
+        "peer": result.peer,
+        "met": outcome.met,
+        "error": outcome.error or None,
+        "seconds": round(outcome.seconds, 3),
+        "figure": str(outcome.figure) if outcome.figure else None,
+        "notes": result.notes,
+        "rows": [_row_data(row) for row in result.rows],
+    }
+
+
+def _row_data(row: Row) -> dict[str, Any]:
+    return {
+        "what": row.what,
+        "unit": row.unit,
+        "source": _plain(row.source),
+        "analytic": _plain(row.analytic),
+        "ours": _plain(row.ours),
+        "peer": _plain(row.peer),
+        "target": row.target.text if row.target else None,
+        "met": row.met,
+    }
+
+
+def _plain(value: Value) -> Value:
+    """Return a value that JSON has: what is not finite becomes text, numpy's numbers Python's."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    return float(value) if math.isfinite(value) else str(float(value))
+
+
+def versions() -> dict[str, str | None]:
+    """Return the versions of what took part; None for what is not installed."""
+    found: dict[str, str | None] = {"python": platform.python_version()}
+    for name in ("hrpsim", "numba", "numpy", "mujoco", "matplotlib"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = None
+    return found

@@ -1,0 +1,37 @@
+"""What `hrpsim reproduce` does: run, print, write, and say by the exit status how it went."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from hrpsim.experiments.framework.experiment import Options
+from hrpsim.experiments.framework.registry import find
+from hrpsim.experiments.framework.report import as_data, as_markdown, as_text
+from hrpsim.experiments.framework.runner import run_all
+
+
+def reproduce(
+    names: list[str],
+    folder: Path,
+    *,
+    quick: bool = False,
+    as_json: bool = False,
+    markdown: Path | None = None,
+) -> int:
+    """Run the experiments `names`; return 0 if every target is met, else 1.
+
+    Figures go to `folder`. The tables go to standard output, or JSON does; `markdown` also
+    receives them as a page. Raises HrpsimError for an unknown name, before anything runs.
+    """
+    outcomes = []
+    for outcome in run_all(find(names), Options(quick=quick), folder):
+        outcomes.append(outcome)
+        print(as_text(outcome), end="\n\n", flush=True, file=sys.stderr if as_json else sys.stdout)
+    if as_json:
+        print(json.dumps(as_data(outcomes), indent=2))
+    if markdown is not None:
+        markdown.parent.mkdir(parents=True, exist_ok=True)
+        markdown.write_text("\n".join(as_markdown(o, markdown.parent) for o in outcomes))
+    return 0 if all(outcome.met for outcome in outcomes) else 1

@@ -1,0 +1,62 @@
+"""Runs experiments one after the other, and saves their figures."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from hrpsim.errors import HrpsimError
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One experiment's run: its result, or the error that ended it; the figure, if there is one."""
+
+    experiment: Experiment
+    result: Result
+    seconds: float
+    figure: Path | None = None
+    error: str = ""
+
+    @property
+    def met(self) -> bool:
+        """Whether it ran to its end and missed no target."""
+        return not self.error and self.result.met
+
+
+def run_all(experiments: list[Experiment], options: Options, folder: Path) -> Iterator[Outcome]:
+    """Run experiments in turn, figures into `folder`; one that fails ends only itself."""
+    for experiment in experiments:
+        begin = time.perf_counter()
+        try:
+            result = experiment.run(options)
+        except HrpsimError as error:
+            took = time.perf_counter() - begin
+            yield Outcome(experiment, Result(), took, error=f"{type(error).__name__}: {error}")
+            continue
+        took = time.perf_counter() - begin
+        yield Outcome(experiment, result, took, save_figure(experiment, result, folder))
+
+
+def save_figure(experiment: Experiment, result: Result, folder: Path) -> Path | None:
+    """Draw the figure to folder/e7.png; return its path, or None without matplotlib."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        result.notes.append("no figure: matplotlib is not installed (pip install hrpsim[plot])")
+        return None
+    figure = Figure(figsize=(9.0, 4.2), dpi=100, layout="constrained")
+    FigureCanvasAgg(figure)
+    experiment.draw(result, figure)
+    for axes in figure.axes:
+        axes.grid(color="#e3e5e8", lw=0.8)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    path = folder / f"{experiment.name.lower()}.png"
+    folder.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Software": None})
+    return path

@@ -1,0 +1,4 @@
+"""Robots and bodies that several experiments use.
+
+Imports framework/.
+"""

@@ -1,0 +1,145 @@
+"""E10's concave solids: a girder that hangs on the pads, a heart gripped at notch and tip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hrpsim import Box
+from hrpsim.crane import scene as scene
+from hrpsim.crane.scene import CraneScene, Load, Watched, slip_between
+from hrpsim.crane.script import Go, Grip, Wait
+from hrpsim.experiments.framework.experiment import Result, Row, at_most, equal_to, near
+from hrpsim.experiments.scenes.girder import FLANGE, HEIGHT, SLOT, girder
+from hrpsim.experiments.scenes.heart import heart
+
+MASS = 0.3  # of each of them [kg]
+SLIPPERY = 0.05  # friction with which the pads cannot carry the girder
+GIRDER_GRIP = 6.0  # [N]
+GIRDER_LENGTH = 0.040  # [m]
+PAD_HEIGHT = 0.050  # [m]
+PLAY = 0.5 * (SLOT - PAD_HEIGHT)  # how far the girder sinks until its flange lies on the pads
+FRICTION_SHARE = 2.0 * SLIPPERY * GIRDER_GRIP / (MASS * scene.GRAVITY)  # most, of its weight
+UNIT, THICKNESS = 3.5e-3, 0.050  # of the heart [m]
+HEART_GRIP = scene.SAFETY * MASS * scene.GRAVITY / (2.0 * scene.FRICTION)  # [N]
+_LOWEST, _LIFTED = 0.03, 0.12  # heights of the pads [m]
+_LEFT_ALONE = 1.0  # how long what stays on the table is waited for [s]
+_LEVEL = 0.9  # least vertical part of the unit normal of a contact that carries
+_SLANTED = 0.1  # least part along x of that of a contact with a wall of the notch
+
+
+@dataclass
+class Hooked:
+    """What became of a solid that was gripped, lifted and held.
+
+    lifted: how far it rose [m]. below: how far its middle is below that of the pads [m].
+    lift_slip: what it slipped in the claws on the way up [m]. carried: force of the pads under its
+    level faces [N]. walls: on how many sides of the left pad slanted faces press on it.
+    posture: configurations of crane and load at the end.
+    """
+
+    lifted: float
+    below: float
+    lift_slip: float
+    held: Watched
+    carried: float
+    walls: int
+    posture: tuple[np.ndarray, np.ndarray]
+
+
+def play(time_step: float, load: Load, grip: float, friction: float, duration: float) -> Hooked:
+    """Grip a solid at its middle, lift it and hold it for `duration` [s]."""
+    low, start = max(load.position[2], _LOWEST), load.position[2]
+    moves = [
+        Grip(False, 1.5),
+        Go((0.0, 0.0, low)),
+        Grip(True, 3.0),
+        Wait(0.5),
+        Go((0.0, 0.0, _LIFTED)),
+        Wait(duration),
+    ]
+    run = CraneScene(time_step, moves, load, grip, friction)
+    run.play_until(4)
+    gripped = run.corners()
+    run.play_until(5)
+    lift_slip = slip_between(gripped, run.corners())
+    held = run.watch_until(len(moves))
+    height = float(run.box.position[2])
+    pads = float(run.robot.link_pose(scene.CLAWS[0])[0][2])
+    pressing = [c for c in run.world.contacts if c.a[1] in scene.CLAWS and c.force.any()]
+    slants = [c.normal[0] for c in pressing if c.a[1] == scene.CLAWS[0]]
+    return Hooked(
+        lifted=height - start,
+        below=pads - height,
+        lift_slip=lift_slip,
+        held=held,
+        carried=-sum(float(c.force[2]) for c in pressing if c.normal[2] < -_LEVEL),
+        walls=len({np.sign(x) for x in slants if abs(x) > _SLANTED}),
+        posture=run.posture(),
+    )
+
+
+def heart_load() -> Load:
+    """Return the heart, flat on the table, the middle between notch and tip under the hand."""
+    shape = heart(UNIT, THICKNESS)
+    notch, tip = shape.vertices[0], shape.vertices[24]
+    return Load("heart", shape, MASS, (0.0, -0.5 * (notch[1] + tip[1]), 0.5 * THICKNESS))
+
+
+def girder_load() -> Load:
+    """Return the girder, upright."""
+    return Load("girder", girder(GIRDER_LENGTH), MASS, (0.0, 0.0, 0.5 * HEIGHT))
+
+
+def block_load() -> Load:
+    """Return the box of the girder's outline."""
+    lengths = (GIRDER_LENGTH, FLANGE, HEIGHT)
+    return Load("box", Box(lengths), MASS, (0.0, 0.0, 0.5 * HEIGHT))
+
+
+def add(result: Result, rate: int, duration: float) -> None:
+    """Add the rows of one step length, both held for `duration` [s], slips and postures."""
+    step, case = 1.0 / rate, f"dt 1/{rate} s"
+    hung = play(step, girder_load(), GIRDER_GRIP, SLIPPERY, duration)
+    left = play(step, block_load(), GIRDER_GRIP, SLIPPERY, _LEFT_ALONE)
+    held = play(step, heart_load(), HEART_GRIP, scene.FRICTION, duration)
+    result.rows += [*_girder_rows(case, hung, left), *_heart_rows(case, held)]
+    result.data["held"]["girder", rate] = hung.held
+    result.data["held"]["heart", rate] = held.held
+    result.data["hooked"] = {"girder": hung.posture, "heart": held.posture}
+
+
+def slip_row(case: str, how: str, held: Watched) -> Row:
+    """Return the row that says how far what was held slipped at most."""
+    what = f"{case}: {how}: largest slip in {held.times[-1]:.0f} s of holding"
+    largest = float(held.slips.max())
+    return Row(what, "m", largest, at_most(scene.LARGEST_SLIP), analytic=0.0)
+
+
+def _girder_rows(case: str, hung: Hooked, left: Hooked) -> list[Row]:
+    sinks = f"{case}: girder, friction {SLIPPERY:g}: its middle hangs below the pads' by"
+    alike = f"{case}: a box of the girder's outline, gripped alike, is lifted by"
+    share = hung.carried / (MASS * scene.GRAVITY)
+    return [
+        slip_row(case, "girder hung by its flange", hung.held),
+        Row(sinks, "m", hung.below, near(PLAY, absolute=1e-4), analytic=PLAY),
+        Row(
+            f"{case}: girder: share of its weight that the flange carries",
+            "",
+            share,
+            near(1.0, absolute=round(FRICTION_SHARE, 3)),
+        ),
+        Row(alike, "m", left.lifted, near(0.0, absolute=1e-4), analytic=0.0),
+    ]
+
+
+def _heart_rows(case: str, held: Hooked) -> list[Row]:
+    slip, rose = at_most(scene.LARGEST_SLIP), near(_LIFTED - _LOWEST, absolute=2e-4)
+    walls = f"{case}: heart: walls of the notch that press on the pad"
+    return [
+        slip_row(case, "heart held by notch and tip", held.held),
+        Row(f"{case}: heart: slip while it is lifted", "m", held.lift_slip, slip),
+        Row(f"{case}: heart is lifted by", "m", held.lifted, rose),
+        Row(walls, "", held.walls, equal_to(2)),
+    ]

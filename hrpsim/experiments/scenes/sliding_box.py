@@ -1,0 +1,69 @@
+"""The thesis's sliding box, for E7 and E8: 1 kg on a horizontal plane, mu = 0.5, g = 9.8 m/s^2.
+
+The thesis does not say how large its box is; this one is 0.4 x 0.4 x 0.1 m.
+"""
+
+from __future__ import annotations
+
+from hrpsim import Box, World
+from hrpsim.world.objects.body import Body
+
+GRAVITY = 9.8
+FRICTION = 0.5
+MASS = 1.0
+SIZE = (0.4, 0.4, 0.1)
+
+# how our worlds solve it: arguments of `table`
+MODELS = {
+    "rk4": {"integrator": "rk4"},
+    "semi_implicit": {"integrator": "semi_implicit"},
+    "penalty": {"integrator": "semi_implicit", "solver": "penalty"},
+}
+
+_MJCF = """<mujoco>
+  <option timestep="{time_step}" gravity="0 0 -{gravity}" cone="{cone}" integrator="implicitfast"
+          impratio="{impratio}"/>
+  <default><geom friction="{friction} 0 0" condim="3"/></default>
+  <worldbody>
+    <geom type="plane" size="0 0 1"/>
+    <body name="box" pos="0 0 {height}"><freejoint/>
+      <geom type="box" size="{half}" mass="{mass}"/></body>
+  </worldbody>
+</mujoco>"""
+
+
+def table(time_step: float, integrator: str = "semi_implicit", **options) -> World:
+    """Return a world with the plane, on which boxes of `box_on` slide with friction 0.5."""
+    world = World(time_step, gravity=(0.0, 0.0, -GRAVITY), integrator=integrator, **options)
+    world.set_friction("table", "box", static=FRICTION)
+    world.add_ground(material="table")
+    return world
+
+
+def box_on(world: World, speed: float = 0.0, position=(0.0, 0.0)) -> Body:
+    """Put the box on the plane at `position` (2,) [m], moving along x with `speed` [m/s]."""
+    return world.add_body(
+        Box(SIZE),
+        MASS,
+        position=(*position, SIZE[2] / 2),
+        velocity=(speed, 0.0, 0.0),
+        material="box",
+    )
+
+
+def mujoco_box(mujoco, time_step: float, speed: float = 0.0, cone="elliptic", impratio=1.0):
+    """Return (MjModel, MjData) of the same box and plane; contact stiffness as MuJoCo has it."""
+    text = _MJCF.format(
+        time_step=time_step,
+        gravity=GRAVITY,
+        friction=FRICTION,
+        mass=MASS,
+        cone=cone,
+        impratio=impratio,
+        height=SIZE[2] / 2,
+        half=" ".join(str(side / 2) for side in SIZE),
+    )
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    data.qvel[0] = speed
+    return model, data

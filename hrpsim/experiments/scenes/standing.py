@@ -1,0 +1,120 @@
+"""hrp2_like at half-sitting on soles of many boxes, in our world and in MuJoCo."""
+
+from __future__ import annotations
+
+import copy
+import re
+
+import numpy as np
+from lxml import etree
+
+from hrpsim import Model, World, load_model
+from hrpsim.resources import share_path
+from hrpsim.world.objects.robot import Robot
+
+HALF_SITTING = {2: -0.4538, 3: 0.8727, 4: -0.4189}  # leg joints [rad]
+WAIST_HEIGHT = 0.6487
+FRICTION = 0.8
+GRIDS = {8: (1, 1), 16: (2, 1), 32: (2, 2), 64: (4, 2), 128: (4, 4)}  # boxes of a sole
+_FILLED = 0.9  # how much of its cell of the sole a box takes, along each side
+
+
+def humanoid(points: int = 8, bush: bool = True) -> Model:
+    """Return hrp2_like whose soles touch a floor in `points` points, of both feet together."""
+    urdf = load_model(
+        share_path("urdf/hrp2_like.urdf.xacro"), xacro_arguments={"bush": str(bush).lower()}
+    ).urdf
+    tree = etree.fromstring(urdf.encode())
+    for side in "LR":
+        _split_sole(tree.find(f"link[@name='{side}LEG_SOLE']"), GRIDS[points])
+    return load_model(etree.tostring(tree, encoding="unicode"))
+
+
+def _split_sole(link, grid: tuple[int, int]) -> None:
+    """Replace the one collision box of a sole by a grid of boxes with gaps between them."""
+    if grid == (1, 1):
+        return
+    sole = link.find("collision")
+    size = np.array(sole.find("geometry/box").get("size").split(), dtype=float)
+    centre = np.array(sole.find("origin").get("xyz").split(), dtype=float)
+    cell = size[:2] / grid
+    link.remove(sole)
+    for i in range(grid[0]):
+        for j in range(grid[1]):
+            part = copy.deepcopy(sole)
+            part.set("name", f"{link.get('name')}_{i}_{j}")
+            at = centre[:2] - size[:2] / 2 + (np.array([i, j]) + 0.5) * cell
+            part.find("origin").set("xyz", f"{at[0]:.9g} {at[1]:.9g} {centre[2]:.9g}")
+            x, y = _FILLED * cell
+            part.find("geometry/box").set("size", f"{x:.9g} {y:.9g} {size[2]:.9g}")
+            link.append(part)
+
+
+def half_sitting(model: Model) -> np.ndarray:
+    """Return the configuration (nq,) with bent knees and soles on the floor."""
+    q = model.neutral()
+    q[2] = WAIST_HEIGHT
+    for side in "RL":
+        for number, angle in HALF_SITTING.items():
+            q[model.joint(f"{side}LEG_JOINT{number}").q_index] = angle
+    return q
+
+
+def our_standing(model: Model, **options) -> tuple[World, Robot]:
+    """Return (world, robot) at rest under the gains of the description; options of World."""
+    world = World(**options)
+    world.add_ground()
+    robot = world.add_robot(model, q=half_sitting(model))
+    world.settle()
+    return world, robot
+
+
+def mujoco_standing(mujoco, model: Model, q: np.ndarray, time_step: float = 1e-3):
+    """Return (MjModel, MjData) of the same robot and gains at `q`; friction as World's default."""
+    spec = mujoco.MjSpec.from_string(_urdf_for_mujoco(model))
+    for geom in spec.geoms:
+        geom.contype, geom.conaffinity = 0, 1
+        geom.condim, geom.friction[0] = 3, FRICTION
+    floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1])
+    floor.contype, floor.conaffinity, floor.condim, floor.friction[0] = 1, 0, 3, FRICTION
+    system = model.system
+    for joint in spec.joints:
+        if joint.type == mujoco.mjtJoint.mjJNT_FREE:
+            continue
+        k = model.joint(joint.name).v_index
+        joint.armature = system.rotor_inertia[k]
+        joint.damping[0] = system.damping[k]
+        joint.stiffness[0] = system.stiffness[k]
+        kp, kd = model.gains.get(joint.name, (0.0, 0.0))
+        if kp > 0.0:
+            actuator = spec.add_actuator(name=joint.name, target=joint.name)
+            actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
+            actuator.set_to_position(kp=kp, kv=kd)
+    mj_model = spec.compile()
+    mj_model.opt.timestep = time_step
+    mj_model.opt.gravity[:] = (0.0, 0.0, -9.80665)
+    mj_model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    mj_model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    data = mujoco.MjData(mj_model)
+    data.qpos[:3] = q[:3]
+    data.qpos[3:7] = q[[6, 3, 4, 5]]
+    for k in range(1, mj_model.njnt):
+        name = mj_model.joint(k).name
+        data.joint(name).qpos[:] = q[model.joint(name).q_index]
+    for k in range(mj_model.nu):
+        data.ctrl[k] = q[model.joint(mj_model.actuator(k).name).q_index]
+    mujoco.mj_forward(mj_model, data)
+    return mj_model, data
+
+
+def _urdf_for_mujoco(model: Model) -> str:
+    """Return the robot's URDF on a free joint, without what MuJoCo does not read."""
+    urdf = re.sub(
+        r"<hrpsim\b.*?</hrpsim>|<ros2_control\b.*?</ros2_control>", "", model.urdf, flags=re.S
+    )
+    return urdf.replace(
+        "</robot>",
+        '<mujoco><compiler fusestatic="true" discardvisual="true" strippath="false"/></mujoco>'
+        '<link name="mujoco_world"/><joint name="mujoco_root" type="floating">'
+        f'<parent link="mujoco_world"/><child link="{model.base_link}"/></joint></robot>',
+    )

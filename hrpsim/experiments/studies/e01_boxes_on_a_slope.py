@@ -1,0 +1,205 @@
+"""E1: a hundred boxes dropped on a slope come to rest, touching each other and not sinking in."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row, at_most, below
+from hrpsim.experiments.framework.peers import mujoco_module, peer_name
+from hrpsim.experiments.scenes import pile
+
+REST = 1e-6  # [J]
+DEEPEST = 1e-3  # [m]
+LOOK = 10  # steps between looks
+SIDES = [[-1, -1], [1, -1], [1, 1], [-1, 1]]
+
+
+class Drop:
+    """One engine's drop: `energy`, `depth` and `cost` at each look, and how it ended."""
+
+    def __init__(self, duration: float, step, boxes):
+        """Call `step(n)` until `duration` [s]; `boxes()` says where they are."""
+        looks = round(duration / pile.TIME_STEP / LOOK)
+        self.time = np.arange(1, looks + 1) * LOOK * pile.TIME_STEP
+        self.energy, self.depth, self.cost = np.zeros(looks), np.zeros(looks), np.zeros(looks)
+        for k in range(looks):
+            begin = time.process_time()
+            step(LOOK)
+            self.cost[k] = (time.process_time() - begin) / LOOK * 1e6
+            self.end = boxes()
+            self.energy[k] = pile.kinetic_energy(self.end)
+            self.depth[k] = pile.depth_below_slope(self.end)
+
+    @property
+    def rest(self) -> float | None:
+        """When the kinetic energy fell below the bound for good [s], or None."""
+        moving = np.flatnonzero(self.energy >= REST)
+        if len(moving) == 0:
+            return 0.0
+        return float(self.time[moving[-1] + 1]) if moving[-1] + 1 < len(self.time) else None
+
+    def median_cost(self, begin: float, end: float) -> float:
+        """Return the median [us] of a step between two times [s]."""
+        return float(np.median(self.cost[(self.time > begin) & (self.time <= end)]))
+
+
+def our_drop(start: pile.Boxes, model: str, duration: float):
+    """Return (drop, world) of ours: an integrator, iterative contacts; or penalty contacts."""
+    if model == "penalty":
+        world = pile.our_world(start, "semi_implicit", "penalty")
+    else:
+        world = pile.our_world(start, model)
+    kept = world.snapshot()
+    world.step()
+    world.restore(kept)
+    return Drop(duration, world.step, lambda: pile.our_boxes(world, start)), world
+
+
+def mujoco_drop(mujoco, start: pile.Boxes, duration: float):
+    """Return (drop, MjData) of MuJoCo's."""
+    model, data = pile.mujoco_pile(mujoco, start)
+    return Drop(
+        duration,
+        lambda n: mujoco.mj_step(model, data, nstep=n),
+        lambda: pile.mujoco_boxes(data, start),
+    ), data
+
+
+def run(options: Options) -> Result:
+    """Drop the boxes with each integrator, and MuJoCo's."""
+    mujoco = mujoco_module()
+    count, duration = (25, 2.0) if options.quick else (100, 4.0)
+    result = Result(peer=peer_name(mujoco, "Newton, elliptic cone, default contacts"))
+    start = pile.dropped(count)
+    other, data = mujoco_drop(mujoco, start, duration) if mujoco else (None, None)
+    drops = {}
+    models = ("semi_implicit", "penalty")
+    for integrator in models if options.quick else (*models, "rk4"):
+        ours, world = our_drop(start, integrator, duration)
+        drops["hrpsim " + integrator] = ours
+        result.rows += _rows(integrator, duration, ours, other)
+        result.rows.append(
+            Row(
+                f"{integrator}: contact points at the end",
+                "",
+                world.stats.contact_count,
+                peer=data and int(data.ncon),
+            )
+        )
+        if mujoco:
+            result.rows.append(
+                Row(
+                    f"{integrator}: deepest overlap of any two at the end, as mujoco finds it",
+                    "m",
+                    pile.overlap(mujoco, ours.end),
+                    analytic=0.0,
+                    peer=pile.overlap(mujoco, other.end),
+                )
+            )
+    if other:
+        drops["mujoco"] = other
+    result.data = {"drops": drops}
+    result.notes += [
+        "the paper prints a picture, no measures: "
+        + " ".join(pile.__doc__.split("Here: ")[1].split()),
+        "a heap on penalty contacts trembles: points at the maximum extension of their springs go "
+        "between spring and constraint and let go of their anchors; its energy has no target",
+        "a box that is held at two points alone turns about the line through them for ever: point "
+        "contacts have no friction of torsion, and the step takes no energy",
+        "boxes that jump the fence come to rest on the open slope below it",
+        f"{count} boxes; depth is that of the lowest corner of any box, looked at every 10 ms; "
+        "a step's time is processor time",
+    ]
+    return result
+
+
+def _rows(name: str, duration: float, ours: Drop, other: Drop | None) -> list[Row]:
+    late = duration - 0.5
+    return [
+        Row(
+            f"{name}: deepest corner below the slope, at any time",
+            "m",
+            float(ours.depth.max()),
+            at_most(DEEPEST),
+            analytic=0.0,
+            peer=other and float(other.depth.max()),
+        ),
+        Row(
+            f"{name}: deepest corner below the slope, at the end",
+            "m",
+            float(ours.depth[-1]),
+            at_most(DEEPEST),
+            analytic=0.0,
+            peer=other and float(other.depth[-1]),
+        ),
+        Row(
+            f"{name}: kinetic energy after {duration:g} s",
+            "J",
+            float(ours.energy[-1]),
+            below(REST) if name != "penalty" else None,
+            analytic=0.0,
+            peer=other and float(other.energy[-1]),
+        ),
+        Row(
+            f"{name}: kinetic energy below 1e-6 J for good from",
+            "s",
+            ours.rest,
+            peer=other and (other.rest if other.rest is not None else "never"),
+        ),
+        Row(
+            f"{name}: a step, falling and colliding (0.4 to 1.2 s)",
+            "us",
+            ours.median_cost(0.4, 1.2),
+            peer=other and other.median_cost(0.4, 1.2),
+        ),
+        Row(
+            f"{name}: a step, last half second",
+            "us",
+            ours.median_cost(late, duration),
+            peer=other and other.median_cost(late, duration),
+        ),
+    ]
+
+
+def draw(result: Result, figure) -> None:
+    """The heap at the end from its side on the left, kinetic energy over time on the right."""
+    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    drops = result.data["drops"]
+    name, first = next(iter(drops.items()))
+    _draw_heap(left, first.end)
+    left.set(title=f"The heap at the end, {name}", xlabel="x [m]", ylabel="z [m]", aspect="equal")
+    left.set(xlim=(-0.9, 1.6), ylim=(-0.6, 0.7))
+    for name, drop in drops.items():
+        right.semilogy(drop.time, drop.energy + 1e-30, lw=1.2, label=name)
+    right.axhline(REST, color="black", lw=0.8, ls="--", label="target")
+    right.set(title="Kinetic energy of all boxes", xlabel="time [s]", ylabel="energy [J]")
+    right.legend(fontsize=7, frameon=False)
+
+
+def _draw_heap(axes, boxes: pile.Boxes) -> None:
+    """Draw outlines seen along y, the far ones first."""
+    for k in np.argsort(-boxes.positions[:, 1]):
+        R = pile.rotation_matrix(boxes.orientations[k])
+        shade = 0.35 + 0.5 * (boxes.positions[k, 1] + 0.8) / 1.6
+        for axis in range(3):
+            others = [i for i in range(3) if i != axis]
+            sign = -1.0 if R[1, axis] > 0.0 else 1.0  # the face that looks at the viewer
+            corners = np.zeros((4, 3))
+            corners[:, axis] = sign
+            corners[:, others] = SIDES
+            face = boxes.positions[k] + corners * boxes.lengths[k] / 2 @ R.T
+            tint = (0.55 + 0.4 * shade * (axis + 1) / 3, 0.7, 0.9 - 0.25 * shade)
+            axes.fill(face[:, 0], face[:, 2], fc=tint, ec="black", lw=0.3)
+    centre, lengths = (np.array(values) for values in pile.FENCES[0])
+    fence = centre[[0, 2]] + np.array(SIDES) * lengths[[0, 2]] / 2
+    fence = np.insert(fence, 1, 0.0, axis=1) @ pile.R_SLOPE.T
+    axes.fill(fence[:, 0], fence[:, 2], fc="none", ec="black", lw=1.2)
+    x = np.array([-3.0, 20.0])
+    axes.plot(x, -np.tan(pile.ANGLE) * x, color="black", lw=1.5)
+
+
+EXPERIMENT = Experiment(
+    "E1", "Boxes dropped on a slope", "extended PGS paper, Fig. 2 and its text", run, draw
+)

@@ -1,0 +1,202 @@
+"""E5: 19 steps in 20 s without and with rubber bushes, without and with a stabiliser."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.control.motion.playback import Playback
+from hrpsim.control.pattern.pattern_quality import pattern_quality
+from hrpsim.control.pattern.walking_pattern import WalkingPattern, walking_pattern
+from hrpsim.control.walk import Walk
+from hrpsim.control.walk_trial import Trial, measured_zmp, walk
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    Target,
+    at_least,
+    at_most,
+    equal_to,
+)
+from hrpsim.experiments.framework.film_strip import draw_film_strip
+from hrpsim.experiments.scenes.walking_conditions import (
+    BUSH_SETS,
+    Conditions,
+    described,
+    standing_robot,
+)
+from hrpsim.experiments.studies.walking_robustness import robustness
+
+STEPS = 19
+DURATION = 20.0  # [s]
+SOURCE_FALLS_IN_STEP = 2  # the paper's robot on bushes without a stabiliser (003, section 6)
+# Gains of other published robots, for comparison: every joint alike [Nm/rad, Nms/rad].
+OTHER_GAINS = {
+    "OpenHRP3's SamplePD, 8000/100": (8000.0, 100.0),
+    "hrpsys's SampleRobot, 12000/400": (12000.0, 400.0),
+}
+FILM_FRAMES, FILM_PERIOD = 7, 0.2
+
+
+def run(options: Options) -> Result:
+    """Walk in all three ways; with every set of bushes, and against disturbances."""
+    model = described(Conditions(bush=False))
+    pattern = walking_pattern(model, "E5")
+    result = Result(peer="none")
+    result.rows += _pattern_rows(model, pattern)
+    rigid, bushes = Conditions(bush=False), Conditions()
+    a, b, c = _playback(pattern, rigid), _playback(pattern, bushes), _stabilised(pattern, bushes)
+    result.rows += [
+        Row("(a) no bushes, no stabiliser: steps made", "", a.steps, equal_to(STEPS), STEPS),
+        Row(
+            f"(b) bushes ({BUSH_SETS[0]}), no stabiliser: falls in step",
+            "",
+            _falls_in(b),
+            Target("falls", lambda step: step != "none"),
+            SOURCE_FALLS_IN_STEP,
+        ),
+        Row(
+            f"(c) bushes ({BUSH_SETS[0]}), stabiliser: steps made",
+            "",
+            c.steps,
+            equal_to(STEPS),
+            STEPS,
+        ),
+        *(_tilt_row(f"({name})", trial) for name, trial in (("a", a), ("b", b), ("c", c))),
+        Row("(c) real-time factor, at 1 ms on one core", "", c.real_time_factor, at_least(10.0)),
+    ]
+    for name in BUSH_SETS[1:]:
+        result.rows += _bush_rows(pattern, name)
+    if not options.quick:
+        for name, gains in OTHER_GAINS.items():
+            result.rows += _plain_rows(pattern, name, gains)
+        result.rows += _plain_rows(pattern, "JVRC-1's, 5000/30 to 3000/20", None)
+        result.rows += robustness(pattern)
+    result.notes += [
+        "playback: joint PD with the description's gains (JVRC-1's) on angles, speeds and torques "
+        "of the pattern; the same pattern and gains in all runs",
+        "bush sets: openhrp 1000/25, jaxon 2500/2.5, hrp2_soft 350/10, hrp2_stiff 600/60 Nm/rad "
+        "and Nms/rad in pitch and roll; all are published, none is changed",
+        "the stabiliser measures joint angles, foot forces and the IMU; bushes are not measured",
+        "servos without torques give way under the load, 9 mrad in the hip's roll: (a) then falls "
+        "with JVRC-1's gains, and only servos of at least 12000/400 carry it",
+        "pushes: analytic is what the linear inverted pendulum can take at once without a step",
+    ]
+    result.data.update(model=model, pattern=pattern, trials={"a": a, "b": b, "c": c})
+    return result
+
+
+def _pattern_rows(model, pattern: WalkingPattern) -> list[Row]:
+    quality = pattern_quality(model, pattern)
+    rows = [
+        Row("pattern: steps", "", len(pattern.footsteps), equal_to(STEPS), STEPS),
+        Row("pattern: duration", "s", float(pattern.times[-1]), equal_to(DURATION), DURATION),
+    ]
+    for phase in ("single", "double"):
+        margin = getattr(quality, f"{phase}_support_margin")
+        what = f"pattern: ZMP of the full model inside the {phase} support by"
+        rows.append(Row(what, "m", margin, at_least(0.0)))
+    for what, ratio in (("speed", "speed_ratio"), ("torque", "torque_ratio")):
+        worst = max(quality.joints, key=lambda joint: getattr(joint, ratio))
+        name = f"pattern: greatest {what} by its limit ({worst.name})"
+        rows.append(Row(name, "", getattr(worst, ratio), at_most(1.0)))
+    worst = min((j for j in quality.joints if j.speed_ratio > 0), key=lambda j: j.angle_margin)
+    name = f"pattern: nearest to an angle limit ({worst.name})"
+    return [*rows, Row(name, "rad", worst.angle_margin, at_least(0.0))]
+
+
+def _playback(pattern: WalkingPattern, conditions: Conditions, gains=None, **parameters) -> Trial:
+    robot = standing_robot(conditions)
+    if gains is not None:
+        driven = list(robot.model.gains)
+        robot.set_gains(*gains, names=driven)
+        targets = dict(zip(robot.joint_names, robot.model.neutral()[7:]))
+        targets.update(zip(pattern.sequence.joint_names, pattern.sequence.pos.values[0]))
+        robot.command(positions=[targets[name] for name in driven], names=driven)
+        robot.world.settle()
+    return walk(robot, Playback(pattern.sequence), parameters)
+
+
+def _stabilised(pattern: WalkingPattern, conditions: Conditions) -> Trial:
+    return walk(standing_robot(conditions), Walk(pattern.sequence))
+
+
+def _falls_in(trial: Trial) -> int | str:
+    return "none" if trial.fell_at is None else trial.steps + 1
+
+
+def _tilt_row(what: str, trial: Trial) -> Row:
+    return Row(f"{what} greatest inclination of the trunk", "rad", float(trial.tilt.max()))
+
+
+def _bush_rows(pattern: WalkingPattern, bush_set: str) -> list[Row]:
+    conditions = Conditions(bush_set=bush_set)
+    b, c = _playback(pattern, conditions), _stabilised(pattern, conditions)
+    return [
+        Row(f"(b) bushes ({bush_set}), no stabiliser: falls in step", "", _falls_in(b)),
+        Row(f"(c) bushes ({bush_set}), stabiliser: steps made", "", c.steps),
+        _tilt_row(f"(c) {bush_set}:", c),
+    ]
+
+
+def _plain_rows(pattern: WalkingPattern, name: str, gains) -> list[Row]:
+    """What becomes of (a) and (b) with servos that are fed no torques, and with other gains."""
+    plain = {"feed_forward": False}
+    return [
+        Row(
+            f"({case}) servos without torques, gains of {name}: falls in step",
+            "",
+            _falls_in(_playback(pattern, Conditions(bush=bush), gains, **plain)),
+        )
+        for case, bush in (("a", False), ("b", True))
+    ]
+
+
+def draw(result: Result, figure) -> None:
+    """Inclination and ZMP of the three runs, and a film strip of the fall."""
+    figure.set_size_inches(9.0, 10.0)
+    top, middle, bottom = figure.subplots(3, 1, height_ratios=(1.0, 1.6, 1.5))
+    pattern, trials = result.data["pattern"], result.data["trials"]
+    labels = {
+        "a": "(a) no bushes, no stabiliser",
+        "b": "(b) bushes, no stabiliser",
+        "c": "(c) bushes, stabiliser",
+    }
+    for k, (name, trial) in enumerate(trials.items()):
+        top.plot(trial.times, np.degrees(trial.tilt), color=f"C{k}", lw=1.2, label=labels[name])
+    top.set(xlabel="time [s]", ylabel="inclination [degree]", ylim=(-0.1, 3.0))
+    top.set_xlim(0.0, pattern.times[-1])
+    top.legend(fontsize=8, loc="upper right")
+    _draw_zmp(middle, result, labels)
+    b = trials["b"]
+    last = np.searchsorted(b.times, b.times[-1] - FILM_PERIOD * np.arange(FILM_FRAMES)[::-1])
+    frames = b.q[np.minimum(last, len(b.q) - 1)]
+    view = frames[-1][:2] - frames[0][:2]
+    conditions = described(Conditions())
+    texts = [f"{t:.2f} s" for t in b.times[np.minimum(last, len(b.q) - 1)]]
+    draw_film_strip(bottom, conditions, frames, texts, view, spacing=1.0)
+    bottom.set_title("(b) falls", fontsize=9)
+
+
+def _draw_zmp(axes, result: Result, labels) -> None:
+    """ZMP against its reference, sideways, of the three runs one above the other."""
+    pattern, trials = result.data["pattern"], result.data["trials"]
+    models = {"a": result.data["model"], "b": described(Conditions())}
+    for k, (name, trial) in enumerate(trials.items()):
+        zmp = measured_zmp(models["a" if name == "a" else "b"], trial)
+        shift = 0.5 * (len(trials) - 1 - k)
+        axes.plot(trial.times, zmp[:, 1] + shift, color=f"C{k}", lw=0.9, label=labels[name])
+        axes.plot(pattern.times, pattern.zmp_reference[:, 1] + shift, "k", lw=0.7, alpha=0.7)
+        axes.axhline(shift, color="#c9ccd2", lw=0.6)
+    axes.set(xlabel="time [s]", ylabel="ZMP y [m], each run 0.5 m apart; black: reference")
+    axes.set_xlim(0.0, pattern.times[-1])
+
+
+EXPERIMENT = Experiment(
+    "E5",
+    "Nineteen steps: bushes and stabiliser",
+    "Nakaoka et al., Fig. 6 and text; 003, section 6",
+    run,
+    draw,
+)

@@ -1,0 +1,181 @@
+"""E7: a box thrown along a plane follows x0 + v0 t - mu g t^2 / 2 and stops at v0^2 / (2 mu g).
+
+On the constraint solver's contacts, with two integrators, and on penalty contacts.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row, at_most, near
+from hrpsim.experiments.framework.peers import mujoco_module, peer_name
+from hrpsim.experiments.scenes.sliding_box import (
+    FRICTION,
+    GRAVITY,
+    MODELS,
+    box_on,
+    mujoco_box,
+    table,
+)
+
+# v0 [m/s], steps a second: the thesis's, which stop at the end of a step, and one in its middle
+CASES = ((9.8, 50), (19.6, 50), (29.4, 50), (19.6, 100), (19.6, 200), (9.849, 50))
+QUICK_CASES = (CASES[0], CASES[-1])
+DECELERATION = FRICTION * GRAVITY
+TOLERANCE = 1e-3
+STYLES = {"rk4": "-", "semi_implicit": "--", "penalty": "-.", "mujoco": ":"}
+STEPS_TOLERANCE = 1e-6  # what a box may be off where its steps say [m]
+SLIDING_TOLERANCE = 1e-9  # of the law that a sinking box slides by [m]
+
+
+def stop_distance(speed: float) -> float:
+    """Return v0^2 / (2 mu g) [m] (thesis, eq. 8.2)."""
+    return speed**2 / (2.0 * DECELERATION)
+
+
+def theory(speed: float, time: np.ndarray) -> np.ndarray:
+    """Return x(t) [m] of the thesis's eqs. 8.1 and 8.2, from x0 = 0."""
+    t = np.minimum(time, speed / DECELERATION)
+    return speed * t - 0.5 * DECELERATION * t * t
+
+
+def last_step_excess(speed: float, rate: int) -> float:
+    """Return how far beyond v0^2 / (2 mu g) steps of the trapezoidal rule stop [m].
+
+    They are exact until the speed r that is left is less than mu g dt. The last step stops the
+    box at its end, so carries it by r dt / 2 and not by r^2 / (2 mu g). The excess is at most
+    mu g dt^2 / 8.
+    """
+    left = math.fmod(speed, DECELERATION / rate)
+    return 0.5 * left * (1.0 / rate - left / DECELERATION)
+
+
+def _steps(speed: float, rate: int) -> int:
+    return round(1.25 * speed / DECELERATION * rate)
+
+
+def slide(speed: float, rate: int, model: str) -> np.ndarray:
+    """Return x and z (steps + 1, 2) [m] from the start on; our box, on one of the `MODELS`."""
+    world = table(1.0 / rate, **MODELS[model])
+    box = box_on(world, speed)
+    path = [box.position[[0, 2]]]
+    for _ in range(_steps(speed, rate)):
+        world.step()
+        path.append(box.position[[0, 2]])
+    return np.array(path)
+
+
+def mujoco_slide(mujoco, speed: float, rate: int) -> np.ndarray:
+    """Return x and z (steps + 1, 2) [m] from the start on; MuJoCo's box."""
+    model, data = mujoco_box(mujoco, 1.0 / rate, speed)
+    path = [data.qpos[[0, 2]]]
+    for _ in range(_steps(speed, rate)):
+        mujoco.mj_step(model, data)
+        path.append(data.qpos[[0, 2]])
+    return np.array(path)
+
+
+def run(options: Options) -> Result:
+    """Throw the box in each of the thesis's cases."""
+    mujoco = mujoco_module()
+    result = Result(peer=peer_name(mujoco, "elliptic cone, implicitfast, default contacts"))
+    result.data["paths"] = {}
+    for speed, rate in QUICK_CASES if options.quick else CASES:
+        paths = {name: slide(speed, rate, name) for name in MODELS}
+        if mujoco is not None:
+            paths["mujoco"] = mujoco_slide(mujoco, speed, rate)
+        result.rows += _rows(speed, rate, paths)
+        result.data["paths"][speed, rate] = {name: path[:, 0] for name, path in paths.items()}
+    result.notes += [
+        "the thesis plots its paths and prints no numbers: close to theory, closer at smaller dt",
+        "semi_implicit follows the parabola exactly until the step in which the box stops: with a "
+        "speed r left it ends r (dt - r / (mu g)) / 2 too far, at most mu g dt^2 / 8, and not at "
+        "all where v0 / (mu g dt) is whole, as in the thesis's cases",
+        "penalty: a box that sinks by d presses less by m d'', so friction takes less of its "
+        "speed: it is mu d ahead of the parabola while it slides; spring and damper of the default "
+        "stiffness, 0.5 m / dt^2 for the mass that a corner feels; the box sinks into them at the "
+        "start, and swings about its anchors when it has stopped",
+        "where mujoco's box rises and sinks it hops and tumbles, with its default contacts",
+    ]
+    return result
+
+
+def _rows(speed: float, rate: int, paths: dict) -> list[Row]:
+    """Where the box stops and how far it is from the parabola on its way, for each integrator."""
+    expected, excess = stop_distance(speed), last_step_excess(speed, rate)
+    truth = theory(speed, np.arange(_steps(speed, rate) + 1) / rate)
+    stopped = {name: float(path[-1, 0]) for name, path in paths.items()}
+    off = {name: float(np.abs(path[:, 0] - truth).max()) for name, path in paths.items()}
+    rise = {name: float(np.ptp(path[:, 1])) for name, path in paths.items()}
+    ahead = FRICTION * rise["penalty"] + excess
+    targets = {
+        "rk4": (near(expected, relative=TOLERANCE), TOLERANCE * expected),
+        "semi_implicit": (
+            near(expected + excess, absolute=STEPS_TOLERANCE),
+            excess + STEPS_TOLERANCE,
+        ),
+        "penalty": (near(expected, absolute=ahead), ahead + SLIDING_TOLERANCE),
+    }
+    farthest = {"rk4": 0.0, "semi_implicit": excess, "penalty": ahead}
+    rows = []
+    for name, (target, bound) in targets.items():
+        case = f"v0 {speed:g} m/s, dt 1/{rate} s, {name}"
+        peer = stopped.get("mujoco")
+        rows.append(Row(f"{case}: stops at", "m", stopped[name], target, None, expected, peer))
+        rows.append(
+            Row(
+                f"{case}: farthest from the parabola",
+                "m",
+                off[name],
+                at_most(bound),
+                analytic=farthest[name],
+                peer=off.get("mujoco"),
+            )
+        )
+    for name in ("rk4", "penalty"):
+        what = f"v0 {speed:g} m/s, dt 1/{rate} s, {name}: rises and sinks by"
+        rows.append(Row(what, "m", rise[name], analytic=0.0, peer=rise.get("mujoco")))
+    return [*rows, _sinking_row(speed, rate, paths["penalty"], truth)]
+
+
+def _sinking_row(speed: float, rate: int, path: np.ndarray, truth: np.ndarray) -> Row:
+    """How exactly the penalty box follows x = parabola + mu (depth) until its last sliding step."""
+    sliding = slice(0, math.floor(speed / DECELERATION * rate * (1.0 - 1e-12)))
+    depth = path[0, 1] - path[sliding, 1]
+    apart = float(np.abs(path[sliding, 0] - truth[sliding] - FRICTION * depth).max())
+    what = f"v0 {speed:g} m/s, dt 1/{rate} s, penalty: from the parabola + mu (depth), sliding"
+    return Row(what, "m", apart, at_most(SLIDING_TOLERANCE), analytic=0.0)
+
+
+def draw(result: Result, figure) -> None:
+    """Paths on the left, their distance from theory on the right."""
+    left, right = figure.subplots(1, 2)
+    for k, ((speed, rate), paths) in enumerate(result.data["paths"].items()):
+        time = np.arange(len(paths["rk4"])) / rate
+        truth = theory(speed, time)
+        color = f"C{k}"
+        label = f"v0 {speed:g} m/s, dt 1/{rate} s"
+        left.plot(time, truth, color="black", lw=0.8)
+        left.plot(
+            time[::8],
+            paths["rk4"][::8],
+            "o",
+            color=color,
+            ms=3 + 1.5 * (len(CASES) - 1 - k),
+            mfc="none",
+        )
+        for name, style in STYLES.items():
+            if name in paths:
+                error = np.abs(paths[name] - truth) + 1e-16
+                right.semilogy(time, error, style, color=color, lw=1.0)
+        right.plot([], [], color=color, label=label)
+    for name, style in STYLES.items():
+        right.plot([], [], style, color="grey", label=name)
+    left.set(title="Path: theory (line), rk4 (circles)", xlabel="time [s]", ylabel="x [m]")
+    right.set(title="Distance from theory", xlabel="time [s]", ylabel="|x - theory| [m]")
+    right.legend(fontsize=7, frameon=False, ncols=2, loc="center", bbox_to_anchor=(0.55, 0.57))
+
+
+EXPERIMENT = Experiment("E7", "Sliding and stopping", "thesis, 8.1.1, Figs 8.2 to 8.5", run, draw)

@@ -1,0 +1,212 @@
+"""E10: the crane holds box, girder and heart, carries, and drops what is moved abruptly."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from hrpsim.crane import scene as scene
+from hrpsim.crane.scene import LARGEST_SLIP, CraneScene, lifting, slip_between
+from hrpsim.crane.score import in_goal
+from hrpsim.crane.script import Go, Grip, Jerk, Wait
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    at_most,
+    equal_to,
+    near,
+)
+from hrpsim.experiments.scenes import crane_hooks as hooks
+from hrpsim.experiments.studies.crane_figure import draw
+
+RATES = (50, 100, 1000)  # steps a second
+HELD = 60.0  # [s]
+BRAKE = 6.0  # how fast the hand slows down after a jerk: less than gravity [m/s^2]
+JERK = 0.1  # duration of jerks [s]
+SLIDE = 1.5  # times the critical acceleration: the box slides, and is held again
+ABRUPT = 3.0 * scene.GRAVITY  # upwards, for ABRUPT_FOR: the box slides out of the claws [m/s^2]
+ABRUPT_FOR = 0.06  # [s]
+BISECTIONS = 7
+AXES = {"up": (2, scene.critical_lift()), "along the pads": (0, scene.critical_shift())}
+_CARRY = 0.14  # height of the pads on the way to the goal [m]
+
+
+def jerked(time_step: float, axis: int, acceleration: float, duration: float = JERK) -> CraneScene:
+    """Return the scene after the lifted box was jerked along an axis and came to rest again.
+
+    `slip` [m] is what the box has slipped in the claws since it was lifted.
+    """
+    push, brake = np.zeros(3), np.zeros(3)
+    push[axis], brake[axis] = acceleration, -BRAKE
+    slowing = round(acceleration * duration / BRAKE / time_step) * time_step
+    after = [Jerk(tuple(push), duration), Jerk(tuple(brake), slowing), Wait(0.5)]
+    run = CraneScene(time_step, [*lifting(), Wait(0.5), *after])
+    run.play_until(5)
+    held = run.corners()
+    run.play_until(8)
+    run.slip = slip_between(held, run.corners())
+    return run
+
+
+def threshold(time_step: float, axis: int, critical: float) -> float:
+    """Return the acceleration [m/s^2] from which on a jerk makes the box slip, by bisection."""
+    low, high = 0.8 * critical, 1.2 * critical
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        if jerked(time_step, axis, middle).slip > LARGEST_SLIP:
+            high = middle
+        else:
+            low = middle
+    return 0.5 * (low + high)
+
+
+def slide_theory() -> tuple[float, float]:
+    """Return how far [m] the box slides in a jerk of SLIDE, and how fast [m/s] it does at most.
+
+    Against the hand it gains a - a_c for JERK, and then loses mu 2 N/m - g + BRAKE.
+    """
+    critical = scene.critical_lift()
+    gain = (SLIDE - 1.0) * critical
+    speed = gain * JERK
+    return 0.5 * gain * JERK**2 + speed**2 / (2.0 * (critical + BRAKE)), speed
+
+
+def hold(time_step: float, duration: float) -> dict:
+    """Grip, lift and hold the box; return what it slipped and what the pads pressed with."""
+    run = CraneScene(time_step, [*lifting(), Wait(duration)])
+    run.play_until(3)
+    gripped, seen = run.corners(), [run.posture()]
+    run.play_until(4)
+    lift_slip = slip_between(gripped, run.corners())
+    start, begin = run.world.time, time.perf_counter()
+    held = run.watch_until(5)
+    took = time.perf_counter() - begin
+    return {
+        "lift_slip": lift_slip,
+        "held": held,
+        "postures": [*seen, run.posture()],
+        "real_time_factor": (run.world.time - start) / took,
+    }
+
+
+def carry(time_step: float) -> dict:
+    """Carry the lifted box to the goal and let it go; return who lies there."""
+    x, y = scene.GOAL
+    down = scene.EDGE / 2 + scene.GOAL_SIZE[2]
+    moves = [
+        Go((0.0, 0.0, _CARRY)),
+        Go((x, y, _CARRY), 0.5),
+        Go((x, y, down + 0.002), 0.5),
+        Grip(False, 1.0),
+        Go((x, y, _CARRY + 0.05)),
+        Wait(0.5),
+    ]
+    run = CraneScene(time_step, [*lifting(), *moves])
+    run.play_until(6)
+    over = run.posture()
+    run.play_until(len(run.crane.script))
+    return {"in_goal": in_goal(run.world), "postures": [over, run.posture()]}
+
+
+def run(options: Options) -> Result:
+    """Play all scenes at each step length."""
+    result = Result()
+    result.data = {"held": {}, "postures": []}
+    duration = 5.0 if options.quick else HELD
+    for rate in RATES[:1] if options.quick else RATES:
+        step = 1.0 / rate
+        held, carried = hold(step, duration), carry(step)
+        result.rows += _held_rows(rate, held)
+        result.data["held"]["box", rate] = held["held"]
+        hooks.add(result, rate, duration)
+        falling = jerked(step, 2, ABRUPT, ABRUPT_FOR)
+        result.rows += [*_carried_rows(rate, carried), *_jerk_rows(rate, options.quick)]
+        result.rows += _fall_rows(rate, falling)
+        result.data["postures"] = [*held["postures"], *carried["postures"], falling.posture()]
+    result.data["model"] = falling.robot.model
+    result.notes += [
+        f"box {scene.MASS:g} kg, friction {scene.FRICTION:g}, pads that press with "
+        f"{scene.GRIP:.4g} N each: {scene.SAFETY:g} times what its weight needs",
+        f"it slips where the hand accelerates upwards by {scene.critical_lift():.4g} m/s^2 "
+        f"(2 mu N = m (g + a)), or by {scene.critical_shift():.4g} m/s^2 along the pads",
+        f"abrupt: {ABRUPT:.4g} m/s^2 upwards for {ABRUPT_FOR:g} s",
+        f"what is held slips where a corner is more than {1e3 * LARGEST_SLIP:g} mm from where the "
+        "claws had it; less than 1e-10 mm is drawn as that",
+        f"girder and heart {hooks.MASS:g} kg; the girder's slots are {1e3 * hooks.SLOT:g} mm high, "
+        f"the pads {1e3 * hooks.PAD_HEIGHT:g} mm: its flange comes to lie on them; "
+        f"{hooks.GIRDER_GRIP:g} N with friction {hooks.SLIPPERY:g} carry "
+        f"{2 * hooks.SLIPPERY * hooks.GIRDER_GRIP:.2g} of its "
+        f"{hooks.MASS * scene.GRAVITY:.3g} N",
+        f"heart: flat, pads with {hooks.HEART_GRIP:.4g} N in its notch and at its tip: friction "
+        "carries its weight",
+    ]
+    return result
+
+
+def _held_rows(rate: int, seen: dict) -> list[Row]:
+    case, held = f"dt 1/{rate} s", seen["held"]
+    off = float(np.abs(held.forces - scene.GRIP).max())
+    lifted = f"{case}: box: slip while it is lifted"
+    return [
+        hooks.slip_row(case, "box held by friction alone", held),
+        Row(lifted, "m", seen["lift_slip"], at_most(LARGEST_SLIP)),
+        Row(
+            f"{case}: box: a pad's force is off by",
+            "N",
+            off,
+            at_most(0.01 * scene.GRIP),
+            analytic=0.0,
+        ),
+        Row(f"{case}: box: real-time factor, controller included", "", seen["real_time_factor"]),
+    ]
+
+
+def _carried_rows(rate: int, carried: dict) -> list[Row]:
+    lies = ", ".join(carried["in_goal"]) or "nothing"
+    return [Row(f"dt 1/{rate} s: lies in the goal", "", lies, equal_to("box"))]
+
+
+def _jerk_rows(rate: int, quick: bool) -> list[Row]:
+    step, rows = 1.0 / rate, []
+    gentle = jerked(step, 2, 0.5 * scene.critical_lift()).slip
+    what = f"dt 1/{rate} s: slip in a jerk of half the critical acceleration"
+    rows.append(Row(what, "m", gentle, at_most(LARGEST_SLIP), analytic=0.0))
+    for direction, (axis, critical) in AXES.items():
+        if quick and axis == 0:
+            continue
+        rows.append(
+            Row(
+                f"dt 1/{rate} s: slips from this acceleration {direction} on",
+                "m/s^2",
+                threshold(step, axis, critical),
+                near(critical, relative=0.03),
+                analytic=critical,
+            )
+        )
+    far, speed = slide_theory()
+    slide = jerked(step, 2, SLIDE * scene.critical_lift()).slip
+    what = f"dt 1/{rate} s: slides in a jerk of {SLIDE:g} times it"
+    rows.append(
+        Row(what, "m", slide, near(far, relative=0.01, absolute=0.5 * speed * step), analytic=far)
+    )
+    return rows
+
+
+def _fall_rows(rate: int, falling: CraneScene) -> list[Row]:
+    rest = scene.EDGE / 2
+    return [
+        Row(
+            f"dt 1/{rate} s: height of the box after the abrupt move",
+            "m",
+            float(falling.box.position[2]),
+            near(rest, absolute=1e-4),
+            source="it falls",
+            analytic=rest,
+        )
+    ]
+
+
+EXPERIMENT = Experiment("E10", "Virtual crane game", "thesis, 8.3, Figs 8.14 to 8.16", run, draw)

@@ -1,0 +1,218 @@
+"""E13: links of 1 kg carry 10 000 and 100 000 kg, hanging, as a boom, and swinging."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from hrpsim.errors import WorldError
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row, at_most, below
+from hrpsim.experiments.framework.peers import mujoco_module, peer_name
+from hrpsim.experiments.scenes import chain
+
+LARGEST_GAP = 1e-9  # [m]
+LARGEST_DRIFT = 0.01  # of the weight times a metre
+FINE = 1e-4  # resolves the links' vibration under 1e6 N, 1e4 rad/s [s]
+COARSE = 1.0 / 60.0
+SLOW = {"damping_time": 2.0}  # as in E12: what is corrected fast, the iteration cannot follow
+ANGLE = math.radians(30.0)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One scene: the ball's mass [kg], joints, angle from hanging [rad], time step [s]."""
+
+    name: str
+    load: float
+    kind: str = "ball"
+    angle: float = 0.0
+    time_step: float = COARSE
+    projected: bool = False
+    duration: float = 10.0  # [s]
+
+
+HANGING = Case("hanging, 10 000 kg", 1e4)
+BOOM = Case("boom of fixed joints, 10 000 kg", 1e4, "fixed", math.pi / 2)
+HEAVIER = Case("hanging, 100 000 kg", 1e5)
+SWINGING = Case("swinging by 30 deg, 100 000 kg", 1e5, "ball", ANGLE, FINE, False, 2.0)
+SWINGING_COARSELY = Case("swinging by 30 deg, 100 000 kg", 1e5, "ball", ANGLE, COARSE, True)
+
+
+class Motion:
+    """How a chain moved, looked at about 60 times a second: `time` [s], `gap`, `energy`, `line`.
+
+    gap (k,) [m] and energy (k,) [J] are None where the engine has none; line (k, n, 2) x and z of
+    the centres [m]; `end` [s] is the end, or when it diverged.
+    """
+
+    def __init__(self, case: Case, step, line, energy, gap=None):
+        every = max(1, round(COARSE / case.time_step))
+        looks = round(case.duration / case.time_step / every)
+        self.case, self.diverged = case, False
+        seen = [(0.0, gap() if gap else 0.0, energy(), line())]
+        for k in range(looks):
+            if not step(every):
+                self.diverged = True
+                break
+            now = (k + 1) * every * case.time_step
+            seen.append((now, gap() if gap else 0.0, energy(), line()))
+        self.time, self.gap, self.energy, self.line = map(np.array, zip(*seen))
+        self.end = float(self.time[-1])
+
+    @property
+    def largest_gap(self) -> float:
+        """The largest gap at any look [m]; inf if it diverged."""
+        return math.inf if self.diverged else float(self.gap.max())
+
+    @property
+    def drop(self) -> float | str:
+        """How far the ball was below its start at most [m]."""
+        heights = self.line[:, -1, 1]
+        return "diverges" if self.diverged else float(heights[0] - heights.min())
+
+    @property
+    def drift(self) -> float:
+        """Largest change of energy over the weight times a metre; inf if it diverged."""
+        if self.diverged:
+            return math.inf
+        weight = (self.case.load + chain.LINKS * chain.MASS) * chain.GRAVITY
+        return float(np.abs(self.energy - self.energy[0]).max() / weight)
+
+
+def our_motion(case: Case, solver: str = "direct", joints=None, **options) -> Motion:
+    """Return the motion of our chain; `joints` and `options` as for `chain.our_chain`."""
+    world = chain.our_chain(
+        case.angle,
+        case.load,
+        case.time_step,
+        case.kind,
+        joints={"solver": solver} | (joints or {}),
+        position_projection=case.projected,
+        **options,
+    )
+
+    def step(count: int) -> bool:
+        try:
+            world.step(count)
+        except WorldError:
+            return False
+        return True
+
+    return Motion(
+        case,
+        step,
+        lambda: chain.our_line(world),
+        lambda: chain.energy(world),
+        lambda: chain.largest_gap(world),
+    )
+
+
+def mujoco_motion(mujoco, case: Case, integrator: str = "implicitfast") -> Motion | None:
+    """Return the motion of MuJoCo's tree of ball joints, which cannot gape; None without it."""
+    if mujoco is None or case.kind != "ball":
+        return None
+    model, data = chain.mujoco_chain(mujoco, case.angle, case.load, case.time_step, integrator)
+    bad = mujoco.mjtWarning.mjWARN_BADQACC, mujoco.mjtWarning.mjWARN_BADQPOS
+    mujoco.mj_forward(model, data)
+
+    def step(count: int) -> bool:
+        mujoco.mj_step(model, data, nstep=count)
+        mujoco.mj_forward(model, data)  # positions and energy of this state, not the one before
+        return not any(data.warning[k].number for k in bad)
+
+    usual = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda message: None)  # they are counted; no log file
+    try:
+        return Motion(
+            case, step, lambda: data.xipos[1:, [0, 2]].copy(), lambda: float(data.energy.sum())
+        )
+    finally:
+        mujoco.set_mju_user_warning(usual)
+
+
+def case_rows(case: Case, ours: Motion, peer: Motion | None) -> list[Row]:
+    """Gap, drop and energy of the direct solver."""
+    step = "1/60 s" if case.time_step == COARSE else f"{case.time_step:g} s"
+    name = f"{case.name}, dt {step}" + (", position_projection" if case.projected else "")
+    lowest = 0.0
+    if case.kind == "ball":
+        lowest = (chain.LINKS * chain.LENGTH + chain.RADIUS) * (1.0 - math.cos(case.angle))
+    rows = [
+        Row(f"{name}: largest gap", "m", ours.largest_gap, below(LARGEST_GAP), analytic=0.0),
+        Row(
+            f"{name}: ball below its start", "m", ours.drop, None, None, lowest, peer and peer.drop
+        ),
+    ]
+    what = f"{name}: change of energy over weight times 1 m"
+    target = at_most(LARGEST_DRIFT)
+    return [*rows, Row(what, "", ours.drift, target, None, 0.0, peer and peer.drift)]
+
+
+def iterative_rows(case: Case, motions: dict) -> list[Row]:
+    """The same chain, solved iteratively: few and many sweeps, slow and usual correction."""
+    rows = []
+    for sweeps in (120, 10_000):
+        motion = our_motion(case, "iterative", SLOW, sweep_limit=sweeps)
+        motions[f"iterative, {sweeps} sweeps", case.name] = motion
+        name = f"{case.name}, iterative, {sweeps} sweeps, damping time 2 s"
+        rows.append(Row(f"{name}: largest gap", "m", motion.largest_gap, analytic=0.0))
+        rows.append(Row(f"{name}: ball below its start", "m", motion.drop, analytic=0.0))
+    usual = our_motion(case, "iterative")
+    end = usual.end if usual.diverged else "does not"
+    rows.append(Row(f"{case.name}, iterative, 120 sweeps: diverges after", "s", end))
+    return rows
+
+
+def run(options: Options) -> Result:
+    """Every case with the direct solver, two of them iteratively; `quick` leaves out the finest."""
+    mujoco = mujoco_module()
+    result = Result(peer=peer_name(mujoco, "a tree of ball joints, implicitfast"))
+    result.data["motions"] = motions = {}
+    cases = (HANGING, BOOM, HEAVIER, SWINGING, SWINGING_COARSELY)
+    for case in cases:
+        if options.quick and case is SWINGING:
+            continue
+        ours = motions["direct", case.name, case.time_step] = our_motion(case)
+        result.rows += case_rows(case, ours, mujoco_motion(mujoco, case))
+        if case in (HANGING, BOOM):
+            result.rows += iterative_rows(case, motions)
+    result.notes += [
+        "the source shows a picture and gives no measures: "
+        + " ".join(chain.__doc__.split("Here: ")[1].split()),
+        "a swinging ball joint under T newton lets a link of mass m and length l vibrate at "
+        "sqrt(12 T / (m l)): 1e4 rad/s here",
+        "gaps are looked at 60 times a second; inf: a step was not finite",
+    ]
+    return result
+
+
+def draw(result: Result, figure) -> None:
+    """Chains at some moments on the left, the largest gap over time on the right."""
+    left, right = figure.subplots(1, 2)
+    for k, (key, motion) in enumerate(result.data["motions"].items()):
+        name = ", ".join(key[:2])
+        if len(key) == 3 and motion.case.time_step == FINE:
+            name += f", dt {FINE:g} s"
+        shown = motion.gap < 1e3
+        right.semilogy(
+            motion.time[shown], motion.gap[shown] + 1e-17, lw=1, color=f"C{k}", label=name
+        )
+        if key[0] != "direct" or motion.case.angle == ANGLE:
+            for at in np.flatnonzero(np.abs(motion.line).max(axis=(1, 2)) < 2.0)[::24][:5]:
+                x, z = np.vstack([[0.0, 0.0], motion.line[at]]).T
+                left.plot(x, z, color=f"C{k}", lw=0.8)
+                left.plot(x[-1], z[-1], "o", color=f"C{k}", ms=6, mfc="none")
+    right.axhline(LARGEST_GAP, color="black", ls="--", lw=0.8)
+    left.set(title="Chains and ball at some moments", xlabel="x [m]", ylabel="z [m]")
+    left.set_aspect("equal", adjustable="datalim")
+    right.set(title="Largest gap of a joint", xlabel="time [s]", ylabel="gap [m]")
+    right.legend(
+        fontsize=6, frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.4, -0.15)
+    )
+
+
+EXPERIMENT = Experiment(
+    "E13", "Light links carry a heavy load", "AGX Dynamics notes, mass ratio", run, draw
+)

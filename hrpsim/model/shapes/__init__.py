@@ -1,0 +1,1 @@
+"""Geometry: primitives, meshes, hulls, height fields, compounds, and where they are placed."""

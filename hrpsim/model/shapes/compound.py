@@ -1,0 +1,61 @@
+"""Several shapes that are one body."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hrpsim.errors import ModelError
+from hrpsim.model.shapes.geometry import Geometry, Mesh
+from hrpsim.model.shapes.placement import Placement, rotation_matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Compound:
+    """Shapes that move as one: `parts` are (geometry, position [m], quaternion x y z w).
+
+    Position and orientation, in the compound's frame, may be left out. A compound within a
+    compound is taken apart. Parts may overlap; what they share then counts twice in the mass.
+    """
+
+    parts: Sequence
+
+    def __post_init__(self):
+        found: list[tuple[Geometry, Placement]] = []
+        for number, part in enumerate(self.parts):
+            geometry, placement = _part(number, part)
+            if isinstance(geometry, Compound):
+                found += [(inner, placement.then(at)) for inner, at in geometry.parts]
+            else:
+                found.append((geometry, placement))
+        if not found:
+            raise ModelError("Compound: at least one shape is needed")
+        object.__setattr__(self, "parts", tuple(found))
+
+
+def centered_shape(geometry: Geometry, placement: Placement) -> tuple[Geometry, Placement]:
+    """Return the same shape in the same place; a mesh's origin in its middle, for tight bounds."""
+    if not isinstance(geometry, Mesh):
+        return geometry, placement
+    mesh, middle = geometry.centered
+    return mesh, Placement(placement.R, placement.R @ middle + placement.p)
+
+
+def _part(number: int, part) -> tuple[Geometry | Compound, Placement]:
+    where = f"Compound: part {number}"
+    items = tuple(part) if isinstance(part, (tuple, list)) else (part,)
+    if not 1 <= len(items) <= 3 or not isinstance(items[0], (Geometry, Compound)):
+        raise ModelError(f"{where} must be (geometry, position, orientation), got {part!r}")
+    if len(items) == 2 and isinstance(items[1], Placement):
+        return items
+    position = items[1] if len(items) > 1 else (0.0, 0.0, 0.0)
+    orientation = items[2] if len(items) > 2 else (0.0, 0.0, 0.0, 1.0)
+    p, q = (np.array(v, dtype=np.float64) for v in (position, orientation))
+    if p.shape != (3,) or not np.isfinite(p).all():
+        raise ModelError(f"{where}: the position must be three finite numbers, got {position!r}")
+    length = np.linalg.norm(q)
+    if q.shape != (4,) or not np.isfinite(length) or length < 1e-6:
+        raise ModelError(f"{where}: the orientation must be a quaternion, got {orientation!r}")
+    return items[0], Placement(rotation_matrix(q / length), p)

@@ -1,0 +1,132 @@
+"""The convex hull of points, as a mesh."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from hrpsim.errors import ModelError
+from hrpsim.model.shapes.geometry import Mesh
+from hrpsim.model.shapes.mesh_topology import directed_edges, edge_neighbours, why_open
+
+FLATTEST = 1e-6  # points thinner than this part of their extent have no hull
+_SAME_PLANE = 1e-9  # neighbours this near to one plane, as a part of the extent, are one facet
+
+
+class ConvexHull(Mesh):
+    """The smallest convex solid that holds `points` (n, 3) [m]: a closed mesh that faces outwards.
+
+    Facets in one plane are one polygon, cut into a fan of triangles; vertices inside such a facet
+    or an edge are left out. ModelError where the points have no volume between them.
+    """
+
+    def __init__(self, points, source: str = ""):
+        vertices, triangles = _hull(np.array(points, dtype=np.float64), source)
+        super().__init__(vertices, triangles, source)
+
+
+def _hull(points: np.ndarray, source: str) -> tuple[np.ndarray, np.ndarray]:
+    from scipy.spatial import ConvexHull as Qhull
+    from scipy.spatial import QhullError
+
+    label = f"hull of mesh {source}" if source else "ConvexHull"
+    if points.ndim != 2 or points.shape[1] != 3 or len(points) < 4:
+        raise ModelError(f"{label}: at least 4 points, shape (n, 3), are needed: {points.shape}")
+    if not np.isfinite(points).all():
+        raise ModelError(f"{label}: point {_first_bad(points)} is not finite")
+    middle = points.mean(axis=0)
+    axes = np.linalg.svd(np.linalg.qr(points - middle, mode="r"))[2]
+    extents = np.ptp((points - middle) @ axes.T, axis=0)
+    if not extents.min() > FLATTEST * extents.max():
+        raise ModelError(
+            f"{label}: the points lie in a plane, on a line or in one place: they extend over"
+            f" {', '.join(f'{e:.3g}' for e in sorted(extents)[::-1])} m along their own axes,"
+            " and a solid needs three extents; give it a thickness"
+        )
+    scale = float(extents.max())
+    try:
+        found = Qhull((points - middle) / scale)
+    except QhullError as cause:
+        reason = str(cause).strip().partition("\n")[0]
+        raise ModelError(f"{label}: qhull finds no hull: {reason}") from cause
+    triangles = found.simplices.astype(np.int64)
+    corners = found.points[triangles]
+    facing = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    inward = np.einsum("ij,ij->i", facing, found.equations[:, :3]) < 0.0
+    triangles = np.where(inward[:, None], triangles[:, ::-1], triangles)
+    merged = _merged(found.points, triangles, found.equations)
+    triangles = triangles if merged is None else merged
+    used, numbers = np.unique(triangles, return_inverse=True)
+    return points[used], numbers.reshape(triangles.shape)
+
+
+def _first_bad(points: np.ndarray) -> int:
+    return int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
+
+
+def _merged(points: np.ndarray, triangles: np.ndarray, planes: np.ndarray) -> np.ndarray | None:
+    """Return triangles that span the plane polygons of the hull, or None if there is no such way.
+
+    A vertex of fewer than three polygons lies inside a facet or an edge and is left out of all.
+    """
+    count, facet = _facets(points, triangles, planes)
+    if count == len(triangles):
+        return triangles
+    size = np.bincount(facet)
+    meetings = np.unique(np.stack([triangles.ravel(), np.repeat(facet, 3)], axis=1), axis=0)
+    is_corner = np.bincount(meetings[:, 0], minlength=len(points)) >= 3
+    lone = triangles[size[facet] == 1]
+    if not is_corner[lone].all():
+        return None
+    fans = [lone]
+    for around in _outlines(triangles, facet, size):
+        vertex, polygon = min(around), []
+        for _ in range(len(around)):
+            if is_corner[vertex]:
+                polygon.append(vertex)
+            vertex = around.pop(vertex, -1)
+        if around or len(polygon) < 3:
+            return None
+        turn = polygon.index(min(polygon))
+        first, *others = polygon[turn:] + polygon[:turn]
+        fans.append(np.array([(first, b, c) for b, c in pairwise(others)], dtype=np.int64))
+    spanned = np.concatenate(fans)
+    corners = points[spanned]
+    facing = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    if why_open(spanned) is not None or not (np.linalg.norm(facing, axis=1) > 0.0).all():
+        return None
+    return spanned
+
+
+def _outlines(triangles: np.ndarray, facet: np.ndarray, size: np.ndarray) -> list[dict[int, int]]:
+    """Return of each facet of several triangles which vertex follows which along its outline."""
+    edges = directed_edges(triangles)
+    pairs = edge_neighbours(triangles)
+    of_pair = facet[pairs // 3]
+    outer = pairs[of_pair[:, 0] != of_pair[:, 1]].ravel()
+    outer = outer[size[facet[outer // 3]] > 1]
+    following: dict[int, dict[int, int]] = {}
+    for number, (a, b) in zip(facet[outer // 3].tolist(), edges[outer].tolist(), strict=True):
+        following.setdefault(number, {})[a] = b
+    return list(following.values())
+
+
+def _facets(
+    points: np.ndarray, triangles: np.ndarray, planes: np.ndarray
+) -> tuple[int, np.ndarray]:
+    """Return how many plane facets there are, and that of each triangle (m,)."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    pairs = edge_neighbours(triangles)
+    flat = np.ones(len(pairs), dtype=bool)
+    for here, there in (pairs.T, pairs[:, ::-1].T):
+        apex = points[triangles[there // 3, (there % 3 + 2) % 3]]
+        plane = planes[here // 3]
+        rise = np.einsum("ij,ij->i", apex, plane[:, :3]) + plane[:, 3]
+        flat &= np.abs(rise) < _SAME_PLANE
+    a, b = (pairs[flat] // 3).T
+    count = len(triangles)
+    same = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(count, count))
+    return connected_components(same, directed=False)

@@ -1,0 +1,189 @@
+"""Collision geometry: primitives, symmetric about their z axis, and triangle meshes; SI units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from hrpsim.errors import ModelError
+from hrpsim.model.shapes.mesh_integrals import signed_volumes
+from hrpsim.model.shapes.mesh_topology import is_convex, why_open
+
+PLANE, SPHERE, BOX, CAPSULE, CYLINDER, MESH = range(6)
+
+
+def _positive(owner: str, **values: float) -> None:
+    for name, value in values.items():
+        if not (np.isfinite(value) and value > 0):
+            raise ModelError(f"{owner}: {name} must be positive and finite, got {value!r}")
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A half-space that fills z <= 0 of its frame; its outward normal is +z."""
+
+    kind = PLANE
+
+    @property
+    def size(self) -> tuple[float, float, float]:
+        """Kernel size parameters: none."""
+        return (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """A ball about the frame's origin; `radius` [m]."""
+
+    radius: float
+    kind = SPHERE
+
+    def __post_init__(self):
+        _positive("Sphere", radius=self.radius)
+
+    @property
+    def size(self) -> tuple[float, float, float]:
+        """Kernel size parameters: (radius, 0, 0) [m]."""
+        return (float(self.radius), 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A cuboid about the frame's origin; `lengths` are its full edge lengths x, y, z [m]."""
+
+    lengths: tuple[float, float, float]
+    kind = BOX
+
+    def __post_init__(self):
+        lengths = tuple(float(v) for v in np.atleast_1d(self.lengths))
+        if len(lengths) != 3:
+            raise ModelError(f"Box: three edge lengths are needed, got {len(lengths)}")
+        _positive("Box", x=lengths[0], y=lengths[1], z=lengths[2])
+        object.__setattr__(self, "lengths", lengths)
+
+    @property
+    def size(self) -> tuple[float, float, float]:
+        """Kernel size parameters: half edge lengths [m]."""
+        return tuple(0.5 * v for v in self.lengths)
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """A cylinder along z with a hemisphere at each end; `length` is the cylinder part's [m]."""
+
+    radius: float
+    length: float
+    kind = CAPSULE
+
+    def __post_init__(self):
+        _positive("Capsule", radius=self.radius, length=self.length)
+
+    @property
+    def size(self) -> tuple[float, float, float]:
+        """Kernel size parameters: (radius, half length of the cylinder part, 0) [m]."""
+        return (float(self.radius), 0.5 * float(self.length), 0.0)
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """A cylinder along z about the frame's origin; `radius` and full `length` [m]."""
+
+    radius: float
+    length: float
+    kind = CYLINDER
+
+    def __post_init__(self):
+        _positive("Cylinder", radius=self.radius, length=self.length)
+
+    @property
+    def size(self) -> tuple[float, float, float]:
+        """Kernel size parameters: (radius, half length, 0) [m]."""
+        return (float(self.radius), 0.5 * float(self.length), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """A solid bounded by triangles, or a surface that is solid beneath; concave or not.
+
+    vertices (n, 3) [m] and triangles (m, 3), indices of vertices counter-clockwise as seen from
+    outside. The arrays are copied and cannot be written to. `source` names the file in errors.
+    """
+
+    vertices: np.ndarray
+    triangles: np.ndarray
+    source: str = ""
+    kind = MESH
+
+    def __post_init__(self):
+        for name, kind in {"vertices": np.float64, "triangles": np.int64}.items():
+            array = np.array(getattr(self, name), dtype=kind, order="C")
+            if array.ndim != 2 or array.shape[1] != 3:
+                raise ModelError(f"{self.label}: {name} must have shape (n, 3), got {array.shape}")
+            if len(array) == 0:
+                raise ModelError(f"{self.label}: it is empty, it has no {name}")
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        bad = np.flatnonzero(~np.isfinite(self.vertices).all(axis=1))
+        if bad.size:
+            x, y, z = self.vertices[bad[0]]
+            raise ModelError(
+                f"{self.label}: vertex {bad[0]} is ({x}, {y}, {z}): every number must be finite"
+            )
+        low, high = self.triangles.min(), self.triangles.max()
+        if low < 0 or high >= len(self.vertices):
+            raise ModelError(
+                f"{self.label}: triangles name vertices {low} to {high}, and there are"
+                f" {len(self.vertices)} of them, counted from 0"
+            )
+
+    def __deepcopy__(self, memo) -> Mesh:
+        return self  # nothing in it can change
+
+    @property
+    def label(self) -> str:
+        """What errors call it: "mesh FILE", or its class."""
+        return f"mesh {self.source}" if self.source else type(self).__name__
+
+    @property
+    def size(self) -> tuple[float, float, float]:
+        """Kernel size parameters: none, the triangles say it all."""
+        return (0.0, 0.0, 0.0)
+
+    @cached_property
+    def why_open(self) -> str | None:
+        """What keeps the triangles from bounding a solid, in words; None if nothing does."""
+        return why_open(self.triangles)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether each edge belongs to two triangles that are wound alike."""
+        return self.why_open is None
+
+    @cached_property
+    def is_convex(self) -> bool:
+        """Whether it is closed and bounds one convex solid."""
+        return self.is_closed and is_convex(self.vertices, self.triangles)
+
+    @cached_property
+    def volume(self) -> float:
+        """Volume of the solid [m^3], negative if the triangles face inwards; closed meshes only."""
+        return float(signed_volumes(self.vertices, self.triangles).sum())
+
+    @cached_property
+    def radius(self) -> float:
+        """Radius of the ball about the frame's origin that holds it [m]."""
+        return float(np.linalg.norm(self.vertices, axis=1).max())
+
+    @cached_property
+    def centered(self) -> tuple[Mesh, np.ndarray]:
+        """The same mesh about the middle of its bounds, and that middle (3,) [m]."""
+        middle = 0.5 * (self.vertices.min(axis=0) + self.vertices.max(axis=0))
+        return self.moved(-middle), middle
+
+    def moved(self, by) -> Mesh:
+        """Return the same mesh with every vertex moved by (3,) [m]."""
+        return Mesh(self.vertices + np.asarray(by, dtype=np.float64), self.triangles, self.source)
+
+
+Geometry = Plane | Sphere | Box | Capsule | Cylinder | Mesh

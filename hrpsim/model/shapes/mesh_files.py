@@ -1,0 +1,214 @@
+"""Meshes out of files: STL, OBJ, DAE and PLY, in metres, welded, facing outwards.
+
+A file's own transforms are applied: scene graphs are flattened. As the tools of ROS do it, the
+unit of a DAE counts and its up_axis does not; all other formats have no unit and are taken as
+metres.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import warnings
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim import limits
+from hrpsim.errors import ModelError, ModelWarning, unknown_name
+from hrpsim.model.shapes.convex_hull import ConvexHull
+from hrpsim.model.shapes.geometry import Mesh
+from hrpsim.model.shapes.mesh_repair import repaired
+
+FORMATS = ("stl", "obj", "dae", "ply")
+# Mending takes 4 to 6 microseconds a triangle, and contact searches look through all of them.
+TRIANGLE_LIMIT = 200_000
+LARGEST, SMALLEST = 1e3, 1e-6  # extents beyond which a mesh is in another unit [m]
+_SILENT = logging.NullHandler()  # what trimesh logs of damaged files has tracebacks
+_HEAD = 1 << 16  # bytes in which the header of a PLY ends
+_ASKEW = np.array([0.5403023058681398, 0.8414709848078965, 0.9092974268256817])  # to no symmetry
+_ELEMENT = re.compile(rb"element\s+(\w{1,40})\s+(\d+)")
+_UNIT = re.compile(rb"<unit\b[^>]*?\bmeter\s*=\s*[\"']([^\"']+)[\"']")
+
+
+class ReadMesh(NamedTuple):
+    """A mesh and what was mended in it."""
+
+    mesh: Mesh
+    notes: tuple[str, ...]
+
+
+def load_mesh(path: str | os.PathLike, scale=(1.0, 1.0, 1.0), hull: bool = False) -> Mesh:
+    """Return the mesh of an STL, OBJ, DAE or PLY file, its vertices scaled along x, y and z.
+
+    Vertices at one place are one; triangles without area are gone; closed parts face outwards,
+    also with a negative (mirroring) scale: ModelWarning says what had to be turned. The mesh may be
+    open, which `Mesh.why_open` explains. With `hull`, the convex hull of the file's vertices.
+    Reading again what has not changed since costs nothing.
+
+    Raises ModelError, which names the file and the cause, where it is missing, unreadable, empty,
+    not finite, without area, of an absurd size (over 1 km, under 1 um), or of more than 200 000
+    triangles (for a hull, different vertices).
+    """
+    path = Path(path).expanduser()
+    if not path.is_file():
+        raise ModelError(f"mesh {path}: there is no such file")
+    read = read_mesh(path, tuple(float(s) for s in np.broadcast_to(scale, (3,))), bool(hull))
+    for note in read.notes:
+        warnings.warn(f"mesh {path}: {note}", ModelWarning, stacklevel=2)
+    return read.mesh
+
+
+def read_mesh(path: Path, scale: tuple[float, ...], hull: bool) -> ReadMesh:
+    """Return the mesh of an existing file, and what was mended; ModelError as for `load_mesh`."""
+    try:
+        status = path.stat()
+    except OSError as cause:
+        raise ModelError(f"mesh {path}: cannot be read: {cause.strerror or cause}") from cause
+    return _read(str(path), status.st_mtime_ns, status.st_size, scale, hull)
+
+
+@lru_cache(maxsize=512)
+def _read(path: str, changed: int, size: int, scale: tuple[float, ...], hull: bool) -> ReadMesh:
+    def fail(why: str):
+        return ModelError(f"mesh {path}: {why}")
+
+    if not (np.isfinite(scale).all() and all(scale)):
+        raise fail(f"scale {scale} must be finite and not zero")
+    vertices, triangles = _triangles(Path(path))
+    if len(triangles) == 0:
+        raise fail("it is empty: it holds no triangles")
+    if max(len(vertices), len(triangles)) > limits.MESH_ELEMENTS:
+        raise fail(f"it has more than {limits.MESH_ELEMENTS} vertices or triangles (MESH_ELEMENTS)")
+    bad = np.flatnonzero(~np.isfinite(vertices).all(axis=1))
+    if bad.size:
+        raise fail(f"vertex {bad[0]} is {vertices[bad[0]].tolist()}: every number must be finite")
+    vertices = vertices * scale
+    if np.prod(np.sign(scale)) < 0.0:
+        triangles = triangles[:, ::-1]
+    extent = float(np.ptp(vertices[np.unique(triangles)], axis=0).max())
+    if not SMALLEST <= extent <= LARGEST:
+        raise fail(
+            f"it extends over {extent:.3g} m (with scale {' '.join(f'{s:g}' for s in scale)}),"
+            f" not between {SMALLEST:g} and {LARGEST:g} m: most likely it is in another unit;"
+            " scale 0.001 reads millimetres"
+        )
+    if hull:
+        points = vertices[np.unique(triangles)]
+        if len(points) > limits.HULL_POINTS:
+            count = len(np.unique(points @ _ASKEW))  # STL repeats each vertex some six times
+            if count > limits.HULL_POINTS:
+                raise fail(
+                    f"it has {count} different vertices, and {limits.HULL_POINTS} are the limit "
+                    "for a hull (HULL_POINTS): simplify it"
+                )
+        return ReadMesh(ConvexHull(points, path), ())
+    if len(triangles) > TRIANGLE_LIMIT:
+        raise fail(
+            f"it has {len(triangles)} triangles, and {TRIANGLE_LIMIT} are the limit: take its"
+            " convex hull (hull=True, in a description meshes=hull) or simplify it"
+        )
+    try:
+        mended = repaired(vertices, triangles)
+    except ModelError as cause:
+        raise fail(str(cause)) from None
+    if len(mended.triangles) == 0:
+        raise fail(f"none of its {len(triangles)} triangles has an area")
+    return ReadMesh(Mesh(mended.vertices, mended.triangles, path), mended.notes)
+
+
+def _triangles(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return all vertices (n, 3) [m] and triangles (m, 3) of a file, transforms applied."""
+    kind = path.suffix[1:].lower()
+    if kind not in FORMATS:
+        raise ModelError(f"mesh {path}: {unknown_name('format', kind, FORMATS)}")
+    _check_size(path, kind)
+    try:
+        scene = read_scene(path)
+        vertices, triangles, count = [], [], 0
+        for node in scene.graph.nodes_geometry:
+            transform, name = scene.graph[node]
+            part = scene.geometry[name]
+            if not hasattr(part, "faces"):
+                continue  # points and lines
+            points = np.asarray(part.vertices, dtype=np.float64)
+            corners = np.asarray(part.faces, dtype=np.int64)
+            if (
+                points.ndim != 2
+                or points.shape[1] != 3
+                or corners.ndim != 2
+                or corners.shape[1] != 3
+            ):
+                raise ValueError(
+                    f"vertices {points.shape} and triangles {corners.shape} need three"
+                )
+            if len(corners) and not 0 <= corners.min() <= corners.max() < len(points):
+                raise ValueError(
+                    f"triangles name vertices {corners.min()} to {corners.max()}, and there are"
+                    f" {len(points)} of them, counted from 0"
+                )
+            if np.linalg.det(transform[:3, :3]) < 0.0:
+                corners = corners[:, ::-1]
+            if not np.array_equal(transform, np.eye(4)):
+                points = points @ transform[:3, :3].T + transform[:3, 3]
+            vertices.append(points)
+            triangles.append(corners + count)
+            count += len(points)
+    except ModelError:
+        raise
+    except Exception as cause:  # readers of mesh formats raise whatever they like
+        reason = str(cause).strip().partition("\n")[0] or type(cause).__name__
+        raise ModelError(f"mesh {path}: cannot be read as {kind.upper()}: {reason}") from cause
+    if not triangles:
+        return np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
+    return np.concatenate(vertices), np.concatenate(triangles)
+
+
+def _check_size(path: Path, kind: str) -> None:
+    """Refuse files that are empty, too large, or that ask for more memory than they can fill."""
+    size = path.stat().st_size
+    if size == 0:
+        raise ModelError(f"mesh {path}: it is empty: the file has no bytes")
+    if size > limits.MESH_SIZE:
+        raise ModelError(f"mesh {path}: over {limits.MESH_SIZE} bytes (MESH_SIZE)")
+    with path.open("rb") as file:
+        head = file.read(size if kind == "dae" else _HEAD)
+    if kind == "ply":
+        for name, count in _ELEMENT.findall(head.partition(b"end_header")[0]):
+            if int(count[:20]) > size:
+                raise ModelError(
+                    f"mesh {path}: it says that it has {count[:20].decode()} of {name.decode()!r},"
+                    f" and has {size} bytes"
+                )
+    if kind == "dae" and (b"<!ENTITY" in head or b"<!DOCTYPE" in head):
+        raise ModelError(f"mesh {path}: a document type or entities are not allowed")
+
+
+def read_scene(path: Path, materials: bool = False):
+    """Return a file as trimesh.Scene in metres; `materials` says whether its colours are wanted.
+
+    Raises what trimesh raises, and ModelError where trimesh or what it needs is not installed.
+    """
+    kind = path.suffix[1:].lower()
+    try:
+        import trimesh
+
+        logging.getLogger("trimesh").addHandler(_SILENT)
+        if kind == "dae":
+            import collada  # noqa: F401  trimesh only says that it cannot read the format
+    except ImportError as cause:
+        raise ModelError(
+            f"mesh {path}: reading {kind.upper()} needs {cause.name}: pip install"
+            f" {'pycollada' if cause.name == 'collada' else cause.name}"
+        ) from cause
+    options = {"skip_materials": not materials} if kind == "obj" else {}
+    scene = trimesh.load_scene(path, file_type=kind, process=False, **options)
+    if kind == "dae":
+        with path.open("rb") as file:
+            unit = _UNIT.search(file.read(1 << 16))
+        if unit and float(unit[1]) != 1.0:
+            scene.apply_transform(np.diag([*[float(unit[1])] * 3, 1.0]))
+    return scene

@@ -1,0 +1,199 @@
+"""From the triangle soup of a file to a mesh: welded, without degenerate triangles, outward."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim import limits
+from hrpsim.errors import ModelError
+from hrpsim.model.shapes.mesh_integrals import areas, signed_volumes
+from hrpsim.model.shapes.mesh_topology import (
+    closed_parts,
+    directed_edges,
+    edge_neighbours,
+    parts_of,
+    shared_edges,
+)
+
+WELD = 1e-7  # vertices nearer than about this part of the mesh's extent are one
+FLAT = 1e-7  # a triangle lower than this part of its longest side has no area
+
+
+class Repaired(NamedTuple):
+    """Vertices (n, 3), triangles (m, 3), and what was done to more than weld them."""
+
+    vertices: np.ndarray
+    triangles: np.ndarray
+    notes: tuple[str, ...]
+
+
+def repaired(vertices: np.ndarray, triangles: np.ndarray) -> Repaired:
+    """Return a mesh whose vertices are shared and whose closed parts face outwards.
+
+    Vertices at one place become one, triangles without area and repeated ones go, unused vertices
+    too. A part that is wound in different directions is wound in one; a closed part that faces
+    inwards is turned, unless it lies inside another part: then it bounds a cavity.
+    """
+    vertices, triangles = _welded(vertices, triangles)
+    triangles = _without_slivers(vertices, triangles)
+    notes = []
+    if len(triangles):
+        triangles, unified = _wound_alike(vertices, triangles)
+        if unified:
+            notes.append(f"{unified} triangles were wound against their neighbours: turned")
+        triangles, turned = _outward(vertices, triangles)
+        if turned:
+            notes.append(f"{turned} triangles of closed parts faced inwards: turned")
+    used, numbers = np.unique(triangles, return_inverse=True)
+    return Repaired(vertices[used], numbers.reshape(triangles.shape), tuple(notes))
+
+
+def _welded(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Make one vertex of those at one place; drop what has no three corners then, and repeats."""
+    low = vertices.min(axis=0)
+    cell = max(WELD * float(np.ptp(vertices, axis=0).max()), np.finfo(float).tiny)
+    places = np.round((vertices - low) / cell).astype(np.int64)
+    order = np.lexsort(places.T)
+    is_new = np.ones(len(order), dtype=bool)
+    is_new[1:] = (places[order][1:] != places[order][:-1]).any(axis=1)
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.cumsum(is_new) - 1
+    triangles = number[triangles]
+    a, b, c = triangles.T
+    triangles = triangles[(a != b) & (b != c) & (c != a)]
+    # A repeated triangle counts once, whichever corner it begins with.
+    first = triangles.argmin(axis=1)
+    turned = np.take_along_axis(triangles, (first[:, None] + np.arange(3)) % 3, axis=1)
+    _, kept = np.unique(turned, axis=0, return_index=True)
+    return vertices[order[is_new]], triangles[np.sort(kept)]
+
+
+def _without_slivers(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Take out triangles whose corners lie on a line, and leave no hole where one was.
+
+    The corner in the middle goes onto the longest side, whose other triangle is cut in two there.
+    """
+    for _ in range(8):
+        flat = np.flatnonzero(_heights(vertices, triangles) < FLAT)
+        if len(flat) == 0:
+            return triangles
+        number, _ = shared_edges(triangles)
+        holders: dict[int, list[int]] = {}
+        wanted = set(number.reshape(-1, 3)[flat].ravel().tolist())
+        for place in np.flatnonzero(np.isin(number, list(wanted))):
+            holders.setdefault(int(number[place]), []).append(int(place))
+        gone, made, touched = set(), [], set()
+        for k in flat.tolist():
+            corners = vertices[triangles[k]]
+            sides = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
+            side = 3 * k + int(sides.argmax())
+            others = [place // 3 for place in holders[int(number[side])] if place // 3 != k]
+            if len(others) > 1 or k in touched or (others and others[0] in touched):
+                continue
+            gone.add(k)
+            touched.add(k)
+            if others:
+                (other,) = others
+                place = next(p for p in holders[int(number[side])] if p // 3 == other)
+                p, q, apex = triangles[other][(place % 3 + np.arange(3)) % 3]
+                middle = triangles[k][(side % 3 + 2) % 3]
+                gone.add(other)
+                touched.add(other)
+                made += [(p, middle, apex), (middle, q, apex)]
+        if not gone:
+            break
+        kept = np.delete(triangles, sorted(gone), axis=0)
+        made = [t for t in made if len(set(map(int, t))) == 3]
+        triangles = np.concatenate([kept, np.array(made, dtype=np.int64).reshape(-1, 3)])
+    return triangles[_heights(vertices, triangles) >= FLAT]
+
+
+def _heights(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Return the height of each triangle over its longest side, as a part of that side."""
+    corners = vertices[triangles]
+    sides = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2).max(axis=1, initial=0.0)
+    return 2.0 * areas(vertices, triangles) / np.maximum(sides, np.finfo(float).tiny) ** 2
+
+
+def _wound_alike(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, int]:
+    """Wind the triangles of each part in one direction; return them and how many were turned."""
+    pairs = edge_neighbours(triangles)
+    edges = directed_edges(triangles)
+    clash = edges[pairs[:, 0], 0] == edges[pairs[:, 1], 0]
+    if not clash.any():
+        return triangles, 0
+    neighbours: list[list[tuple[int, bool]]] = [[] for _ in triangles]
+    for (a, b), turns in zip((pairs // 3).tolist(), clash.tolist(), strict=True):
+        neighbours[a].append((b, turns))
+        neighbours[b].append((a, turns))
+    turned = np.zeros(len(triangles), dtype=bool)
+    reached = np.zeros(len(triangles), dtype=bool)
+    for start in range(len(triangles)):
+        if reached[start]:
+            continue
+        part, waiting = [start], deque([start])
+        reached[start] = True
+        while waiting:
+            here = waiting.popleft()
+            for there, turns in neighbours[here]:
+                if not reached[there]:
+                    reached[there] = True
+                    turned[there] = turned[here] ^ turns
+                    part.append(there)
+                    waiting.append(there)
+        if 2 * turned[part].sum() > len(part):  # the majority was right
+            turned[part] = ~turned[part]
+    return np.where(turned[:, None], triangles[:, ::-1], triangles), int(turned.sum())
+
+
+def _outward(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, int]:
+    """Turn closed parts that face inwards and bound no cavity; return how many triangles turned."""
+    volumes = signed_volumes(vertices, triangles)
+    count, part = parts_of(triangles)
+    of_part = np.bincount(part, weights=volumes, minlength=count)
+    if (of_part >= 0.0).all():
+        return triangles, 0
+    turn = np.zeros(count, dtype=bool)
+    closed = closed_parts(triangles, count, part)
+    order = np.argsort(part, kind="stable")
+    ends = np.cumsum(np.bincount(part, minlength=count))
+    starts = np.concatenate([[0], ends[:-1]])
+    corners = vertices[triangles[order]]
+    low = np.minimum.reduceat(corners.min(axis=1), starts)
+    high = np.maximum.reduceat(corners.max(axis=1), starts)
+    looks = 0
+    for k in np.flatnonzero((of_part < 0.0) & closed):
+        point = corners[starts[k]].mean(axis=0)
+        near = closed & ((low <= point) & (point <= high)).all(axis=1)
+        near[k] = False
+        around = False
+        for j in np.flatnonzero(near):
+            looks += 100 + ends[j] - starts[j]
+            if looks > limits.MESH_PARTS:
+                raise ModelError(
+                    "too many closed parts lie within one another and face inwards (MESH_PARTS)"
+                )
+            if _holds(corners[starts[j] : ends[j]], point):
+                around = True
+                break
+        turn[k] = not around
+    turned = turn[part]
+    return np.where(turned[:, None], triangles[:, ::-1], triangles), int(turned.sum())
+
+
+def _holds(corners: np.ndarray, point: np.ndarray) -> bool:
+    """Return whether a closed surface, of triangles (m, 3, 3), winds round a point.
+
+    Its solid angles sum to 4 pi there.
+    """
+    corners = corners - point
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    la, lb, lc = (np.linalg.norm(x, axis=1) for x in (a, b, c))
+    dot = np.einsum
+    below = la * lb * lc + dot("ij,ij->i", a, b) * lc
+    below += dot("ij,ij->i", b, c) * la + dot("ij,ij->i", c, a) * lb
+    angles = 2.0 * np.arctan2(dot("ij,ij->i", a, np.cross(b, c)), below)
+    return abs(float(angles.sum())) > 2.0 * np.pi

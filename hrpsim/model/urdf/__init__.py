@@ -1,0 +1,1 @@
+"""Reading URDF, SRDF and xacro, and finding the files that they name."""

@@ -1,0 +1,1 @@
+"""What every program of ours needs: parameters, polling, QoS, stamps, signals, faults."""

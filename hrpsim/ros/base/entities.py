@@ -1,0 +1,293 @@
+"""Robots and bodies that come and go while a node runs. Needs no ROS.
+
+Refusals carry the names of the result codes of simulation_interfaces.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.errors import HrpsimError, ModelError, WorldError, unknown_name
+from hrpsim.model.load import load_model
+from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
+from hrpsim.model.urdf.resources import Resources
+from hrpsim.model.urdf.xacro_text import is_xacro
+from hrpsim.resources import share_path
+from hrpsim.world.file.load import read_body
+from hrpsim.world.file.load_shapes import read_shape
+from hrpsim.world.objects.body import rotation_matrix
+from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.robot import Robot
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_WORLD_FRAMES = ("", "world")
+
+
+class Refusal(WorldError):
+    """A request that cannot be granted; `code` names the cause, such as NAME_NOT_UNIQUE."""
+
+    def __init__(self, code: str, text: str):
+        super().__init__(text)
+        self.code = code
+
+
+@dataclass
+class SpawnLimits:
+    """How much may come into a world over ROS, and of what kind."""
+
+    entities: int = 1000  # that there are then, in all
+    links: int = 1000  # of one robot
+    text: int = 10_000_000  # bytes of a description, those of its meshes apart
+    xacro: bool = False  # whether its expressions are evaluated, but in what hrpsim ships
+
+
+class EntityMotion(NamedTuple):
+    """Pose and velocity of an entity's frame in the world."""
+
+    pose: Placement
+    linear: np.ndarray  # (3,) [m/s]
+    angular: np.ndarray  # (3,) [rad/s]
+
+
+class Entities:
+    """The robots and bodies of a node's world, by name.
+
+    The frame of a body is at its centre of mass, that of a robot is its base link's.
+    """
+
+    def __init__(self, world, odom_frame: str = "odom", limits: SpawnLimits | None = None):
+        self.world = world
+        self.limits = limits or SpawnLimits()
+        self._world_frames = (*_WORLD_FRAMES, odom_frame)
+        self._first_state = world.snapshot()
+        self._spawned: list[Entity] = []
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Take back what a request did to the world before it was refused, whatever it raises."""
+        before, kept = dict(self.world.entities), self.world.snapshot()
+        try:
+            yield
+        except BaseException:
+            for name, entity in list(self.world.entities.items()):
+                if before.get(name) is not entity:
+                    self.world.remove(entity)
+                    self._spawned = [other for other in self._spawned if other is not entity]
+            self.world.restore(kept)
+            raise
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """What `spawn` takes."""
+        return ("urdf", *(["xacro"] if self.limits.xacro else []), "hrpsim")
+
+    def named(self, name: str) -> Entity:
+        """Return an entity; Refusal names those that exist."""
+        entities = self.world.entities
+        if name not in entities:
+            raise Refusal("NOT_FOUND", unknown_name("entity", name, entities))
+        return entities[name]
+
+    def spawn(
+        self, name: str, uri: str, text: str, pose: Placement, *, allow_renaming: bool = False
+    ) -> Entity:
+        """Add what `uri`, or else `text`, describes, with its frame at `pose`; return it.
+
+        A URDF or xacro is a robot, free unless its root link is called "world". YAML is an entry
+        of a world file's `bodies`. With `allow_renaming` a taken or missing name is made unique.
+        """
+        if not uri and not text:
+            raise Refusal("NO_RESOURCE", "neither uri nor resource_string says what to spawn")
+        if name and not _NAME.fullmatch(name):
+            raise Refusal(
+                "NAME_INVALID",
+                f"name {name!r}: letters, digits, '_', '-' and '.' can be used, a letter first",
+            )
+        if len(self.world.entities) >= self.limits.entities:
+            raise Refusal(
+                "OPERATION_FAILED", f"there are {self.limits.entities} entities: entity_limit"
+            )
+        source: str | Path = self._located(uri) if uri else text
+        self._refuse_large(source)
+        if _is_body(source):
+            entity = self._spawn_body(source, name, pose, allow_renaming)
+        else:
+            entity = self._spawn_robot(source, name, pose, allow_renaming)
+        self._spawned.append(entity)
+        return entity
+
+    def delete(self, name: str) -> int:
+        """Take an entity out of the world; return how many connections went with it."""
+        entity = self.named(name)
+        before = len(self.world.connections)
+        self.world.remove(entity)
+        self._spawned = [other for other in self._spawned if other is not entity]
+        return before - len(self.world.connections)
+
+    def delete_spawned(self) -> int:
+        """Take out all that was spawned; return how many there were."""
+        count = len(self._spawned)
+        for entity in self._spawned:
+            self.world.remove(entity)
+        self._spawned = []
+        return count
+
+    def restore_first(self) -> None:
+        """Put all that is there back to its first state.
+
+        To that of the whole world bit for bit, unless something was spawned that is still there or
+        deleted since: then each entity returns to the state that it came with.
+        """
+        try:
+            self.world.restore(self._first_state)
+        except WorldError:
+            self.world.reset()
+
+    def motion(self, entity: Entity) -> EntityMotion:
+        """Return pose and velocity of an entity's frame in the world."""
+        if isinstance(entity, Robot):
+            if entity.model.base == "fixed":
+                p, quaternion = entity.link_pose(entity.model.base_link)
+                pose = Placement(rotation_matrix(quaternion), p)
+                return EntityMotion(pose, np.zeros(3), np.zeros(3))
+            R = rotation_matrix(entity.q[3:7])
+            return EntityMotion(
+                Placement(R, entity.q[:3].copy()), R @ entity.v[:3], R @ entity.v[3:6]
+            )
+        pose = Placement(rotation_matrix(entity.orientation), entity.position.copy())
+        return EntityMotion(pose, entity.velocity, entity.angular_velocity)
+
+    def move(self, entity: Entity, motion: EntityMotion) -> None:
+        """Give an entity's frame a pose and a velocity; joints keep theirs."""
+        if isinstance(entity, Robot) and entity.model.base == "fixed":
+            raise Refusal(
+                "OPERATION_FAILED",
+                f"{entity.name!r} has a fixed base: it stands where its description says",
+            )
+        R = motion.pose.R
+        q, v = entity.q.copy(), entity.v.copy()
+        q[:3], q[3:7] = motion.pose.p, quaternion_of(R)
+        v[:3], v[3:6] = R.T @ motion.linear, R.T @ motion.angular
+        entity.q = q
+        entity.v = v
+
+    def frame(self, name: str) -> Placement:
+        """Return where a frame is in the world: "world", the odom frame, or an entity's."""
+        if name in self._world_frames:
+            return IDENTITY
+        if name in self.world.entities:
+            return self.motion(self.world.entities[name]).pose
+        known = [*filter(None, self._world_frames), *self.world.entities]
+        raise Refusal("INVALID_POSE", unknown_name("frame", name, dict.fromkeys(known)))
+
+    def _located(self, uri: str) -> Path:
+        try:
+            path = Resources(None, {"hrpsim": share_path()}).locate(uri)
+        except (OSError, ValueError) as error:
+            raise Refusal("RESOURCE_PARSE_ERROR", f"uri {uri!r}: {error}") from error
+        if path.suffix not in (".urdf", ".xacro", ".xml", ".yaml", ".yml"):
+            raise Refusal(
+                "UNSUPPORTED_FORMAT", f"{path}: formats are {', '.join(self.formats)}, by its name"
+            )
+        return path
+
+    def _refuse_large(self, source: str | Path) -> None:
+        is_file = isinstance(source, Path)
+        size = source.stat().st_size if is_file else len(source.encode(errors="replace"))
+        if size > self.limits.text:
+            what = str(source) if is_file else "resource_string"
+            raise Refusal(
+                "RESOURCE_PARSE_ERROR",
+                f"{what} has {size} bytes; spawn_size_limit is {self.limits.text}",
+            )
+
+    def _refuse_xacro(self, source: str | Path) -> None:
+        path = source if isinstance(source, Path) else None
+        own = share_path("urdf").resolve()
+        if self.limits.xacro or (path and path.resolve().is_relative_to(own)):
+            return
+        text = path.read_text(encoding="utf-8", errors="replace") if path else source
+        if is_xacro(text, path):
+            raise Refusal(
+                "UNSUPPORTED_FORMAT",
+                "xacro is not taken over ROS, because its expressions are evaluated: expand it "
+                "first, or set the parameter spawn_xacro",
+            )
+
+    def _spawn_robot(self, source, name: str, pose: Placement, allow_renaming: bool) -> Robot:
+        self._refuse_xacro(source)
+        if isinstance(source, str) and not re.search(r"<\s*robot\b", source):
+            raise Refusal(
+                "UNSUPPORTED_FORMAT",
+                f"the XML has no <robot>; formats: {', '.join(self.formats)}",
+            )
+        packages = {"hrpsim": share_path()}
+        try:
+            model = load_model(source, base="fixed", package_paths=packages)
+            if model.base_link != "world":
+                model = load_model(source, package_paths=packages)
+        except ModelError as error:
+            missing = isinstance(error.__context__, FileNotFoundError)
+            raise Refusal(
+                "MISSING_ASSETS" if missing else "RESOURCE_PARSE_ERROR", str(error)
+            ) from error
+        if len(model.link_names) > self.limits.links:
+            raise Refusal(
+                "RESOURCE_PARSE_ERROR",
+                f"{model.name!r} has {len(model.link_names)} links; "
+                f"spawn_link_limit is {self.limits.links}",
+            )
+        q = model.neutral()
+        if model.base == "free":
+            q[:3], q[3:7] = pose.p, quaternion_of(pose.R)
+        elif not (np.allclose(pose.p, 0.0) and np.allclose(pose.R, np.eye(3))):
+            raise Refusal(
+                "INVALID_POSE",
+                f"the root link of {model.name!r} is 'world': it stands where its description says",
+            )
+        return self.world.add_robot(model, q=q, name=self._free(name or model.name, allow_renaming))
+
+    def _spawn_body(self, source, name: str, pose: Placement, allow_renaming: bool) -> Entity:
+        try:
+            text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
+            reader, entry = read_body(text, str(source) if text != source else "resource_string")
+            for given in ("position", "orientation"):
+                if given in entry:
+                    raise reader.fail(given, "the request says where it is")
+            shape = read_shape(reader, entry.pop("shape"), "")
+        except (HrpsimError, OSError, UnicodeDecodeError) as error:
+            raise Refusal("RESOURCE_PARSE_ERROR", str(error)) from error
+        name = self._free(name or str(entry.pop("name", "")), allow_renaming)
+        entry.pop("name", None)
+        place = {"position": pose.p, "orientation": quaternion_of(pose.R), "name": name}
+        try:
+            with reader.at(""):
+                return self.world.add_body(shape, **entry, **place)
+        except HrpsimError as error:
+            raise Refusal("RESOURCE_PARSE_ERROR", str(error)) from error
+
+    def _free(self, name: str, allow_renaming: bool) -> str:
+        if not name and not allow_renaming:
+            raise Refusal("NAME_INVALID", "neither the request nor the resource gives a name")
+        name = name or "entity"
+        taken = self.world.entities
+        if name not in taken:
+            return name
+        if not allow_renaming:
+            raise Refusal(
+                "NAME_NOT_UNIQUE", f"there is an entity {name!r}; taken: {', '.join(taken)}"
+            )
+        return next(k for n in range(2, len(taken) + 3) if (k := f"{name}_{n}") not in taken)
+
+
+def _is_body(source: str | Path) -> bool:
+    if isinstance(source, Path):
+        return source.suffix in (".yaml", ".yml")
+    return not source.lstrip("\ufeff \t\r\n").startswith("<")

@@ -1,0 +1,66 @@
+"""The life of a program of ROS: signals, rclpy's start and end, exit codes."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable
+
+from hrpsim.errors import HrpsimError
+from hrpsim.interrupts import ends_while_computing
+from hrpsim.resources import share_path
+from hrpsim.ros.base.child_process import own_shared_memory
+from hrpsim.ros.base.stop_signal import StopSignal
+
+_PROFILES = "config/fastdds_profiles.xml"
+_PROFILES_VARIABLES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")
+
+
+def run_program(body: Callable[[StopSignal], int], arguments: list[str] | None) -> int:
+    """Run `body(stop)` between rclpy's start and end; return its exit code.
+
+    arguments: of the command line, those for ROS among them; sys.argv by default. The exit code is
+    130 for a signal that came before the body said `stop.loop_started()`, and 1, with one line, for
+    arguments, parameters and files that cannot be used.
+    """
+    with ends_while_computing(_leave_no_memory), StopSignal() as stop:
+        try:
+            return _between_init_and_shutdown(body, arguments, stop)
+        except KeyboardInterrupt:
+            return 130
+
+
+def _between_init_and_shutdown(body, arguments: list[str] | None, stop: StopSignal) -> int:
+    import rclpy
+    from rclpy.exceptions import NameValidationException, ParameterException
+    from rclpy.signals import SignalHandlerOptions
+
+    if not any(os.environ.get(name) for name in _PROFILES_VARIABLES):
+        os.environ[_PROFILES_VARIABLES[0]] = str(share_path(_PROFILES))
+    try:
+        rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    except Exception as error:  # of rcl's parser of arguments, of the place for logs
+        text = f"hrpsim: ROS cannot be started: {_one_line(error)}"
+        if "log dir" in text:
+            text += "; set ROS_LOG_DIR to a folder that can be written"
+        print(text, file=sys.stderr, flush=True)
+        return 1
+    try:
+        return body(stop)
+    except (HrpsimError, OSError, ValueError, ParameterException, NameValidationException) as error:
+        rclpy.logging.get_logger("hrpsim").fatal(_one_line(error))
+        return 1
+    finally:
+        rclpy.shutdown()
+
+
+def _leave_no_memory() -> None:
+    for segment in own_shared_memory(os.getpid()):
+        segment.unlink(missing_ok=True)
+
+
+def _one_line(error: Exception) -> str:
+    """Return what an error says, without the places in the sources of rcl."""
+    text = " ".join(str(error).split())
+    return re.sub(r", at \S+:\d+", "", text) or type(error).__name__

@@ -1,0 +1,57 @@
+"""How services say that they could not do what was asked, each kind in its own fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hrpsim.ros.base.entities import Refusal
+
+_FAILED = "OPERATION_FAILED"
+
+
+def answering(action: Callable[[Any, Any], str | None]):
+    """Return a service callback that calls `action(request, response)` and notes the success.
+
+    What `action` returns becomes the message; what it raises is for the node to answer.
+    """
+
+    def handle(request, response):
+        message = action(request, response)
+        response.result.result = response.result.RESULT_OK
+        response.result.error_message = message or ""
+        return response
+
+    return handle
+
+
+def failed_response(service_type: type, request, error: Exception, text: str):
+    """Return a response of a service that says `text`; one without such fields stays empty."""
+    response = service_type.Response()
+    result = getattr(response, "result", None)
+    if hasattr(response, "success"):  # of std_srvs
+        response.success, response.message = False, text
+    elif hasattr(result, "error_message"):  # of simulation_interfaces
+        fill_result(result, error, text, type(response))
+    elif hasattr(result, "successful"):  # parameters, all or none
+        result.successful, result.reason = False, text
+    elif hasattr(response, "results") and hasattr(request, "parameters"):
+        refused = _refused_parameter(text)
+        response.results = [refused for _ in request.parameters]
+    return response
+
+
+def fill_result(result, error: Exception, text: str, *where: type) -> None:
+    """Fill in a simulation_interfaces Result; codes stand in a type of `where` or in Result."""
+    code = error.code if isinstance(error, Refusal) else _FAILED
+    kind = type(result)
+    number = getattr(kind, f"RESULT_{code}", kind.RESULT_OPERATION_FAILED)
+    for place in where:
+        number = getattr(place, code, number)
+    result.result, result.error_message = number, text
+
+
+def _refused_parameter(text: str):
+    from rcl_interfaces.msg import SetParametersResult
+
+    return SetParametersResult(successful=False, reason=text)

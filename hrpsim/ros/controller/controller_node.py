@@ -1,0 +1,275 @@
+r"""Program `hrpsim_controller`: runs a controller plug-in in a process of its own, over ROS topics.
+
+    ros2 run hrpsim hrpsim_controller --ros-args -p controller:=my_package.my_module:MyController \
+        -p parameters_file:=gains.yaml -p lockstep:=true
+
+docs/controllers.md tells how to write one.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import sys
+import time
+import traceback
+from pathlib import Path
+from types import TracebackType
+
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.exceptions import InvalidParameterTypeException
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+from hrpsim.control.framework import controller_host, plugins
+from hrpsim.control.framework.controller import Command
+from hrpsim.control.framework.controller_host import ControllerHost
+from hrpsim.control.framework.parameters import read_parameters
+from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.model.load import BASES
+from hrpsim.model.model import Model
+from hrpsim.ros.base.program import run_program
+from hrpsim.ros.base.stamps import Stamp
+from hrpsim.ros.base.stop_signal import StopSignal
+from hrpsim.ros.controller.controller_topics import (
+    CommandPublisher,
+    DescriptionListener,
+    StateListener,
+)
+from hrpsim.yaml_text import parse_yaml
+
+_PACKAGE = Path(__file__).parents[1]
+_NANOSECONDS = 1_000_000_000
+_WAIT = 0.02  # [s, wall]
+_SERVICE_PERIOD = 0.1  # between two turns of the executor [s, wall]
+_PATIENCE = 3.0  # without a state to answer, until that is said [s, wall]
+_LAST_WORD = 0.2  # for the last command to leave with [s, wall]
+PARAMETERS = {
+    "controller": ("", "The controller: 'module:Class' or 'path/to/file.py:Class'"),
+    "parameters_file": ("", "YAML file with the controller's own parameters"),
+    "parameters": ([""], "Its parameters one by one, 'name:=value'; they override the file"),
+    "base": ("free", "Whether the robot has a 'free' or a 'fixed' base"),
+    "lockstep": (False, "Answer each control tick with its own stamp; set it on the node too"),
+    "lead": (0.03, "Without lockstep: commands are sent ahead of their time by [s]"),
+}
+
+
+class ControllerNode:
+    """Answers the states of a robot with the commands of the controller that is asked for.
+
+    Raises HrpsimError for parameters that cannot be used.
+    """
+
+    def __init__(self, **node_options):
+        self.node = Node("hrpsim_controller", **node_options)
+        given = {name: _declare(self.node, name, *entry) for name, entry in PARAMETERS.items()}
+        if given["base"] not in BASES:
+            raise HrpsimError(unknown_name("base", given["base"], BASES))
+        if not 0.0 <= given["lead"] <= 1.0:
+            raise HrpsimError(f"lead must be a time from 0 to 1 s, got {given['lead']!r}")
+        if not given["controller"]:
+            raise HrpsimError("no controller: give -p controller:=module:Class")
+        self._controller = plugins.find_controller(given["controller"])()
+        kinds = self._controller.parameter_kinds
+        self._parameters = _own_parameters(given["parameters_file"], given["parameters"], kinds)
+        self._lockstep = given["lockstep"]
+        self._lead_ns = round(given["lead"] * _NANOSECONDS)
+        self._description = DescriptionListener(self.node, given["base"])
+        self._states: StateListener | None = None
+        self._commands: CommandPublisher | None = None
+        self.host: ControllerHost | None = None
+        self._period_ns = math.nan
+        self._next_tick_ns: float | None = None
+        self._last_tick: int | None = None
+        self._last: tuple[Stamp, Command] | None = None
+        self.command_count = 0
+
+    @property
+    def finished(self) -> bool:
+        """Whether the controller has nothing left to do."""
+        return self.host is not None and self.host.finished
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the controller is configured and both directions of the loop are connected."""
+        return self.host is not None and self._commands.is_connected and self._states.is_connected
+
+    @property
+    def rejected_count(self) -> int:
+        """How many messages told no state."""
+        return self._states.rejections.count if self._states else 0
+
+    def spin_once(self) -> bool:
+        """Wait a little for what comes next and deal with it; return whether anything new came."""
+        if self.host is None:
+            return self._configure(self._description.wait(_WAIT))
+        arrived = self._states.wait(_WAIT)
+        if arrived is None:
+            return False
+        stamp, state = arrived
+        if self._lockstep:
+            return self._answer_tick(stamp, state)
+        return self._send_ahead(stamp, state)
+
+    def describe_wait(self) -> str:
+        """Return what must come before there is something to do."""
+        if self.host is None:
+            return "waiting for robot_description"
+        if not self._commands.is_connected:
+            return "waiting for a node that listens to joint_commands"
+        if self._last is None or not self._lockstep:
+            return self._states.describe_lack()
+        return (
+            f"waiting for the state after {self._last[0]} s, at a whole multiple of "
+            f"the controller's period of {self._controller.period:g} s"
+        )
+
+    def stop(self) -> None:
+        """Stop the controller, if that was not done before."""
+        if self.host is not None:
+            self.host.stop()
+
+    def destroy(self) -> None:
+        """Stop the controller and take the node off the ROS graph."""
+        try:
+            self.stop()
+        finally:
+            self.node.destroy_node()
+
+    def _configure(self, model: Model | None) -> bool:
+        if model is None:
+            return False
+        self.host = ControllerHost(self._controller, model, self._parameters)
+        self._period_ns = self._controller.period * _NANOSECONDS
+        self._commands = CommandPublisher(self.node, self.host.joint_names)
+        self._states = StateListener(self.node, model)
+        return True
+
+    def _answer_tick(self, stamp: Stamp, state) -> bool:
+        """Answer a state at a whole multiple of the period, and a repeated one as before."""
+        if self._last is not None and stamp == self._last[0]:
+            self._commands.publish(*self._last)  # the node did not hear it
+            return False
+        tick = round(stamp.total / self._period_ns)
+        if abs(stamp.total - tick * self._period_ns) > 1.0:
+            return False
+        if self._last_tick is not None and tick != self._last_tick + 1:
+            self.host.begin_anew()  # a tick is left out at a reset only
+        self._last_tick = tick
+        self._last = stamp, self.host.command(state)
+        self._commands.publish(*self._last)
+        self.command_count += 1
+        return True
+
+    def _send_ahead(self, stamp: Stamp, state) -> bool:
+        """Command what begins `lead` later, if a period has passed since the last command."""
+        now = stamp.total
+        if self._next_tick_ns is None or self._next_tick_ns - now > self._period_ns:
+            self._next_tick_ns = now  # the first state, or one of another node
+            self.host.begin_anew()
+        if now < self._next_tick_ns:
+            return False
+        passed = (now - self._next_tick_ns) // self._period_ns
+        self._next_tick_ns += (passed + 1) * self._period_ns
+        command = self.host.command(state)
+        self._commands.publish(Stamp(*divmod(now + self._lead_ns, _NANOSECONDS)), command)
+        self.command_count += 1
+        return True
+
+
+def _declare(node: Node, name: str, default, text: str):
+    try:
+        descriptor = ParameterDescriptor(description=text, read_only=True)
+        return node.declare_parameter(name, default, descriptor).value
+    except InvalidParameterTypeException as error:
+        raise HrpsimError(str(error)) from error
+
+
+def _own_parameters(file: str, texts: list[str], kinds) -> dict:
+    """Return the controller's parameters: those of the file, overridden one by one."""
+    parameters = read_parameters(file, kinds) if file else {}
+    for text in filter(None, texts):
+        name, separator, value = text.partition(":=")
+        if not separator or not name:
+            raise HrpsimError(f"parameters: expected 'name:=value', got {text!r}")
+        parameters[name] = parse_yaml(value, f"parameters: {name}", HrpsimError).data
+    return parameters
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the controller until it has finished or a signal comes; return the exit code.
+
+    An error in the controller's own code ends it with code 1 and a traceback that begins there.
+    """
+    logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
+    return run_program(_run, arguments)
+
+
+def _run(stop: StopSignal) -> int:
+    controller = None
+    try:
+        controller = ControllerNode()
+        stop.loop_started()
+        _follow(controller, stop)
+        rejected = controller.rejected_count
+        words = f", rejected {rejected} messages" if rejected else ""
+        print(f"sent {controller.command_count} commands{words}", flush=True)
+        time.sleep(_LAST_WORD if controller.finished else 0.0)
+        controller.stop()
+        return 0
+    except Exception as error:
+        _print_from_users_code(error)
+        return 1
+    finally:
+        if controller is not None:
+            controller.destroy()
+
+
+def _follow(controller: ControllerNode, stop: StopSignal) -> None:
+    executor = SingleThreadedExecutor()
+    executor.add_node(controller.node)
+    said_ready = False
+    next_service = next_word = time.monotonic()
+    next_word += _PATIENCE
+    try:
+        while not stop() and not controller.finished:
+            has_news = controller.spin_once()
+            now = time.monotonic()
+            if now >= next_service:
+                executor.spin_once(timeout_sec=0.0)
+                next_service = now + _SERVICE_PERIOD
+            if not said_ready and controller.is_ready:
+                said_ready = True
+                print("ready", flush=True)
+            if has_news:
+                next_word = now + _PATIENCE
+            elif now > next_word:
+                print(controller.describe_wait(), flush=True)
+                next_word = math.inf
+    finally:
+        executor.shutdown(timeout_sec=1.0)
+
+
+def _print_from_users_code(error: Exception) -> None:
+    """Print what went wrong, without the frames that lead to the controller's code."""
+    frame = error.__traceback__
+    while frame is not None and _leads_to_users_code(_file_of(frame)):
+        frame = frame.tb_next
+    if isinstance(error, HrpsimError) and (frame is None or _PACKAGE in _file_of(frame).parents):
+        print(f"hrpsim_controller: {error}", file=sys.stderr, flush=True)
+    else:
+        traceback.print_exception(type(error), error, frame or error.__traceback__)
+        sys.stderr.flush()
+
+
+def _file_of(frame: TracebackType) -> Path:
+    return Path(frame.tb_frame.f_code.co_filename)
+
+
+def _leads_to_users_code(file: Path) -> bool:
+    hosts = (Path(controller_host.__file__), Path(plugins.__file__))
+    return file in hosts or file.parent == Path(__file__).parent or "importlib" in str(file)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

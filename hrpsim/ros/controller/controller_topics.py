@@ -1,0 +1,220 @@
+"""What a controller sees of a robot over ROS: its description, states of one stamp, commands."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import String
+
+from hrpsim.control.framework.controller import Command, ImuReading, State, controlled_joints
+from hrpsim.control.framework.controller_host import seconds_of
+from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.model.load import load_model
+from hrpsim.model.model import Model
+from hrpsim.ros.base import qos
+from hrpsim.ros.base.faults import Faults
+from hrpsim.ros.base.polling import PolledSubscription
+from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.serialized_template import SerializedTemplate
+from hrpsim.ros.base.stamps import Stamp
+from hrpsim.ros.robot.robot_publishers import sensor_topic
+
+_JOINT_STATES = "joint_states"
+_MESSAGE_OF_KIND = {"force_torque": WrenchStamped, "imu": Imu}
+
+
+class DescriptionListener:
+    """Waits for the model in robot_description; the root link is held if base is "fixed"."""
+
+    def __init__(self, node: Node, base: str):
+        self._base = base
+        self._subscription = PolledSubscription(node, String, "robot_description", qos.LATCHED)
+
+    def wait(self, longest: float) -> Model | None:
+        """Return the model, or None after `longest` [s, wall]. ModelError for an unsound one."""
+        self._subscription.wait(longest)
+        for message, _ in self._subscription.take_all():
+            return load_model(message.data, self._base)
+        return None
+
+
+class StateListener:
+    """Puts joint_states and the sensors' messages of one stamp together to a `State`.
+
+    `rejections` counts and names the messages that are none: of other joints, with values that are
+    missing or not finite.
+    """
+
+    def __init__(self, node: Node, model: Model):
+        self.rejections = Rejections(node.get_logger(), Faults(node.get_logger))
+        self._joint_names = controlled_joints(model)
+        self._sensors = {
+            sensor_topic(sensor): sensor
+            for sensor in model.sensors
+            if sensor.kind in _MESSAGE_OF_KIND
+        }
+        types = {_JOINT_STATES: JointState}
+        types.update({t: _MESSAGE_OF_KIND[s.kind] for t, s in self._sensors.items()})
+        self._subscriptions = {
+            topic: PolledSubscription(node, message_type, topic, qos.COMMAND)
+            for topic, message_type in types.items()
+        }
+        self._arrived: dict[str, dict[Stamp, object]] = {topic: {} for topic in types}
+        self._names: list[str] = []  # of the joint_states that `_places` is for
+        self._places = np.zeros(0, dtype=np.int64)
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether every topic has a publisher."""
+        return all(s.publisher_count() > 0 for s in self._subscriptions.values())
+
+    def wait(self, longest: float) -> tuple[Stamp, State] | None:
+        """Return the newest complete state and its stamp; None after `longest` [s, wall]."""
+        self._take_all()
+        stamp = self._complete()
+        if stamp is None:
+            self._subscriptions[self._lacking()[-1]].wait(longest)
+            self._take_all()
+            stamp = self._complete()
+        if stamp is None:
+            return None
+        return stamp, self._state(
+            stamp, {topic: self._pop(topic, stamp) for topic in self._arrived}
+        )
+
+    def describe_lack(self) -> str:
+        """Return which topics lack in the newest state."""
+        return "waiting for " + ", ".join(self._subscriptions[t].topic for t in self._lacking())
+
+    def _take_all(self) -> None:
+        for topic, subscription in self._subscriptions.items():
+            arrived = self._arrived[topic]
+            for message, _ in subscription.take_all():
+                if not self.rejections.follow(self._check, message, subscription.topic):
+                    continue
+                stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec)
+                arrived.pop(stamp, None)  # a repeated one is new: the newest stands last
+                arrived[stamp] = message
+                if len(arrived) > qos.COMMAND.depth:
+                    del arrived[next(iter(arrived))]
+
+    def _check(self, message) -> None:
+        """Raise HrpsimError for a message that tells no state."""
+        if isinstance(message, JointState):
+            if message.name != self._names:
+                self._places, self._names = self._places_in(message), message.name
+            fields = {name: getattr(message, name) for name in ("position", "velocity", "effort")}
+            for field, values in fields.items():
+                if len(values) != len(message.name):
+                    raise HrpsimError(
+                        f"{len(values)} values in {field!r} for {len(message.name)} names"
+                    )
+                if not np.isfinite(np.asarray(values)[self._places]).all():
+                    raise HrpsimError(f"{field!r} has values that are not finite")
+            return
+        if isinstance(message, Imu):
+            parts = message.orientation, message.angular_velocity, message.linear_acceleration
+            numbers = [*_quaternion(parts[0]), *_vector(parts[1]), *_vector(parts[2])]
+        else:
+            numbers = [*_vector(message.wrench.force), *_vector(message.wrench.torque)]
+        if not all(map(math.isfinite, numbers)):
+            raise HrpsimError("it has values that are not finite")
+
+    def _complete(self) -> Stamp | None:
+        """Return the newest stamp that all topics have."""
+        for stamp in reversed(self._arrived[_JOINT_STATES]):
+            if all(stamp in arrived for arrived in self._arrived.values()):
+                return stamp
+        return None
+
+    def _lacking(self) -> list[str]:
+        """Return the topics that lack for the newest joint states, in the order of publication."""
+        newest = next(reversed(self._arrived[_JOINT_STATES]), None)
+        return [topic for topic, arrived in self._arrived.items() if newest not in arrived]
+
+    def _pop(self, topic: str, stamp: Stamp):
+        """Return a topic's message of `stamp`; drop it and what is older."""
+        arrived = self._arrived[topic]
+        while (oldest := next(iter(arrived))) != stamp:
+            del arrived[oldest]
+        return arrived.pop(stamp)
+
+    def _state(self, stamp: Stamp, messages: dict[str, object]) -> State:
+        joints = messages[_JOINT_STATES]
+        if joints.name != self._names:
+            self._places, self._names = self._places_in(joints), joints.name
+        wrenches, imus = {}, {}
+        for topic, sensor in self._sensors.items():
+            message = messages[topic]
+            if sensor.kind == "imu":
+                imus[sensor.name] = ImuReading(
+                    _quaternion(message.orientation),
+                    np.array(_vector(message.angular_velocity)),
+                    np.array(_vector(message.linear_acceleration)),
+                )
+            else:
+                wrench = message.wrench
+                wrenches[sensor.name] = np.array((*_vector(wrench.force), *_vector(wrench.torque)))
+        return State(
+            seconds_of(stamp.total),
+            np.array(joints.position)[self._places],
+            np.array(joints.velocity)[self._places],
+            np.array(joints.effort)[self._places],
+            wrenches,
+            imus,
+        )
+
+    def _places_in(self, joints: JointState) -> np.ndarray:
+        """Return where the controlled joints stand in a message."""
+        places = {name: place for place, name in enumerate(joints.name)}
+        for name in self._joint_names:
+            if name not in places:
+                raise HrpsimError(unknown_name("joint", name, joints.name))
+        return np.array([places[name] for name in self._joint_names], dtype=np.int64)
+
+
+class CommandPublisher:
+    """Publishes commands of a controller as joint_commands."""
+
+    def __init__(self, node: Node, joint_names: tuple[str, ...]):
+        self._joint_names = list(joint_names)
+        self._publisher = node.create_publisher(JointState, "joint_commands", qos.STATE)
+        self._templates: dict[tuple[bool, ...], SerializedTemplate] = {}
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether anybody listens."""
+        return self._publisher.get_subscription_count() > 0
+
+    def publish(self, stamp: Stamp, command: Command) -> None:
+        """Publish `command` with `stamp`."""
+        given = tuple(values is not None for values in command)
+        if given not in self._templates:
+            self._templates[given] = self._template(given)
+        template = self._templates[given]
+        template.numbers[:] = np.concatenate([v for v in command if v is not None])
+        template.publish(stamp)
+
+    def _template(self, given: tuple[bool, ...]) -> SerializedTemplate:
+        count = len(self._joint_names)
+
+        def fill(message: JointState, stamp, numbers) -> None:
+            message.header.stamp = stamp
+            fields = [f for f, there in zip(("position", "velocity", "effort"), given) if there]
+            for k, field in enumerate(fields):
+                setattr(message, field, numbers[k * count : (k + 1) * count])
+
+        message = JointState(name=self._joint_names)
+        return SerializedTemplate(self._publisher, message, fill, count * sum(given))
+
+
+def _vector(vector) -> tuple[float, float, float]:
+    return vector.x, vector.y, vector.z
+
+
+def _quaternion(quaternion) -> np.ndarray:
+    return np.array((quaternion.x, quaternion.y, quaternion.z, quaternion.w))

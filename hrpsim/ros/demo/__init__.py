@@ -1,0 +1,4 @@
+"""The walking demonstration: node, controller and recorder as processes.
+
+Imports base/ and hrpsim.bag.
+"""

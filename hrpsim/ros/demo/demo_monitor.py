@@ -1,0 +1,94 @@
+"""The ROS node beside a walk's: lets the simulation run and watches the base."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import rclpy
+from nav_msgs.msg import Odometry
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from std_srvs.srv import Trigger
+
+from hrpsim.control.balance.fall import FallWatch
+from hrpsim.ros.base import qos
+
+
+class DemoMonitor:
+    """Follows `odom` in a domain of this machine and keeps account of simulated and wall time."""
+
+    def __init__(self, domain_id: int):
+        os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+        self._context = Context()
+        rclpy.init(
+            context=self._context,
+            domain_id=domain_id,
+            signal_handler_options=SignalHandlerOptions.NO,
+        )
+        self._node = Node("demo_monitor", context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self._node)
+        self._node.create_subscription(Odometry, "odom", self._on_odometry, qos.STATE)
+        self.fall = FallWatch()
+        self.simulated = 0.0  # [s]
+        self.fell_at: float | None = None  # [s]
+        self.last_progress = time.monotonic()
+        self._first_progress: tuple[float, float] | None = None  # simulated, wall [s]
+
+    @property
+    def real_time_factor(self) -> float:
+        """Simulated seconds for each second of wall time since time began to pass."""
+        if self._first_progress is None:
+            return 0.0
+        simulated, wall = self._first_progress
+        return (self.simulated - simulated) / max(self.last_progress - wall, 1e-9)
+
+    def wait_for_listeners(self, topic: str, count: int, timeout: float) -> bool:
+        """Return whether `count` subscriptions of `topic` are found within `timeout` [s]."""
+        end = time.monotonic() + timeout
+        while self._node.count_subscribers(topic) < count:
+            if time.monotonic() > end:
+                return False
+            self._executor.spin_once(timeout_sec=0.05)
+        return True
+
+    def resume(self, timeout: float) -> bool:
+        """Call ~/resume of the simulation and return whether it answered within `timeout` [s]."""
+        end = time.monotonic() + timeout
+        client = self._node.create_client(Trigger, "hrpsim/resume")
+        if not client.wait_for_service(timeout_sec=timeout):
+            return False
+        self.last_progress = time.monotonic()
+        while (now := time.monotonic()) < end:  # an answer can get lost; asking twice is harmless
+            answer = client.call_async(Trigger.Request())
+            self._executor.spin_until_future_complete(answer, timeout_sec=min(end - now, 5.0))
+            if answer.done():
+                return answer.result().success
+        return False
+
+    def update(self, timeout: float) -> None:
+        """Take in what arrives within `timeout` [s]."""
+        end = time.monotonic() + timeout
+        while (remaining := end - time.monotonic()) > 0:
+            self._executor.spin_once(timeout_sec=remaining)
+
+    def close(self) -> None:
+        """Leave the ROS graph."""
+        self._executor.shutdown(timeout_sec=1.0)
+        self._node.destroy_node()
+        self._context.try_shutdown()
+
+    def _on_odometry(self, message: Odometry) -> None:
+        stamp, pose = message.header.stamp, message.pose.pose
+        simulated = stamp.sec + 1e-9 * stamp.nanosec
+        if simulated > self.simulated:
+            self.last_progress = time.monotonic()
+            self._first_progress = self._first_progress or (simulated, self.last_progress)
+        self.simulated = simulated
+        turn = pose.orientation
+        self.fall.add(pose.position.z, (turn.x, turn.y, turn.z, turn.w))
+        if self.fell_at is None and self.fall.fallen:
+            self.fell_at = simulated

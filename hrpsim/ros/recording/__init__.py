@@ -1,0 +1,4 @@
+"""Recorder of topics and analyser of motions.
+
+Imports base/ and hrpsim.bag.
+"""

@@ -1,0 +1,190 @@
+"""Program `dynamics_observer`: says what the motion in joint_states should do to the floor.
+
+It knows the robot by its robot_description, simulated or real, hears joint_states, and publishes
+the zero-moment point, the centre of mass, the capture point and the wrench on each sole that the
+motion of the joints calls for. It neither needs nor hears odometry and force sensors.
+
+    ros2 run hrpsim dynamics_observer --ros-args -p cutoff:=10.0
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from geometry_msgs.msg import PointStamped, WrenchStamped
+from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
+from rclpy.executors import SingleThreadedExecutor
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+import hrpsim
+from hrpsim.analysis.analyser import SPLITS, Analyser
+from hrpsim.analysis.observer import Observer, RateFilter
+from hrpsim.analysis.soles import soles_of
+from hrpsim.errors import HrpsimError
+from hrpsim.ros.base import qos
+from hrpsim.ros.base.guarded_node import GuardedNode
+from hrpsim.ros.base.program import run_program
+from hrpsim.ros.base.stop_signal import StopSignal
+
+_POINTS = {"zmp": "zmp", "com": "com", "capture_point": "capture_point"}  # topic: field
+
+
+class DynamicsObserver:
+    """Answers each joint state with what inverse dynamics makes of it.
+
+    A joint state without velocities is differentiated as positions; accelerations always are
+    differentiated, behind a low-pass of `cutoff`. Joints that it does not name stay at zero.
+    """
+
+    def __init__(self, **node_options):
+        self.node = GuardedNode("dynamics_observer", **node_options)
+        declare = self.node.declare_parameter
+        self._cutoff = declare(
+            "cutoff",
+            10.0,
+            _described("Half-power frequency of the differentiated velocities [Hz]", 0.01, 10000.0),
+        ).value
+        self._contact_height = declare(
+            "contact_height",
+            0.003,
+            _described("A sole nearer to the floor than this bears [m]", 0.0, 0.1),
+        ).value
+        self._links = [
+            link
+            for link in declare(
+                "links", [""], _described("Links that may be fixed; empty: the soles of the robot")
+            ).value
+            if link
+        ]
+        self._split = declare(
+            "split", "center_of_pressure", _described(f"One of {', '.join(SPLITS)}")
+        ).value
+        self.observer: Observer | None = None
+        self.update_count = 0
+        self._frame = ""
+        self._index: dict[str, int] = {}
+        self._rates: RateFilter | None = None
+        self._accelerations: RateFilter | None = None
+        self._points, self._wrenches = {}, {}
+        self.node.create_subscription(
+            String, "robot_description", self._on_description, qos.LATCHED
+        )
+        self.node.create_subscription(
+            JointState, "joint_states", self._on_joint_states, qos.COMMAND
+        )
+
+    def _on_description(self, message: String) -> None:
+        try:
+            model = hrpsim.load_model(message.data)
+            analyser = Analyser(model, self._links or soles_of(model), split=self._split)
+        except HrpsimError as error:
+            self.node.get_logger().error(f"robot_description cannot be analysed: {error}")
+            return
+        self.observer = Observer(analyser, analyser.links)
+        self._frame = model.base_link
+        self._index = {name: k for k, name in enumerate(model.joint_names)}
+        size = len(model.joint_names)
+        self._positions, self._velocities = np.zeros(size), np.zeros(size)
+        self._rates = RateFilter(size, self._cutoff)
+        self._accelerations = RateFilter(size, self._cutoff)
+        for topic in _POINTS:
+            if topic not in self._points:
+                self._points[topic] = self.node.create_publisher(
+                    PointStamped, f"expected/{topic}", qos.STATE
+                )
+        for link in analyser.links:
+            if link not in self._wrenches:
+                self._wrenches[link] = self.node.create_publisher(
+                    WrenchStamped, f"expected/{link}", qos.STATE
+                )
+        self._warm_up()
+        print(f"ready: {model.name}, soles {', '.join(analyser.links)}", flush=True)
+
+    def _warm_up(self) -> None:
+        """Compile before the first joint state, and begin on all soles."""
+        rest = np.zeros_like(self._velocities)
+        self.observer.update(self._positions, rest, rest)
+
+    def _on_joint_states(self, state: JointState) -> None:
+        if self.observer is None:
+            return
+        indices = [self._index.get(name, -1) for name in state.name]
+        if len(state.position) != len(indices) or not set(indices) & set(self._index.values()):
+            self.node.get_logger().warning(
+                f"joint_states with {len(state.position)} positions for {len(indices)} names, of "
+                f"which the robot has {sum(k >= 0 for k in indices)}: left out",
+                throttle_duration_sec=1.0,
+            )
+            return
+        time = state.header.stamp.sec + 1e-9 * state.header.stamp.nanosec
+        self._fill(self._positions, indices, state.position)
+        if len(state.velocity) == len(indices):
+            self._fill(self._velocities, indices, state.velocity)
+        else:
+            self._velocities[:] = self._rates.update(time, self._positions)
+        accelerations = self._accelerations.update(time, self._velocities)
+        try:
+            self.observer.update(self._positions, self._velocities, accelerations)
+        except HrpsimError as error:
+            self.node.get_logger().warning(f"joint_states: {error}", throttle_duration_sec=1.0)
+            return
+        self.update_count += 1
+        self._publish(state.header.stamp)
+        self.observer.follow_soles(self._contact_height)
+
+    @staticmethod
+    def _fill(target: np.ndarray, indices: list[int], values) -> None:
+        for index, value in zip(indices, values):
+            if index >= 0:
+                target[index] = value
+
+    def _publish(self, stamp) -> None:
+        observer = self.observer
+        R, origin = observer.base_rotation(), observer.q[:3]
+        for topic, field in _POINTS.items():
+            x, y, z = (observer.sample[field] - origin) @ R
+            message = PointStamped()
+            message.header.stamp, message.header.frame_id = stamp, self._frame
+            message.point.x, message.point.y, message.point.z = float(x), float(y), float(z)
+            self._points[topic].publish(message)
+        for index, link in enumerate(observer.links):
+            at = observer.supports[index]
+            message = WrenchStamped()
+            message.header.stamp, message.header.frame_id = stamp, link
+            force, torque = message.wrench.force, message.wrench.torque
+            force.x, force.y, force.z = at["force"].tolist()
+            torque.x, torque.y, torque.z = at["torque"].tolist()
+            self._wrenches[link].publish(message)
+
+
+def _described(text: str, lowest: float | None = None, highest: float | None = None):
+    descriptor = ParameterDescriptor(description=text, read_only=True)
+    if lowest is not None:
+        descriptor.floating_point_range = [FloatingPointRange(from_value=lowest, to_value=highest)]
+    return descriptor
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the observer until a signal comes; return the exit code."""
+    return run_program(_run, arguments)
+
+
+def _run(stop: StopSignal) -> int:
+    program = DynamicsObserver()
+    executor = SingleThreadedExecutor()
+    executor.add_node(program.node)
+    try:
+        stop.loop_started()
+        while not stop():
+            executor.spin_once(timeout_sec=0.05)
+        print(f"observed {program.update_count} joint states", flush=True)
+    finally:
+        executor.shutdown(timeout_sec=1.0)
+        program.node.destroy_node()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+"""Writes serialised messages to a rosbag2 folder with one file, readable by ros2 bag."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from rclpy.qos import QoSProfile
+from rosbags.interfaces import (
+    Connection,
+    Qos,
+    QosDurability,
+    QosHistory,
+    QosLiveliness,
+    QosReliability,
+    QosTime,
+)
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+from hrpsim.bag.files import LOST_MESSAGES
+from hrpsim.errors import HrpsimError
+
+_KEEP_SIZE = 1_000_000  # bytes that are handed over to the system at once, at most
+
+
+class BagFull(HrpsimError, OSError):
+    """A bag that cannot be written to any more; the message names file and cause."""
+
+
+class BagWriter:
+    """A bag that is being written; use it as a context manager, so that its index gets written.
+
+    `storage` is "mcap" or "sqlite3". What was written before the last call of `keep`, which `write`
+    makes after each megabyte, stays whatever becomes of the process. Raises
+    rosbags.rosbag2.WriterError where `path` exists, and BagFull, which names the file, where the
+    disk takes no more.
+    """
+
+    def __init__(self, path: Path, storage: str = "mcap"):
+        self.path = path
+        plugin = StoragePlugin[storage.upper()]
+        self._writer = Writer(path, version=9, storage_plugin=plugin)
+        self._types = get_typestore(Stores.EMPTY)
+        self._connections: dict[str, Connection] = {}
+        self._not_kept = 0  # bytes
+
+    def __enter__(self) -> BagWriter:
+        with self._named():
+            self._writer.open()
+        return self
+
+    def __exit__(self, kind, *exception) -> None:
+        if kind is not None and issubclass(kind, BagFull):
+            with suppress(OSError, sqlite3.Error):
+                self._writer.abort()  # what is in the file stays there
+        else:
+            with self._named():
+                self._writer.close()
+
+    def add_topic(self, topic: str, type_name: str, qos: QoSProfile) -> None:
+        """Declare a topic of type "package/msg/Name" before its first message.
+
+        Raises ImportError or FileNotFoundError where the type is not installed.
+        """
+        self._learn(type_name)
+        with self._named():
+            self._add(topic, type_name, qos)
+
+    def _add(self, topic: str, type_name: str, qos: QoSProfile) -> None:
+        self._connections[topic] = self._writer.add_connection(
+            topic,
+            type_name,
+            typestore=self._types,
+            offered_qos_profiles=[_offered(qos)],
+        )
+
+    def write(self, topic: str, time: int, data: bytes) -> None:
+        """Append the serialised message `data` that was received at `time` [ns]."""
+        with self._named():
+            self._writer.write(self._connections[topic], time, data)
+        self._not_kept += len(data)
+        if self._not_kept > _KEEP_SIZE:
+            self.keep()
+
+    def keep(self) -> None:
+        """Hand what was written over to the system: no end of this process can lose it."""
+        storage, self._not_kept = self._writer.storage, 0
+        with self._named():
+            if hasattr(storage, "conn"):
+                storage.conn.commit()
+            elif storage.chunk.msgs:
+                storage.close_chunk()
+                storage.bio.flush()
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Let an error of the disk name the bag."""
+        try:
+            yield
+        except (OSError, sqlite3.Error) as error:
+            file = getattr(self._writer.storage, "path", self.path)
+            raise BagFull(f"{file}: {getattr(error, 'strerror', None) or error}") from error
+
+    def note_losses(self, losses: dict[str, int | None]) -> None:
+        """Keep in metadata.yaml how many messages of each topic got lost (None: unknown)."""
+        self._writer.set_custom_data(LOST_MESSAGES, json.dumps(losses))
+
+    def _learn(self, type_name: str) -> None:
+        """Register the installed definition of a type and of the types it contains."""
+        if type_name in self._types.fielddefs:
+            return
+        definition = get_types_from_msg(_definition_file(type_name).read_text(), type_name)
+        for part in _types_within(definition):
+            self._learn(part)
+        self._types.register(definition)
+
+
+def _definition_file(type_name: str) -> Path:
+    """Return the .msg file of a type: in the share folder of the prefix its Python code is in."""
+    package, _, name = type_name.split("/")
+    code = Path(importlib.import_module(package).__file__)
+    inside = Path("share", package, "msg", f"{name}.msg")
+    for prefix in code.parents:
+        if (prefix / inside).is_file():
+            return prefix / inside
+    raise FileNotFoundError(f"there is no {inside} above {code}")
+
+
+def _types_within(definition) -> list[str]:
+    """Return the names of the message types that a parsed definition refers to."""
+    names = []
+    for _, fields in definition.values():
+        for _, (kind, detail) in fields:
+            while kind.name in ("ARRAY", "SEQUENCE"):
+                kind, detail = detail[0]
+            if kind.name == "NAME":
+                names.append(detail)
+    return names
+
+
+def _offered(qos: QoSProfile) -> Qos:
+    forever = QosTime(9223372036, 854775807)
+    return Qos(
+        QosHistory[qos.history.name],
+        qos.depth,
+        QosReliability[qos.reliability.name],
+        QosDurability[qos.durability.name],
+        forever,
+        forever,
+        QosLiveliness.AUTOMATIC,
+        forever,
+        False,
+    )

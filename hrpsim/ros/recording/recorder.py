@@ -1,0 +1,197 @@
+"""Writes all topics to a bag, then plots what the feet felt: `hrpsim record`.
+
+Launch files start it as `wrench_recorder`, for programs of ROS take --ros-args.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from hrpsim.arguments import not_negative
+from hrpsim.ros.base.program import run_program
+from hrpsim.ros.base.stop_signal import StopSignal
+
+_POLL_PERIOD = 0.005  # [s, wall]
+_DISCOVERY_PERIOD = 0.5  # [s, wall]
+_SETTLING_TIME = 1.0  # [s, wall] without a new topic before it says ready
+_WORD_PERIOD = 10.0  # [s, wall] between two words about what it waits for
+_KEEP_PERIOD = 0.5  # what a killed recorder loses at most [s, wall]
+_DRAIN_TIME = 0.3  # [s, wall] without a message after the end
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the program `wrench_recorder`; return the exit code."""
+    from rclpy.utilities import remove_ros_args
+
+    arguments = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser(prog="wrench_recorder", description=__doc__.splitlines()[0])
+    add_arguments(parser)
+    return record(parser.parse_args(remove_ros_args(["", *arguments])[1:]), arguments)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what can be said about a recording to the arguments of a program."""
+    parser.add_argument(
+        "--output", type=Path, required=True, metavar="BAG", help="folder to be made"
+    )
+    parser.add_argument(
+        "--storage", choices=("mcap", "sqlite3"), default="mcap", help="format of the bag (mcap)"
+    )
+    parser.add_argument(
+        "--plot", type=Path, metavar="PNG", help="picture of the foot wrenches, drawn at the end"
+    )
+    parser.add_argument("--namespace", default="", help="record this namespace only, and /clock")
+    parser.add_argument(
+        "--expect",
+        nargs="*",
+        metavar="TOPIC",
+        help="topics that must have delivered a message before it says ready "
+        "(/clock; with --namespace any topic in it)",
+    )
+    parser.add_argument(
+        "--discovery-timeout",
+        type=not_negative,
+        default=60.0,
+        metavar="S",
+        help="give up if they are silent for so long [s, wall] (60)",
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=not_negative,
+        default=float("inf"),
+        metavar="S",
+        help="end after [s, wall]",
+    )
+
+
+def record(options: argparse.Namespace, ros_arguments: list[str] | None = None) -> int:
+    """Record until a signal or the time limit; return 0, or 1 where nothing could be recorded.
+
+    It says "ready" once it is matched with every publisher it can see and has heard the topics it
+    is told to expect, and tells at the end what got lost, by the publishers' sequence numbers.
+    """
+
+    def body(stop: StopSignal) -> int:
+        code = _record_bag(options, stop)
+        return _plot(options) if code == 0 and options.plot else code
+
+    return run_program(body, ros_arguments or [])
+
+
+def _record_bag(options, stop: StopSignal) -> int:
+    import rclpy
+    from rclpy.exceptions import InvalidNamespaceException
+    from rosbags.rosbag2 import WriterError
+
+    from hrpsim.ros.recording.bag_writer import BagFull, BagWriter
+    from hrpsim.ros.recording.topic_recorder import TopicRecorder
+
+    node = None
+    try:
+        node = rclpy.create_node("hrpsim_recorder", namespace=options.namespace)
+        with BagWriter(options.output, options.storage) as bag:
+            recorder = TopicRecorder(node, bag)
+            stop.loop_started()
+            keeper = _Keeper(bag)
+            missing = _wait_until_ready(recorder, keeper, options, stop)
+            if missing:
+                print(f"no message on {', '.join(missing)}", file=sys.stderr, flush=True)
+                return 1
+            if not stop():
+                print(f"ready: recording {len(recorder.topics)} topics", flush=True)
+            _record(recorder, keeper, options.time_limit, stop)
+            bag.note_losses(recorder.losses())
+            print(recorder.summary(), flush=True)
+        return 0
+    except BagFull as error:
+        print(f"{error}; what was recorded before can be read", file=sys.stderr, flush=True)
+        return 1
+    except (WriterError, InvalidNamespaceException) as error:
+        print(error, file=sys.stderr, flush=True)
+        return 1
+    finally:
+        if node is not None:
+            node.destroy_node()
+
+
+def _plot(options) -> int:
+    from hrpsim.bag.wrench_plot import plot_foot_wrenches
+    from hrpsim.errors import HrpsimError
+
+    try:
+        print(f"wrote {plot_foot_wrenches(options.output, options.plot)}", flush=True)
+    except HrpsimError as error:
+        print(f"{options.plot} was not written: {error}", file=sys.stderr, flush=True)
+        return 1
+    return 0
+
+
+class _Keeper:
+    """Hands what was written over to the system now and then."""
+
+    def __init__(self, bag):
+        self._bag = bag
+        self._next = 0.0
+
+    def keep_if_due(self) -> None:
+        now = time.monotonic()
+        if now >= self._next:
+            self._bag.keep()
+            self._next = now + _KEEP_PERIOD
+
+
+def _wait_until_ready(recorder, keeper: _Keeper, options, stop: StopSignal) -> list[str]:
+    """Record while publishers are being found; return the expected topics that stayed silent."""
+    start = settled_since = time.monotonic()
+    next_word, seen = start + _WORD_PERIOD, -1
+    while not stop():
+        recorder.discover()
+        recorder.take()
+        keeper.keep_if_due()
+        now = time.monotonic()
+        if len(recorder.topics) != seen:
+            seen, settled_since = len(recorder.topics), now
+        missing = _silent_topics(recorder, options)
+        if not missing and recorder.all_matched() and now - settled_since > _SETTLING_TIME:
+            return []
+        if now > start + options.discovery_timeout:
+            return missing
+        if now > next_word:
+            what = f"a message on {', '.join(missing)}" if missing else "its publishers"
+            print(f"waiting for {what}", flush=True)
+            next_word = now + _WORD_PERIOD
+        time.sleep(0.05)
+    return []
+
+
+def _silent_topics(recorder, options) -> list[str]:
+    """Return the topics from which a message is still to come."""
+    if options.expect is None and recorder.namespace != "/":
+        return [] if recorder.has_heard_its_namespace() else [f"{recorder.namespace}*"]
+    expected = ["/clock"] if options.expect is None else options.expect
+    return [name for name in map(recorder.full_name, expected) if not recorder.has_heard(name)]
+
+
+def _record(recorder, keeper: _Keeper, time_limit: float, stop: StopSignal) -> None:
+    end = time.monotonic() + time_limit
+    next_discovery = 0.0
+    while not stop() and (now := time.monotonic()) < end:
+        if now > next_discovery:
+            recorder.discover()
+            next_discovery = now + _DISCOVERY_PERIOD
+        recorder.take()
+        keeper.keep_if_due()
+        time.sleep(_POLL_PERIOD)
+    last_message = time.monotonic()
+    latest = last_message + 10 * _DRAIN_TIME
+    while (now := time.monotonic()) < min(last_message + _DRAIN_TIME, latest):
+        if recorder.take():
+            last_message = now
+        time.sleep(_POLL_PERIOD)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

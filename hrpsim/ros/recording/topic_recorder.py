@@ -1,0 +1,170 @@
+"""Subscribes to every topic of a namespace and hands the raw messages to a bag."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+
+from rclpy.expand_topic_name import expand_topic_name
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+from hrpsim.ros.base.polling import PolledSubscription
+from hrpsim.ros.recording.bag_writer import BagWriter
+
+_SHARED_TOPICS = ("/clock", "/rosout")  # wanted whatever the namespace
+_DEPTH = 5000
+
+
+@dataclass
+class SequenceCounter:
+    """Counts the gaps in the sequence numbers that the publisher of a topic gives its messages."""
+
+    received: int = 0
+    lost: int | None = 0  # None: numbers are missing or several publishers mix theirs
+    last: int | None = None
+
+    def add(self, number: int | None) -> None:
+        """Count a message with sequence `number`."""
+        self.received += 1
+        if number is None or (self.last is not None and number <= self.last):
+            self.lost = None
+        elif self.lost is not None and self.last is not None:
+            self.lost += number - self.last - 1
+        self.last = number
+
+
+class TopicRecorder:
+    """Records the topics in the namespace of `node`, those that appear later included."""
+
+    def __init__(self, node: Node, bag: BagWriter):
+        self._node = node
+        self._bag = bag
+        self._subscriptions: dict[str, PolledSubscription] = {}
+        self._counters: dict[str, SequenceCounter] = {}
+        self._skipped: set[str] = set()
+
+    @property
+    def topics(self) -> list[str]:
+        """Names of the topics that are being recorded."""
+        return list(self._subscriptions)
+
+    @property
+    def namespace(self) -> str:
+        """What the names of the topics to record begin with."""
+        return self._node.get_namespace().rstrip("/") + "/"
+
+    def full_name(self, topic: str) -> str:
+        """Return the absolute name of a topic of the node's namespace."""
+        return expand_topic_name(topic, self._node.get_name(), self._node.get_namespace())
+
+    def discover(self) -> None:
+        """Subscribe to the topics that appeared, with a quality of service that matches."""
+        for topic, type_names in self._node.get_topic_names_and_types():
+            if topic in self._skipped or not self._wanted(topic):
+                continue
+            qos = self._matching_qos(topic)
+            known = self._subscriptions.get(topic)
+            if known is None:
+                self._begin(topic, type_names, qos)
+            elif self._is_better(topic, qos, known):
+                known.destroy()
+                self._subscriptions[topic] = self._subscribe(topic, type_names[0], qos)
+
+    def take(self) -> int:
+        """Write everything that has arrived to the bag; return how many messages that were."""
+        return sum(self._take_from(*item) for item in self._subscriptions.items())
+
+    def has_heard(self, topic: str) -> bool:
+        """Return whether a message of `topic` has arrived: its publisher knows this subscriber."""
+        return topic in self._counters and self._counters[topic].received > 0
+
+    def has_heard_its_namespace(self) -> bool:
+        """Return whether a message of any topic in the node's namespace has arrived."""
+        return any(self.has_heard(t) for t in self._counters if t.startswith(self.namespace))
+
+    def all_matched(self) -> bool:
+        """Return whether every topic with a publisher is matched with it."""
+        return all(
+            subscription.publisher_count() > 0
+            for topic, subscription in self._subscriptions.items()
+            if self._node.count_publishers(topic)
+        )
+
+    def losses(self) -> dict[str, int | None]:
+        """Return how many messages of each topic got lost; None where it cannot be told."""
+        return {topic: counter.lost for topic, counter in sorted(self._counters.items())}
+
+    def summary(self) -> str:
+        """Return a table of the topics with messages and losses."""
+        width = max(map(len, self._counters), default=0)
+        lines = [f"recorded {sum(c.received for c in self._counters.values())} messages"]
+        for topic, counter in sorted(self._counters.items()):
+            lost = "loss unknown" if counter.lost is None else f"{counter.lost} lost"
+            lines.append(f"  {topic:{width}} {counter.received:8d}  {lost}")
+        return "\n".join(lines)
+
+    def _wanted(self, topic: str) -> bool:
+        hidden = "/_" in topic  # those of actions, say, which ros2 bag leaves out, too
+        return not hidden and (topic.startswith(self.namespace) or topic in _SHARED_TOPICS)
+
+    def _is_better(self, topic: str, qos: QoSProfile, known: PolledSubscription) -> bool:
+        """Return whether a new subscription with `qos` would hear what the present one cannot.
+
+        A topic may be known from its subscribers before it has a publisher. When a latched one
+        comes, it owes what it has published only to a subscription that asks for it.
+        """
+        if not self._node.count_publishers(topic):
+            return False
+        self._take_from(topic, known)
+        present = known.subscription.qos_profile
+        asks_for_more = _is_weaker(present, than=qos) and not self.has_heard(topic)
+        return _is_weaker(qos, than=present) or asks_for_more
+
+    def _begin(self, topic: str, type_names: list[str], qos: QoSProfile) -> None:
+        logger = self._node.get_logger()
+        if len(type_names) > 1:
+            logger.warning(f"{topic} has several types, not recorded: {', '.join(type_names)}")
+            self._skipped.add(topic)
+            return
+        try:
+            subscription = self._subscribe(topic, type_names[0], qos)
+            self._bag.add_topic(topic, type_names[0], qos)
+        except (ImportError, AttributeError, FileNotFoundError) as error:
+            logger.warning(f"{topic} of type {type_names[0]} is not recorded: {error}")
+            self._skipped.add(topic)
+            return
+        self._subscriptions[topic] = subscription
+        self._counters[topic] = SequenceCounter()
+
+    def _subscribe(self, topic: str, type_name: str, qos: QoSProfile) -> PolledSubscription:
+        package, _, name = type_name.split("/")
+        message_type = getattr(importlib.import_module(f"{package}.msg"), name)
+        return PolledSubscription(self._node, message_type, topic, qos, raw=True)
+
+    def _take_from(self, topic: str, subscription: PolledSubscription) -> int:
+        counter = self._counters[topic]
+        before = counter.received
+        for data, info in subscription.take_all():
+            self._bag.write(topic, info["received_timestamp"], data)
+            counter.add(info.get("publication_sequence_number"))
+        return counter.received - before
+
+    def _matching_qos(self, topic: str) -> QoSProfile:
+        """Return the strongest quality of service that every present publisher offers."""
+        offers = [info.qos_profile for info in self._node.get_publishers_info_by_topic(topic)]
+        reliable = all(o.reliability == ReliabilityPolicy.RELIABLE for o in offers)
+        latched = offers and all(o.durability == DurabilityPolicy.TRANSIENT_LOCAL for o in offers)
+        return QoSProfile(
+            history=HistoryPolicy.KEEP_LAST,
+            depth=_DEPTH,
+            reliability=(ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT),
+            durability=(DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE),
+        )
+
+
+def _is_weaker(qos: QoSProfile, than: QoSProfile) -> bool:
+    return (
+        than.reliability == ReliabilityPolicy.RELIABLE != qos.reliability
+        or than.durability == DurabilityPolicy.TRANSIENT_LOCAL != qos.durability
+    )

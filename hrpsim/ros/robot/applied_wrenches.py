@@ -1,0 +1,114 @@
+"""The topic apply_wrench: pushes on links, for a while, then fading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+
+from hrpsim.errors import WorldError, unknown_name
+from hrpsim.ros.base.held_messages import HeldMessages
+from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.robot.frame_poses import FramePoses
+from hrpsim.ros.robot.frames import RobotFrames
+
+_LARGEST = 1e6  # [N] or [Nm]; far beyond what a simulated robot can be asked to bear
+
+
+@dataclass
+class _Push:
+    wrench: np.ndarray  # force [N], torque [Nm] in the link's frame (6,)
+    first_step: int
+    frame: FramePoses
+
+
+class AppliedWrenches:
+    """Applies each wrench to the link that its header names, in the link's frame at its origin.
+
+    It acts in full for `duration` [s] of simulated time, then falls to zero evenly within `ramp`
+    [s]. A new wrench for the same link replaces the running one, a zero one ends it.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        robot,
+        frames: RobotFrames,
+        clock: SimulationClock,
+        topic: str,
+        rejections: Rejections,
+    ):
+        self.duration = 0.0
+        self.ramp = 0.0
+        self.accepted_count = 0
+        self._robot = robot
+        self._clock = clock
+        self._messages = HeldMessages(node, WrenchStamped, topic, clock)
+        self._rejections = rejections
+        self._links = {frames.of_link(link): link for link in robot.model.link_names}
+        self._pushes: dict[str, _Push] = {}
+
+    @property
+    def topic(self) -> str:
+        """The full topic name."""
+        return self._messages.topic
+
+    def take(self) -> None:
+        """Take in what is due."""
+        for message in self._messages.take_due():
+            self._rejections.follow(self._take, message, self.topic)
+
+    def act(self) -> None:
+        """Push for the step to come."""
+        for link, push in list(self._pushes.items()):
+            share = self._share((self._clock.steps - push.first_step) * self._clock.time_step)
+            if share <= 0.0:
+                del self._pushes[link]
+                continue
+            push.frame.forget()
+            R = push.frame.rotations[0]
+            force, torque = share * push.wrench[:3], share * push.wrench[3:]
+            self._robot.apply_wrench(link, R @ force, R @ torque)
+
+    def steps_to_next(self, most: int) -> int:
+        """Return how many steps, at most `most`, can be made before a push changes."""
+        return 1 if self._pushes else self._messages.steps_to_next(most)
+
+    def discard(self) -> None:
+        """End all pushes and drop all that has arrived."""
+        self._pushes.clear()
+        self._messages.discard()
+
+    def _share(self, time: float) -> float:
+        """Return the part of a wrench that acts in the step that begins `time` [s] after it did.
+
+        The ramp's mean over the step: the whole impulse is wrench * (duration + ramp / 2).
+        """
+        step = self._clock.time_step
+        return (self._reach(time + step) - self._reach(time)) / step
+
+    def _reach(self, time: float) -> float:
+        """Return the integral of the share up to `time` [s]."""
+        faded = min(max(time - self.duration, 0.0), self.ramp)
+        return min(time, self.duration) + (faded * (1.0 - 0.5 * faded / self.ramp) if faded else 0)
+
+    def _take(self, message: WrenchStamped) -> None:
+        name = message.header.frame_id
+        link = self._links.get(name, name)
+        if link not in self._robot.model.frames:
+            raise WorldError(f"header.frame_id: {unknown_name('link', name, self._links)}")
+        if self._robot.model.frame(link).body < 0:
+            raise WorldError(f"link {link!r} is fixed to the world")
+        parts = message.wrench.force, message.wrench.torque
+        wrench = np.array([getattr(part, axis) for part in parts for axis in "xyz"])
+        if not (np.abs(wrench) <= _LARGEST).all():
+            raise WorldError(f"the wrench on {link!r} must be finite, {_LARGEST:g} N or Nm at most")
+        self.accepted_count += 1
+        if wrench.any():
+            frame = FramePoses(self._robot, [self._robot.model.frame(link)])
+            self._pushes[link] = _Push(wrench, self._clock.steps, frame)
+        else:
+            self._pushes.pop(link, None)

@@ -1,0 +1,158 @@
+"""What a robot's sensors say, as ROS messages: joint states, wrenches, IMU and odometry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import String
+
+from hrpsim.model.model import Sensor
+from hrpsim.ros.base import qos
+from hrpsim.ros.base.serialized_template import SerializedTemplate
+from hrpsim.ros.base.stamps import Stamp
+from hrpsim.ros.robot.frames import RobotFrames
+from hrpsim.ros.robot.sensor_readings import SensorReadings
+from hrpsim.spatial.rotation import quaternion_from_rotation
+
+# Added to what noise makes: a covariance of zero means "unknown" in sensor_msgs.
+_SMALL_VARIANCE = 1.0e-9
+
+
+def sensor_topic(sensor: Sensor) -> str:
+    """Return the topic of a sensor: an IMU's as REP 145 has it, else the sensor's name."""
+    return f"{sensor.name}/data" if sensor.kind == "imu" else sensor.name
+
+
+class RobotPublishers:
+    """Publishes everything about one robot that has its own stamp, once for each `publish`.
+
+    Topics begin with `prefix`. `readings` are those of the same state.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        robot,
+        frames: RobotFrames,
+        readings: SensorReadings,
+        *,
+        odometry: bool,
+        prefix: str = "",
+    ):
+        self._publications: list[tuple[SerializedTemplate, Callable[[np.ndarray], None]]] = []
+        self._node = node
+        self._frames = frames
+        self._prefix = prefix
+        self._readings = readings
+        self._add_joint_states(robot)
+        for sensor in robot.model.sensors:
+            if sensor.kind == "force_torque":
+                self._add_wrench(sensor)
+            elif sensor.kind == "imu":
+                self._add_imu(sensor)
+        if odometry:
+            self._add_odometry(robot)
+        self._description_publisher = node.create_publisher(
+            String, f"{prefix}robot_description", qos.LATCHED
+        )
+        self._description_publisher.publish(String(data=robot.model.urdf))
+
+    def publish(self, stamp: Stamp) -> None:
+        """Publish the robot's present state with `stamp`, to those who listen."""
+        for template, read in self._publications:
+            if template.is_heard:
+                read(template.numbers)
+                template.publish(stamp)
+
+    def _add(self, topic: str, message, fill, count: int, read) -> None:
+        publisher = self._node.create_publisher(type(message), self._prefix + topic, qos.STATE)
+        self._publications.append((SerializedTemplate(publisher, message, fill, count), read))
+
+    def _add_joint_states(self, robot) -> None:
+        count = len(robot.model.joint_names)
+
+        def fill(message: JointState, stamp, numbers) -> None:
+            message.header.stamp = stamp
+            message.position = numbers[:count]
+            message.velocity = numbers[count : 2 * count]
+            message.effort = numbers[2 * count :]
+
+        def read(numbers: np.ndarray) -> None:
+            numbers[:count] = robot.joint_positions
+            numbers[count : 2 * count] = robot.joint_velocities
+            numbers[2 * count :] = robot.joint_efforts
+
+        message = JointState(name=list(robot.model.joint_names))
+        self._add("joint_states", message, fill, 3 * count, read)
+
+    def _add_wrench(self, sensor: Sensor) -> None:
+        readings, place = self._readings, self._readings.place_of(sensor.name)
+
+        def fill(message: WrenchStamped, stamp, numbers) -> None:
+            message.header.stamp = stamp
+            _fill_vector(message.wrench.force, numbers[:3])
+            _fill_vector(message.wrench.torque, numbers[3:])
+
+        def read(numbers: np.ndarray) -> None:
+            numbers[:] = readings.values[place]
+
+        message = WrenchStamped()
+        message.header.frame_id = self._frames.of_sensor(sensor.name)
+        self._add(sensor_topic(sensor), message, fill, 6, read)
+
+    def _add_imu(self, sensor: Sensor) -> None:
+        readings, place = self._readings, self._readings.place_of(sensor.name)
+        noise = readings.noises[place]
+
+        def fill(message: Imu, stamp, numbers) -> None:
+            message.header.stamp = stamp
+            _fill_quaternion(message.orientation, numbers[:4])
+            _fill_vector(message.angular_velocity, numbers[4:7])
+            _fill_vector(message.linear_acceleration, numbers[7:10])
+            message.angular_velocity_covariance[::4] = numbers[10:13]
+            message.linear_acceleration_covariance[::4] = numbers[13:]
+
+        def read(numbers: np.ndarray) -> None:
+            quaternion_from_rotation(readings.poses.rotations[place], numbers[:4])
+            numbers[4:10] = readings.values[place]
+            numbers[10:] = _SMALL_VARIANCE
+            if noise.is_on:
+                numbers[10:] += noise.variances
+
+        message = Imu()
+        message.header.frame_id = self._frames.of_sensor(sensor.name)
+        message.orientation_covariance = np.diag([_SMALL_VARIANCE] * 3).ravel()
+        self._add(sensor_topic(sensor), message, fill, 16, read)
+
+    def _add_odometry(self, robot) -> None:
+        def fill(message: Odometry, stamp, numbers) -> None:
+            message.header.stamp = stamp
+            position = message.pose.pose.position
+            position.x, position.y, position.z = numbers[:3]
+            _fill_quaternion(message.pose.pose.orientation, numbers[3:7])
+            _fill_vector(message.twist.twist.linear, numbers[7:10])
+            _fill_vector(message.twist.twist.angular, numbers[10:])
+
+        def read(numbers: np.ndarray) -> None:
+            numbers[:7] = robot.q[:7]
+            numbers[7:] = robot.v[:6]
+
+        message = Odometry(child_frame_id=self._frames.base)
+        message.header.frame_id = self._frames.odom
+        variances = np.diag([_SMALL_VARIANCE] * 6).ravel()
+        message.pose.covariance = variances
+        message.twist.covariance = variances
+        self._add("odom", message, fill, 13, read)
+
+
+def _fill_vector(vector, numbers) -> None:
+    vector.x, vector.y, vector.z = numbers
+
+
+def _fill_quaternion(quaternion, numbers) -> None:
+    quaternion.x, quaternion.y, quaternion.z, quaternion.w = numbers

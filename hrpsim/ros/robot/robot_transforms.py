@@ -1,0 +1,131 @@
+"""The transforms of one robot: what its joints move, computed for all joints at once."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from geometry_msgs.msg import TransformStamped
+
+import hrpsim
+from hrpsim.ros.robot.frame_poses import FramePoses
+from hrpsim.ros.robot.frames import Edge, RobotFrames
+from hrpsim.spatial.rotation import quaternion_from_rotation
+
+
+class RobotTransforms:
+    """Parent and child of every transform of a robot, and their poses.
+
+    With `odometry` the base is placed in the odom frame; without `links` that is all.
+    """
+
+    def __init__(self, robot, frames: RobotFrames, *, odometry: bool, links: bool):
+        self._robot = robot
+        self._frames = frames
+        model = robot.model
+        edges = frames.edges() if links else []
+        hinged = [edge for edge in edges if edge.joint in robot.joint_names]
+        floating = [e for e in edges if e.moves and e.joint not in robot.joint_names]
+        self._fixed = [edge for edge in edges if not edge.moves]
+        self._odometry = odometry
+        self._moving_base = odometry and model.base == "free"
+        self.names = [(frames.odom, frames.base)] if self._moving_base else []
+        for edge in (*hinged, *floating):
+            self.names.append((frames.of_link(edge.parent), frames.of_link(edge.child)))
+        self._tables = _EdgeTables(robot, hinged)
+        ends = [model.frame(link) for edge in floating for link in (edge.parent, edge.child)]
+        self._floating = FramePoses(robot, ends) if ends else None
+
+    def write(self, rows: np.ndarray) -> None:
+        """Write position [m] and quaternion x y z w of every transform of `names` (k, 7)."""
+        if self._moving_base:
+            rows[0] = self._robot.q[:7]
+            rows = rows[1:]
+        hinged = rows[: len(self._tables.places)]
+        self._tables.write(self._robot.joint_positions, hinged)
+        if self._floating is not None:
+            self._floating.forget()
+            p, R = self._floating.positions, self._floating.rotations
+            for row, k in zip(rows[len(hinged) :], range(0, len(p), 2)):
+                row[:] = _relative_pose(p[k], R[k], p[k + 1], R[k + 1])
+
+    def fixed(self) -> list[TransformStamped]:
+        """Return the transforms that never change, sensors' frames and a fixed base included."""
+        model, frames = self._robot.model, self._frames
+        q = model.neutral()
+        transforms = []
+        if self._odometry and not self._moving_base:
+            p, R = hrpsim.link_pose(model, q, model.base_link)
+            transforms.append(
+                transform_of(frames.odom, frames.base, _relative_pose(np.zeros(3), np.eye(3), p, R))
+            )
+        for edge in self._fixed:
+            pose = _relative_pose(*_link_poses(model, q, edge))
+            parent, child = frames.of_link(edge.parent), frames.of_link(edge.child)
+            transforms.append(transform_of(parent, child, pose))
+        for link, sensor, p, R in frames.sensor_offsets():
+            pose = _relative_pose(np.zeros(3), np.eye(3), p, R)
+            transforms.append(transform_of(frames.of_link(link), frames.of_sensor(sensor), pose))
+        return transforms
+
+
+class _EdgeTables:
+    """Poses across joints as functions of the joint positions.
+
+    Across a hinge that has turned by theta the quaternion is cos(theta/2) q0 + sin(theta/2) q1 with
+    q1 = q0 (axis, 0); along a slide the position is p0 + d theta. The constants are read off the
+    forward kinematics at theta = 0 and 1.
+    """
+
+    def __init__(self, robot, edges: list[Edge]):
+        model = robot.model
+        order = {name: place for place, name in enumerate(robot.joint_names)}
+        self.places = np.array([order[edge.joint] for edge in edges], dtype=int)
+        self._p0, self._slide = np.zeros((2, len(edges), 3))
+        self._q0, self._q1 = np.zeros((2, len(edges), 4))
+        for k, edge in enumerate(edges):
+            q = model.neutral()
+            start = _relative_pose(*_link_poses(model, q, edge))
+            q[model.joint(edge.joint).q_index] += 1.0
+            end = _relative_pose(*_link_poses(model, q, edge))
+            self._p0[k], self._q0[k] = start[:3], start[3:]
+            self._slide[k] = end[:3] - start[:3]
+            end = end[3:] if end[3:] @ start[3:] >= 0.0 else -end[3:]
+            # The quaternion at theta = 1 is cos(1/2) q0 + sin(1/2) q1; without a turn it is q0.
+            if abs(end @ start[3:]) < 1.0 - 1e-6:
+                self._q1[k] = (end - math.cos(0.5) * start[3:]) / math.sin(0.5)
+        self._turns = np.any(self._q1 != 0.0, axis=1)
+
+    def write(self, joint_positions: np.ndarray, rows: np.ndarray) -> None:
+        theta = joint_positions[self.places]
+        half = np.where(self._turns, 0.5 * theta, 0.0)[:, None]
+        rows[:, :3] = self._p0 + self._slide * theta[:, None]
+        rows[:, 3:] = np.cos(half) * self._q0 + np.sin(half) * self._q1
+
+
+def transform_of(parent: str, child: str, pose=(0, 0, 0, 0, 0, 0, 1)) -> TransformStamped:
+    """Return the message for a pose: position [m] and quaternion x y z w (7,)."""
+    transform = TransformStamped(child_frame_id=child)
+    transform.header.frame_id = parent
+    fill_pose(transform, pose)
+    return transform
+
+
+def fill_pose(transform: TransformStamped, pose) -> None:
+    """Write position and quaternion x y z w (7,) into a transform."""
+    translation, rotation = transform.transform.translation, transform.transform.rotation
+    translation.x, translation.y, translation.z = map(float, pose[:3])
+    rotation.x, rotation.y, rotation.z, rotation.w = map(float, pose[3:])
+
+
+def _link_poses(model, q, edge: Edge):
+    return *hrpsim.link_pose(model, q, edge.parent), *hrpsim.link_pose(model, q, edge.child)
+
+
+def _relative_pose(p_a, R_a, p_b, R_b) -> np.ndarray:
+    """Return position and quaternion x y z w (7,) of frame b in frame a."""
+    pose = np.empty(7)
+    pose[:3] = R_a.T @ (p_b - p_a)
+    quaternion_from_rotation(np.ascontiguousarray(R_a.T @ R_b), quaternion := np.empty(4))
+    pose[3:] = quaternion
+    return pose

@@ -1,0 +1,93 @@
+"""The topic zmp: the zero-moment point that the foot sensors measure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from geometry_msgs.msg import PointStamped
+from rclpy.node import Node
+
+from hrpsim.bag.sole_plane import sole_depth
+from hrpsim.ros.base import qos
+from hrpsim.ros.base.serialized_template import SerializedTemplate
+from hrpsim.ros.base.stamps import Stamp
+from hrpsim.ros.robot.frames import RobotFrames
+from hrpsim.ros.robot.sensor_readings import SensorReadings
+
+_LEAST_LOAD = 0.01  # of the robot's weight; less is no support, and would divide noise by nothing
+_GRAVITY = 9.80665  # [m/s^2]
+
+
+class Support(NamedTuple):
+    """What one foot bears, along the world's axes, as plain numbers."""
+
+    force: Sequence[float]  # [N]
+    torque: Sequence[float]  # about `origin` [Nm]
+    origin: Sequence[float]  # [m]
+    sole_height: float  # [m]
+
+
+def zero_moment_point(supports: Sequence[Support], least_force: float):
+    """Return x, y, z [m] of the point where the feet's moments have no horizontal part.
+
+    It lies at the height of the soles, their mean weighted by the vertical forces: the floor's
+    height where both stand on one floor (Kajita et al., Introduction to Humanoid Robotics, chapter
+    3). None where the vertical force in all is below `least_force` [N].
+    """
+    loaded = [max(support.force[2], 0.0) for support in supports]
+    f_z = sum(support.force[2] for support in supports)
+    if not f_z >= least_force > 0.0:
+        return None
+    height = sum(f * support.sole_height for f, support in zip(loaded, supports)) / sum(loaded)
+    about_x = about_y = 0.0
+    for (f_x, f_y, f_z_foot), (t_x, t_y, _), (x, y, z), _ in supports:
+        about_x += t_x + y * f_z_foot - (z - height) * f_y
+        about_y += t_y + (z - height) * f_x - x * f_z_foot
+    return -about_y / f_z, about_x / f_z, height
+
+
+class ZmpPublisher:
+    """Publishes the zero-moment point of one robot in the odom frame, while a foot is loaded.
+
+    `feet` are the force-torque sensors that `readings` are taken of.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        robot,
+        frames: RobotFrames,
+        readings: SensorReadings,
+        feet: Sequence[str],
+        topic: str,
+    ):
+        self._readings = readings
+        self._feet = [
+            (readings.place_of(name), sole_depth(robot.model, robot.sensors[name].description))
+            for name in feet
+        ]
+        self._least_force = _LEAST_LOAD * robot.model.mass * _GRAVITY
+        message = PointStamped()
+        message.header.frame_id = frames.odom
+        publisher = node.create_publisher(PointStamped, topic, qos.STATE)
+        self._template = SerializedTemplate(publisher, message, _fill, 3)
+
+    def publish(self, stamp: Stamp) -> None:
+        """Publish the point, if the feet carry at least a hundredth of the robot's weight."""
+        if not self._template.is_heard:
+            return
+        point = zero_moment_point([self._support(*foot) for foot in self._feet], self._least_force)
+        if point is not None:
+            self._template.numbers[:] = point
+            self._template.publish(stamp)
+
+    def _support(self, place: int, depth: float) -> Support:
+        R, p = self._readings.poses.rotations[place], self._readings.poses.positions[place]
+        force, torque = (self._readings.values[place].reshape(2, 3) @ R.T).tolist()
+        return Support(force, torque, p.tolist(), float(p[2] - depth * R[2, 2]))
+
+
+def _fill(message: PointStamped, stamp, numbers) -> None:
+    message.header.stamp = stamp
+    message.point.x, message.point.y, message.point.z = numbers

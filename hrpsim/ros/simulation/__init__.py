@@ -1,0 +1,4 @@
+"""The simulation node, its services, parameters and diagnostics.
+
+Imports robot/ and base/.
+"""

@@ -1,0 +1,60 @@
+"""Program `hrpsim_node`: simulates a world and shows it to ROS 2 until it is told to stop.
+
+    ros2 run hrpsim hrpsim_node --ros-args -p world_file:=config/stand.yaml -p real_time_factor:=1.0
+
+docs/ros_interface.md lists topics, services and parameters.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from hrpsim.ros.base.program import run_program
+from hrpsim.ros.base.stop_signal import StopSignal
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the node until SIGINT, SIGTERM or its `duration`; return the exit code."""
+    return run_program(_run, arguments)
+
+
+def _run(stop: StopSignal) -> int:
+    from hrpsim.ros.simulation.simulation_node import SimulationNode
+    from hrpsim.ros.simulation.world_setup import world_from_parameters
+
+    simulation = None
+    try:
+        simulation = SimulationNode(world_from_parameters)
+        stop.loop_started()
+        _simulate(simulation, stop)
+        return 0
+    finally:
+        if simulation is not None:
+            simulation.destroy()
+
+
+def _simulate(simulation, stop: StopSignal) -> None:
+    clock, logger = simulation.clock, simulation.node.get_logger()
+    robots = [interface.robot for interface in simulation.robots]
+    described = [
+        f"{r.model.name}, {len(r.model.joint_names)} joints, {r.model.mass:.1f} kg" for r in robots
+    ]
+    if len(robots) > 1:
+        described = [f"{r.name}: {text}" for r, text in zip(robots, described)]
+    logger.info(
+        f"ready: {'; '.join(described) or 'no robot'}, "
+        f"time step {simulation.world.time_step * 1e3:g} ms"
+        + (", paused" if simulation.paused else "")
+    )
+    start = time.monotonic()
+    simulation.run(stop)
+    elapsed = time.monotonic() - start
+    logger.info(
+        f"simulated {clock.seconds:.3f} s in {clock.steps} steps, {elapsed:.3f} s of wall time; "
+        f"{simulation.accepted_count} commands accepted, {simulation.rejected_count} rejected"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

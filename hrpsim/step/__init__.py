@@ -1,0 +1,5 @@
+"""One step of a scene, from its candidate pairs to its new state; users hold none of it.
+
+scene/ has the data, rows/ the constraints, motion/ the integrators, impacts/ what collides;
+step.py calls them in order.
+"""

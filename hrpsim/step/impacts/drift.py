@@ -1,0 +1,196 @@
+"""The drift to the middle of a semi-implicit step, where it would lead through something.
+
+Velocities that no contact has seen yet (they were set, or what is met lay beyond the last step) may
+lead through something before the middle of the step, where contacts are found. The trees concerned
+then take their forces at the start of the step, and go all its way with the velocity at its end:
+
+    v' = v + dt a(q, v),   q' = q + dt v' - dt^2/2 g.
+
+Nothing is lost, but that step is of first order for them. The last term is for what hangs in the
+air: it all falls alike. What leans on the world is held by its contacts at q + dt v'. No two bodies
+may meet that are at different times: all that may come near each other is held back together.
+"""
+
+from __future__ import annotations
+
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.model.system import FIXED, FREE
+from hrpsim.spatial.rotation import rotate_quaternion
+from hrpsim.step.impacts.sweep import (
+    LOOKS,
+    MORE_LOOKS,
+    are_looked_at,
+    both_fly,
+    bounce,
+    is_penalty,
+    meeting_of,
+    root_of,
+    stay_apart,
+)
+
+# Where a tree takes its forces: in the middle of the step; at its start, alone or on the world.
+_IN_MIDDLE, _IN_AIR, _LEANS = range(3)
+
+# What the drift may press into each other of the thinner one's thickness, if contacts have seen it.
+_SEEN = 2e-4
+
+
+@inner_kernel
+def hold_back(s):
+    """Take trees back to work.q_swept, the start of the step, whose drift leads through something.
+
+    collision.motions are those of the drift.
+    """
+    tally, held, bodies = s.tally[0], s.work.held, s.forest.bodies
+    for i in range(held.shape[0]):
+        held[i].undrifted = _IN_MIDDLE
+    looks = LOOKS + MORE_LOOKS * tally.candidate_count
+    for c in range(tally.candidate_count):
+        number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
+        a, b = s.collision.shapes[number_a], s.collision.shapes[number_b]
+        if not are_looked_at(s, a, b) or (both_fly(s, a, b) and bounce(s, a, b)):
+            continue
+        if _is_held(s, a) and _is_held(s, b):
+            continue
+        fraction, looks, cut = meeting_of(s, c, 0.0, 0.0, looks)
+        if fraction < 1.0 and not cut and _pressed(s, number_a, number_b):
+            if is_penalty(s, a, b):
+                continue
+            fraction, looks, cut = meeting_of(s, c, _SEEN, _SEEN, looks)
+        if fraction < 1.0:
+            _hold(s, root_of(s, a))
+            _hold(s, root_of(s, b))
+            tally.undrifted = 1
+    if not tally.undrifted:
+        return
+    while _spread_to_near(s) or _spread_to(s, s.connections) or _spread_to(s, s.spring_hinges):
+        pass
+    for i in range(bodies.shape[0]):
+        if held[bodies[i].root].undrifted:
+            held[i].undrifted = _IN_AIR
+            j, joint = bodies[i].q_index, bodies[i].joint_type
+            for r in range(j, j + (7 if joint == FREE else 0 if joint == FIXED else 1)):
+                s.q[r] = s.work.q_swept[r]
+
+
+@inlined_kernel
+def _is_held(s, shape):
+    """Return whether the tree of a shape is held back already; the world always is."""
+    return shape.body < 0 or s.work.held[root_of(s, shape)].undrifted != _IN_MIDDLE
+
+
+@inlined_kernel
+def _hold(s, root):
+    """Hold a tree back; return whether it was not yet."""
+    if root < 0 or s.work.held[root].undrifted:
+        return False
+    s.work.held[root].undrifted = _IN_AIR
+    return True
+
+
+@inner_kernel
+def _pressed(s, number_a, number_b):
+    """Return whether two shapes pressed on each other in the last step.
+
+    Its contacts have seen their velocities, to first order in how they turn.
+    """
+    for k in range(s.tally[0].previous_count):
+        contact = s.collision.previous[k]
+        if contact.shape_a == number_a and contact.shape_b == number_b and contact.warm[0] > 0.0:
+            return True
+    return False
+
+
+@inner_kernel
+def _spread_to_near(s):
+    """Hold back what may come near something that is held back; return whether anything was not."""
+    found = False
+    for c in range(s.tally[0].candidate_count):
+        a = s.collision.shapes[s.collision.pairs[c, 0]]
+        b = s.collision.shapes[s.collision.pairs[c, 1]]
+        if a.body < 0 or b.body < 0 or _is_held(s, a) == _is_held(s, b) or stay_apart(a, b):
+            continue
+        found = True
+        _hold(s, root_of(s, a))
+        _hold(s, root_of(s, b))
+    return found
+
+
+@inner_kernel
+def _spread_to(s, records):
+    """Hold back what connections or spring hinges hold to it; return whether anything was not."""
+    found = False
+    for k in range(records.shape[0]):
+        a, b = records[k].body_a, records[k].body_b
+        if a < 0 or b < 0:
+            continue
+        root_a, root_b = s.forest.bodies[a].root, s.forest.bodies[b].root
+        held_a, held_b = s.work.held[root_a].undrifted, s.work.held[root_b].undrifted
+        if (held_a != 0) != (held_b != 0):
+            found = True
+            _hold(s, root_a)
+            _hold(s, root_b)
+    return found
+
+
+@inlined_kernel
+def is_undrifted(s, body):
+    """Return whether a body takes its forces at the start of a semi-implicit step."""
+    return s.tally[0].undrifted != 0 and body >= 0 and s.work.held[body].undrifted != _IN_MIDDLE
+
+
+@inner_kernel
+def move_on(s):
+    """Carry s.q from where forces acted to the end of the step, where trees were held back."""
+    _find_leaning(s)
+    dt, g, velocity, q = s.settings[0].time_step, s.settings[0].gravity, s.velocity, s.q
+    for i in range(s.forest.bodies.shape[0]):
+        body, held = s.forest.bodies[i], s.work.held[i]
+        duration = 0.5 * dt if held.undrifted == _IN_MIDDLE else dt
+        k, j = body.v_index, body.q_index
+        if body.joint_type == FREE:
+            for r in range(3):
+                q[j + r] += duration * velocity[k + 3 + r]
+                if held.undrifted == _IN_AIR:
+                    q[j + r] -= 0.5 * dt * dt * g[r]
+            x, y, z = velocity[k], velocity[k + 1], velocity[k + 2]
+            if x != 0.0 or y != 0.0 or z != 0.0:
+                rotate_quaternion(q, j + 3, x, y, z, duration)
+        elif body.joint_type != FIXED:
+            q[j] += duration * velocity[k]
+
+
+@inner_kernel
+def _find_leaning(s):
+    """Mark the trees held back that lean on the world, by themselves or on others that do."""
+    held, bodies, rows = s.work.held, s.forest.bodies, s.rows.rows
+    for i in range(held.shape[0]):
+        if held[i].undrifted and bodies[bodies[i].root].joint_type != FREE:
+            held[i].undrifted = _LEANS
+    found = True
+    while found:
+        found = False
+        for number in range(s.tally[0].row_count):
+            row = rows[number]
+            a = s.ports.ports[row.port_a].body
+            b = s.ports.ports[row.port_b].body if row.port_b >= 0 else -1
+            if row.impulse == 0.0 or s.ports.ports[row.port_a].dof >= 0:
+                continue
+            leans = b < 0 or held[a].undrifted == _LEANS or held[b].undrifted == _LEANS
+            if leans:
+                found = _lean(s, bodies[a].root) or found
+                if b >= 0:
+                    found = _lean(s, bodies[b].root) or found
+
+
+@inlined_kernel
+def _lean(s, root):
+    """Let a tree that was held back lean on the world; return whether it did not yet."""
+    held, bodies = s.work.held, s.forest.bodies
+    if held[root].undrifted != _IN_AIR:
+        return False
+    for i in range(root, held.shape[0]):
+        if bodies[i].root != root:
+            break
+        held[i].undrifted = _LEANS
+    return True

@@ -1,0 +1,183 @@
+"""Islands with impacts: whether anything may strike, and how they move until it does."""
+
+from __future__ import annotations
+
+from hrpsim.constraints.impact_rows import ABSENT, CLOSED, OPEN, RESTING
+from hrpsim.constraints.rows import (
+    CONTACT_ROW,
+    ITERATIVE,
+    LOWER_LIMIT,
+    PENALTY,
+    SPRING,
+    row_velocity,
+)
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.late import DIRECT_ISLAND, call_with_scene
+from hrpsim.solvers.impulses import apply_impulse
+from hrpsim.step.impacts.impact_place import FAR, drifted
+from hrpsim.step.impacts.impact_round import (
+    begin_choice,
+    choose,
+    is_one_sided,
+    leave_out_rest,
+    solve_chosen,
+)
+
+
+@inlined_kernel
+def _materials_of(s, contact):
+    """Return the MATERIAL_PAIR of a contact."""
+    shapes = s.collision.shapes
+    return s.materials[shapes[contact.shape_a].material, shapes[contact.shape_b].material]
+
+
+@inner_kernel
+def _gap_of(s, row):
+    """Return the gap of a one-sided row [m or rad] and up to what gap it may rest."""
+    if row.kind == CONTACT_ROW:
+        contact = s.collision.contacts[row.source]
+        rigid = _materials_of(s, contact).damping_time < 0.0
+        closed = s.settings[0].slop if row.solver != ITERATIVE and rigid else CLOSED
+        return contact.gap, max(closed, CLOSED)
+    dof = s.forest.dofs[row.source]
+    position = s.q[dof.q_index]
+    if row.kind == LOWER_LIMIT:
+        return position - dof.lower, CLOSED
+    return dof.upper - position, CLOSED
+
+
+@inlined_kernel
+def _is_beyond(s, span, row):
+    """Return whether a row is that of a contact which counts only where impacts are timed."""
+    if span.timed or row.kind != CONTACT_ROW:
+        return False
+    return s.collision.contacts[row.source].lag == FAR
+
+
+@inner_kernel
+def bounces(s, span):
+    """Return whether any contact of an island has restitution."""
+    for k in range(span.first, span.contact_end):
+        contact = s.collision.contacts[s.rows.units[k] // 3]
+        if _materials_of(s, contact).restitution > 0.0:
+            return True
+    return False
+
+
+@inner_kernel
+def might_strike(s, span):
+    """Return whether an island has restitution and a gap that may close in this step, fast."""
+    rows, dt = s.rows.rows, s.settings[0].time_step
+    threshold = s.settings[0].restitution_threshold
+    bounces = closes = False
+    for k in range(span.first, span.end):
+        row = rows[s.rows.units[k]]
+        if not is_one_sided(row) or row.solver == PENALTY or _is_beyond(s, span, row):
+            continue
+        if row.kind == CONTACT_ROW:
+            pair = _materials_of(s, s.collision.contacts[row.source])
+            bounces = bounces or pair.restitution > 0.0
+        gap, closed = _gap_of(s, row)
+        before = row_velocity(row, s.ports.velocity)
+        after = before + dt * row_velocity(row, s.ports.acceleration)
+        rests = gap <= closed and abs(before) <= threshold
+        fastest = min(before, after)
+        if not rests and fastest < -threshold and gap + dt * fastest <= CLOSED:
+            closes = True
+    return bounces and closes
+
+
+@inner_kernel
+def needs_support(s, span):
+    """Return whether anything but free flight moves an island until it strikes."""
+    if span.contact_end != span.end:
+        return True
+    for k in range(span.first, span.contact_end):
+        if _supports(s, s.rows.rows[s.rows.units[k]]):
+            return True
+    return False
+
+
+@inlined_kernel
+def _supports(s, row):
+    """Return whether a row acts from the start of the step on, and not only when its gap closes."""
+    if not is_one_sided(row):
+        return row.kind != SPRING
+    gap, closed = _gap_of(s, row)
+    rate = row_velocity(row, s.ports.velocity)
+    rests = gap <= closed and abs(rate) <= s.settings[0].restitution_threshold
+    return rests and row.solver != PENALTY
+
+
+@inner_kernel
+def find_support(s, island):
+    """Let what holds an island's bodies from the start of the step on change their acceleration.
+
+    A ball that lies on the floor must not be taken to fall until another one strikes it.
+    """
+    span, rows, ports = s.islands.spans[island], s.rows.rows, s.ports
+    dt = s.settings[0].time_step
+    begin_choice(s, span)
+    for k in range(span.first, span.end):
+        number = s.rows.units[k]
+        row, impact = rows[number], s.rows.impacts[number]
+        impact.lower, impact.upper, impact.chosen = row.lower, row.upper, 0
+        if _supports(s, row):
+            choose(s, number)
+        else:
+            row.impulse = 0.0
+            if row.kind == CONTACT_ROW:
+                rows[number + 1].impulse = rows[number + 2].impulse = 0.0
+    for k in range(ports.velocity.shape[0]):
+        ports.lag[k] = ports.velocity[k]
+        ports.velocity[k] += dt * ports.acceleration[k]
+    chosen = s.islands.chosen[0]
+    for k in range(chosen.end):
+        number = s.rows.chosen[k]
+        for tangent in range(number, number + (3 if rows[number].kind == CONTACT_ROW else 1)):
+            row = rows[tangent]
+            apply_impulse(row, row.impulse, s.rows.response, ports.velocity)
+    if island == s.tally[0].direct_island:
+        leave_out_rest(s, span)
+        call_with_scene(s, DIRECT_ISLAND, (s.settings[0].tolerance,))
+        for k in range(span.first, span.end):
+            number = s.rows.units[k]
+            impact = s.rows.impacts[number]
+            rows[number].lower, rows[number].upper = impact.lower, impact.upper
+    else:
+        solve_chosen(s, span, s.settings[0].tolerance)
+    for k in range(ports.velocity.shape[0]):
+        ports.acceleration[k] = (ports.velocity[k] - ports.lag[k]) / dt
+        ports.velocity[k] = ports.lag[k]
+        ports.lag[k] = 0.0
+
+
+@inner_kernel
+def begin_island(s, span):
+    """Write the state of an island's rows at the start of the step."""
+    rows, dt = s.rows.rows, s.settings[0].time_step
+    threshold = s.settings[0].restitution_threshold
+    for k in range(span.first, span.end):
+        number = s.rows.units[k]
+        row, impact = rows[number], s.rows.impacts[number]
+        impact.lower, impact.upper, impact.chosen = row.lower, row.upper, 0
+        impact.state, impact.placed = ABSENT, 0.0
+        impact.restitution, impact.sequential = 0.0, 0
+        impact.settled = impact.floor = 0.0
+        if not is_one_sided(row) or _is_beyond(s, span, row):
+            continue
+        gap, closed = _gap_of(s, row)
+        yields = row.compliance > 0.0
+        if row.kind == CONTACT_ROW:
+            pair = _materials_of(s, s.collision.contacts[row.source])
+            impact.restitution = pair.restitution
+            impact.sequential = pair.sequential if pair.restitution > 0.0 else 0
+            yields = yields or (pair.damping_time >= 0.0 and gap <= closed)
+        if row.solver == PENALTY or (yields and impact.restitution == 0.0):
+            continue
+        impact.rate = row_velocity(row, s.ports.velocity)
+        impact.offset = impact.gap = gap - drifted(s, span, number) * impact.rate
+        impact.acceleration = row_velocity(row, s.ports.acceleration)
+        if not span.timed and impact.restitution == 0.0 and gap > closed:
+            impact.floor = -gap / dt
+        impact.state = RESTING if gap <= closed and abs(impact.rate) <= threshold else OPEN

@@ -1,0 +1,201 @@
+"""Where contacts are at the time of an impact, for bodies that fly freely through the step.
+
+Two balls that pass each other at an angle touch elsewhere than where they were nearest at the start
+of the step. Found anew for the time of the impact, point and normal are common to both bodies, so
+that angular momentum is kept and a ball without friction is not turned. Bodies are moved as they
+fly, not turned: they are balls (see `is_timed`).
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.collision.contacts import place_shape
+from hrpsim.collision.manifold import collide_simple
+from hrpsim.constraints.contact_rows import move_contact_rows, tangents
+from hrpsim.constraints.impact_rows import OPEN, RESTING, gap_at
+from hrpsim.constraints.rows import row_velocity
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
+from hrpsim.step.impacts.drift import is_undrifted
+from hrpsim.step.motion.loose_rotation import is_loose
+from hrpsim.step.scene.scene import SEMI_IMPLICIT
+
+# What is added to the gap of a contact that counts only where impacts have exact times [m].
+FAR = 1e9
+
+
+@inlined_kernel
+def meets_sphere(a, b):
+    """Return whether one of two shapes is a sphere and the other has a closed form with it."""
+    return min(a.kind, b.kind) == SPHERE and max(a.kind, b.kind) != MESH
+
+
+@inner_kernel
+def is_timed(s, span):
+    """Return whether the impacts of an island can happen at their times within the step.
+
+    They can where only contacts hold balls that are alone: these fly on parabolas whatever strikes
+    them, and how they turn moves no gap. What has joints or corners would have to move back by
+    what its impacts came late, and turn back, which changes energy and momentum.
+    """
+    shapes = s.collision.shapes
+    if span.contact_end != span.end:
+        return False
+    for k in range(span.first, span.contact_end):
+        contact = s.collision.contacts[s.rows.units[k] // 3]
+        a, b = shapes[contact.shape_a], shapes[contact.shape_b]
+        if not (flies(s, contact.body_a, a) and flies(s, contact.body_b, b)):
+            return False
+        if a.flies < 0 or b.flies < 0:
+            return False
+    return True
+
+
+@inlined_kernel
+def flies(s, body, shape):
+    """Return whether a shape is a ball about the origin of a loose body, or belongs to the world.
+
+    What sleeps is taken for what it is awake.
+    """
+    if body < 0:
+        return not shape.asleep or shape.kind == SPHERE
+    p = shape.placement_p
+    return shape.kind == SPHERE and p[0] == p[1] == p[2] == 0.0 and is_loose(s.forest, body)
+
+
+@inlined_kernel
+def drifted(s, span, number):
+    """Return for how long bodies have drifted where the contact of row `number` was found [s].
+
+    Impacts that are timed begin where the step does. Others happen where contacts are found.
+    """
+    if not span.timed or s.settings[0].integrator != SEMI_IMPLICIT:
+        return 0.0
+    contact = s.collision.contacts[number // 3]
+    if is_undrifted(s, contact.body_a) or is_undrifted(s, contact.body_b):
+        return 0.0
+    return 0.5 * s.settings[0].time_step
+
+
+@inner_kernel
+def place_at_start(s, span):
+    """Find the contacts of an island of fast balls anew for the start of the step.
+
+    In the middle of it they may have passed each other. The gap that a contact then has is where
+    it would come to on a line.
+    """
+    for k in range(span.first, span.contact_end):
+        number = s.rows.units[k]
+        row, impact = s.rows.rows[number], s.rows.impacts[number]
+        impact.state, impact.gap = OPEN, math.inf
+        impact.lower, impact.upper = row.lower, row.upper
+        place_contact(s, number, 0.0)
+        if impact.gap < math.inf:
+            gap = impact.gap + drifted(s, span, number) * impact.rate
+            s.collision.contacts[number // 3].gap = gap
+
+
+@inner_kernel
+def place_contact(s, number, now):
+    """Find the contact of normal row `number` anew for `now`, and write its rows for it.
+
+    Where the shapes no longer meet there, it stays as it is.
+    """
+    contact, impact = s.collision.contacts[number // 3], s.rows.impacts[number]
+    a, b = s.collision.shapes[contact.shape_a], s.collision.shapes[contact.shape_b]
+    impact.placed = now
+    if min(a.kind, b.kind) == PLANE or not meets_sphere(a, b):
+        return
+    work = s.collision.manifold[0]
+    reference = s.kinematics[contact.body_a if contact.body_a >= 0 else contact.body_b].origin
+    place_shape(s.forest, s.kinematics, a, reference, work.R_a, work.p_a)
+    place_shape(s.forest, s.kinematics, b, reference, work.R_b, work.p_b)
+    for r in range(3):
+        work.p_a[r] += _displacement(s, contact.body_a, r, now)
+        work.p_b[r] += _displacement(s, contact.body_b, r, now)
+    found = collide_simple(
+        a.kind,
+        a.size,
+        work.R_a,
+        work.p_a,
+        b.kind,
+        b.size,
+        work.R_b,
+        work.p_b,
+        math.inf,
+        work.point,
+        work.normal,
+        work.gap,
+        work.feature,
+    )
+    for k in range(found):
+        if work.feature[k] == contact.feature:
+            _turn_impulse(contact, work.normal[k], s.work.directions)
+            for r in range(3):
+                contact.normal[r] = work.normal[k, r]
+                contact.point[r] = work.point[k, r] + reference[r]
+                contact.point_a[r] = contact.point_b[r] = contact.point[r]
+            _from_origin(s, contact.body_a, now, contact.point_a)
+            _from_origin(s, contact.body_b, now, contact.point_b)
+            _start_from(s, number, now, work.gap[k])
+            return
+
+
+@inner_kernel
+def _displacement(s, body, axis, now):
+    """Return what a body that is alone is along an axis, at `now`, from where contacts were found.
+
+    [m]; that is the middle of a semi-implicit step.
+    """
+    if body < 0:
+        return 0.0
+    ports = s.ports
+    k = ports.ports[ports.supports[body].port].offset + 3 + axis
+    moved = ports.lag[k] + now * (ports.velocity[k] + 0.5 * ports.acceleration[k] * now)
+    if s.settings[0].integrator == SEMI_IMPLICIT and not is_undrifted(s, body):
+        start = s.velocity[s.forest.bodies[body].v_index + 3 + axis]
+        moved -= 0.5 * s.settings[0].time_step * start
+    return moved
+
+
+@inlined_kernel
+def _from_origin(s, body, now, point):
+    """Make a point in the world relative to the origin of a body, where that is at `now`."""
+    if body >= 0:
+        for r in range(3):
+            point[r] -= s.kinematics[body].origin[r] + _displacement(s, body, r, now)
+
+
+@inner_kernel
+def _turn_impulse(contact, normal, directions):
+    """Give what has come at once its components along a new normal and its tangents."""
+    total = directions[0]
+    n, struck = contact.normal, contact.struck
+    x, y = directions[1], directions[2]
+    tangents(n, x, y)
+    f0, f1, f2 = struck[0], struck[1], struck[2]
+    for r in range(3):
+        total[r] = f0 * n[r] + f1 * x[r] + f2 * y[r]
+    tangents(normal, x, y)
+    struck[0] = total[0] * normal[0] + total[1] * normal[1] + total[2] * normal[2]
+    struck[1] = total[0] * x[0] + total[1] * x[1] + total[2] * x[2]
+    struck[2] = total[0] * y[0] + total[1] * y[1] + total[2] * y[2]
+
+
+@inner_kernel
+def _start_from(s, number, now, gap):
+    """Write a contact's rows for its new place, and the motion of its gap from there."""
+    rows, impact = s.rows.rows, s.rows.impacts[number]
+    normal, x, y = rows[number], rows[number + 1], rows[number + 2]
+    contact = s.collision.contacts[number // 3]
+    move_contact_rows(s.forest, contact, s.work.directions, s.ports, normal, x, y, s.rows.response)
+    normal.lower, normal.upper = impact.lower, impact.upper
+    before = impact.rate
+    impact.rate = row_velocity(normal, s.ports.velocity)
+    impact.acceleration = row_velocity(normal, s.ports.acceleration)
+    if impact.state == RESTING:
+        impact.settled += impact.rate - before
+    impact.offset = impact.gap = 0.0
+    impact.gap = gap - gap_at(impact, now)
+    impact.offset = impact.gap - row_velocity(normal, s.ports.lag)

@@ -1,0 +1,98 @@
+"""What impacts drive further than contacts were looked for: the step then looks further.
+
+Contacts are found where shapes may meet with the velocities at the start of the step. A ball at
+rest that is struck may reach another within the same step; contacts are then found once more.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.collision.candidates import FAST
+from hrpsim.collision.contacts import far_apart, look_ahead
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.model.shapes.geometry import PLANE
+
+# How much further than a shape is driven contacts are looked for, so that the next look is enough.
+_AMPLE = 1.2
+
+# Looks in a step; what is driven further after them meets others in the next step.
+_LOOKS = 40
+
+
+@inner_kernel
+def look_further(s):
+    """Return whether a shape is driven to where another might be; the shapes then say how far."""
+    tally, shapes = s.tally[0], s.collision.shapes
+    if tally.looks >= _LOOKS or not _any_driven(s):
+        return False
+    found = False
+    for k in range(s.collision.moving.shape[0]):
+        shape = shapes[s.collision.moving[k]]
+        found = found or shape.driven > shape.listed_slack
+    for c in range(tally.candidate_count):
+        if found:
+            break
+        number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
+        a, b = shapes[number_a], shapes[number_b]
+        capped = s.settings[0].continuous and min(a.kind, b.kind) != PLANE
+        capped = capped and not (a.flies > 0 and b.flies > 0)
+        more = _more(a, capped) + _more(b, capped)
+        if more == 0.0:
+            continue
+        more += look_ahead(a, b, s.settings[0].contact_margin)
+        found = not far_apart(a, b, more) and not _have_contact(s, number_a, number_b)
+    tally.looks += 1
+    return found
+
+
+@inlined_kernel
+def _more(shape, capped):
+    """Return how much further than now a shape's contacts are to be looked for [m]."""
+    if capped:
+        return max(0.0, min(shape.driven, FAST * shape.thickness) - shape.reach)
+    return max(0.0, shape.driven - shape.travel)
+
+
+@inner_kernel
+def _any_driven(s):
+    """Write how far impacts drive each shape, where that is further than it was seen to move."""
+    ports, shapes, dt = s.ports, s.collision.shapes, s.settings[0].time_step
+    driven = False
+    for k in range(s.collision.moving.shape[0]):
+        shape = shapes[s.collision.moving[k]]
+        number = ports.supports[shape.body].port
+        if number < 0:
+            continue
+        origin = s.kinematics[s.forest.bodies[shape.body].root].origin
+        at, v, c = ports.ports[number].offset, ports.velocity, shape.center
+        x, y, z = c[0] - origin[0], c[1] - origin[1], c[2] - origin[2]
+        a, b, c = v[at], v[at + 1], v[at + 2]
+        speed = math.hypot(v[at + 3] + b * z - c * y, v[at + 4] + c * x - a * z)
+        speed = math.hypot(speed, v[at + 5] + a * y - b * x)
+        speed += shape.radius * math.sqrt(a * a + b * b + c * c)
+        change = 0.0
+        for r in range(at, at + 6):
+            change = max(change, abs(ports.acceleration[r]) * (shape.radius + 1.0))
+        if dt * (speed - dt * change) > shape.travel:
+            shape.driven = _AMPLE * dt * speed
+            driven = True
+    return driven
+
+
+@inner_kernel
+def _have_contact(s, a, b):
+    """Return whether there is a contact of two shapes."""
+    for c in range(s.tally[0].contact_count):
+        contact = s.collision.contacts[c]
+        if contact.shape_a == a and contact.shape_b == b:
+            return True
+    return False
+
+
+@inner_kernel
+def forget_driven(s):
+    """Let no shape be driven any more, at the end of a step."""
+    s.tally[0].looks = 0
+    for k in range(s.collision.moving.shape[0]):
+        s.collision.shapes[s.collision.moving[k]].driven = 0.0

@@ -1,0 +1,191 @@
+"""What moves so fast that it would pass through something meets it instead.
+
+Contacts look ahead no further than a part of a fast shape's thickness. What it moves beyond is
+searched, once the motion of the step is known, for where it would pass into something else
+(hrpsim.collision.time_of_impact). The step is then begun anew with contacts for that (.passages):
+velocities change, so momentum and the centre of mass are kept, and no time is lost. Where these do
+not serve, trees stop against each other (.standstill). For what would pass through something before
+contacts are found, they are found at once (.drift).
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.collision.candidates import FAST, list_candidates, place_centers
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel, late_kernel
+from hrpsim.jit.late import IMPACTS, RESTITUTION, call_with_scene
+from hrpsim.kinematics.forward import update_poses, update_velocities
+from hrpsim.model.system import FIXED, FREE
+from hrpsim.spatial.vector import copy_vector
+from hrpsim.step.impacts.drift import hold_back
+from hrpsim.step.impacts.passages import list_passages
+from hrpsim.step.impacts.standstill import carry
+from hrpsim.step.impacts.sweep import LOOKS, MORE_LOOKS, find_sweeps, is_fast
+from hrpsim.step.scene.scene import EULER, RK4
+from hrpsim.step.scene.status import DONE, LOOK_FURTHER, MORE_CANDIDATES, NEEDS_KERNEL, RESOLVED
+
+# How often a step is begun anew for contacts with what would be passed through.
+_PASSES = 24
+
+
+@inlined_kernel
+def look_at_drift(s):
+    """Let nothing pass through anything on its way to the middle of the step: stay at its start."""
+    copy_vector(s.work.q_start, s.work.q_swept)
+    return _call(s, 0)
+
+
+@inlined_kernel
+def look_at_motion(s):
+    """Let nothing pass through anything on its way from work.q_swept on.
+
+    Returns LOOK_FURTHER if the step is to begin anew with more contacts.
+    """
+    return _call(s, 1) if _anything_fast(s) else DONE
+
+
+@inlined_kernel
+def _call(s, solved):
+    if s.late[IMPACTS] == 0:
+        s.tally[0].needed = IMPACTS
+        return NEEDS_KERNEL
+    return call_with_scene(s, IMPACTS, (solved,))
+
+
+@inlined_kernel
+def needs_every_shape(s):
+    """Return whether impacts, or stages that move the poses on, need the travel of all shapes."""
+    return s.late[RESTITUTION] != 0 or s.settings[0].integrator == RK4
+
+
+@inlined_kernel
+def any_fast(collision):
+    """Return whether a shape is fast, as candidates were listed."""
+    fast = False
+    for k in range(collision.moving.shape[0]):
+        fast = fast or is_fast(collision.shapes[collision.moving[k]])
+    return fast
+
+
+@late_kernel
+def let_nothing_pass(s, solved):
+    """Look at the drift to the middle of the step, or at the motion that was `solved` for."""
+    work, tally = s.work, s.tally[0]
+    copy_vector(s.q, work.q_carried)
+    find_sweeps(s, work.q_swept, work.q_carried)
+    status = _look_further(s)
+    if status != DONE:
+        return status
+    if not solved:
+        hold_back(s)
+        return DONE
+    looks = LOOKS + MORE_LOOKS * tally.candidate_count
+    _find_way(s.forest, work.q_swept, s.q, work.carried)
+    if s.settings[0].integrator != EULER and tally.passes < _PASSES:
+        update_poses(s.forest, work.q_swept, s.kinematics)
+        update_velocities(s.forest, work.carried, s.kinematics)
+        looks, status = list_passages(s, looks)
+        if status == LOOK_FURTHER:
+            tally.passes += 1
+        if status != RESOLVED:
+            return status
+    carry(s, looks)
+    return DONE
+
+
+@inlined_kernel
+def _anything_fast(s):
+    """Return whether a shape is fast, the step's impacts on free bodies included."""
+    shapes, moving, settings = s.collision.shapes, s.collision.moving, s.settings[0]
+    velocity, dt = s.velocity, settings.time_step
+    if s.tally[0].calm:
+        if not _any_carrier_fast(s):
+            return False
+        margin, continuous = settings.contact_margin, settings.continuous
+        place_centers(s.forest, s.kinematics, margin, dt, continuous, s.collision)
+    fast = False
+    for k in range(moving.shape[0]):
+        shape = shapes[moving[k]]
+        body = s.forest.bodies[shape.body]
+        if body.joint_type == FREE:
+            v, p = body.v_index, shape.placement_p
+            arm = math.sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) + shape.radius
+            turning = velocity[v] ** 2 + velocity[v + 1] ** 2 + velocity[v + 2] ** 2
+            going = velocity[v + 3] ** 2 + velocity[v + 4] ** 2 + velocity[v + 5] ** 2
+            shape.travel = max(shape.travel, dt * (math.sqrt(going) + arm * math.sqrt(turning)))
+        fast = fast or is_fast(shape)
+    return fast
+
+
+@inlined_kernel
+def _any_carrier_fast(s):
+    """Return whether a shape on a free body may be fast, the step's impacts included."""
+    carriers, velocity = s.collision.carriers, s.velocity
+    for k in range(carriers.shape[0]):
+        carrier = carriers[k]
+        body = s.forest.bodies[carrier.body]
+        if body.joint_type != FREE:
+            continue
+        v = body.v_index
+        turning = velocity[v] ** 2 + velocity[v + 1] ** 2 + velocity[v + 2] ** 2
+        going = velocity[v + 3] ** 2 + velocity[v + 4] ** 2 + velocity[v + 5] ** 2
+        travel = s.settings[0].time_step * (math.sqrt(going) + carrier.extent * math.sqrt(turning))
+        if travel > FAST * carrier.thickness:
+            return True
+    return False
+
+
+@inner_kernel
+def _find_way(forest, start, end, way_out):
+    """Write the velocity (nv,) that carries one configuration (nq,) to another in a time of 1."""
+    for i in range(forest.bodies.shape[0]):
+        body = forest.bodies[i]
+        k, j = body.v_index, body.q_index
+        if body.joint_type == FREE:
+            for r in range(3):
+                way_out[k + 3 + r] = end[j + r] - start[j + r]
+            _find_turn(start, end, j + 3, way_out, k)
+        elif body.joint_type != FIXED:
+            way_out[k] = end[j] - start[j]
+
+
+@inner_kernel
+def _find_turn(start, end, at, way_out, k):
+    """Write at k the rotation vector that turns one quaternion into another, the short way."""
+    a, b, c, d = start[at], start[at + 1], start[at + 2], start[at + 3]
+    x, y, z, w = end[at], end[at + 1], end[at + 2], end[at + 3]
+    # end times the conjugate of start
+    cosine = w * d + x * a + y * b + z * c
+    u = -w * a + x * d - y * c + z * b
+    v = -w * b + x * c + y * d - z * a
+    n = -w * c - x * b + y * a + z * d
+    sine = math.sqrt(u * u + v * v + n * n)
+    scale = 2.0
+    if sine > 1e-9:
+        scale = 2.0 * math.atan2(sine, abs(cosine)) / sine
+    if cosine < 0.0:
+        scale = -scale
+    way_out[k], way_out[k + 1], way_out[k + 2] = scale * u, scale * v, scale * n
+
+
+@inner_kernel
+def _look_further(s):
+    """Make the candidate list anew if the step's impacts carry a shape beyond it."""
+    shapes, settings, tally = s.collision.shapes, s.settings[0], s.tally[0]
+    beyond = False
+    for k in range(shapes.shape[0]):
+        shape = shapes[k]
+        square = 0.0
+        for r in range(3):
+            square += (shape.center[r] - shape.listed_center[r]) ** 2
+        left = shape.listed_slack - settings.contact_margin - math.sqrt(square)
+        beyond = beyond or (shape.body >= 0 and shape.travel > left)
+    if not beyond:
+        return DONE
+    count = list_candidates(settings.contact_margin, settings.skin, s.collision)
+    if count > s.collision.pairs.shape[0]:
+        tally.candidate_count, tally.needed = -1, count
+        return MORE_CANDIDATES
+    tally.candidate_count = count
+    return DONE

@@ -1,0 +1,346 @@
+"""Contacts for what would pass into each other in a step, made before it happens.
+
+Where the motion that was solved for leads one shape into another, the step is begun anew with
+contacts for that: points and normal are those at the time of impact, the arms those that the bodies
+then have, and the gap is what their approach takes until then. Their rows are solved with all
+others, so velocities change by equal and opposite impulses, and bodies come to touch at the end of
+the step. The list grows until nothing passes, or for so many passes (.impact_times).
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.collision.time_of_impact import STRIDE, TOUCH, meeting_points, separation
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.model.shapes.geometry import MESH, PLANE
+from hrpsim.step.impacts.impact_place import FAR, flies
+from hrpsim.step.impacts.strike import speed_along
+from hrpsim.step.impacts.sweep import (
+    are_looked_at,
+    both_fly,
+    bounce,
+    is_penalty,
+    meeting_of,
+    root_of,
+)
+from hrpsim.step.scene.status import DONE, LOOK_FURTHER, MORE_CONTACTS, RESOLVED
+
+_SAME = 1e-9  # share of the step by which a later meeting is not later
+_OF_PAIR = 16  # contacts made beforehand for a pair, after which it gets no more
+_ALIKE = 1e-3  # difference of normals by which two contacts are alike
+
+
+@inner_kernel
+def find_flying(s):
+    """Let shapes say whether their impacts with each other have exact times in this step.
+
+    Of those all contacts in reach are found, and solved for when they close. Where that cannot be,
+    a shape has been told not to fly for the rest of the step.
+    """
+    shapes = s.collision.shapes
+    for k in range(shapes.shape[0]):
+        shape = shapes[k]
+        if shape.flies == 0 and shape.kind != PLANE and shape.kind != MESH:
+            shape.flies = 1 if flies(s, shape.body, shape) else 0
+    for i in range(s.work.held.shape[0]):
+        s.work.held[i].timed = 0
+    s.tally[0].flies = 1
+
+
+@inner_kernel
+def mark_far(s):
+    """Let contacts beyond the usual reach count only where impacts have exact times."""
+    shapes, margin = s.collision.shapes, s.settings[0].contact_margin
+    for c in range(s.tally[0].contact_count):
+        contact = s.collision.contacts[c]
+        a, b = shapes[contact.shape_a], shapes[contact.shape_b]
+        if both_fly(s, a, b) and contact.gap > margin + a.reach + b.reach:
+            contact.lag = FAR
+
+
+@inner_kernel
+def add_passages(s):
+    """Put the contacts that were made beforehand among those that were found, sorted by pair."""
+    tally, contacts = s.tally[0], s.collision.contacts
+    for k in range(tally.passage_count):
+        passage = s.collision.passages[k]
+        if passage.barred:
+            continue
+        feature, c = passage.feature, tally.contact_count
+        for at in range(tally.contact_count):
+            there = contacts[at]
+            if there.shape_a == passage.shape_a and there.shape_b == passage.shape_b:
+                if there.feature == feature and there.lag == FAR:
+                    c = at
+                elif there.feature == feature:
+                    feature = -1 - k
+        if c == tally.contact_count:
+            while c > 0 and _comes_before(passage, contacts[c - 1]):
+                contacts[c] = contacts[c - 1]
+                c -= 1
+            tally.contact_count += 1
+        _write_contact(s, passage, feature, contacts[c])
+
+
+@inlined_kernel
+def _comes_before(passage, contact):
+    """Return whether the pair of a passage is listed before that of a contact."""
+    if passage.shape_a != contact.shape_a:
+        return passage.shape_a < contact.shape_a
+    return passage.shape_b < contact.shape_b
+
+
+@inner_kernel
+def _write_contact(s, passage, feature, contact):
+    """Write the contact that is made for a passage."""
+    shapes = s.collision.shapes
+    contact.shape_a, contact.shape_b = passage.shape_a, passage.shape_b
+    contact.body_a, contact.body_b = shapes[passage.shape_a].body, shapes[passage.shape_b].body
+    contact.feature, contact.gap = feature, passage.gap
+    contact.lag = contact.rise = 0.0
+    for r in range(3):
+        contact.point[r], contact.normal[r] = passage.point[r], passage.normal[r]
+        contact.point_a[r], contact.point_b[r] = passage.arm_a[r], passage.arm_b[r]
+        contact.impulse[r] = contact.struck[r] = 0.0
+        if contact.body_a >= 0:
+            contact.point_a[r] += s.kinematics[contact.body_a].p[r]
+        if contact.body_b >= 0:
+            contact.point_b[r] += s.kinematics[contact.body_b].p[r]
+
+
+@inner_kernel
+def list_passages(s, looks):
+    """List where shapes would pass into each other, of each tree the first.
+
+    s.kinematics and collision.motions are those of the motion. Returns how many of the `looks` at
+    pairs are left, and DONE if nothing would pass,
+    LOOK_FURTHER if the step is to begin anew, MORE_CONTACTS if there is no room for them, and
+    RESOLVED if all that is found cannot be met by more contacts.
+    """
+    tally, collision, held = s.tally[0], s.collision, s.work.held
+    if _bar_pairs(s):
+        return looks, LOOK_FURTHER
+    for i in range(held.shape[0]):
+        held[i].earliest = 2.0
+    first = tally.passage_count
+    unmade = again = False
+    for c in range(tally.candidate_count):
+        number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
+        a, b = collision.shapes[number_a], collision.shapes[number_b]
+        if not are_looked_at(s, a, b):
+            continue
+        if tally.flies and _has_time(s, a, b):
+            again = _leave_the_air(s, a, b) or again
+            continue
+        fraction, looks, cut = meeting_of(s, c, 0.0, TOUCH, looks)
+        if fraction < 1.0 and _have_contact(s, number_a, number_b):
+            if is_penalty(s, a, b):
+                continue
+            fraction, looks, cut = meeting_of(s, c, TOUCH, TOUCH, looks)
+        if tally.flies and bounce(s, a, b) and both_fly(s, a, b):
+            if fraction < 1.0 or separation(collision.pairs[c], 0.0, 1.0, collision) < 0.0:
+                a.flies = b.flies = -1
+                again = True
+            continue
+        if cut:
+            unmade = True
+        elif fraction < 1.0:
+            before = tally.passage_count
+            if not _list_points(s, c, fraction):
+                tally.needed = collision.passages.shape[0]
+                return looks, MORE_CONTACTS
+            unmade = unmade or tally.passage_count == before
+            for root in (root_of(s, a), root_of(s, b)):
+                if root >= 0:
+                    held[root].earliest = min(held[root].earliest, fraction)
+    _keep_earliest(s, first)
+    if again or tally.passage_count > first:
+        return looks, LOOK_FURTHER
+    return looks, RESOLVED if unmade else DONE
+
+
+@inner_kernel
+def _bar_pairs(s):
+    """Bar pairs that got round the contacts made for them; return whether there are any.
+
+    What is hit beside its centre turns, in one long step many times: then its contacts, taken
+    where it touched, let it by. Such pairs are left to stop against each other.
+    """
+    tally, passages = s.tally[0], s.collision.passages
+    found = False
+    for k in range(tally.passage_count):
+        if passages[k].barred or not _is_behind(s, passages[k]):
+            continue
+        found = True
+        for other in range(tally.passage_count):
+            same = passages[other].shape_a == passages[k].shape_a
+            if same and passages[other].shape_b == passages[k].shape_b:
+                passages[other].barred = 1
+    return found
+
+
+@inner_kernel
+def _is_behind(s, passage):
+    """Return whether the smaller shape ends behind the plane at which it met the other one."""
+    a, b = s.collision.shapes[passage.shape_a], s.collision.shapes[passage.shape_b]
+    motion_a, motion_b = s.collision.motions[passage.shape_a], s.collision.motions[passage.shape_b]
+    height = square = 0.0
+    for r in range(3):
+        n, away = passage.normal[r], motion_a.p_end[r] - motion_b.p_end[r]
+        if a.radius <= b.radius:
+            height += n * (away - passage.offset_b[r])
+            square += passage.offset_b[r] ** 2
+        else:
+            height += n * (away + passage.offset_a[r])
+            square += passage.offset_a[r] ** 2
+    turn = motion_b.angle if a.radius <= b.radius else motion_a.angle
+    reach = min(a.radius, b.radius) + min(a.thickness, b.thickness)
+    return height < -reach - turn * math.sqrt(square)
+
+
+@inlined_kernel
+def _has_time(s, a, b):
+    """Return whether impacts on one of two shapes have happened at their times in this step."""
+    held = s.work.held
+    timed_a = a.body >= 0 and held[a.body].timed == 2
+    return timed_a or (b.body >= 0 and held[b.body].timed == 2)
+
+
+@inlined_kernel
+def _leave_the_air(s, a, b):
+    """Let shapes with timed impacts have these no more, if one comes near to what does not fly.
+
+    Their way is not a straight one. Returns whether that is so.
+    """
+    if both_fly(s, a, b):
+        return False
+    if a.flies > 0:
+        a.flies = -1
+    if b.flies > 0:
+        b.flies = -1
+    return True
+
+
+@inner_kernel
+def _have_contact(s, number_a, number_b):
+    """Return whether the motion of two shapes was solved for with contacts between them."""
+    for k in range(s.tally[0].contact_count):
+        contact = s.collision.contacts[k]
+        if contact.shape_a == number_a and contact.shape_b == number_b and contact.lag < FAR:
+            return True
+    return False
+
+
+@inner_kernel
+def _list_points(s, c, fraction):
+    """List the contacts of candidate pair c, whose shapes meet at `fraction`; False for no room."""
+    tally, passages, work = s.tally[0], s.collision.passages, s.collision.manifold[0]
+    pair = s.collision.pairs[c]
+    a, b = s.collision.shapes[pair[0]], s.collision.shapes[pair[1]]
+    count = meeting_points(pair, fraction, s.collision) if _may_help(s, pair) else 0
+    for k in range(count):
+        if tally.passage_count == passages.shape[0]:
+            return False
+        passage = passages[tally.passage_count]
+        for r in range(3):
+            passage.normal[r], passage.point[r] = work.normal[k, r], work.point[k, r]
+            passage.offset_a[r] = passage.point[r] - work.p_a[r]
+            passage.offset_b[r] = passage.point[r] - work.p_b[r]
+        _find_arm(a, work.R_a, work.p_a, passage.point, passage.arm_a)
+        _find_arm(b, work.R_b, work.p_b, passage.point, passage.arm_b)
+        rate = _rate_of(s, a.body, passage.arm_a, passage.normal)
+        rate -= _rate_of(s, b.body, passage.arm_b, passage.normal)
+        if not rate < 0.0:
+            continue
+        passage.shape_a, passage.shape_b = pair[0], pair[1]
+        passage.feature, passage.fraction = work.feature[k], fraction
+        passage.barred = 0
+        passage.gap = max(work.gap[k] - fraction * rate, 0.0)
+        if not _is_known(s, passage, min(a.thickness, b.thickness)):
+            tally.passage_count += 1
+    return True
+
+
+@inner_kernel
+def _may_help(s, pair):
+    """Return whether more contacts made beforehand may help a pair: it has few, none barred."""
+    count = 0
+    for k in range(s.tally[0].passage_count):
+        passage = s.collision.passages[k]
+        if passage.shape_a == pair[0] and passage.shape_b == pair[1]:
+            count += _OF_PAIR if passage.barred else 1
+    return count < _OF_PAIR
+
+
+@inner_kernel
+def _is_known(s, passage, thickness):
+    """Return whether a contact like that of a passage was made before: it says nothing new."""
+    for k in range(s.tally[0].passage_count):
+        other = s.collision.passages[k]
+        if other.shape_a != passage.shape_a or other.shape_b != passage.shape_b:
+            continue
+        alike = other.feature == passage.feature
+        alike = alike and abs(other.gap - passage.gap) < 2.0 * TOUCH * thickness
+        for r in range(3):
+            alike = alike and abs(other.normal[r] - passage.normal[r]) < _ALIKE
+            alike = alike and abs(other.arm_a[r] - passage.arm_a[r]) < STRIDE * thickness
+            alike = alike and abs(other.arm_b[r] - passage.arm_b[r]) < STRIDE * thickness
+        if alike:
+            return True
+    return False
+
+
+@inner_kernel
+def _find_arm(shape, R, p, point, arm_out):
+    """Write where a point is from the origin of a shape's body, whose shape is at R and p."""
+    L, t = shape.placement_R, shape.placement_p
+    for r in range(3):
+        arm_out[r] = point[r]
+    if shape.body < 0:
+        return
+    for r in range(3):
+        arm_out[r] -= p[r]
+        for k in range(3):
+            arm_out[r] += R[r, k] * (L[0, k] * t[0] + L[1, k] * t[1] + L[2, k] * t[2])
+
+
+@inner_kernel
+def _rate_of(s, body, arm, normal):
+    """Return the way along a normal of a point that is `arm` from the body's origin [m a step]."""
+    if body < 0:
+        return 0.0
+    here, point = s.kinematics[body], s.work.directions[0]
+    for r in range(3):
+        point[r] = here.p[r] + arm[r]
+    return speed_along(here.v, point, normal)
+
+
+@inner_kernel
+def _keep_earliest(s, first):
+    """Keep those listed from `first` on that are the earliest of a tree."""
+    tally, passages, shapes = s.tally[0], s.collision.passages, s.collision.shapes
+    kept = first
+    for k in range(first, tally.passage_count):
+        passage = passages[k]
+        limit = -math.inf
+        for shape in (passage.shape_a, passage.shape_b):
+            root = root_of(s, shapes[shape])
+            if root >= 0:
+                limit = max(limit, s.work.held[root].earliest)
+        if passage.fraction <= limit + _SAME:
+            if kept != k:
+                passages[kept] = passage
+            kept += 1
+    tally.passage_count = kept
+
+
+@inner_kernel
+def forget_passages(s):
+    """Begin the next step without contacts made beforehand."""
+    tally = s.tally[0]
+    tally.passage_count = 0
+    if tally.flies:
+        tally.flies = 0
+        for k in range(s.collision.shapes.shape[0]):
+            s.collision.shapes[k].flies = 0

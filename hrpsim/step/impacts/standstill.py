@@ -1,0 +1,184 @@
+"""Trees that would pass into each other stop against each other, and go on together.
+
+Where contacts made beforehand do not serve, trees are carried along their ways from meeting to
+meeting. Those that meet keep their velocities, but stand still against each other until the end of
+the step: they go on together, with the velocity of their common centre of mass, and not at all with
+the world. So momentum, the centre of mass and the angular momentum are kept; what is lost is time
+for their motion against each other. Each meeting makes one cluster of two, so there are no more
+than there are trees.
+"""
+
+from __future__ import annotations
+
+from hrpsim.collision.time_of_impact import STRIDE, TOUCH
+from hrpsim.dynamics.tree_momentum import tree_momentum
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.model.system import FIXED, FREE
+from hrpsim.spatial.rotation import rotate_quaternion, rotated
+from hrpsim.spatial.vector import copy_vector
+from hrpsim.step.impacts.sweep import are_looked_at, both_fly, find_sweeps, meeting_of
+
+_WORLD = -1
+
+
+@inner_kernel
+def carry(s, looks):
+    """Carry all trees from work.q_swept with work.carried for a unit of time, to s.q.
+
+    With at most so many `looks` at pairs: what is not looked at stops where it is.
+    """
+    held, bodies, work = s.work.held, s.forest.bodies, s.work
+    for i in range(held.shape[0]):
+        held[i].cluster, held[i].since, held[i].stopped = bodies[i].root, 0.0, 0
+    now = 0.0
+    for _ in range(held.shape[0] + 1):
+        _place(s, now, work.q_carried)
+        _place(s, 1.0, s.q)
+        find_sweeps(s, work.q_carried, s.q)
+        fraction, pair, looks = _first_meeting(s, looks)
+        if pair < 0:
+            break
+        now += fraction * (1.0 - now)
+        _place(s, now, work.q_carried)
+        a, b = s.collision.pairs[pair, 0], s.collision.pairs[pair, 1]
+        _join(s, _cluster_of(s, a), _cluster_of(s, b))
+        while _join_connected(s, s.connections) or _join_connected(s, s.spring_hinges):
+            pass
+        _go_together(s, _cluster_of(s, a), now)
+
+
+@inner_kernel
+def _place(s, time, q_out):
+    """Write where all trees are at a time."""
+    start, velocity = s.work.q_swept, s.work.carried
+    copy_vector(start, q_out)
+    for i in range(s.forest.bodies.shape[0]):
+        body = s.forest.bodies[i]
+        duration = time - s.work.held[body.root].since
+        k, j = body.v_index, body.q_index
+        if body.joint_type == FREE:
+            for r in range(3):
+                q_out[j + r] += duration * velocity[k + 3 + r]
+            x, y, z = velocity[k], velocity[k + 1], velocity[k + 2]
+            if x != 0.0 or y != 0.0 or z != 0.0:
+                rotate_quaternion(q_out, j + 3, x, y, z, duration)
+        elif body.joint_type != FIXED:
+            q_out[j] += duration * velocity[k]
+
+
+@inner_kernel
+def _first_meeting(s, looks):
+    """Return when the next two clusters meet, as a fraction of what is left, and their pair.
+
+    The pair is -1 if none do. Third, how many of the `looks` are left.
+    """
+    earliest, first = 1.0, -1
+    for c in range(s.tally[0].candidate_count):
+        number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
+        a, b = s.collision.shapes[number_a], s.collision.shapes[number_b]
+        if not are_looked_at(s, a, b) or _cluster_of(s, number_a) == _cluster_of(s, number_b):
+            continue
+        if both_fly(s, a, b):
+            continue
+        fraction, looks, _ = meeting_of(s, c, TOUCH, STRIDE, looks)
+        if fraction < earliest:
+            earliest, first = fraction, c
+    return earliest, first, looks
+
+
+@inlined_kernel
+def _cluster_of(s, number):
+    """Return the cluster of the tree that a shape belongs to."""
+    return _cluster_of_body(s, s.collision.shapes[number].body)
+
+
+@inlined_kernel
+def _cluster_of_body(s, body):
+    """Return the cluster of the tree of a body."""
+    return s.work.held[body].cluster if body >= 0 else _WORLD
+
+
+@inner_kernel
+def _join(s, a, b):
+    """Make one cluster of two, which stops; what a joint fixes to the world is of the world."""
+    held, bodies = s.work.held, s.forest.bodies
+    joined = min(a, b)
+    for i in range(held.shape[0]):
+        if held[i].cluster == a or held[i].cluster == b:
+            held[i].stopped = 1
+            if bodies[bodies[i].root].joint_type != FREE:
+                joined = _WORLD
+    for i in range(held.shape[0]):
+        if held[i].cluster == a or held[i].cluster == b:
+            held[i].cluster = joined
+
+
+@inner_kernel
+def _join_connected(s, records):
+    """Let what connections or spring hinges hold to trees that have stopped stop with them.
+
+    Returns whether any does.
+    """
+    found = False
+    for k in range(records.shape[0]):
+        body_a, body_b = records[k].body_a, records[k].body_b
+        a, b = _cluster_of_body(s, body_a), _cluster_of_body(s, body_b)
+        if a != b and (_has_stopped(s, body_a) or _has_stopped(s, body_b)):
+            _join(s, a, b)
+            found = True
+    return found
+
+
+@inlined_kernel
+def _has_stopped(s, body):
+    """Return whether a body, not the world, has stopped against others."""
+    return body >= 0 and s.work.held[body].stopped != 0
+
+
+@inner_kernel
+def _go_together(s, cluster, now):
+    """Let the trees of a cluster go on from work.q_carried with the velocity of their centre.
+
+    That of their way from there to s.q.
+    """
+    held, bodies, way = s.work.held, s.forest.bodies, s.work.directions[0]
+    mass, left = 0.0, 1.0 - now
+    for r in range(3):
+        way[r] = 0.0
+    if cluster != _WORLD and left > 0.0:
+        for i in range(held.shape[0]):
+            if held[i].cluster == cluster and bodies[i].root == i:
+                mass += _add_way(s, i, s.work.q_carried, -1.0, way)
+                _add_way(s, i, s.q, 1.0, way)
+        for r in range(3):
+            way[r] /= mass * left
+    for i in range(held.shape[0]):
+        if held[i].cluster == cluster:
+            held[i].since = now
+            _set_going(s, bodies[i], way)
+
+
+@inner_kernel
+def _add_way(s, root, q, sign, way):
+    """Add mass times the centre of mass of a free tree to (3,) [kg m]; return the mass."""
+    here, moment = s.work.subtrees[root], s.work.directions[1]
+    tree_momentum(s.forest, q, s.work.carried, root, s.work.subtrees, moment)
+    j, h = s.forest.bodies[root].q_index, here.moment
+    hx, hy, hz = rotated(q[j + 3], q[j + 4], q[j + 5], q[j + 6], h[0], h[1], h[2])
+    way[0] += sign * (here.mass * q[j] + hx)
+    way[1] += sign * (here.mass * q[j + 1] + hy)
+    way[2] += sign * (here.mass * q[j + 2] + hz)
+    return here.mass
+
+
+@inlined_kernel
+def _set_going(s, body, velocity):
+    """Let a body go on from work.q_carried, its tree with a velocity (3,), its joint at rest."""
+    work, k, j = s.work, body.v_index, body.q_index
+    if body.joint_type == FREE:
+        for r in range(7):
+            work.q_swept[j + r] = work.q_carried[j + r]
+        for r in range(3):
+            work.carried[k + r], work.carried[k + 3 + r] = 0.0, velocity[r]
+    elif body.joint_type != FIXED:
+        work.q_swept[j], work.carried[k] = work.q_carried[j], 0.0

@@ -1,0 +1,111 @@
+"""How shapes sweep through the world in a step, and which pairs are looked at for their meeting."""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.collision.candidates import FAST
+from hrpsim.collision.contacts import place_shape
+from hrpsim.collision.time_of_impact import find_turn, first_passage
+from hrpsim.constraints.rows import PENALTY
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.kinematics.forward import update_poses
+from hrpsim.model.shapes.geometry import MESH, PLANE
+
+# Looks at pairs of shapes in one search through a step: so many, and more for each pair. One at a
+# mesh counts for many. What is left when they are used up stays where it began.
+LOOKS, MORE_LOOKS, _OF_MESH = 16_384, 64, 64
+
+
+@inlined_kernel
+def is_fast(shape):
+    """Return whether a shape moves by a good part of its thickness in the step."""
+    return shape.body >= 0 and shape.travel > FAST * shape.thickness
+
+
+@inner_kernel
+def find_sweeps(s, start, end):
+    """Write how every shape moves, in the world, from one configuration (nq,) to another."""
+    motions, shapes = s.collision.motions, s.collision.shapes
+    nowhere = s.work.directions[0]
+    for r in range(3):
+        nowhere[r] = 0.0
+    update_poses(s.forest, start, s.kinematics)
+    for k in range(shapes.shape[0]):
+        motion = motions[k]
+        place_shape(s.forest, s.kinematics, shapes[k], nowhere, motion.R_start, motion.p_start)
+    update_poses(s.forest, end, s.kinematics)
+    for k in range(shapes.shape[0]):
+        motion, shape = motions[k], shapes[k]
+        place_shape(s.forest, s.kinematics, shape, nowhere, motion.R_end, motion.p_end)
+        motion.angle = find_turn(motion.R_start, motion.R_end, motion.axis)
+        square = 0.0
+        for r in range(3):
+            square += (motion.p_end[r] - motion.p_start[r]) ** 2
+        if shape.body >= 0:
+            shape.travel = max(shape.travel, math.sqrt(square) + motion.angle * shape.radius)
+
+
+@inlined_kernel
+def are_looked_at(s, a, b):
+    """Return whether two shapes of different trees are looked at: one is fast and near the other.
+
+    A plane has no other side to come out at: it is left to contacts.
+    """
+    if min(a.kind, b.kind) == PLANE or not (is_fast(a) or is_fast(b)):
+        return False
+    return root_of(s, a) != root_of(s, b) and not stay_apart(a, b)
+
+
+@inlined_kernel
+def root_of(s, shape):
+    """Return the root of the tree that a shape belongs to, -1 for the world."""
+    return s.forest.bodies[shape.body].root if shape.body >= 0 else -1
+
+
+@inlined_kernel
+def stay_apart(a, b):
+    """Return whether two shapes are too far apart to meet in this step."""
+    square = 0.0
+    for r in range(3):
+        square += (a.center[r] - b.center[r]) ** 2
+    near = a.radius + b.radius + 1.5 * (a.travel + b.travel)
+    return square > near * near
+
+
+@inner_kernel
+def meeting_of(s, c, free_share, held_share, looks):
+    """Return when the shapes of candidate pair c meet, as a fraction, and how many looks are left.
+
+    That is 1 if they do not. They may come to lie in each other by so many parts of the thinner
+    one's thickness: what is apart at the start, and what touches then; and by the slop in any case.
+    Third, whether the search was cut off.
+    """
+    a, b = s.collision.shapes[s.collision.pairs[c, 0]], s.collision.shapes[s.collision.pairs[c, 1]]
+    thickness, slop = min(a.thickness, b.thickness), s.settings[0].slop
+    depth, held_depth = max(free_share * thickness, slop), max(held_share * thickness, slop)
+    cost = _OF_MESH if a.kind == MESH or b.kind == MESH else 1
+    fraction, looked, cut = first_passage(
+        s.collision.pairs[c], depth, held_depth, looks // cost, s.collision
+    )
+    s.tally[0].impact_looks += looked
+    s.tally[0].impacts_cut += 1 if cut else 0
+    return fraction, max(looks - cost * looked, 0), cut
+
+
+@inlined_kernel
+def is_penalty(s, a, b):
+    """Return whether the contacts of two shapes are penalty contacts, which yield."""
+    return s.solver_choice[a.solver_class, b.solver_class] == PENALTY
+
+
+@inlined_kernel
+def both_fly(s, a, b):
+    """Return whether impacts of two shapes with each other have exact times."""
+    return s.tally[0].flies != 0 and a.flies > 0 and b.flies > 0
+
+
+@inlined_kernel
+def bounce(s, a, b):
+    """Return whether two shapes have restitution."""
+    return s.materials[a.material, b.material].restitution > 0.0

@@ -1,0 +1,184 @@
+"""From accelerations to the state at the end of the step."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hrpsim.dynamics.joint_forces import delivered_effort, joint_forces
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel, late_kernel
+from hrpsim.jit.late import STAGES, call_with_scene
+from hrpsim.kinematics.forward import update_poses, update_velocities
+from hrpsim.model.system import FIXED, FREE
+from hrpsim.spatial.vector import copy_vector
+from hrpsim.step.impacts.drift import move_on
+from hrpsim.step.motion.loose_rotation import (
+    find_turning,
+    start_turning,
+    turn_over_step,
+    turn_to_stage,
+)
+from hrpsim.step.motion.motion import accelerate, external_forces, move
+from hrpsim.step.motion.stages import begin_stages, end_stages
+from hrpsim.step.motion.stick import add_spin, ask_back_slip, start_slip
+from hrpsim.step.scene.limits import LARGEST_POSITION, LARGEST_SPEED
+from hrpsim.step.scene.scene import SEMI_IMPLICIT
+from hrpsim.step.scene.status import DIVERGED, DONE, NEEDS_KERNEL
+
+# What is beyond a limit becomes infinite by these.
+_POSITION_OVERFLOWS = float(np.finfo(np.float64).max) / LARGEST_POSITION
+_SPEED_OVERFLOWS = float(np.finfo(np.float64).max) / LARGEST_SPEED
+
+
+@inlined_kernel
+def integrate_euler(s):
+    """Take the step's acceleration, then drift: from the middle on, or the whole step (euler)."""
+    work, dt = s.work, s.settings[0].time_step
+    symmetric = s.settings[0].integrator == SEMI_IMPLICIT
+    if not symmetric:
+        copy_vector(s.velocity, work.velocity_struck)
+    for k in range(s.velocity.shape[0]):
+        s.velocity[k] += dt * (work.dv[k] + work.change[k])
+    horizon = dt if symmetric else 0.0
+    delivered_effort(
+        s.forest, s.control, s.q, work.velocity_start, s.velocity, horizon, work.applied
+    )
+    if s.tally[0].undrifted:
+        move_on(s)
+    elif symmetric:
+        move(s.forest, s.velocity, 0.5 * dt, s.q)
+    else:
+        move(s.forest, work.velocity_struck, dt, s.q)
+
+
+@late_kernel
+def integrate_rk4(s):
+    """The classical fourth-order method; forces of contacts and limits are the step's, held.
+
+    Everything else (gravity, springs, dampers, gains, applied wrenches, velocity products, rigid
+    connections) is evaluated at every stage.
+    """
+    work, dt = s.work, s.settings[0].time_step
+    rate, acceleration = work.rate, work.acceleration
+    staged = begin_stages(s)
+    if staged and s.late[STAGES] == 0:
+        s.tally[0].needed = STAGES
+        return NEEDS_KERNEL
+    start_slip(s)
+    start_turning(s, staged)
+    copy_vector(s.q, work.q_struck)
+    copy_vector(s.velocity, work.velocity_struck)
+    for stage in range(4):
+        h = dt if stage == 3 else 0.5 * dt
+        if stage > 0:
+            for k in range(s.q.shape[0]):
+                s.q[k] = work.q_struck[k] + h * rate[stage - 1, k]
+            for k in range(s.velocity.shape[0]):
+                s.velocity[k] = work.velocity_struck[k] + h * acceleration[stage - 1, k]
+            turn_to_stage(s, stage, h)
+        if stage > 0 or staged:
+            if stage_acceleration(s) != DONE:
+                return DIVERGED  # where the step began, nothing was singular
+            if staged:
+                call_with_scene(s, STAGES, (stage,))
+        else:
+            for k in range(s.velocity.shape[0]):
+                work.dv[k] += work.change[k]
+        add_spin(s, stage)
+        configuration_rate(s.forest, s.q, s.velocity, rate[stage])
+        for k in range(s.velocity.shape[0]):
+            acceleration[stage, k] = work.dv[k]
+        find_turning(s, stage, h)
+    for k in range(s.q.shape[0]):
+        total = rate[0, k] + 2.0 * (rate[1, k] + rate[2, k]) + rate[3, k]
+        s.q[k] = work.q_struck[k] + dt / 6.0 * total
+    for k in range(s.velocity.shape[0]):
+        total = acceleration[0, k] + 2.0 * (acceleration[1, k] + acceleration[2, k])
+        s.velocity[k] = work.velocity_struck[k] + dt / 6.0 * (total + acceleration[3, k])
+    normalise_quaternions(s.forest, s.q)
+    turn_over_step(s)
+    if staged:
+        end_stages(s)
+    delivered_effort(
+        s.forest, s.control, work.q_start, work.velocity_start, s.velocity, 0.0, work.applied
+    )
+    ask_back_slip(s)
+    return DONE
+
+
+@inner_kernel
+def stage_acceleration(s):
+    """Write work.dv at a stage's state, with the step's constraint forces.
+
+    They keep their directions and travel with the bodies they push: a force left behind where it
+    was found would turn a body that slides fast.
+    """
+    work, kinematics = s.work, s.kinematics
+    update_poses(s.forest, s.q, kinematics)
+    update_velocities(s.forest, s.velocity, kinematics)
+    joint_forces(s.forest, s.control, s.q, s.velocity, 0.0, work.effort, work.joint_inertia)
+    for k in range(work.effort.shape[0]):
+        work.effort[k] += work.joint_load[k]
+    external_forces(kinematics, s.wrenches, s.tally[0].wrench_count, s.articulated)
+    for i in range(s.forest.bodies.shape[0]):
+        before, now = work.held[i].p, kinematics[i].p
+        x, y, z = now[0] - before[0], now[1] - before[1], now[2] - before[2]
+        f, external = work.held[i].load, s.articulated[i].external
+        external[0] += f[0] + y * f[5] - z * f[4]
+        external[1] += f[1] + z * f[3] - x * f[5]
+        external[2] += f[2] + x * f[4] - y * f[3]
+        for r in range(3, 6):
+            external[r] += f[r]
+    return accelerate(s, 0.0)
+
+
+@inlined_kernel
+def correct_positions(s):
+    """Move along the displacement rate that takes back penetration; velocities do not change."""
+    if s.tally[0].pushed:
+        move(s.forest, s.work.push, s.settings[0].time_step, s.q)
+
+
+@inner_kernel
+def configuration_rate(forest, q, velocity, rate_out):
+    """Write dq/dt (nq,); for a quaternion that is omega q / 2."""
+    for i in range(forest.bodies.shape[0]):
+        body = forest.bodies[i]
+        joint, k, j = body.joint_type, body.v_index, body.q_index
+        if joint == FREE:
+            for r in range(3):
+                rate_out[j + r] = velocity[k + 3 + r]
+            wx, wy, wz = 0.5 * velocity[k], 0.5 * velocity[k + 1], 0.5 * velocity[k + 2]
+            x, y, z, w = q[j + 3], q[j + 4], q[j + 5], q[j + 6]
+            rate_out[j + 3] = wx * w + wy * z - wz * y
+            rate_out[j + 4] = wy * w + wz * x - wx * z
+            rate_out[j + 5] = wz * w + wx * y - wy * x
+            rate_out[j + 6] = -wx * x - wy * y - wz * z
+        elif joint != FIXED:
+            rate_out[j] = velocity[k]
+
+
+@inner_kernel
+def normalise_quaternions(forest, q):
+    """Give every free body's quaternion unit length."""
+    for i in range(forest.bodies.shape[0]):
+        if forest.bodies[i].joint_type == FREE:
+            j = forest.bodies[i].q_index + 3
+            square = q[j] ** 2 + q[j + 1] ** 2 + q[j + 2] ** 2 + q[j + 3] ** 2
+            scale = 1.0 / math.sqrt(square)  # none of length 0 or infinity: the step has diverged
+            if not 0.0 < scale < math.inf:
+                scale = math.nan
+            for r in range(4):
+                q[j + r] *= scale
+
+
+@inner_kernel
+def within_limits(q, velocity):
+    """Return whether the state holds finite numbers below the limits only."""
+    total = 0.0
+    for k in range(q.shape[0]):
+        total += 0.0 * (_POSITION_OVERFLOWS * q[k])
+    for k in range(velocity.shape[0]):
+        total += 0.0 * (_SPEED_OVERFLOWS * velocity[k])
+    return total == 0.0

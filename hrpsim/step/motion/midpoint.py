@@ -1,0 +1,71 @@
+"""The middle of a semi-implicit step, where its forces act.
+
+The step drifts to its middle with the velocity at its start, meets all forces there, and drifts on
+with the velocity at its end:
+
+    q_m = q + dt/2 v,   v' = v + dt a(q_m, v_m),   q' = q_m + dt/2 v'.
+
+With v_m = (v + v') / 2 in the velocity products this is symmetric in time: of second order, and
+its energy does not drift. v_m = v + dt/2 a needs the acceleration that is yet to be found; it is
+extrapolated from the steps before.
+"""
+
+from __future__ import annotations
+
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.model.system import FREE
+from hrpsim.step.motion.motion import move
+
+# Past accelerations that are kept.
+MEMORY = 3
+
+# Largest second difference of smooth accelerations, as a share of them.
+_SMOOTH = 0.25
+
+
+@inlined_kernel
+def drift_to_middle(s):
+    """Carry s.q to the middle of the step, and foretell the velocity there (velocity_middle)."""
+    half = 0.5 * s.settings[0].time_step
+    move(s.forest, s.velocity, half, s.q)
+    foretell_velocity(s.velocity, s.past_accelerations, half, s.work.velocity_middle)
+
+
+@inner_kernel
+def foretell_velocity(velocity, past, duration, velocity_out):
+    """Write the velocity (nv,) after `duration` [s], by the accelerations of three steps (nv, 3).
+
+    They are extrapolated by a parabola where they are smooth. Elsewhere the smaller of the last two
+    counts, and none where these are opposite: an impact in one of them does not go on.
+    """
+    for k in range(velocity.shape[0]):
+        a, b, c = past[k, 0], past[k, 1], past[k, 2]
+        acceleration = a if abs(a) < abs(b) else b
+        if a * b < 0.0:
+            acceleration = 0.0
+        bend = a - 2.0 * b + c
+        if abs(bend) <= _SMOOTH * max(abs(a), abs(c)):
+            acceleration = 2.0 * a - b + bend
+        velocity_out[k] = velocity[k] + duration * acceleration
+
+
+@inlined_kernel
+def remember_acceleration(work, past_out):
+    """Keep the acceleration of this step (nv, 3), first, beside those of the two before it."""
+    for k in range(past_out.shape[0]):
+        past_out[k, 2], past_out[k, 1] = past_out[k, 1], past_out[k, 0]
+        past_out[k, 0] = work.dv[k] + work.change[k]
+
+
+@inner_kernel
+def forget_free_turning(forest, past_out):
+    """Let no velocity be foretold of bodies that are alone in their tree.
+
+    The rule by which these turn (hrpsim.dynamics.spin) finds the middle of the step for itself.
+    """
+    for i in range(forest.bodies.shape[0]):
+        body = forest.bodies[i]
+        if body.joint_type == FREE and forest.dofs[body.v_index].turns_freely:
+            for k in range(body.v_index, body.v_index + 6):
+                for past in range(past_out.shape[1]):
+                    past_out[k, past] = 0.0

@@ -1,0 +1,160 @@
+"""The linear momentum of a floating tree changes by the impulse of the outer forces, exactly.
+
+It is no linear function of positions and joint rates, so no integrator in these coordinates keeps
+it: a step leaks what it truncates, and a position correction, which moves joints without changing
+their rates, at first order. At the end of a step the root's velocity is changed by what is missing,
+
+    m dv = P(q, v) + dt (m g + sum F) - P(q', v'),
+
+with the poses and velocities of all bodies at the end. What it changes is as small as the error of
+the step, so the order of the integrator stays. A body that is alone needs none of it, nor what
+rests: what leaks is quadratic in the rates.
+"""
+
+from __future__ import annotations
+
+from hrpsim.dynamics.tree_momentum import add_momentum, tree_momentum
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel, late_kernel
+from hrpsim.model.system import FIXED, FREE
+from hrpsim.step.rows.constrain import is_solved_at_stages
+from hrpsim.step.scene.status import DONE
+
+_AT_REST = 1e-9  # [rad/s or m/s]
+
+
+@late_kernel
+def keep_momentum(s, at_end):
+    """Find at the start what momentum the trees are to have, or give it to them at the end.
+
+    Nothing is to be given where nothing `leaks`.
+    """
+    if at_end:
+        _correct_roots(s)
+        return DONE
+    s.tally[0].leaks = _find_fastest(s)
+    if s.tally[0].leaks:
+        _expect(s)
+    else:
+        _forget(s)
+    return DONE
+
+
+@inner_kernel
+def _find_fastest(s):
+    """Write how fast each floating tree moves or will; return whether any is not at rest."""
+    bodies, velocity, work, dt = s.forest.bodies, s.velocity, s.work, s.settings[0].time_step
+    leaks = 0
+    for i in range(bodies.shape[0]):
+        if not _floats(bodies, i):
+            continue
+        tree, k, joint = work.held[bodies[i].root], bodies[i].v_index, bodies[i].joint_type
+        if bodies[i].root == i:
+            tree.fastest = 0.0
+        for at in range(k, k + (6 if joint == FREE else 0 if joint == FIXED else 1)):
+            after = velocity[at] + dt * (work.dv[at] + work.change[at])
+            tree.fastest = max(tree.fastest, abs(velocity[at]), abs(after))
+        if tree.fastest > _AT_REST:
+            leaks = 1
+    return leaks
+
+
+@inlined_kernel
+def _floats(bodies, i):
+    """Return whether a body belongs to a floating tree of more than one body."""
+    root = bodies[i].root
+    if bodies[root].joint_type != FREE:
+        return False
+    return root != i or (i + 1 < bodies.shape[0] and bodies[i + 1].root == i)
+
+
+@inlined_kernel
+def _leaks(s, i):
+    """Return whether a body belongs to a floating tree that is not at rest."""
+    return _floats(s.forest.bodies, i) and s.work.held[s.forest.bodies[i].root].fastest > _AT_REST
+
+
+@inner_kernel
+def _expect(s):
+    """Write what momentum every floating tree is to have after this step, but for its weight.
+
+    Stages of rk4 add the impulses that are found there.
+    """
+    bodies, dt = s.forest.bodies, s.settings[0].time_step
+    for i in range(bodies.shape[0]):
+        if bodies[i].root == i and _leaks(s, i):
+            _recall(s, i, s.work.held[i].tree_momentum)
+    if s.tally[0].struck or s.tally[0].wrench_count > 0:
+        for i in range(bodies.shape[0]):
+            momentum = s.work.held[bodies[i].root].tree_momentum
+            if s.tally[0].struck:
+                add_momentum(bodies[i], s.kinematics[i], s.work.held[i].struck_motion, momentum)
+            for r in range(3):
+                momentum[r] += dt * s.articulated[i].external[3 + r]
+    for number in range(s.tally[0].row_count):
+        row = s.rows.rows[number]
+        if row.impulse != 0.0 and not is_solved_at_stages(s, row):
+            _add_impulse(s, row.port_a, row.J_a, row.impulse)
+            if row.port_b >= 0:
+                _add_impulse(s, row.port_b, row.J_b, row.impulse)
+
+
+@inlined_kernel
+def _recall(s, root, momentum_out):
+    """Write the momentum of a tree at the start of the step: the last one's end, or found anew."""
+    tree = s.islands.trees[root]
+    if tree.knows_momentum:
+        for r in range(3):
+            momentum_out[r] = tree.momentum[r]
+    else:
+        subtrees = s.work.subtrees
+        tree_momentum(s.forest, s.work.q_start, s.work.velocity_start, root, subtrees, momentum_out)
+
+
+@inner_kernel
+def _forget(s):
+    """Let no tree know its momentum any more."""
+    for i in range(s.islands.trees.shape[0]):
+        s.islands.trees[i].knows_momentum = 0
+
+
+@inlined_kernel
+def _add_impulse(s, number, J, impulse):
+    """Add the impulse along J on a port to what the tree of its body is to have."""
+    port = s.ports.ports[number]
+    if port.dof < 0:
+        momentum = s.work.held[s.forest.bodies[port.body].root].tree_momentum
+        for r in range(3):
+            momentum[r] += J[3 + r] * impulse
+
+
+@inner_kernel
+def expect_loads(s, duration):
+    """Let every tree also have what the bodies' loads, forces, give it in a time."""
+    for i in range(s.forest.bodies.shape[0]):
+        momentum, load = (
+            s.work.held[s.forest.bodies[i].root].tree_momentum,
+            s.articulated[i].load,
+        )
+        for r in range(3):
+            momentum[r] += duration * load[3 + r]
+
+
+@inner_kernel
+def _correct_roots(s):
+    """Give every floating tree the momentum that it is to have."""
+    bodies, subtrees, found = s.forest.bodies, s.work.subtrees, s.work.directions[0]
+    dt, g = s.settings[0].time_step, s.settings[0].gravity
+    for i in range(bodies.shape[0]):
+        if bodies[i].root != i:
+            continue
+        tree, expected = s.islands.trees[i], s.work.held[i].tree_momentum
+        if not _leaks(s, i):
+            tree.knows_momentum = 0
+            continue
+        tree_momentum(s.forest, s.q, s.velocity, i, subtrees, found)
+        mass = subtrees[i].mass
+        tree.knows_momentum = 1
+        k = bodies[i].v_index + 3
+        for r in range(3):
+            tree.momentum[r] = expected[r] + dt * mass * g[r]
+            s.velocity[k + r] += (tree.momentum[r] - found[r]) / mass

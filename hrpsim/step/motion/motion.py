@@ -1,0 +1,142 @@
+"""How a world moves: its acceleration without constraint forces, and along a velocity."""
+
+from __future__ import annotations
+
+from hrpsim.dynamics.articulated import accelerations, factorise, start_bodies
+from hrpsim.dynamics.joint_forces import joint_forces
+from hrpsim.dynamics.spin import spin_change
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel, late_kernel
+from hrpsim.jit.late import SPIN, TENSION, call_with_scene
+from hrpsim.model.system import FIXED, FREE
+from hrpsim.spatial.rotation import rotate_quaternion
+from hrpsim.step.scene.scene import EULER, RK4
+from hrpsim.step.scene.status import DIVERGED, DONE, SINGULAR
+
+# Turn in an rk4 step from which on the middle of the step is looked for [rad].
+_FAR_TURN = 0.5
+
+
+@inlined_kernel
+def find_acceleration(s, horizon):
+    """Write work.dv for the current poses and velocities; SINGULAR if a joint sees no inertia.
+
+    `horizon` > 0 takes springs, dampers and gains implicitly over that time [s].
+    """
+    work = s.work
+    external_forces(s.kinematics, s.wrenches, s.tally[0].wrench_count, s.articulated)
+    joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work.effort, work.joint_inertia)
+    status = accelerate(s, horizon)
+    if s.late[SPIN] != 0 and s.settings[0].integrator != EULER:
+        call_with_scene(s, SPIN, (s.settings[0].time_step,))
+    return status
+
+
+@late_kernel
+def turn_freely(s, time_step):
+    """Let bodies that are alone in their tree turn without gain of energy (hrpsim.dynamics.spin).
+
+    In work.dv; about the centre of mass, so only for those with their origin there. In an rk4 step
+    it serves those that turn too far to be foretold by their acceleration at the start.
+    """
+    bodies, dofs, dv = s.forest.bodies, s.forest.dofs, s.work.dv
+    rk4 = s.settings[0].integrator == RK4
+    for i in range(bodies.shape[0]):
+        body, held = bodies[i], s.work.held[i]
+        if body.joint_type != FREE or not dofs[body.v_index].turns_freely:
+            continue
+        k = body.v_index
+        x, y, z = s.velocity[k], s.velocity[k + 1], s.velocity[k + 2]
+        limit = _FAR_TURN / time_step
+        held.turns_far = 0
+        if not rk4 or x * x + y * y + z * z > limit * limit:
+            x, y, z = _gyroscopic_change(body, s.kinematics[i].R, x, y, z, time_step)
+            dv[k], dv[k + 1], dv[k + 2] = dv[k] + x, dv[k + 1] + y, dv[k + 2] + z
+            held.turns_far = 1
+            held.gyroscopic[0], held.gyroscopic[1], held.gyroscopic[2] = x, y, z
+    return DONE
+
+
+@inner_kernel
+def _gyroscopic_change(body, R, wx, wy, wz, time_step):
+    """Return what the rule adds to the angular acceleration of a body turned by R (3, 3)."""
+    x = R[0, 0] * wx + R[1, 0] * wy + R[2, 0] * wz
+    y = R[0, 1] * wx + R[1, 1] * wy + R[2, 1] * wz
+    z = R[0, 2] * wx + R[1, 2] * wy + R[2, 2] * wz
+    x, y, z = spin_change(body.inertia, x, y, z, time_step)
+    x, y, z = x / time_step, y / time_step, z / time_step
+    return (
+        R[0, 0] * x + R[0, 1] * y + R[0, 2] * z,
+        R[1, 0] * x + R[1, 1] * y + R[1, 2] * z,
+        R[2, 0] * x + R[2, 1] * y + R[2, 2] * z,
+    )
+
+
+@inlined_kernel
+def accelerate(s, horizon):
+    """Write work.dv for work.effort, work.joint_inertia and the external forces."""
+    work = s.work
+    start_bodies(s.forest, s.kinematics, s.articulated)
+    if horizon > 0.0 and s.connections.shape[0] > 0:
+        call_with_scene(s, TENSION, (horizon,))
+    singular = factorise(s.forest, s.kinematics, work.joint_inertia, work.effort, s.articulated)
+    if singular >= 0:
+        s.tally[0].needed = singular
+        return SINGULAR if _is_finite(s, singular) else DIVERGED
+    accelerations(s.forest, s.kinematics, s.settings[0].gravity, s.articulated, work.dv)
+    return DONE
+
+
+@inner_kernel
+def _is_finite(s, i):
+    """Return whether the inertia of a body is, or the state from which it comes is not."""
+    total = 0.0
+    for r in range(6):
+        for c in range(6):
+            total += 0.0 * s.articulated[i].I_A[r, c]
+        total += 0.0 * s.kinematics[i].S[r]
+    return total == 0.0
+
+
+@inner_kernel
+def external_forces(kinematics, wrenches, wrench_count, articulated_out):
+    """Write what users push with, as spatial forces on bodies."""
+    for i in range(articulated_out.shape[0]):
+        external = articulated_out[i].external
+        for r in range(6):
+            external[r] = 0.0
+    for k in range(wrench_count):
+        wrench = wrenches[k]
+        here = kinematics[wrench.body]
+        R, p, t, f = here.R, here.p, wrench.point, wrench.force
+        x = p[0] + R[0, 0] * t[0] + R[0, 1] * t[1] + R[0, 2] * t[2]
+        y = p[1] + R[1, 0] * t[0] + R[1, 1] * t[1] + R[1, 2] * t[2]
+        z = p[2] + R[2, 0] * t[0] + R[2, 1] * t[1] + R[2, 2] * t[2]
+        external = articulated_out[wrench.body].external
+        external[0] += wrench.torque[0] + y * f[2] - z * f[1]
+        external[1] += wrench.torque[1] + z * f[0] - x * f[2]
+        external[2] += wrench.torque[2] + x * f[1] - y * f[0]
+        for r in range(3):
+            external[3 + r] += f[r]
+
+
+@inner_kernel
+def move(forest, velocity, duration, q):
+    """Carry q along a constant velocity (kernels' layout) for `duration` [s]."""
+    for i in range(forest.bodies.shape[0]):
+        body = forest.bodies[i]
+        joint, k, j = body.joint_type, body.v_index, body.q_index
+        if joint == FREE:
+            if not _any_moves(velocity, k):
+                continue  # not even by the rounding of its quaternion's length
+            for r in range(3):
+                q[j + r] += duration * velocity[k + 3 + r]
+            rotate_quaternion(q, j + 3, velocity[k], velocity[k + 1], velocity[k + 2], duration)
+        elif joint != FIXED:
+            q[j] += duration * velocity[k]
+
+
+@inlined_kernel
+def _any_moves(velocity, k):
+    """Return whether any of the six velocities of a free body is not zero."""
+    angular = velocity[k] != 0.0 or velocity[k + 1] != 0.0 or velocity[k + 2] != 0.0
+    return angular or velocity[k + 3] != 0.0 or velocity[k + 4] != 0.0 or velocity[k + 5] != 0.0

@@ -1,0 +1,107 @@
+"""Light bodies between heavily loaded connections, kept stable at large steps.
+
+A force f at the arm r turns a body by r x f; when the body turns by d, that changes by -K d with
+K = (f . r) 1 - sym(r f^T), the geometric stiffness. Frozen over a step, a link under the tension T
+vibrates at sqrt(12 T / (m l)), which an explicit step survives only while dt is a fraction of its
+period. Taken at the end of the step instead, as joint springs are, the positive part of K adds
+dt^2 K to the body's rotational inertia. Only what exceeds the inertia of the body itself is added,
+so that nothing changes where the step is short enough (compare Tournier et al. 2015).
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.constraints.connection_rows import HELD, find_direction
+from hrpsim.constraints.joined_frames import place_frames
+from hrpsim.dynamics.articulated import spread_inertia
+from hrpsim.jit.compiled import inlined_kernel, late_kernel
+from hrpsim.model.system import FREE
+from hrpsim.step.scene.status import DONE
+
+
+@late_kernel
+def add_tension(s, horizon):
+    """Add to the placed inertias of free bodies what last step's connection forces ask for."""
+    for i in range(s.work.held.shape[0]):
+        tension = s.work.held[i].tension
+        for k in range(6):
+            tension[k] = 0.0
+    joined = s.work.joined[0]
+    for c in range(s.connections.shape[0]):
+        join = s.connections[c]
+        if join.enabled and not _holds_rotation(join):
+            _load_ends(s, join, joined, horizon)
+    for i in range(s.work.held.shape[0]):
+        tension, inertia = s.work.held[i].tension, s.articulated[i].inertia
+        size = tension[0] + tension[1] + tension[2]
+        own = s.forest.bodies[i].inertia
+        least = min(own[0, 0], own[1, 1], own[2, 2])
+        if size > least:
+            share = 1.0 - least / size
+            for k in range(6):
+                inertia[4 + k] += share * tension[k]
+            spread_inertia(inertia, s.articulated[i].I_A)
+    return DONE
+
+
+@inlined_kernel
+def _holds_rotation(join):
+    return join.axes[3] == HELD and join.axes[4] == HELD and join.axes[5] == HELD
+
+
+@inlined_kernel
+def _load_ends(s, join, joined, horizon):
+    """Add the stiffness that a connection's force of the last step gives both its bodies."""
+    place_frames(s.forest, s.kinematics, join, joined)
+    force = joined.force
+    for r in range(3):
+        force[r] = 0.0
+    for axis in range(3):
+        if join.axes[axis]:
+            find_direction(join, axis, joined)
+            for r in range(3):
+                force[r] += horizon * join.impulse[axis] * joined.direction[r]
+    for end in range(2):
+        body = join.body_a if end == 0 else join.body_b
+        if body >= 0 and s.forest.bodies[body].joint_type == FREE:
+            point = joined.point_a if end == 0 else joined.point_b
+            sign = 1.0 if end == 0 else -1.0
+            fx, fy, fz = sign * force[0], sign * force[1], sign * force[2]
+            _add_stiffness(fx, fy, fz, point[0], point[1], point[2], s.work.held[body].tension)
+
+
+@inlined_kernel
+def _add_stiffness(fx, fy, fz, x, y, z, tension_out):
+    """Add the positive part of (f . r) 1 - sym(r f^T), as xx, yy, zz, xy, xz, yz.
+
+    Its eigenvectors are n along f x r, with f . r, and with unit vectors of f and r e = f - r, with
+    (|f| |r| + f . r) / 2, and f + r, whose eigenvalue is negative or zero.
+    """
+    f, r = math.sqrt(fx * fx + fy * fy + fz * fz), math.sqrt(x * x + y * y + z * z)
+    if f == 0.0 or r == 0.0:
+        return
+    fx, fy, fz, x, y, z = fx / f, fy / f, fz / f, x / r, y / r, z / r
+    nx, ny, nz = fy * z - fz * y, fz * x - fx * z, fx * y - fy * x
+    square = nx * nx + ny * ny + nz * nz
+    along = f * r * (fx * x + fy * y + fz * z)
+    if square < 1e-16:
+        along = max(along, 0.0)
+        _add_square(-along, x, y, z, tension_out)
+        for k in range(3):
+            tension_out[k] += along
+        return
+    _add_square(max(along, 0.0) / square, nx, ny, nz, tension_out)
+    ex, ey, ez = fx - x, fy - y, fz - z
+    square = ex * ex + ey * ey + ez * ez
+    _add_square(0.5 * (f * r + along) / square, ex, ey, ez, tension_out)
+
+
+@inlined_kernel
+def _add_square(weight, x, y, z, tension_out):
+    tension_out[0] += weight * x * x
+    tension_out[1] += weight * y * y
+    tension_out[2] += weight * z * z
+    tension_out[3] += weight * x * y
+    tension_out[4] += weight * x * z
+    tension_out[5] += weight * y * z

@@ -1,0 +1,4 @@
+"""Writing the rows of constraints and solving them.
+
+Imports scene/.
+"""

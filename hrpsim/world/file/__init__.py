@@ -1,0 +1,1 @@
+"""World files: reading, their schema, their errors."""

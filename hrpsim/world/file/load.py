@@ -1,0 +1,193 @@
+"""World files: a YAML text that says what is in a world.
+
+    world:                 # keyword arguments of World; all may be left out
+      time_step: 0.001
+      integrator: semi_implicit
+      gravity: [0, 0, -9.80665]
+      sleeping: true       # bodies at rest are left out of the step until something wakes them
+    ground: {height: 0, normal: [0, 0, 1], material: floor}
+    friction:
+      - {between: [sole, floor], static: 0.8, kinetic: 0.7, restitution: 0}
+      - {between: [ball, ball], static: 0.1, restitution: 0.95, impact_law: sequential}
+    contacts:              # how they yield; rigid by default
+      - {between: [sole, floor], compliance: 1.0e-6, damping_time: 0.002, force_limit: 1000}
+    penalties:             # springs of contacts whose solver is penalty; see World.set_penalty
+      - {between: [sole, floor], stiffness: 1.0e+5, damping_ratio: 0.2, max_extension: 1.0e-3}
+    solvers:               # the first that matches; see World.add_solver_rule
+      - {solver: direct, kind: contact, bodies: ["hrp2/*", crate], materials: [sole, rubber]}
+    robots:
+      - name: hrp2
+        urdf: package://hrpsim/urdf/hrp2_like.urdf.xacro   # or a path relative to this file
+        xacro_arguments: {bush: true}
+        base: free
+        position: [0, 0, 0.6487]
+        orientation: [0, 0, 0, 1]                          # x y z w
+        joints: {RLEG_JOINT2: -0.4538}
+        gains: {RLEG_JOINT2: [5000, 30]}                   # kp, kd; the description's by default
+        locks: {CHEST_JOINT0: 0.1, CHEST_JOINT1: }         # at a position, or where the joint is
+        motors: {LARM_JOINT0: {velocity: 0.5, force_limit: 20}}
+        constraints:                                       # see Robot.set_constraint
+          - {kind: limit, joints: [RLEG_JOINT2], compliance: 1.0e-5, solver: direct}
+        meshes: hull                                       # or exact, none; see load_model
+        self_collision: true                               # false by default
+        srdf: hrp2.srdf                                    # whose disable_collisions then hold
+    bodies:
+      - {name: crate, shape: {box: [0.3, 0.3, 0.3]}, mass: 2, position: [1, 0, 0.15]}
+    static:
+      - {name: step, shape: {box: [0.4, 1, 0.02]}, position: [0.5, 0, 0.01], material: floor}
+    connections:           # arguments of World.connect, and:
+      - between: [hrp2/RARM_LINK6, crate]                  # a and b: entity, entity/link or world
+        kind: hinge
+        point: [1, 0, 0.15]
+        axis: [0, 1, 0]
+        frame_b: {position: [0, 0, 0], orientation: [0, 0, 0, 1]}   # in place of point and axis
+        drive: {rz: {velocity: 0.5, force_limit: 2}}       # motors on free axes
+        enabled: false
+    spring_hinges:         # arguments of World.add_spring_hinge, and:
+      - between: [lid, box]                                # bodies, or a body and world
+        point: [0, 0, 0.3]
+        axis: [0, 1, 0]
+        half_width: 0.1
+        radius: 0.05
+        max_extension: 1.0e-4
+        limits: [-1.5, 1.5]
+        friction: 0.2
+        torque: 0.1                                        # of its motor
+    no_collisions:         # pairs of entity or entity/link, with * and ?
+      - [hrp2/LARM_*, crate]
+    settle: true           # start from rest under gravity
+
+Shapes: box: [x, y, z]; sphere: radius; cylinder and capsule: {radius: , length: };
+mesh: {file: path or package://, scale: 1 or [x, y, z], hull: false};
+height_field: {heights: rows of numbers, or file: .npy or .csv, spacing: or size: , origin: };
+compound: a list of {shape: , position: , orientation: }. SI units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hrpsim.errors import WorldError
+from hrpsim.model.load import load_model
+from hrpsim.model.system import FREE
+from hrpsim.world.file.file_reader import FileReader
+from hrpsim.world.file.load_constraints import add_connection, add_spring_hinge, constrain_joints
+from hrpsim.world.file.load_shapes import locate, read_shape
+from hrpsim.world.file.world_schema import BODY, WORLD_FILE
+from hrpsim.world.world import World
+from hrpsim.yaml_text import parse_yaml, read_yaml
+
+
+def load_world(
+    path: str | Path,
+    *,
+    time_step: float | None = None,
+    integrator: str | None = None,
+    xacro_arguments: Mapping[str, Any] | None = None,
+) -> World:
+    """Return the world that a file describes.
+
+    `time_step` [s] and `integrator` replace the file's; `xacro_arguments` are added to those of
+    every robot. Raises WorldError (or ModelError) that names the file, the place in it and what
+    would be right there; there is never a half-built world.
+    """
+    path = Path(path).expanduser()
+    reader = FileReader(path, read_yaml(path, WorldError, "world file"))
+    file = reader.checked(lambda data: WORLD_FILE({} if data is None else data))
+    options = file.get("world") or {}
+    if time_step is not None:
+        options["time_step"] = time_step
+    if integrator is not None:
+        options["integrator"] = integrator
+    with reader.at("world"):
+        world = World(**options)
+    if file.get("ground", False) is not False:
+        with reader.at("ground"):
+            world.add_ground(**(file["ground"] if isinstance(file["ground"], dict) else {}))
+    for section, setter in (
+        ("friction", world.set_friction),
+        ("contacts", world.set_contact),
+        ("penalties", world.set_penalty),
+    ):
+        for where, entry in _entries(file, section):
+            with reader.at(where):
+                setter(*map(str, entry.pop("between")), **entry)
+    for where, entry in _entries(file, "solvers"):
+        with reader.at(where):
+            world.add_solver_rule(**entry)
+    for where, entry in _entries(file, "static"):
+        with reader.at(where):
+            world.add_static(read_shape(reader, entry.pop("shape"), where), **entry)
+    for where, entry in _entries(file, "robots"):
+        _add_robot(reader, world, where, entry, xacro_arguments or {})
+    for where, entry in _entries(file, "bodies"):
+        with reader.at(where):
+            world.add_body(read_shape(reader, entry.pop("shape"), where), **entry)
+    for where, entry in _entries(file, "connections"):
+        add_connection(reader, world, where, entry)
+    for where, entry in _entries(file, "spring_hinges"):
+        add_spring_hinge(reader, world, where, entry)
+    for where, pair in _entries(file, "no_collisions"):
+        with reader.at(where):
+            world.disable_collisions(*pair)
+    if file.get("settle"):
+        with reader.at("settle"):
+            world.settle()
+    return world
+
+
+def read_body(text: str, label: str) -> tuple[FileReader, dict[str, Any]]:
+    """Return the reader and the checked entry of a YAML text that is one of `bodies`.
+
+    `label` names the text in errors; WorldError as for `load_world`.
+    """
+    reader = FileReader(Path(label), parse_yaml(text, label, WorldError))
+    return reader, reader.checked(BODY)
+
+
+def _entries(file: dict[str, Any], section: str) -> list[tuple[str, Any]]:
+    """Return (place, entry) of every entry of a section."""
+    return [(f"{section}[{k}]", entry) for k, entry in enumerate(file.get(section, ()))]
+
+
+def _add_robot(
+    reader: FileReader, world: World, where: str, entry: dict[str, Any], arguments: Mapping
+) -> None:
+    """Load one robot, put it in its posture, and let its actuators hold it."""
+    given = entry.get("xacro_arguments", {})
+    texts = {k: _xacro_text(v) for k, v in {**given, **arguments}.items()}
+    with reader.at(where):
+        model = load_model(
+            locate(reader, entry["urdf"]),
+            base=entry.get("base", "free"),
+            xacro_arguments=texts,
+            accept_nonphysical_inertia=entry.get("accept_nonphysical_inertia", False),
+            meshes=entry.get("meshes", "hull"),
+            srdf=None if "srdf" not in entry else locate(reader, entry["srdf"]),
+        )
+        q = model.neutral()
+        if model.base == "free":
+            q[:3] = entry.get("position", (0.0, 0.0, 0.0))
+            q[3:7] = entry.get("orientation", (0.0, 0.0, 0.0, 1.0))
+        elif "position" in entry or "orientation" in entry:
+            raise WorldError("a robot with base: fixed stands where its description says")
+        for name, position in entry.get("joints", {}).items():
+            joint = model.joint(name)
+            if joint.joint_type == FREE:
+                raise WorldError(f"joint {name!r} is a free base: give position, orientation")
+            q[joint.q_index] = position
+        robot = world.add_robot(
+            model, q=q, name=entry.get("name"), self_collision=entry.get("self_collision", False)
+        )
+        for name, gains in entry.get("gains", {}).items():
+            with reader.at(f"{where}.gains.{name}"):
+                robot.set_gains(*gains, names=[name])
+        robot.command(positions=robot.joint_positions)
+        constrain_joints(reader, robot, where, entry)
+        robot.keep_as_initial()
+
+
+def _xacro_text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,68 @@
+"""What a file says about shapes: {kind: size}."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hrpsim.errors import WorldError
+from hrpsim.model.shapes.compound import Compound
+from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Sphere
+from hrpsim.model.table_files import read_table
+from hrpsim.model.urdf.resources import Resources
+from hrpsim.resources import share_path
+from hrpsim.world.file.file_reader import FileReader
+
+_OWN_PACKAGE = "package://hrpsim/"
+
+
+def read_shape(reader: FileReader, value: dict[str, Any], where: str) -> Geometry | Compound:
+    """Return the geometry of {kind: size}, of the schema; WorldError names the file and the place.
+
+    The files that it names are read.
+    """
+    kind, size = next(iter(value.items()))
+    where = f"{where}.shape.{kind}"
+    with reader.at(where):
+        if kind == "box":
+            return Box(size)
+        if kind == "sphere":
+            return Sphere(size)
+        if kind in ("cylinder", "capsule"):
+            return (Cylinder if kind == "cylinder" else Capsule)(**size)
+        if kind == "mesh":
+            from hrpsim.model.shapes.mesh_files import load_mesh
+
+            file = locate(reader, size["file"])
+            return load_mesh(file, size.get("scale", 1.0), size.get("hull", False))
+        if kind == "height_field":
+            return _height_field(reader, size)
+        parts = []
+        for k, part in enumerate(size):
+            inner = read_shape(reader, part["shape"], f"{where}[{k}]")
+            position = part.get("position", (0.0, 0.0, 0.0))
+            parts.append((inner, position, part.get("orientation", (0.0, 0.0, 0.0, 1.0))))
+        return Compound(parts)
+
+
+def locate(reader: FileReader, uri: str) -> Path:
+    """Return the file that a path relative to the read file, or a package:// URI, names."""
+    if uri.startswith(_OWN_PACKAGE):
+        return share_path(uri.removeprefix(_OWN_PACKAGE))
+    if "://" not in uri:
+        uri = str(Path(uri).expanduser())
+    return Resources(reader.path.parent).locate(uri)
+
+
+def _height_field(reader: FileReader, given: dict[str, Any]) -> Geometry:
+    from hrpsim.model.shapes.height_field import HeightField
+
+    given = dict(given)
+    if ("heights" in given) == ("file" in given):
+        raise WorldError("a height field needs either heights or a file (.npy, .csv)")
+    if "file" in given:
+        given["heights"] = read_table(locate(reader, given.pop("file")))
+    lengths = {len(row) for row in given["heights"]}
+    if len(lengths) != 1:
+        raise WorldError(f"rows of heights must be of one length, got {sorted(lengths)[:6]}")
+    return HeightField(**given)

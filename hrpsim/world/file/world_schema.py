@@ -1,0 +1,243 @@
+"""The schema of world files: every section, its keys, and what each may be.
+
+docs and the head of `world.load` say what the entries mean. Numbers are bounded as World bounds
+them (hrpsim.values).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import voluptuous as vol
+
+from hrpsim import limits
+from hrpsim.errors import unknown_name
+from hrpsim.model.connection import AXES, CONNECTION_SOLVERS
+from hrpsim.model.connection import KINDS as CONNECTION_KINDS
+from hrpsim.model.extension import MESH_USES
+from hrpsim.model.load import BASES
+from hrpsim.schema import (
+    either,
+    flag,
+    integer,
+    listing,
+    mapping,
+    name,
+    needed,
+    null_or,
+    numeric,
+    one_of,
+    scalar,
+    table,
+    vector,
+)
+from hrpsim.values import LIMIT, NOT_NEGATIVE, POSITIVE, RANGES, SWEEPS, Range
+from hrpsim.world.objects.materials import IMPACT_LAWS
+from hrpsim.world.objects.solver_rules import JOINT_KINDS, KINDS, SOLVERS
+from hrpsim.world.objects.spring_hinge import SPRING_SOLVERS
+from hrpsim.world.world import FRICTION_MODELS, INTEGRATORS, STOPPING_RULES
+
+SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh", "height_field", "compound")
+_POSE = {"position": vector(3), "orientation": vector(4)}
+_COMPLIANCE = {
+    "compliance": numeric(NOT_NEGATIVE),
+    "damping_time": numeric(NOT_NEGATIVE),
+    "force_limit": numeric(LIMIT),
+}
+_SIX = {
+    key: either("a number, or a list of six", kind, listing(kind, 6, 6))
+    for key, kind in _COMPLIANCE.items()
+}
+_ONE_OR_TWO = either("a name, or a list of two", name, listing(name, 1, 2))
+_BETWEEN = listing(null_or(name), 2, 2, "a list of two names, between which it is,")
+_MOTOR = mapping({}, required={"velocity": numeric(), "force_limit": numeric(LIMIT)})
+_SCALE = either("a number, or a list of three", numeric(), vector(3))
+_STEP = either("a number, or a list of two", numeric(POSITIVE), vector(2, POSITIVE))
+_ROUND = mapping({}, required={"radius": numeric(POSITIVE), "length": numeric(POSITIVE)})
+
+_RULE = mapping(
+    {
+        "kind": null_or(one_of("kind of constraint", KINDS)),
+        "bodies": null_or(_ONE_OR_TWO),
+        "materials": null_or(_ONE_OR_TWO),
+    },
+    required={"solver": one_of("solver", SOLVERS)},
+)
+_SOLVER = either("a solver's name, or a list of rules,", one_of("solver", SOLVERS), listing(_RULE))
+_WORLD = mapping(
+    {
+        **{key: numeric(RANGES[key]) for key in ("time_step", "tolerance", "contact_margin")},
+        **{key: numeric(RANGES[key]) for key in ("correction_rate", "correction_speed", "slop")},
+        **{key: numeric(RANGES[key]) for key in ("slip_threshold", "restitution_threshold")},
+        "gravity": vector(3, RANGES["gravity"]),
+        "integrator": one_of("integrator", INTEGRATORS),
+        "sweep_limit": null_or(integer(1, SWEEPS)),
+        "impact_law": one_of("impact_law", IMPACT_LAWS),
+        "friction_model": one_of("friction_model", FRICTION_MODELS),
+        "stop": one_of("stop", STOPPING_RULES),
+        "solver": null_or(
+            either(
+                "a solver's name, or a list of rules,", one_of("solver", SOLVERS), listing(_RULE)
+            )
+        ),
+        **{key: flag for key in ("position_projection", "continuous", "sleeping")},
+    }
+)
+_GROUND = mapping({"height": numeric(RANGES["height"]), "normal": vector(3), "material": name})
+_FRICTION = mapping(
+    {
+        "kinetic": numeric(RANGES["friction"]),
+        "restitution": numeric(RANGES["restitution"]),
+        "impact_law": null_or(one_of("impact_law", IMPACT_LAWS)),
+    },
+    required={"between": _BETWEEN, "static": numeric(RANGES["friction"])},
+)
+_CONTACT = mapping(_COMPLIANCE, required={"between": _BETWEEN})
+_PENALTY = mapping(
+    {
+        "stiffness": numeric(POSITIVE),
+        "damping_ratio": numeric(NOT_NEGATIVE),
+        "max_extension": numeric(LIMIT),
+    },
+    required={"between": _BETWEEN},
+)
+_CONSTRAINT = mapping(
+    {
+        "joints": null_or(either("a joint's name, or a list of names,", name, listing(name))),
+        **_COMPLIANCE,
+        "solver": one_of("solver", SOLVERS),
+    },
+    required={"kind": one_of("kind of joint constraint", JOINT_KINDS)},
+)
+_ROBOT = mapping(
+    {
+        "name": name,
+        "xacro_arguments": table(scalar, "from arguments to values"),
+        "base": one_of("base", BASES),
+        **_POSE,
+        "joints": table(numeric(), "from joints to positions"),
+        "gains": table(
+            listing(numeric(NOT_NEGATIVE), 2, 2, "a list of two numbers, kp and kd,"),
+            "from joints to [kp, kd]",
+        ),
+        "locks": table(null_or(numeric()), "from joints to positions"),
+        "motors": table(_MOTOR, "from joints to {velocity, force_limit}"),
+        "constraints": listing(_CONSTRAINT),
+        "accept_nonphysical_inertia": flag,
+        "meshes": one_of("meshes", MESH_USES),
+        "srdf": name,
+        "self_collision": flag,
+    },
+    required={"urdf": name},
+)
+_CONNECTION = mapping(
+    {
+        "name": name,
+        "kind": null_or(one_of("kind of connection", CONNECTION_KINDS)),
+        "axes": listing(one_of("axis", AXES), 1, 6),
+        "point": either(
+            "a list of three numbers, or two of them,", vector(3), listing(vector(3), 2, 2)
+        ),
+        "axis": vector(3),
+        "x_axis": vector(3),
+        "frame_a": mapping(_POSE),
+        "frame_b": mapping(_POSE),
+        "length": numeric(POSITIVE),
+        **_SIX,
+        "solver": null_or(one_of("solver", CONNECTION_SOLVERS)),
+        "collide": flag,
+        "enabled": flag,
+        "drive": table(_MOTOR, "from axes to {velocity, force_limit}"),
+    },
+    required={"between": _BETWEEN},
+)
+_SPRING_HINGE = mapping(
+    {
+        "name": name,
+        "stiffness": numeric(POSITIVE),
+        "damping_ratio": numeric(NOT_NEGATIVE),
+        "angle": numeric(),
+        "limits": vector(2, Range(low=-float("inf"), infinite=True)),
+        "friction": numeric(NOT_NEGATIVE),
+        "static_friction": numeric(NOT_NEGATIVE),
+        "solver": one_of("solver of spring hinges", SPRING_SOLVERS),
+        "collide": flag,
+        "torque": numeric(),
+    },
+    required={
+        "between": _BETWEEN,
+        "point": vector(3),
+        "axis": vector(3),
+        **{key: numeric(POSITIVE) for key in ("half_width", "radius", "max_extension")},
+    },
+)
+
+
+def shape(value: Any) -> dict[str, Any]:
+    """Return {kind: size} of one shape; a compound's parts are shapes too."""
+    return _shape(value, [0], 1)
+
+
+def _shape(value: Any, count: list[int], depth: int) -> dict[str, Any]:
+    if not isinstance(value, dict) or len(value) != 1:
+        raise needed(f"a shape, a mapping of one of {', '.join(SHAPES)},", value)
+    kind = next(iter(value))
+    if kind not in SHAPES:
+        raise vol.Invalid(unknown_name("shape", kind, SHAPES), [kind])
+    count[0] += 1
+    if count[0] > limits.COMPOUND_PARTS:
+        raise vol.Invalid(f"more than {limits.COMPOUND_PARTS} parts (COMPOUND_PARTS)")
+    if depth > limits.COMPOUND_DEPTH:
+        raise vol.Invalid(f"compounds over {limits.COMPOUND_DEPTH} deep (COMPOUND_DEPTH)")
+    check = _SIZES.get(kind)
+    if kind == "compound":
+        part = mapping(_POSE, required={"shape": lambda inner: _shape(inner, count, depth + 1)})
+        check = listing(part, 1, what="a list of parts")
+    return vol.Schema({kind: check})(value)
+
+
+_SIZES = {
+    "box": vector(3, POSITIVE),
+    "sphere": numeric(POSITIVE),
+    "cylinder": _ROUND,
+    "capsule": _ROUND,
+    "mesh": mapping({"scale": _SCALE, "hull": flag}, required={"file": name}),
+    "height_field": mapping(
+        {
+            "heights": listing(listing(numeric(), 2), 2, what="two rows of numbers, or more,"),
+            "file": name,
+            "spacing": _STEP,
+            "size": _STEP,
+            "origin": vector(3),
+        }
+    ),
+}
+BODY = mapping(
+    {
+        "name": name,
+        **_POSE,
+        "velocity": vector(3),
+        "angular_velocity": vector(3),
+        "material": name,
+    },
+    required={"shape": shape, "mass": numeric(POSITIVE)},
+)
+_STATIC = mapping({"name": name, **_POSE, "material": name}, required={"shape": shape})
+
+WORLD_FILE = mapping(
+    {
+        "world": null_or(_WORLD),
+        "ground": either("a mapping, or true or false,", flag, null_or(_GROUND)),
+        "friction": listing(_FRICTION),
+        "contacts": listing(_CONTACT),
+        "penalties": listing(_PENALTY),
+        "solvers": listing(_RULE),
+        "static": listing(_STATIC),
+        "robots": listing(_ROBOT),
+        "bodies": listing(BODY),
+        "connections": listing(_CONNECTION),
+        "spring_hinges": listing(_SPRING_HINGE),
+        "no_collisions": listing(listing(name, 2, 2, 'two of "entity" or "entity/link"')),
+        "settle": null_or(flag),
+    }
+)

@@ -1,0 +1,1 @@
+"""Robots, bodies, connections, hinges, materials and rules as users hold them."""

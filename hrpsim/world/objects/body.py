@@ -1,0 +1,102 @@
+"""A loose rigid body: one shape, or several that move as one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.errors import WorldError, shown_value
+from hrpsim.model.model import CollisionShape, Frame
+from hrpsim.model.shapes.compound import Compound
+from hrpsim.model.shapes.geometry import Geometry
+from hrpsim.model.shapes.placement import rotation_matrix
+from hrpsim.model.solid import check_mass, solid_inertia, solid_parts, solid_system
+from hrpsim.step.scene.limits import LARGEST_SPEED
+from hrpsim.values import finite_vector
+from hrpsim.world.objects.entity import Entity, bounded_vector
+
+
+class Body(Entity):
+    """A rigid body that moves freely; its frame has its origin at the centre of mass."""
+
+    def __init__(
+        self,
+        world,
+        name: str,
+        geometry: Geometry | Compound,
+        mass: float,
+        position,
+        orientation,
+        velocity,
+        angular_velocity,
+        material: str,
+        inertia=None,
+    ):
+        mass = check_mass(mass)
+        if not isinstance(material, str):
+            raise WorldError(f"material must be a name, got {shown_value(material)}")
+        if inertia is None:
+            inertia = solid_inertia(geometry, mass)
+        shapes = tuple(
+            CollisionShape(name, name, 0, place.R, place.p, part, material)
+            for part, place in solid_parts(geometry)
+        )
+        system = solid_system(mass, inertia)
+        frames = (Frame(name, 0, np.eye(3), np.zeros(3)),)
+        super().__init__(world, name, system, shapes, frames, np.zeros(7), np.zeros(6))
+        self.initial_q = self._checked_q(
+            np.concatenate(
+                [
+                    finite_vector("position", position, 3),
+                    finite_vector("orientation", orientation, 4),
+                ]
+            )
+        )
+        R = rotation_matrix(self.initial_q[3:])
+        self.initial_v = np.concatenate(
+            [
+                R.T @ bounded_vector("velocity", velocity, 3, LARGEST_SPEED),
+                R.T @ bounded_vector("angular_velocity", angular_velocity, 3, LARGEST_SPEED),
+            ]
+        )
+
+    @property
+    def asleep(self) -> bool:
+        """Whether it sleeps: at rest, and left out of the step until something wakes it."""
+        return self.world.sleeps(self)
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg]."""
+        return float(self.system.mass[0])
+
+    @property
+    def position(self) -> np.ndarray:
+        """Position of the centre of mass in the world (3,) [m]."""
+        return self.q[:3]
+
+    @property
+    def orientation(self) -> np.ndarray:
+        """Orientation as a quaternion x y z w (4,)."""
+        return self.q[3:]
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """Velocity of the centre of mass in the world (3,) [m/s]."""
+        return self._velocity()[3:].copy()
+
+    @property
+    def angular_velocity(self) -> np.ndarray:
+        """Angular velocity along the world's axes (3,) [rad/s]."""
+        return self._velocity()[:3].copy()
+
+    def apply_wrench(self, force=(0.0, 0.0, 0.0), torque=(0.0, 0.0, 0.0), point=None) -> None:
+        """Push during the next call of World.step: force [N] and torque [Nm] in the world.
+
+        `point` [m] is where the force acts, in the world; the centre of mass by default. It
+        moves with the body while the call lasts. Calls add up.
+        """
+        local = np.zeros(3)
+        if point is not None:
+            away = finite_vector("point", point, 3) - self.position
+            local = rotation_matrix(self.orientation).T @ away
+        self._apply(0, local, force, torque)

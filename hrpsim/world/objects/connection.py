@@ -1,0 +1,250 @@
+"""A connection in a world: what it holds, its motors, and what it feels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hrpsim.constraints.connection_rows import DRIVEN, HELD, JOIN
+from hrpsim.constraints.connection_state import measure_errors
+from hrpsim.constraints.joined_frames import JOINED
+from hrpsim.errors import WorldError, unknown_name
+from hrpsim.kinematics.forward import new_kinematics, update_poses
+from hrpsim.model.connection import AXES
+from hrpsim.values import finite_vector, not_negative, positive
+from hrpsim.world.objects.ends import End
+from hrpsim.world.objects.solver_rules import SolverRules, solver_code, solver_name
+from hrpsim.world.objects.yielding import refuse_undamped
+
+if TYPE_CHECKING:
+    from hrpsim.world.objects.world_state import WorldState
+
+
+class Connection:
+    """Two frames of which some of the six relative motions are held or driven.
+
+    Axes are those of frame a: "x", "y", "z", "rx", "ry", "rz". `World.connect` makes connections;
+    their numbers live in the world's arrays.
+    """
+
+    def __init__(
+        self,
+        world: WorldState,
+        name: str,
+        kind: str,
+        ends: tuple[End, End],
+        collide: bool,
+        number: int,
+    ):
+        self.world = world
+        self.name = name
+        self.kind = kind
+        self.ends = ends
+        self.collide = collide
+        self.number = number  # of all that the world ever had
+        self.index = -1  # in the world's arrays; -1: not in the world
+        self._own_solver: str | None = None
+        self._initial = np.zeros(1, dtype=JOIN)
+
+    def __repr__(self) -> str:
+        a, b = ("/".join(end.owner) for end in self.ends)
+        return f"<Connection {self.name!r}: {self.kind} of {a} and {b}>"
+
+    def _record(self) -> np.void:
+        if self.index < 0:
+            raise WorldError(f"connection {self.name!r} was taken out of the world")
+        return self.world.joins[self.index]
+
+    def _changing(self) -> np.void:
+        """Return the record, to be changed by the user: what it holds wakes."""
+        self._record()
+        ends = [end.entity for end in self.ends if end.entity is not None]
+        self.world.wake(*ends)
+        return self._record()
+
+    @property
+    def a(self) -> tuple[str, str]:
+        """(entity, link) of the first end."""
+        return self.ends[0].owner
+
+    @property
+    def b(self) -> tuple[str, str]:
+        """(entity, link) of the second end."""
+        return self.ends[1].owner
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The axes that are held."""
+        return tuple(np.array(AXES)[self._record()["axes"] == HELD].tolist())
+
+    @property
+    def enabled(self) -> bool:
+        """Whether it holds; assign False to let go, at any time and at no cost."""
+        return bool(self._record()["enabled"])
+
+    @enabled.setter
+    def enabled(self, value: bool) -> None:
+        record = self._changing()
+        if bool(record["enabled"]) != bool(value):
+            record["enabled"] = bool(value)
+            record["impulse"] = record["struck"] = 0.0
+            self.world.refresh_exclusions()
+
+    @property
+    def compliance(self) -> np.ndarray:
+        """Compliance (6,) [m/N or rad/Nm]; assign one number for all axes, or six."""
+        return self._record()["compliance"].copy()
+
+    @compliance.setter
+    def compliance(self, value) -> None:
+        compliance = not_negative("compliance", value, 6)
+        refuse_undamped(compliance, self.damping_time, self.world.time_step)
+        self._changing()
+        self._set("compliance", compliance)
+
+    @property
+    def damping_time(self) -> np.ndarray:
+        """Damping time (6,) [s]; assign one number for all axes, or six."""
+        return self._record()["damping_time"].copy()
+
+    @damping_time.setter
+    def damping_time(self, value) -> None:
+        damping_time = not_negative("damping_time", value, 6)
+        refuse_undamped(self.compliance, damping_time, self.world.time_step)
+        self._changing()
+        self._set("damping_time", damping_time)
+
+    @property
+    def force_limit(self) -> np.ndarray:
+        """The most that each axis may exert (6,) [N or Nm]; assign one number, or six."""
+        return self._record()["force_limit"].copy()
+
+    @force_limit.setter
+    def force_limit(self, value) -> None:
+        force_limit = not_negative("force_limit", value, 6, finite=False)
+        self._changing()
+        self._set("force_limit", force_limit)
+
+    def _set(self, field: str, value) -> None:
+        """Change what the connection is, which a reset leaves alone."""
+        self._record()[field] = value
+        self._initial[field] = value
+
+    @property
+    def solver(self) -> str:
+        """Its solver; assign "iterative", "direct", or None to leave it to the world's rules."""
+        return solver_name(int(self._record()["solver"]))
+
+    @solver.setter
+    def solver(self, name: str | None) -> None:
+        if name is not None:
+            solver_code(name, "connection")
+        self._own_solver = name
+        self._changing()
+        self.choose_solver(self.world.solver_rules)
+
+    def choose_solver(self, rules: SolverRules) -> None:
+        """Take the solver that was asked for, or else that of the rules."""
+        own = self._own_solver
+        chosen = rules.of_connection(self.a, self.b) if own is None else solver_code(own)
+        self._set("solver", chosen)
+
+    @property
+    def length(self) -> float:
+        """Length [m] that a connection of kind "distance" holds; assign to change it."""
+        self._refuse_unless(self.kind == "distance", "has no length")
+        return float(self._record()["length"])
+
+    @length.setter
+    def length(self, value: float) -> None:
+        self._refuse_unless(self.kind == "distance", "has no length")
+        length = positive("length", value)
+        self._changing()["length"] = length
+
+    def drive(self, axis: str, velocity: float, force_limit: float) -> None:
+        """Drive a free axis at `velocity` [m/s or rad/s] of b relative to a, along or about it.
+
+        The motor exerts up to `force_limit` [N or Nm] to keep the velocity.
+        """
+        k = self._free_axis(axis)
+        if self.kind == "distance" and k < 3:
+            raise WorldError(
+                f"connection {self.name!r} holds a distance: change its length, not axis {axis!r}"
+            )
+        velocity = finite_vector("velocity", [velocity], 1)[0]
+        force_limit = not_negative("force_limit", force_limit, 1, finite=False)[0]
+        record = self._changing()
+        record["axes"][k], record["speed"][k] = DRIVEN, velocity
+        record["force_limit"][k] = force_limit
+
+    def release(self, axis: str) -> None:
+        """Take the motor off an axis."""
+        k = self._free_axis(axis)
+        record = self._changing()
+        record["axes"][k] = 0
+        record["impulse"][k] = record["struck"][k] = record["speed"][k] = 0.0
+
+    def _free_axis(self, axis: str) -> int:
+        if axis not in AXES:
+            raise WorldError(f"connection {self.name!r}: {unknown_name('axis', str(axis), AXES)}")
+        k = AXES.index(axis)
+        if self._record()["axes"][k] == HELD:
+            free = [name for name in AXES if name not in self.axes]
+            raise WorldError(
+                f"connection {self.name!r} holds axis {axis!r}; free: {', '.join(free) or 'none'}"
+            )
+        return k
+
+    def _refuse_unless(self, condition: bool, why: str) -> None:
+        if not condition:
+            raise WorldError(f"connection {self.name!r} is of kind {self.kind!r} and {why}")
+
+    @property
+    def error(self) -> np.ndarray:
+        """How far the held axes are off in the present state (6,) [m or rad]; free ones are 0."""
+        scene = self.world.scene
+        kinematics = new_kinematics(len(scene.forest.bodies))
+        update_poses(scene.forest, scene.q, kinematics)
+        joined, errors = np.zeros(1, dtype=JOINED), np.empty(6)
+        self._record()
+        measure_errors(scene.forest, kinematics, scene.connections, self.index, joined, errors)
+        return errors
+
+    @property
+    def wrench(self) -> np.ndarray:
+        """What the connection did to b in the last step (6,): force [N], then torque [Nm].
+
+        A mean over the step, impacts included. Along the world's axes, about the point of frame b;
+        a gets the opposite at the same point.
+        """
+        self._record()
+        reader, wrench = self.world.reader, np.empty(6)
+        reader.read_wrench(reader.connections, self.index, wrench)
+        return wrench
+
+    @property
+    def force(self) -> np.ndarray:
+        """Force on b in the last step, along the world's axes (3,) [N]."""
+        return self.wrench[:3]
+
+    @property
+    def torque(self) -> np.ndarray:
+        """Torque on b in the last step about the point of frame b, along the world's (3,) [Nm]."""
+        return self.wrench[3:]
+
+    def keep_as_initial(self) -> None:
+        """Make the present state (enabled, driven, its numbers) that which a reset returns to."""
+        self._initial[0] = self._record()
+        self._initial["impulse"] = self._initial["struck"] = 0.0
+
+    def start_disabled(self) -> None:
+        """Let a reset leave the connection disabled: it was made when time had passed."""
+        self._initial["enabled"] = False
+
+    def initialise(self) -> None:
+        """Return to how it was made, or kept since; one made after time 0 is then disabled."""
+        present = self._record()
+        for side in ("body_a", "body_b"):  # they count anew when others leave the world
+            self._initial[side] = present[side]
+        self.world.joins[self.index] = self._initial[0]

@@ -1,0 +1,101 @@
+"""Contacts as arrays, with the force that acts on the one who is asked."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import empty
+
+from hrpsim.constraints.contact_rows import tangents
+from hrpsim.jit.compiled import inlined_kernel, kernel
+
+_INTEGER = np.dtype(np.int64)
+
+
+class ContactArrays:
+    """The n contact points of the last step, along the world's axes; arrays are copies.
+
+    Of an entity or a link: forces act *on it*, normals point to it, whichever of two touching
+    bodies the detection calls a or b. A contact of two links of the one that is asked stands there
+    twice, once for each. Of the whole world: each contact once, with the force on the first of
+    both. Points that are near but press on nothing are among them, with forces of zero.
+    """
+
+    __slots__ = ("forces", "gaps", "links", "normals", "partners", "points")
+
+    points: np.ndarray  # (n, 3) [m], where they were at the start of the step
+    normals: np.ndarray  # (n, 3) unit vectors, towards the one that was asked
+    forces: np.ndarray  # (n, 3) [N], mean over the step, impacts included
+    gaps: np.ndarray  # (n,) [m] at the start of the step, negative inside
+    links: np.ndarray  # (n,) whose contact it is: place in `World.link_names`
+    partners: np.ndarray  # (n,) what it touches: place in `World.link_names`
+
+    def __init__(self, count: int):
+        self.points = empty((count, 3))
+        self.normals = empty((count, 3))
+        self.forces = empty((count, 3))
+        self.gaps = empty(count)
+        self.links = empty(count, _INTEGER)
+        self.partners = empty(count, _INTEGER)
+
+    def __len__(self) -> int:
+        return len(self.gaps)
+
+    def __repr__(self) -> str:
+        x, y, z = self.forces.sum(axis=0)
+        return f"<ContactArrays: {len(self)} points, {x:.6g}, {y:.6g}, {z:.6g} N in all>"
+
+
+class ContactSources(NamedTuple):
+    """What contacts are read from."""
+
+    tally: np.ndarray  # (1,) TALLY
+    settings: np.ndarray  # (1,) SETTINGS
+    contacts: np.ndarray  # (capacity,) CONTACT
+    link_of_shape: np.ndarray  # (s,) places in World.link_names
+    tangents: np.ndarray  # (2, 3) work
+
+
+@kernel
+def count_contacts(sources, first, end):
+    """Return how often the links from `first` to before `end` stand on a side of a contact."""
+    contacts, link_of = sources.contacts, sources.link_of_shape
+    count = 0
+    for c in range(sources.tally[0].contact_count):
+        a, b = link_of[contacts[c].shape_a], link_of[contacts[c].shape_b]
+        count += 1 if first <= a and a < end else 0
+        count += 1 if first <= b and b < end else 0
+    return count
+
+
+@kernel
+def read_contacts(sources, first, end, points, normals, forces, gaps, links, partners):
+    """Write the contacts of the links from `first` to before `end`; all of them once if end < 0."""
+    contacts, link_of = sources.contacts, sources.link_of_shape
+    at = 0
+    for c in range(sources.tally[0].contact_count):
+        contact = contacts[c]
+        a, b = link_of[contact.shape_a], link_of[contact.shape_b]
+        if end < 0 or (first <= a and a < end):
+            _read(sources, contact, 1.0, points[at], normals[at], forces[at])
+            gaps[at], links[at], partners[at] = contact.gap, a, b
+            at += 1
+        if first <= b and b < end:
+            _read(sources, contact, -1.0, points[at], normals[at], forces[at])
+            gaps[at], links[at], partners[at] = contact.gap, b, a
+            at += 1
+    return at
+
+
+@inlined_kernel
+def _read(sources, contact, sign, point_out, normal_out, force_out):
+    """Write point, normal and force of a contact as they are for a; for b with `sign` -1."""
+    n, impulse = contact.normal, contact.impulse
+    x, y = sources.tangents[0], sources.tangents[1]
+    tangents(n, x, y)
+    scale = sign / sources.settings[0].time_step
+    for r in range(3):
+        point_out[r] = contact.point[r]
+        normal_out[r] = sign * n[r]
+        force_out[r] = scale * (n[r] * impulse[0] + x[r] * impulse[1] + y[r] * impulse[2])

@@ -1,0 +1,189 @@
+"""What robots and loose bodies have in common: a place in the world's arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hrpsim.collision.bounds import bounding_radius, thickness
+from hrpsim.collision.mesh.twins import mesh_thickness
+from hrpsim.errors import StateError, WorldError
+from hrpsim.kinematics.forest import forest_of
+from hrpsim.kinematics.layout import velocity_from_kernel, velocity_to_kernel
+from hrpsim.model.model import CollisionShape, Frame
+from hrpsim.model.shapes.geometry import Mesh
+from hrpsim.model.system import FREE, System
+from hrpsim.step.scene.limits import LARGEST_POSITION, LARGEST_SPEED
+from hrpsim.values import finite_vector
+
+if TYPE_CHECKING:
+    from hrpsim.world.objects.contact_arrays import ContactArrays
+    from hrpsim.world.objects.world_state import WorldState
+
+
+def bounded_vector(name: str, values, length: int, limit: float) -> np.ndarray:
+    """Return a `finite_vector`; StateError where an entry is beyond what a step can follow."""
+    vector = finite_vector(name, values, length)
+    k = int(np.argmax(np.abs(vector))) if length else 0
+    if length and abs(vector[k]) > limit:
+        raise StateError(f"{name}[{k}] is {vector[k]:g}: no step can follow more than {limit:g}")
+    return vector
+
+
+class Entity:
+    """One articulation of the world. Its state lives in the world's arrays.
+
+    `frames` are its links; `self_collision` says whether its bodies collide with each other.
+    `first_body`, `first_q`, `first_v` place it there. Arrays that properties return are copies
+    and cannot be written to; assign to the property to set the state.
+    """
+
+    def __init__(
+        self,
+        world: WorldState,
+        name: str,
+        system: System,
+        shapes: tuple[CollisionShape, ...],
+        frames: tuple[Frame, ...],
+        q: np.ndarray,
+        v: np.ndarray,
+    ):
+        self._world: WorldState | None = world
+        self.number = -1  # of all that the world ever had
+        self.name = name
+        self.system = system
+        self.forest = forest_of(system)
+        self.shapes = shapes
+        self.frames = frames
+        self.initial_q = q
+        self.initial_v = v
+        self.self_collision = False
+        self.first_body = self.first_q = self.first_v = 0
+
+    @property
+    def world(self) -> WorldState:
+        """The world that it lives in; WorldError after it was taken out."""
+        if self._world is None:
+            raise WorldError(f"{self.name!r} was taken out of its world")
+        return self._world
+
+    def leave(self) -> None:
+        """Have no world any more."""
+        self._world = None
+
+    def stand_after(self, last: Entity | None) -> None:
+        """Take the place in the arrays behind `last` (None: the first)."""
+        self.first_body = self.first_q = self.first_v = 0
+        if last is not None:
+            self.first_body = last.first_body + len(last.system.parent)
+            self.first_q = last.first_q + last.nq
+            self.first_v = last.first_v + last.nv
+
+    @property
+    def nq(self) -> int:
+        """Length of q."""
+        return len(self.initial_q)
+
+    @property
+    def nv(self) -> int:
+        """Length of v."""
+        return len(self.initial_v)
+
+    def contact_arrays(self, link: str | None = None) -> ContactArrays:
+        """Return its contacts in the last step as arrays; forces act on it, normals point to it.
+
+        Of one `link` alone if that is given; shapes of links that are fixed to it are not its own.
+        See `ContactArrays` for shapes and units. WorldError, which names the links, for an unknown
+        one.
+        """
+        return self.world.contacts_of(self, link)
+
+    def _q(self) -> np.ndarray:
+        return self.world.scene.q[self.first_q : self.first_q + self.nq]
+
+    def _velocity(self) -> np.ndarray:
+        return self.world.scene.velocity[self.first_v : self.first_v + self.nv]
+
+    def _forget_past(self) -> None:
+        scene = self.world.scene
+        scene.past_accelerations[self.first_v : self.first_v + self.nv] = 0.0
+        bodies = slice(self.first_body, self.first_body + len(self.system.parent))
+        scene.islands.trees["knows_momentum"][bodies] = 0
+
+    @property
+    def q(self) -> np.ndarray:
+        """Configuration (nq,); a free base's x y z [m] and quaternion x y z w first."""
+        return _frozen(self._q().copy())
+
+    @q.setter
+    def q(self, values) -> None:
+        q = self._checked_q(values)
+        self.world.wake(self)
+        self._q()[:] = q
+        self._forget_past()
+        self.world.forget_contacts()
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocity (nv,): base linear [m/s] and angular [rad/s] in the base frame, joint rates.
+
+        None beyond 1e9, which no step can follow.
+        """
+        v = np.empty(self.nv)
+        velocity_from_kernel(self.forest, self._q().copy(), self._velocity().copy(), v)
+        return _frozen(v)
+
+    @v.setter
+    def v(self, values) -> None:
+        v = bounded_vector(f"v of {self.name!r}", values, self.nv, LARGEST_SPEED)
+        self.world.wake(self)
+        velocity_to_kernel(self.forest, self._q().copy(), v, v_out := np.empty(self.nv))
+        self._velocity()[:] = v_out
+        self._forget_past()
+
+    def _checked_q(self, values) -> np.ndarray:
+        q = bounded_vector(f"q of {self.name!r}", values, self.nq, LARGEST_POSITION)
+        for j in self.system.q_index[self.system.joint_type == FREE]:
+            length = np.linalg.norm(q[j + 3 : j + 7])
+            if not 1e-6 < length < 1e6:
+                raise StateError(
+                    f"q of {self.name!r}: the quaternion q[{j + 3}:{j + 7}] has length "
+                    f"{length:g}; it should be 1"
+                )
+            q[j + 3 : j + 7] /= length
+        return q
+
+    def keep_as_initial(self) -> None:
+        """Make the present state the one that `initialise` returns to."""
+        self.initial_q, self.initial_v = self._q().copy(), self.v.copy()
+
+    def initialise(self) -> None:
+        """Return to the state that the entity was added with, or that was kept since."""
+        self._q()[:] = self.initial_q
+        self.v = self.initial_v
+
+    def _apply(self, body: int, point, force, torque) -> None:
+        point = finite_vector("point", point, 3)
+        force, torque = finite_vector("force", force, 3), finite_vector("torque", torque, 3)
+        self.world.wake(self)
+        self.world.push(self.first_body + body, point, force, torque)
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+def shape_radius(shape: CollisionShape) -> float:
+    """Return the radius of the sphere about the shape's origin that holds it [m]."""
+    if isinstance(shape.geometry, Mesh):
+        return shape.geometry.radius
+    return float(bounding_radius(shape.geometry.kind, np.array(shape.geometry.size)))
+
+
+def shape_thickness(shape: CollisionShape) -> float:
+    """Return the least width of the shape [m]; a mesh's is that of all but its thinnest tenth."""
+    if isinstance(shape.geometry, Mesh):
+        return mesh_thickness(shape.geometry)
+    return float(thickness(shape.geometry.kind, np.array(shape.geometry.size)))

@@ -1,0 +1,129 @@
+"""Which shapes never collide: within a robot, by request, and where connections join them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from hrpsim.errors import WorldError, unknown_name
+from hrpsim.model.adjacent import adjacent_bodies
+from hrpsim.model.urdf.srdf import pair_of
+from hrpsim.world.objects.connection import Connection
+from hrpsim.world.objects.ends import End
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.objects.solver_rules import is_named
+
+Owners = list[tuple[str, str]]  # (entity, link) of each shape
+
+
+class Excluding:
+    """What `World` knows of shapes that are never tested against each other."""
+
+    def __init__(self):
+        self._apart: list[tuple[str, str]] = []
+        self._standing = np.zeros((0, 2), dtype=np.int64)  # pairs that no connection changes
+
+    def disable_collisions(self, a: str, b: str) -> None:
+        """Let nothing that fits `a` collide with what fits `b`, now and later.
+
+        Patterns over "entity/link" with * and ?; one without "/" is about whole entities. Fixed
+        shapes and the ground are "world/name". Within a robot that collides with itself, links are
+        named on both sides: ("hrp2/LARM_*", "hrp2/BODY"). WorldError, which names what exists, for
+        a pattern that nothing in the world fits.
+        """
+        self.scene  # noqa: B018  builds the list of owners
+        for pattern in (a, b):
+            if not isinstance(pattern, str):
+                raise WorldError(f'"entity" or "entity/link" is needed, got {pattern!r}')
+            if not any(is_named(owner, pattern) for owner in self._owners):
+                names = ["/".join(owner) for owner in self._owners]
+                if "/" not in pattern:
+                    names = [owner for owner, _ in self._owners]
+                raise WorldError(unknown_name("entity with a shape", pattern, dict.fromkeys(names)))
+        self.wake()
+        self._apart.append((a, b))
+        self._exclude_standing()
+        self.refresh_exclusions()
+
+    def _exclude_standing(self) -> None:
+        """Find the pairs that stay apart as long as no entity comes or goes."""
+        pairs = set(pairs_apart(self._apart, self._owners))
+        first = len(self._fixed)
+        for entity in self._entities:
+            if isinstance(entity, Robot):
+                pairs.update(pairs_within(entity, first))
+            first += len(entity.shapes)
+        self._standing = _sorted(pairs)
+
+    def refresh_exclusions(self) -> None:
+        """Tell the collision detection which shapes are never to be tested."""
+        if self._scene is None:
+            return
+        collision = self._scene.collision
+        connections = (*self._connections.values(), *self._spring_hinges.values())
+        joined = joined_pairs(connections, self._bodies_of_shapes(), self._owners)
+        excluded = _sorted({*map(tuple, self._standing.tolist()), *joined})
+        self._scene = self._scene._replace(collision=collision._replace(excluded=excluded))
+        self._scene.tally["candidate_count"] = -1
+
+
+def pairs_apart(apart: Iterable[tuple[str, str]], owners: Owners) -> set[tuple[int, int]]:
+    """Return the pairs of shapes, smaller first, that pairs of patterns keep apart."""
+    pairs = set()
+    for a, b in apart:
+        one, other = ([s for s, o in enumerate(owners) if is_named(o, p)] for p in (a, b))
+        pairs.update((min(s, t), max(s, t)) for s in one for t in other if s != t)
+    return pairs
+
+
+def pairs_within(robot: Robot, first: int) -> set[tuple[int, int]]:
+    """Return the pairs of a robot's shapes, the `first` of which is given, that never collide.
+
+    Without self-collision: those that its groups let pass, which are with links fixed to the
+    world. With it: adjacent bodies, links fixed to each other, and what its SRDF says.
+    """
+    shapes = robot.shapes
+    adjacent = adjacent_bodies(robot.model) if robot.self_collision else ()
+    disabled = robot.model.disabled_collisions
+    pairs = set()
+    for k, a in enumerate(shapes):
+        for m in range(k + 1, len(shapes)):
+            b = shapes[m]
+            if a.body == b.body:
+                continue  # one group
+            if robot.self_collision:
+                apart = (min(a.body, b.body), max(a.body, b.body)) in adjacent
+                apart = apart or pair_of(a.link, b.link) in disabled
+            else:
+                apart = min(a.body, b.body) < 0
+            if apart:
+                pairs.add((first + k, first + m))
+    return pairs
+
+
+def joined_pairs(
+    connections: Iterable[Connection], bodies: np.ndarray, owners: Owners
+) -> set[tuple[int, int]]:
+    """Return the pairs of shapes, smaller first, that enabled connections keep from colliding.
+
+    `bodies` (s,) are those of the shapes.
+    """
+    of_end: dict[tuple[str, int], list[int]] = {}
+    for number, (owner, _) in enumerate(owners):
+        of_end.setdefault((owner, int(bodies[number])), []).append(number)
+    pairs = set()
+    for connection in connections:
+        if connection.collide or not connection.enabled:
+            continue
+        first, second = (of_end.get(_key(end), ()) for end in connection.ends)
+        pairs.update((min(s, t), max(s, t)) for s in first for t in second)
+    return pairs
+
+
+def _key(end: End) -> tuple[str, int]:
+    return ("", -1) if end.entity is None else (end.entity.name, end.body_of_scene)
+
+
+def _sorted(pairs: set[tuple[int, int]]) -> np.ndarray:
+    return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)

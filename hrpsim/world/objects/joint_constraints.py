@@ -1,0 +1,160 @@
+"""The part of a robot that constrains its joints: locks, velocity motors, and how all yield."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.constraints.joint_rows import JOINT_HOLD, LIMIT_LAW, LOCK_LAW, MIMIC_LAW
+from hrpsim.errors import StateError, WorldError, unknown_name
+from hrpsim.values import not_negative
+from hrpsim.world.objects.joint_efforts import ALL_KINDS
+from hrpsim.world.objects.solver_rules import JOINT_KINDS, solver_code
+from hrpsim.world.objects.yielding import DAMPING_STEPS, refuse_undamped
+
+_RIGID = -1.0
+_COLUMNS = {kind: column for column, kind in enumerate(JOINT_KINDS)}
+
+
+class JointConstraints:
+    """Joint constraints of a Robot. Names are a joint's or a list of joints'."""
+
+    def __init__(self):
+        self._own_solvers = np.full((self.nv, len(JOINT_KINDS)), -1)  # -1: as the rules say
+        self._initial_holds = np.zeros(self.nv, dtype=JOINT_HOLD)
+
+    def _holds(self) -> np.ndarray:
+        return self.world.scene.joint_holds[self.first_v : self.first_v + self.nv]
+
+    @property
+    def locked(self) -> tuple[str, ...]:
+        """Names of the joints that are locked."""
+        return self._names_where("locked")
+
+    @property
+    def driven(self) -> tuple[str, ...]:
+        """Names of the joints that motors drive."""
+        return self._names_where("driven")
+
+    def _names_where(self, field: str) -> tuple[str, ...]:
+        chosen = self._holds()[field][self._joint_v] != 0
+        return tuple(n for n, yes in zip(self.joint_names, chosen, strict=True) if yes)
+
+    def lock(self, names, positions=None) -> None:
+        """Hold joints rigidly at `positions` [rad or m], where they are now by default."""
+        places = self._constrained(names)
+        if positions is None:
+            positions = self.joint_positions[places]
+        positions = self._values("positions", np.atleast_1d(positions), places)
+        at, holds = self._joint_v[places], self._holds()
+        holds["position"][at], holds["locked"][at] = positions, True
+
+    def unlock(self, names=None) -> None:
+        """Let joints go; all by default."""
+        self._holds()["locked"][self._joint_v[self._constrained(names)]] = False
+
+    def drive(self, names, velocities, force_limit) -> None:
+        """Drive joints at `velocities` [rad/s or m/s] with up to `force_limit` [Nm or N].
+
+        In contrast to `command`, which gives a controller its target, the velocity is a constraint:
+        it is kept exactly while the limit allows. Both may be one number for all joints. Commands
+        stay as they are beside it, so that a joint that position gains hold works against them.
+        """
+        places = self._constrained(names)
+        velocities = self._values("velocities", _for_each(velocities, places), places)
+        limits = not_negative("force_limit", force_limit, len(places), finite=False)
+        at, holds = self._joint_v[places], self._holds()
+        holds["speed"][at], holds["driven"][at] = velocities, True
+        self._laws("motor")["force_limit"][at] = limits
+
+    def release(self, names=None) -> None:
+        """Take the motors off joints; all by default."""
+        self._holds()["driven"][self._joint_v[self._constrained(names)]] = False
+
+    def set_constraint(
+        self,
+        kind: str,
+        names=None,
+        *,
+        compliance: float | None = None,
+        damping_time: float | None = None,
+        force_limit: float | None = None,
+        solver: str | None = None,
+    ) -> None:
+        """Set how joints' constraints of one kind yield, and their solver; None changes nothing.
+
+        kind: "limit", "friction", "mimic", "lock" or "motor"; `names`: all joints by default.
+        compliance [rad/Nm or m/N] and damping_time [s]: deviations follow a spring of stiffness
+        1 / compliance that damps them out over the damping time. Limits and mimics are rigid at
+        first and deviations are taken back at a bounded speed; with a compliance or a damping time
+        they follow the spring's law (two time steps of damping unless given), with compliance=0
+        alone they are rigid again. Friction and motors hold no position: for each unit of effort
+        they slip at compliance / (damping_time + time_step / 4). force_limit [Nm or N]: the most
+        that the constraint exerts. `solver` overrides the world's rules.
+        """
+        if kind not in JOINT_KINDS:
+            raise WorldError(unknown_name("kind of joint constraint", str(kind), JOINT_KINDS))
+        places = self._constrained(names)
+        column = JOINT_KINDS.index(kind)
+        may_be_rigid = column in (LIMIT_LAW, MIMIC_LAW)
+        at, laws, count = self._joint_v[places], self._laws(kind), len(places)
+        changes = {name: laws[name][at] for name in ("compliance", "damping_time", "force_limit")}
+        if compliance is not None:
+            changes["compliance"] = not_negative("compliance", compliance, count)
+        if damping_time is not None:
+            changes["damping_time"] = not_negative("damping_time", damping_time, count)
+        elif compliance is not None and may_be_rigid:
+            usual = DAMPING_STEPS * self.world.time_step
+            soft = np.where(changes["damping_time"] == _RIGID, usual, changes["damping_time"])
+            changes["damping_time"] = np.where(changes["compliance"] > 0.0, soft, _RIGID)
+        if may_be_rigid or column == LOCK_LAW:
+            refuse_undamped(changes["compliance"], changes["damping_time"], self.world.time_step)
+        if force_limit is not None:
+            changes["force_limit"] = not_negative("force_limit", force_limit, count, finite=False)
+        if solver is not None:
+            changes["solver"] = np.full(count, solver_code(solver, kind))
+        for field, values in changes.items():
+            laws[field][at] = values
+        if solver is not None:
+            self._own_solvers[at, column] = changes["solver"]
+
+    def constraint_efforts(self, kind: str | None = None, names=None) -> np.ndarray:
+        """Return what constraints exerted on joints in the last step (n,) [Nm or N].
+
+        Means over the step, impacts included; positive where they push the joint to larger
+        positions, as a limit does at the lower end. kind: see `set_constraint`; without one all
+        kinds together, which is what the joint got besides its actuator, spring and damper.
+        `names`: all joints by default, in the order of `joint_names`. The effort of a mimic is that
+        on the joint that follows; what the joint that it follows gets, -multiplier times as much,
+        is in the sum of all kinds. WorldError or StateError, which name what exists, for an
+        unknown kind or joint.
+        """
+        column = ALL_KINDS if kind is None else _COLUMNS.get(kind)
+        if column is None:
+            raise WorldError(unknown_name("kind of joint constraint", str(kind), JOINT_KINDS))
+        access, efforts = self._access(), np.empty(len(self._joint_v))
+        access.read_efforts(access.efforts, column, efforts)
+        return efforts if names is None else efforts[self._constrained(names)]
+
+    def choose_solvers(self, rules, laws: np.ndarray) -> None:
+        """Write into `laws` (nv of the world, 5) the solvers that the rules and the user chose."""
+        mine = laws[self.first_v : self.first_v + self.nv]
+        for name, k in zip(self.joint_names, self._joint_v, strict=True):
+            for column, kind in enumerate(JOINT_KINDS):
+                own = self._own_solvers[k, column]
+                chosen = own if own >= 0 else rules.of_joint(kind, self.name, name)
+                mine["solver"][k, column] = chosen
+
+    def _laws(self, kind: str) -> np.ndarray:
+        laws = self.world.scene.joint_laws[self.first_v : self.first_v + self.nv]
+        return laws[:, JOINT_KINDS.index(kind)]
+
+    def _constrained(self, names) -> np.ndarray:
+        return self._places([names] if isinstance(names, str) else names)
+
+
+def _for_each(values, places: np.ndarray) -> np.ndarray:
+    """Return one value for each joint, from as many or from one for all."""
+    try:
+        return np.broadcast_to(np.asarray(values, dtype=np.float64), len(places))
+    except (TypeError, ValueError) as error:
+        raise StateError(f"{len(places)} numbers are needed, or one, got {values!r}") from error

@@ -1,0 +1,92 @@
+"""A robot's part of a scene, made ready for the kernels that read and command it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hrpsim.jit.compiled import entry_point
+from hrpsim.jit.reference import Reference
+from hrpsim.kinematics.forward import new_kinematics
+from hrpsim.step.scene.scene import Scene
+from hrpsim.world.objects.commanding import Actuators, set_commands
+from hrpsim.world.objects.joint_efforts import EffortSources, read_efforts
+from hrpsim.world.objects.link_states import (
+    LinkSources,
+    link_records,
+    read_link_poses,
+    read_link_velocities,
+)
+
+if TYPE_CHECKING:
+    from hrpsim.world.objects.robot import Robot
+
+
+class RobotAccess:
+    """References to a robot's arrays and what is called with them; it is for this scene alone.
+
+    Each is made when it is first used: a kernel takes some milliseconds to read from the cache.
+    """
+
+    def __init__(self, robot: Robot, scene: Scene, joint_q, joint_v, kp, kd):
+        self.scene = scene
+        self._robot = robot
+        self._joint_q, self._joint_v = joint_q, joint_v
+        self._gains = kp, kd
+        self._q = scene.q[robot.first_q : robot.first_q + robot.nq]
+        self._dofs = slice(robot.first_v, robot.first_v + robot.nv)
+
+    @cached_property
+    def actuators(self) -> Reference:
+        """What commands are written to."""
+        control = self.scene.control[self._dofs]
+        return Reference(Actuators(control, self._q, self._joint_q, self._joint_v, *self._gains))
+
+    @cached_property
+    def efforts(self) -> Reference:
+        """What the efforts of constraints are read from."""
+        scene, dofs, joint_v = self.scene, self._dofs, self._joint_v
+        joint_of = np.full(self._robot.nv, -1)
+        joint_of[joint_v] = np.arange(len(joint_v))
+        return Reference(
+            EffortSources(
+                scene.settings,
+                scene.joint_impulses[dofs],
+                scene.joint_struck[dofs],
+                self._robot.forest.dofs,
+                joint_v,
+                joint_of,
+            )
+        )
+
+    @cached_property
+    def links(self) -> Reference:
+        """What the states of its links are read from."""
+        robot, velocity = self._robot, self.scene.velocity[self._dofs]
+        kinematics, work = new_kinematics(robot.model.body_count), np.zeros((3, 3))
+        links = link_records(robot.frames)
+        return Reference(LinkSources(robot.forest, self._q, velocity, kinematics, links, work))
+
+    @cached_property
+    def set_commands(self):
+        """Call with `actuators` and the further arguments of `set_commands`."""
+        vector = np.empty(0)
+        values = self._joint_v, vector, vector, vector, 0, 0, 1
+        return entry_point(set_commands, self.actuators, *values)
+
+    @cached_property
+    def read_efforts(self):
+        """Call with `efforts`, a kind, and the efforts to be written."""
+        return entry_point(read_efforts, self.efforts, 0, np.empty(0))
+
+    @cached_property
+    def read_poses(self):
+        """Call with `links`, positions and orientations to be written."""
+        return entry_point(read_link_poses, self.links, np.empty((0, 3)), np.empty((0, 4)))
+
+    @cached_property
+    def read_velocities(self):
+        """Call with `links`, linear and angular velocities to be written."""
+        return entry_point(read_link_velocities, self.links, np.empty((0, 3)), np.empty((0, 3)))
