@@ -44,7 +44,7 @@ def test_a_world_without_crane_or_goal_is_refused(tmp_path, capsys, replaced, by
 
 def test_bad_options_are_refused(capsys):
     assert main(["crane", "--script", "--grip", "0"]) == 1
-    assert "grip must be positive" in capsys.readouterr().err
+    assert "grip: must be positive" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["crane", "--script", "--ros"])
     assert "not allowed with" in capsys.readouterr().err

@@ -21,21 +21,35 @@ from hrpsim.solvers.acceleration import add_momentum, begin_momentum
 from hrpsim.solvers.impulses import apply_three
 from hrpsim.solvers.projected_gauss_seidel import solve_bounded_row, solve_contact
 
+# Changes of so many times the least are no way to a solution.
+_GROWTH = 1e3
+
+
+@inlined_kernel
+def has_free_cone(normal):
+    """Return whether the impulses of a contact may be anything in a cone, as the sweeps ask.
+
+    Those of penalty contacts are given by their springs, those of the direct solver by it.
+    """
+    is_cone = normal.solver == ITERATIVE and normal.friction_model == CONE
+    return is_cone and not normal.lower > 0.0
+
 
 @inner_kernel
 def solve_cones(rows, units, span, response, tolerance, sweep_limit, velocity, work):
     """Sweep forth and back until a pair of sweeps changes little; return how many were done.
 
-    Arguments are those of `projected_gauss_seidel.solve`. Contacts whose friction is not a cone,
-    and those of the direct solver, are solved as there.
+    Arguments are those of `projected_gauss_seidel.solve`. Contacts without a free cone are solved
+    as there; with them the problem need not be convex: sweeps whose changes grow are given up.
     """
-    sweeps, age = 0, 1.0
+    sweeps, age, limit = 0, 1.0, math.inf
     begin_momentum(rows, units, span, work)
     while sweeps + 1 < sweep_limit:
         change = _sweep(rows, units, span, response, velocity, False)
         change = max(change, _sweep(rows, units, span, response, velocity, True))
         sweeps += 2
-        if change <= tolerance:
+        limit = min(limit, _GROWTH * change)
+        if change <= tolerance or not change <= limit:
             break
         if sweeps + 1 < sweep_limit:
             age = add_momentum(rows, units, span, response, age, velocity, work)
@@ -53,7 +67,7 @@ def _sweep(rows, units, span, response, velocity, back):
             change = max(change, solve_bounded_row(rows[n], response, velocity))
             continue
         normal, x, y = rows[n], rows[n + 1], rows[n + 2]
-        if normal.solver == ITERATIVE and normal.friction_model == CONE:
+        if has_free_cone(normal):
             moved = _project_contact(normal, x, y, response, velocity)
         else:
             moved = solve_contact(normal, x, y, response, velocity)

@@ -8,7 +8,7 @@ import pytest
 from meshes import angle_bracket, box, write_obj
 
 from hrpsim import ModelError, ModelWarning, load_model
-from hrpsim.model.link_shapes import mesh_files
+from hrpsim.model.shapes import mesh_files
 from hrpsim.model.shapes.mesh_files import read_mesh
 from robots import EXAMPLE_ROBOTS, NONPHYSICAL_ROBOTS
 

@@ -12,7 +12,7 @@ import trimesh
 from meshes import angle_bracket, box, joined, write_dae, write_obj, write_stl
 
 from hrpsim import ModelError, ModelWarning, limits, load_mesh
-from hrpsim.model.link_shapes import mesh_files
+from hrpsim.model.shapes import mesh_files
 from hrpsim.model.shapes.mesh_integrals import signed_volumes
 from hrpsim.model.shapes.mesh_repair import repaired
 

@@ -254,7 +254,7 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
         ("Feedback", "expected 'module:Class'"),
         (f"{FEEDBACK}:np", "is no subclass of hrpsim.control.framework.controller.Controller"),
         (f"{FEEDBACK}:Feedback gain", "parameters: expected 'name:=value', got 'gain'"),
-        (f"{FEEDBACK}:Feedback gain:=[", "parameters: gain:1:2: not YAML"),
+        (f"{FEEDBACK}:Feedback gain:=[", "parameters: gain:2:1: not YAML"),
     ],
 )
 def test_what_cannot_be_used_is_named(simulations, name, message):

@@ -15,6 +15,7 @@ WORK = {
     "sensors": ("wrench", "measured"),
     "tally": (
         "candidate_count",
+        "calm",
         "worst_row",
         "needed",
         "stiffness",

@@ -92,9 +92,11 @@ def _places_of_stamps(words: np.ndarray) -> list[int]:
 
 
 def _places_of_numbers(floats: np.ndarray, marks: np.ndarray) -> np.ndarray:
+    """Return where the marks stand: each first, for rubbish behind the end may repeat one."""
     places = np.flatnonzero(np.isin(floats, marks))
-    places = places[np.argsort(floats[places], kind="stable")]
-    if not np.array_equal(floats[places], marks):
+    found, first = np.unique(floats[places], return_index=True)
+    places = places[first]
+    if not np.array_equal(found, marks):
         raise RuntimeError(
             f"{len(places)} of {len(marks)} numbers found in the serialised message: "
             "the middleware does not use plain CDR with 8-byte alignment"

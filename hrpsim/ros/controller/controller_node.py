@@ -38,7 +38,7 @@ from hrpsim.ros.controller.controller_topics import (
 )
 from hrpsim.yaml_text import parse_yaml
 
-_PACKAGE = Path(__file__).parents[1]
+_PACKAGE = Path(__file__).parents[2]
 _NANOSECONDS = 1_000_000_000
 _WAIT = 0.02  # [s, wall]
 _SERVICE_PERIOD = 0.1  # between two turns of the executor [s, wall]
@@ -268,7 +268,7 @@ def _file_of(frame: TracebackType) -> Path:
 
 def _leads_to_users_code(file: Path) -> bool:
     hosts = (Path(controller_host.__file__), Path(plugins.__file__))
-    return file in hosts or file.parent == Path(__file__).parent or "importlib" in str(file)
+    return file in hosts or _PACKAGE / "ros" in file.parents or "importlib" in str(file)
 
 
 if __name__ == "__main__":

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from hrpsim.constraints.contact_rows import friction_holds
 from hrpsim.constraints.point_rows import point_velocity
-from hrpsim.constraints.rows import CONE, ITERATIVE
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, late_kernel
 from hrpsim.jit.late import DIRECT_ISLAND, GRIP, call_with_scene
-from hrpsim.solvers.cone_projection import solve_cones
+from hrpsim.solvers.cone_projection import has_free_cone, solve_cones
 from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.solvers.projected_gauss_seidel import solve
 from hrpsim.step.scene.islands import allowed_sweeps
@@ -64,7 +63,7 @@ def _begins_to_slip(s, span):
 @inner_kernel
 def _slips(s, span, contact, normal, x, y, velocity):
     """Return whether a loaded contact at its bound of friction slips, but not from the start on."""
-    if contact.slides or normal.friction_model != CONE or normal.solver != ITERATIVE:
+    if contact.slides or not has_free_cone(normal):
         return False
     for k in range(span.first, span.contact_end):
         if normal.impulse < _LOADED * s.rows.rows[s.rows.units[k]].impulse:

@@ -36,8 +36,9 @@ def rk4_limit(robot: Robot) -> Limit | None:
     model, system = robot.model, robot.model.system
     joints = [joint for joint in model.joints if JOINT_NV[joint.joint_type] == 1]
     at = np.array([joint.v_index for joint in joints], dtype=int)
-    control = robot.world.scene.control[robot.first_v + at]
-    stiffness, damping = system.stiffness[at] + control["kp"], system.damping[at] + control["kd"]
+    gains = dict(zip(robot.joint_names, zip(*robot.gains, strict=True), strict=True))
+    kp, kd = np.array([gains.get(joint.name, (0.0, 0.0)) for joint in joints]).reshape(-1, 2).T
+    stiffness, damping = system.stiffness[at] + kp, system.damping[at] + kd
     if not (stiffness.any() or damping.any()):
         return None
     response = np.linalg.inv(mass_matrix(model, robot.initial_q))[np.ix_(at, at)]
