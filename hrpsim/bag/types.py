@@ -159,6 +159,7 @@ class _Decoder:
         self._readers = _READERS[order]
 
     def message(self, name: str) -> SimpleNamespace:
+        """Return the next message of a type, its fields as attributes."""
         self._count(1)
         made = SimpleNamespace()
         fields = self._types[name]

@@ -1,4 +1,5 @@
-"""Published experiments, reproduced: framework/, studies/ e01 to e14, scenes/ that they share.
+"""The experiments of the source documents, each beside theory and other engines.
 
-Begin with framework/reproduce.py.
+framework/ says what an experiment is and runs it, studies/ has E1 to E14, scenes/ what they share.
+`hrpsim reproduce E7 E8` begins in framework/reproduce.py.
 """

@@ -1,4 +1,4 @@
-"""The experiments E1 to E14, a file each.
+"""The experiments E1 to E14, a file each: e07_stopping.py is E7, found by its name.
 
-Imports scenes/ and framework/.
+A file defines `EXPERIMENT` (framework/experiment.py); there is nothing to register.
 """
