@@ -3,29 +3,38 @@
 
 PYTHON ?=
 export PYTHON
+# Bytecode is kept in .venv, also where the environment forbids it beside the sources: each of the
+# many processes would compile numba's and numpy's anew, which takes a second.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 ARGS ?=
 FUZZ_MINUTES ?= 15
+PYTHONS ?= python3.10 python3.11 python3.12 python3.13 python3.14
 RUN := .venv/bin/python
 # Only our own plugins: those that a sourced ROS 2 brings are made for another pytest.
 PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(RUN) -m pytest \
 	-p xdist.plugin -p pytest_timeout -p _hypothesis_pytestplugin
 
-OLDEST := test/test_reference.py test/test_compilers.py test/spatial \
+OF_VERSIONS := test/test_reference.py test/test_compilers.py test/spatial \
 	$(filter-out %_against_oracles.py %_laws.py,$(wildcard test/solvers/test_*.py)) \
 	$(addprefix test/world/test_,free_motion.py joints.py islands.py springs.py stages.py)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup setup-test demo test test-oldest fuzz lint format bench verification lock clean distclean
+.PHONY: help setup setup-test setup-docs demo dist test test-oldest test-newest test-pythons \
+	test-versions fuzz lint format docs bench verification lock clean distclean
 
 help:
 	@echo "make demo       a humanoid walks; node, controller and recorder talk over ROS 2"
 	@echo "make test       lint, then all tests (ARGS='test/test_layers.py' runs some of them)"
-	@echo "make test-oldest  some tests with the oldest releases of numba, numpy and so on"
+	@echo "make test-versions  some tests with the oldest and newest releases of numba, numpy and so on"
+	@echo "make test-pythons   the same tests with each Python that is found (PYTHONS='python3.12 ...')"
 	@echo "make fuzz       damaged files, worlds and requests for FUZZ_MINUTES=15 minutes on 2 cores"
 	@echo "make bench      timed beside other engines (ARGS='standing --quick', ARGS=--write)"
 	@echo "make verification  measure the figures of docs/verification.md anew"
+	@echo "make dist       what is published: source distribution and wheels, in dist"
 	@echo "make setup      only the environment (.venv) that the demo needs"
+	@echo "make docs       the documentation as a site, in build/docs; warnings are errors"
 	@echo "make format     let ruff format the code and mend what it can"
 	@echo "make lock       choose the newest versions for requirements/"
 	@echo "make clean      remove what was built;  make distclean  removes .venv as well"
@@ -36,24 +45,54 @@ setup:
 setup-test:
 	@sh tools/env.sh test
 
+# It ends with make, however that ends.
 demo: setup
-	@$(RUN) -m hrpsim.cli walk --ros $(ARGS)
+	@HRPSIM_END_WITH=$$PPID exec $(RUN) -m hrpsim.cli walk --ros $(ARGS)
+
+# With what .venv has: no network is needed. Message packages are for one Python and machine each; the
+# folder is copied, as setuptools leaves its traces there.
+dist: setup-test
+	@rm -rf dist build/dist && mkdir -p build/dist
+	@.venv/bin/uv build --quiet --no-build-isolation --python $(RUN) --out-dir dist .
+	@cp -r interfaces build/dist
+	@for package in tf2_msgs simulation_interfaces; do \
+		.venv/bin/uv build --quiet --no-build-isolation --python $(RUN) --wheel --out-dir dist build/dist/interfaces/$$package || exit; \
+	done
+	@rm -f dist/.gitignore; ls -l dist
 
 lint: setup-test
 	@$(RUN) -m ruff check --quiet --output-format concise .
 	@$(RUN) -m ruff format --check --quiet .
+	@$(RUN) -m mypy --no-error-summary
 
 # The kernels first: compiled within a test they would count against its time limit.
 test: lint
 	@$(RUN) -m hrpsim.cli warm-up
 	@$(PYTEST) -n 2 --dist loadgroup $(ARGS)
 
-# What no one locked: the oldest releases that setup.cfg allows.
-test-oldest: setup-test
-	@.venv/bin/uv venv --quiet --allow-existing --python $(RUN) .venv/oldest
-	@.venv/bin/uv pip install --quiet --python .venv/oldest/bin/python -r requirements/oldest.txt
-	@PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH=. .venv/oldest/bin/python -m pytest \
-		-p pytest_timeout -p _hypothesis_pytestplugin $(OLDEST)
+# What no one locked: the oldest releases that setup.cfg allows, and the newest that there are.
+test-oldest test-newest: test-%: setup-test
+	@.venv/bin/uv venv --quiet --allow-existing --python $(RUN) .venv/$*
+	@.venv/bin/uv pip install --quiet --upgrade --python .venv/$*/bin/python -r requirements/$*.txt
+	@PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH=. .venv/$*/bin/python -m pytest -p no:cacheprovider \
+		-p pytest_timeout -p _hypothesis_pytestplugin --timeout 300 $(OF_VERSIONS)
+
+# The newest releases with each other Python that is found: PYTHONS="/some/python3.10 python3.13".
+test-pythons: setup-test
+	@for python in $(PYTHONS); do \
+		"$$python" -c 'import ensurepip, venv' 2>/dev/null || { echo "$$python: not here"; continue; }; \
+		made=.venv/$$("$$python" -c 'import sys; print("python%d.%d" % sys.version_info[:2])'); \
+		.venv/bin/uv venv --quiet --allow-existing --python "$$python" $$made && \
+		.venv/bin/uv pip install --quiet --upgrade --python $$made/bin/python -r requirements/newest.txt && \
+		PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH=. $$made/bin/python -m pytest -p no:cacheprovider \
+			-p pytest_timeout -p _hypothesis_pytestplugin --timeout 300 $(OF_VERSIONS) || exit; \
+	done
+
+# Both at once, one on each of two cores.
+test-versions: setup-test
+	@$(MAKE) --no-print-directory test-oldest >.venv/oldest.log 2>&1 & \
+	$(MAKE) --no-print-directory test-newest && newest=0 || newest=1; \
+	wait $$! && oldest=0 || oldest=1; cat .venv/oldest.log; exit $$((newest + oldest))
 
 # Each file of tests gets as many minutes as 2 processes need to end together; seeds are printed.
 fuzz: setup-test
@@ -66,6 +105,21 @@ fuzz: setup-test
 format: setup-test
 	@$(RUN) -m ruff check --fix .
 	@$(RUN) -m ruff format .
+
+# The pages name what the package is, so they are made in its environment; the tools stand beside it.
+docs: setup-docs
+	@PYTHONPATH=.venv/docs $(RUN) -m sphinx --quiet --fail-on-warning --keep-going \
+		--doctree-dir build/doctrees docs build/docs
+	@echo "build/docs/index.html"
+
+setup-docs: setup .venv/docs/complete
+
+.venv/docs/complete: requirements/docs.txt
+	@$(RUN) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "make docs needs Python 3.11 or later")'
+	@rm -rf .venv/docs
+	@.venv/bin/uv pip install --quiet --python $(RUN) --target .venv/docs --require-hashes \
+		--requirement requirements/docs.txt
+	@touch $@
 
 # Engines that are only timed are installed for it; one that has no wheel here is left out.
 bench: setup-test
@@ -88,11 +142,15 @@ verification: setup-test
 	(echo; cat docs/reproduce.tmp) >> verification.tmp; rm -f docs/reproduce.tmp; \
 	mv verification.tmp docs/verification.md; exit $$missed
 
-# One lock for every Python from 3.10 to 3.13 and every extra that setup-test installs.
+# One lock for every Python from 3.10 on and every extra that setup-test installs.
 lock: setup-test
 	.venv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
 		--no-annotate --custom-compile-command "make lock" setup.py requirements/build.in \
-		--extra record --extra plot --extra ros --extra viewer --extra test --output-file requirements/lock.txt
+		--extra record --extra plot --extra ros --extra viewer --extra onnx --extra sweep --extra learning --extra test \
+		--output-file requirements/lock.txt
+	.venv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+		--no-annotate --custom-compile-command "make lock" --constraint requirements/lock.txt \
+		requirements/docs.in --output-file requirements/docs.txt
 	$(RUN) tools/licences.py
 
 clean:

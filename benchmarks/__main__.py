@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The benchmarks as a program: python -m benchmarks [CASE ...] [--json] [--quick] [--write].
 
 python -m benchmarks simbenchmark is a program of its own (benchmarks/simbenchmark).
@@ -25,7 +28,7 @@ from benchmarks.results import CaseResult
 from benchmarks.simbenchmark import __main__ as simbenchmark
 from benchmarks.tables import case_lines
 from benchmarks.timing import Effort
-from hrpsim.commands.bench import DESCRIPTION, add_arguments
+from hrpsim.commands import bench
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 STORED = DOCS / "benchmarks.json"
@@ -42,10 +45,10 @@ def main(arguments: list[str] | None = None) -> int:
         return simbenchmark.main(arguments[1:])
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description=DESCRIPTION,
+        description=bench.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_arguments(parser)
+    bench.add_arguments(parser)
     options = parser.parse_args(arguments)
     usual = [name for name in registry.NAMES if name not in registry.LONG]
     if options.list:
@@ -67,16 +70,24 @@ def main(arguments: list[str] | None = None) -> int:
         print("\n".join(case_lines(results[-1])), flush=True)
     data = report.as_data(results, quick=options.quick)
     stored = report.load(options.compare or STORED)
+    if options.write:
+        write(results, data)
     if stored is not None:
-        print("\n".join(comparison_lines(repeated(stored, data, effort), stored)))
+        print("\n".join(since_stored(stored, data, effort)))
     if json_file is not None:
         with json_file:
             json_file.write(report.to_json(data))
     if options.figures:
         draw(results, options.figures)
-    if options.write:
-        write(results, data)
     return 1 if any(result.failed for result in results) else 0
+
+
+def since_stored(stored: dict, data: dict, effort: Effort) -> list[str]:
+    """Return what is said of changes since a stored run; they count on one processor only."""
+    before, now = (run["machine"]["processor"] for run in (stored, data))
+    if before != now:
+        return [f"not compared with the run of {stored['date']}: it is of {before}, this is {now}"]
+    return comparison_lines(repeated(stored, data, effort), stored)
 
 
 def repeated(stored: dict, data: dict, effort: Effort):

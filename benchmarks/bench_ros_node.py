@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The ROS node at 1 kHz: losses, processor time and jitter; lockstep's round trips.
 
     python benchmarks/bench_ros_node.py [soak] [record] [lockstep] [--duration 60] [--steps 100000]

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Cost of a step with piles of boxes awake and asleep, alone and beside a standing robot.
 
 python benchmarks/bench_sleeping.py [count ...]: microseconds of processor time a step, the least of
@@ -89,7 +92,7 @@ def largest_islands(count: int) -> None:
     for _ in range(50):
         world.step(40)
         scene = world.scene
-        spans = scene.islands.spans[: int(scene.tally["island_count"][0])]
+        spans = scene.islands.spans[: int(scene.step_stats["island_count"][0])]
         rows = 3 * (spans["contact_end"] - spans["first"]) + spans["end"] - spans["contact_end"]
         if world.stats.row_count:
             shares.append(rows.max() / rows.sum())

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A bin, and what falls into it: boxes of many sizes, or meshes, concave ones among them.
 
 A concave solid is the union of convex prisms that share whole faces. Engines that know meshes get

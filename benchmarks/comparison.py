@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What became slower or faster than a stored run.
 
 Machines differ, and one machine has several clock speeds, so times are compared in two ways: over

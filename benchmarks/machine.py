@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the figures were measured on, and one core to measure on."""
 
 from __future__ import annotations

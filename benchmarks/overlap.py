@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """How deep solids are in each other, found by coal from their poses alone."""
 
 from __future__ import annotations

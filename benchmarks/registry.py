@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The cases by name, in the order in which they run."""
 
 from __future__ import annotations
@@ -15,6 +18,9 @@ _FILES = {
     "swaying": "swaying_step",
     "trees": "trees",
     "piles": "piles",
+    "convergence": "convergence",
+    "everystep": "every_step",
+    "oracles": "oracles",
     "bin": "bin",
     "beam": "beam",
     "walking": "walking",
@@ -26,7 +32,7 @@ _FILES = {
     "ros": "ros_node_script",
 }
 NAMES = tuple(_FILES)
-LONG = ("ros", "reading")  # run only when they are named
+LONG = ("ros", "reading", "convergence", "everystep", "oracles")  # run only when they are named
 
 
 @dataclass(frozen=True)

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Stored results: docs/benchmarks.json, and the measured part of docs/benchmarks.md."""
 
 from __future__ import annotations

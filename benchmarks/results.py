@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a case measured: times with their spread, how exact each subject was, fits, claims."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The robots that are timed: ours, and those that the package example-robot-data ships."""
 
 from __future__ import annotations
@@ -18,14 +21,18 @@ def named_robots() -> dict[str, str]:
     bushes = {"bush": "true"}
     ours = load_model(share_path("urdf/hrp2_like.urdf.xacro"), xacro_arguments=bushes)
     robots = {"hrp2_like": ours.urdf}
+    talos = shipped_robot(TALOS)
+    return robots if talos is None else {**robots, "talos": talos}
+
+
+def shipped_robot(name: str) -> str | None:
+    """Return a file of the package example-robot-data by the end of its path, None if not there."""
     try:
-        shipped = files("example-robot-data") or []
+        listed = files("example-robot-data") or []
     except PackageNotFoundError:
-        shipped = []
-    for file in shipped:
-        if str(file).endswith(TALOS):
-            robots["talos"] = Path(file.locate()).read_text(encoding="utf-8")
-    return robots
+        return None
+    paths = (Path(file.locate()) for file in listed if str(file).endswith(name))
+    return next((path.read_text(encoding="utf-8") for path in paths), None)
 
 
 def bare_model(text: str) -> Model:

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What every engine with a standing robot offers, ours included, and how exact its contacts are."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Tables in Markdown, which read well on a terminal too."""
 
 from __future__ import annotations

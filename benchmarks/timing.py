@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Timing of several subjects in turn, so that what the machine does else disturbs all alike."""
 
 from __future__ import annotations

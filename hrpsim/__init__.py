@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """hrpsim: a simulator of HRP-style humanoids with accurate rigid contact.
 
 Names are imported when they are first used, so that `import hrpsim` costs nothing.
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
     from hrpsim.model.shapes.height_field import HeightField
     from hrpsim.model.shapes.mesh_files import load_mesh
+    from hrpsim.sweeps.sweep import sweep
     from hrpsim.world.batch import Batch
     from hrpsim.world.file.load import load_world
     from hrpsim.world.world import World
@@ -62,6 +66,7 @@ _HOME = {
     "load_model": "model.load",
     "load_world": "world.file.load",
     "mass_matrix": "dynamics.functions",
+    "sweep": "sweeps.sweep",
 }
 
 __all__ = [
@@ -92,6 +97,7 @@ __all__ = [
     "load_model",
     "load_world",
     "mass_matrix",
+    "sweep",
 ]
 
 

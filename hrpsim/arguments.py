@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Kinds of option values; argparse refuses any other with one line and exit status 2."""
 
 from __future__ import annotations

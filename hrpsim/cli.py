@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The `hrpsim` command: descriptions, worlds, walks, motions, recordings, experiments."""
 
 from __future__ import annotations
@@ -12,10 +15,15 @@ from pathlib import Path
 from hrpsim.arguments import MOST_STEPS, not_negative, positive
 from hrpsim.commands import (
     bench,
-    check_urdf,
+    check_model,
+    check_simulation_interfaces,
+    controller,
+    convert,
     crane,
     inverse_dynamics,
+    play,
     record,
+    sweep,
     view,
     walk,
     warm_up,
@@ -23,10 +31,29 @@ from hrpsim.commands import (
 )
 from hrpsim.commands.output import print_report, xacro_arguments
 from hrpsim.errors import HrpsimError
-from hrpsim.interrupts import Terminated, ends_while_computing, sigterm_raises
+from hrpsim.interrupts import Terminated, ends_while_computing, signals_raise
 from hrpsim.limits import MESSAGE_LENGTH
 
 _TRACEBACK = "HRPSIM_TRACEBACK"  # in the environment: faults of hrpsim's own show their traceback
+
+_COMMANDS = {
+    "walk": (walk, "let a humanoid walk, stabilised or not"),
+    "crane": (crane, "play the crane game"),
+    "inverse-dynamics": (inverse_dynamics, "torques, ZMP and fixed links of motions"),
+    "record": (record, "record all topics of ROS 2 to a bag"),
+    "play": (play, "give the commands of a bag to a new world and tell where it departs"),
+    "wrench-plot": (wrench_plot, "plot foot wrenches, centres of pressure and ZMP from a bag"),
+    "check-model": (check_model, "load a description and say what it holds"),
+    "convert": (convert, "write a description of any format as a URDF"),
+    "controller": (controller, "begin a controller of your own"),
+    "check-simulation-interfaces": (
+        check_simulation_interfaces,
+        "examine a simulator by ROS 2's standard for simulators",
+    ),
+    "sweep": (sweep, "run a scenario over many values, and look at what came of it"),
+    "bench": (bench, "time it beside other engines (in a source checkout)"),
+    "warm-up": (warm_up, "compile every kernel now, for later processes"),
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -36,10 +63,13 @@ def main(arguments: list[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        with ends_while_computing(), sigterm_raises():
+        with ends_while_computing(), signals_raise():
             return options.run(options)
     except (HrpsimError, OSError) as error:
-        print(f"hrpsim: {' '.join(str(error).split())}", file=sys.stderr)
+        text = " ".join(str(error).split())
+        if "accept_nonphysical_inertia" in options:  # an argument in Python, an option here
+            text = text.replace("accept_nonphysical_inertia=True", "--accept-nonphysical-inertia")
+        print(f"hrpsim: {text}", file=sys.stderr)
         return 1
     except Terminated:
         return 128 + signal.SIGTERM
@@ -70,12 +100,10 @@ def _parser() -> argparse.ArgumentParser:
     view.add_arguments(run)
     view.add_film_argument(run)
     run.set_defaults(run=run_world)
-    walk.add_parser(commands)
-    crane.add_parser(commands)
-    inverse_dynamics.add_parser(commands)
-    record.add_parser(commands)
-    wrench_plot.add_parser(commands)
-    check_urdf.add_parser(commands)
+    for name, (module, summary) in _COMMANDS.items():
+        _add_command(commands, name, module, summary)
+    old = _add_command(commands, "check-urdf", check_model, "the old name of check-model")
+    old.set_defaults(run=check_model.check_urdf)
     again = commands.add_parser("reproduce", help="run experiments of the source documents")
     again.add_argument("experiments", nargs="+", metavar="EXPERIMENT", help="E7 E8 ..., or all")
     again.add_argument("--quick", action="store_true", help="fewer cases, the same targets")
@@ -85,8 +113,19 @@ def _parser() -> argparse.ArgumentParser:
     again.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there too")
     again.add_argument("--json", action="store_true", help="print JSON")
     again.set_defaults(run=reproduce_experiments)
-    bench.add_parser(commands)
-    warm_up.add_parser(commands)
+    return parser
+
+
+def _add_command(commands, name: str, module, summary: str) -> argparse.ArgumentParser:
+    """Add a command whose module has its options, and its help as docstring and EPILOG."""
+    parser = commands.add_parser(
+        name,
+        help=summary,
+        description=module.__doc__,
+        epilog=getattr(module, "EPILOG", None),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.add_arguments(parser)
     return parser
 
 

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The time, for kernels that are to come back to Python before long."""
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The exceptions of hrpsim; each message names what was given, where, and what exists instead."""
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable
 from difflib import get_close_matches
 from reprlib import Repr
@@ -42,6 +46,13 @@ class StateError(WorldError):
 
 class ModelWarning(UserWarning):
     """What was mended, replaced or left out of a file; the message names file and cause."""
+
+
+def require_packages(purpose: str, packages: Iterable[str], remedy: str) -> None:
+    """Raise HrpsimError "PURPOSE needs a, b: REMEDY" where some of these cannot be imported."""
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        raise HrpsimError(f"{purpose} needs {', '.join(missing)}: {remedy}")
 
 
 def unknown_name(kind: str, given: str, available: Iterable[str], limit: int = 12) -> str:

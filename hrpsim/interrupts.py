@@ -1,9 +1,13 @@
-"""Signals that end a program at once even while machine code is being made, or one step is.
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Signals that end a program at once even while machine code is being made, or runs.
 
 Python deals with a signal between two of its own instructions. LLVM works for seconds without one,
 and has nothing to lose: what it makes is kept on disk whole or not at all. Many steps are made in
-pieces, between which signals are served; but one step of a world with ten thousand bodies can
-itself take longer than anybody wants to wait.
+pieces, between which signals are served; but one step of a world with ten thousand bodies, or the
+hull of a large mesh, can itself take longer than anybody wants to wait. Such a call cannot be left
+from outside, only with its process.
 """
 
 from __future__ import annotations
@@ -16,13 +20,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from types import FrameType
 
 _PATIENCE = 0.1  # for Python to deal with a signal itself [s]
-_COMPILERS = ("numba", "llvmlite")
-_STEPPING = "hrpsim.world.world"  # the module that calls compiled steps
-_LONGEST_STEP = 0.2  # of the processor [s], once a signal has come
+_LLVM = ("llvmlite",)
+_COMPILERS = ("numba", *_LLVM)
+_LONGEST_CALL = 0.15  # of the processor [s], once a signal has come
+_BUSY = 0.1  # share of a processor from which on a call computes; below that it waits
 _LOOK = 0.02  # [s]
-_ENDING = (signal.SIGINT, signal.SIGTERM)
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Terminated(KeyboardInterrupt):
@@ -33,7 +39,8 @@ class Terminated(KeyboardInterrupt):
 def ends_while_computing(clean_up: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Within, let SIGINT and SIGTERM end the process with 128 + the signal if a compiler runs.
 
-    Likewise if a single step takes longer than 0.2 s of the processor's time from then on.
+    Likewise if a single call of compiled code, a step for one, computes for more than 0.15 s of the
+    processor's time from then on. A call that waits is left alone.
     `clean_up` is called before. Elsewhere than in the main thread it does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
@@ -54,20 +61,32 @@ def ends_while_computing(clean_up: Callable[[], None] = lambda: None) -> Iterato
 
 
 @contextmanager
-def sigterm_raises() -> Iterator[None]:
-    """Within, let SIGTERM raise Terminated, so that all that was begun is wound up."""
+def signals_raise() -> Iterator[None]:
+    """Within, let SIGINT raise KeyboardInterrupt and SIGTERM Terminated, so that all is wound up.
+
+    Not within LLVM's Python binding: it notes who frees a module only after the call that hands the
+    module over. An exception between the two frees it twice. There the process ends at once.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def stop(number, frame) -> None:
-        raise Terminated
+        if _is_within(frame, _LLVM):
+            sys.stdout.flush()
+            os._exit(128 + number)
+        raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
-    previous = signal.signal(signal.SIGTERM, stop)
+    previous = {
+        number: signal.signal(number, stop)
+        for number in (signal.SIGINT, signal.SIGTERM)
+        if signal.getsignal(number) is not signal.SIG_IGN  # a shell's background jobs
+    }
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def _watch(hears: socket.socket, clean_up: Callable[[], None]) -> None:
@@ -79,34 +98,37 @@ def _watch(hears: socket.socket, clean_up: Callable[[], None]) -> None:
 
 
 def _is_lost_in_computing() -> bool:
-    """Return whether the main thread does not come back from a compiler, or from a single step."""
+    """Return whether the main thread does not come back from a compiler, or from a single call."""
     clock = time.pthread_getcpuclockid(threading.main_thread().ident)
-    place, begin, looks = _place_in_step(), time.clock_gettime(clock), 0
-    while place is not None or looks * _LOOK < _PATIENCE:
+    begin, used_before, stays, passed = time.monotonic(), time.clock_gettime(clock), True, 0.0
+    place = _place()
+    while passed < _PATIENCE or stays:
         time.sleep(_LOOK)
-        looks += 1
-        if looks * _LOOK >= _PATIENCE and _is_compiling():
+        passed = time.monotonic() - begin
+        if passed >= _PATIENCE and _is_compiling():
             return True
-        if place is not None and place != _place_in_step():
-            place = None
-        elif place is not None and time.clock_gettime(clock) - begin > _LONGEST_STEP:
+        used = time.clock_gettime(clock) - used_before
+        stays = stays and _place() == place and (passed < _PATIENCE or used > _BUSY * passed)
+        if stays and used > _LONGEST_CALL:
             return True
     return False
 
 
-def _place_in_step() -> tuple[int, int] | None:
-    """Return where the main thread is, if that is a call of compiled steps."""
+def _place() -> tuple[int, int] | None:
+    """Return at which instruction of which call the main thread is."""
     frame = sys._current_frames().get(threading.main_thread().ident)
-    if frame is None or frame.f_globals.get("__name__") != _STEPPING:
-        return None
-    return id(frame), frame.f_lasti
+    return None if frame is None else (id(frame), frame.f_lasti)
 
 
 def _is_compiling() -> bool:
     """Return whether the main thread is within numba or LLVM."""
-    frame = sys._current_frames().get(threading.main_thread().ident)
+    return _is_within(sys._current_frames().get(threading.main_thread().ident), _COMPILERS)
+
+
+def _is_within(frame: FrameType | None, packages: tuple[str, ...]) -> bool:
+    """Return whether a frame is of one of the packages, or called from one."""
     while frame is not None:
-        if frame.f_globals.get("__name__", "").partition(".")[0] in _COMPILERS:
+        if frame.f_globals.get("__name__", "").partition(".")[0] in packages:
             return True
         frame = frame.f_back
     return False

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """How large what strangers' files hold may be; each error that refuses one names its limit.
 
 The limits stand well above what robots, worlds and motions need and well below what a machine
@@ -10,7 +13,6 @@ from __future__ import annotations
 MESSAGE_LENGTH = 1500  # characters of an error's message
 SHOWN_LENGTH = 120  # characters of an offending value in it
 XML_SIZE = 32_000_000  # bytes of a URDF, xacro or SRDF
-XML_DEPTH = 200  # elements within each other
 XML_ELEMENTS = 400_000
 YAML_SIZE = 4_000_000  # bytes
 YAML_DEPTH = 60  # mappings and lists within each other
@@ -30,15 +32,22 @@ XACRO_INTEGER_BITS = 4_096
 XACRO_RANGE = 100_000  # numbers in a range
 XACRO_FACTORIAL = 170  # its argument; the factorial of a larger one is no float
 
+# MJCF, which MuJoCo compiles in a process of its own
+MJCF_TIME = 60.0  # [s]
+
+# VRML
+VRML_DEPTH = 200  # nodes within each other
+VRML_TOKENS = 4_000_000  # words of a file, lists of numbers not counted
+
 # Meshes, tables, motions
-MESH_SIZE = 256_000_000  # bytes of a file
+MESH_SIZE = 64_000_000  # bytes of a file: 250 000 triangles as text, 1 200 000 in binary STL
 MESH_PARTS = 5_000_000  # triangles, and 100 a part, that are looked at from within other parts
 HULL_POINTS = 200_000  # different vertices of which a hull is made
-MESH_ELEMENTS = 5_000_000  # vertices, and triangles, before they are reduced
+MESH_ELEMENTS = 1_500_000  # vertices, and triangles, before they are reduced
 TABLE_SIZE = 64_000_000  # bytes of a .npy or .csv
-SEQUENCE_SIZE = 512_000_000  # bytes of one file of a set, or of a .csv
+SEQUENCE_SIZE = 128_000_000  # bytes of one file of a set, or of a .csv
 SEQUENCE_SAMPLES = 2_000_000  # after resampling: 10 000 s at 5 ms
-SEQUENCE_VALUES = 40_000_000  # numbers in one channel: 320 MB
+SEQUENCE_VALUES = 40_000_000  # positions, rates, accelerations of a motion: half an hour
 
 # Worlds
 LINKS = 2_000  # of one robot

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Modules by the names they had before they moved: importing one warns and gives the new one."""
 
 from __future__ import annotations
@@ -8,7 +11,9 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 
-# What the documents told users to import; the old names go with version 0.3.
+GO_WITH = "2.0"  # the version in which the old names are gone
+
+# What the documents told users to import.
 MOVED = {
     "hrpsim.control.control_loop": "hrpsim.control.framework.control_loop",
     "hrpsim.control.controller": "hrpsim.control.framework.controller",
@@ -23,6 +28,7 @@ MOVED = {
     "hrpsim.ros.bag_reader": "hrpsim.bag.reader",
     "hrpsim.ros.crane_joystick": "hrpsim.crane.joystick",
     "hrpsim.world.load": "hrpsim.world.file.load",
+    "hrpsim.world.results": "hrpsim.world.parts.results",
 }
 
 
@@ -34,7 +40,11 @@ class _Finder(MetaPathFinder):
 class _Loader(Loader):
     def create_module(self, spec):
         now = MOVED[spec.name]
-        warnings.warn(f"{spec.name} is {now} now", DeprecationWarning, stacklevel=2)
+        warnings.warn(
+            f"{spec.name} is {now} now; the old name goes with hrpsim {GO_WITH}",
+            DeprecationWarning,
+            stacklevel=2,
+        )
         module = import_module(now)
         self._own = module.__spec__
         return module

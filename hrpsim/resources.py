@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where the files that hrpsim ships are (urdf/, config/, launch/), whatever way it was installed.
 
 They lie beside the code that asks for them: at the root of the checkout that it runs from, or in

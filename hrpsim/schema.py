@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Kinds of values in files, on voluptuous: what is wrong is said with what is allowed.
 
 A kind is a function that returns the value, or raises voluptuous.Invalid with the path to what is

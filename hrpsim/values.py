@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What numbers may be: the checks that files, Python and ROS share.
 
 Each returns the checked value and raises WorldError (vectors: StateError), which names what was

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """YAML as data and as places: plain values only, limited before anything is expanded.
 
 Values are mappings, lists, text, numbers, true, false and null; a date is text. Besides YAML 1.1,

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Builds a ROS interface package with the rosidl generators of the environment, without cmake.
 
 The `setup.py` of a package beside this file calls `build(name, uses=...)`. The generators' Python
@@ -11,18 +14,33 @@ at the same places as an interface package of a ROS 2 distribution:
 Both the fastrtps and the introspection type support are built: rmw_fastrtps_cpp asks for both.
 """
 
+import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
 from setuptools import Distribution, setup
 from setuptools.command.build_ext import build_ext
 
-PREFIX = Path(sys.prefix)
+
+def ros_prefix() -> Path:
+    """Return where the generators, headers and libraries of ROS are installed.
+
+    That is not sys.prefix while pip builds in an environment of its own.
+    """
+    generator = importlib.util.find_spec("rosidl_generator_c")
+    if generator is None:
+        sys.exit("no rosidl_generator_c: build with isolation, or install ros-jazzy-rclpy first")
+    return Path(generator.origin).parents[4]  # PREFIX/lib/python*/site-packages/package/file
+
+
+PREFIX = ros_prefix()
 TYPE_SUPPORTS = ["rosidl_typesupport_fastrtps_c", "rosidl_typesupport_introspection_c"]
 KINDS = ("msg", "srv", "action")
 
@@ -91,15 +109,38 @@ class Interfaces:
             ),
         ]
 
+    def _folder(self, out: Path, generator: str) -> Path:
+        """Return where a generator writes, made with a folder for each kind of definition."""
+        path = out / generator / self.package
+        for kind in self.kinds:
+            (path / kind).mkdir(parents=True, exist_ok=True)
+        return path
+
+    def _write_idl(self, folder: Path) -> list[str]:
+        """Write the definitions as IDL; return what the generators call them, "folder:path"."""
+        from rosidl_adapter.action import convert_action_to_idl
+        from rosidl_adapter.msg import convert_msg_to_idl
+        from rosidl_adapter.srv import convert_srv_to_idl
+
+        convert = {
+            "msg": convert_msg_to_idl,
+            "srv": convert_srv_to_idl,
+            "action": convert_action_to_idl,
+        }
+        interfaces = []
+        for definition in self.definitions:
+            relative = definition.relative_to(self.here)
+            kind = definition.suffix[1:]
+            convert[kind](self.here, self.package, relative, folder / kind)
+            interfaces.append(f"{folder}:{relative.with_suffix('.idl')}")
+        return interfaces
+
     def generate(self, out: Path) -> list[Path]:
         """Write all sources below `out`, a folder for each generator: two use the same file names.
 
         Return what is installed beside the definitions themselves.
         """
         os.environ.setdefault("AMENT_PREFIX_PATH", str(PREFIX))
-        from rosidl_adapter.action import convert_action_to_idl
-        from rosidl_adapter.msg import convert_msg_to_idl
-        from rosidl_adapter.srv import convert_srv_to_idl
         from rosidl_generator_c.cli import GenerateC
         from rosidl_generator_py.cli import GeneratePython
         from rosidl_generator_type_description.cli import HashTypeDescription
@@ -107,47 +148,38 @@ class Interfaces:
         from rosidl_typesupport_fastrtps_c.cli import GenerateFastRTPSCTypesupport
         from rosidl_typesupport_introspection_c.cli import GenerateIntrospectionCTypesupport
 
-        convert = {
-            "msg": convert_msg_to_idl,
-            "srv": convert_srv_to_idl,
-            "action": convert_action_to_idl,
-        }
-
-        def folder(generator: str) -> Path:
-            path = out / generator / self.package
-            for kind in self.kinds:
-                (path / kind).mkdir(parents=True, exist_ok=True)
-            return path
-
-        interfaces = []
-        for definition in self.definitions:
-            relative = definition.relative_to(self.here)
-            kind = definition.suffix[1:]
-            convert[kind](self.here, self.package, relative, folder("idl") / kind)
-            interfaces.append(f"{folder('idl')}:{relative.with_suffix('.idl')}")
+        folder = partial(self._folder, out)
+        interfaces = self._write_idl(folder("idl"))
         known = [str(PREFIX / "share")]
 
         descriptions = HashTypeDescription("hash").generate_type_hashes(
             self.package, list(interfaces), known, folder("description")
         )
-        described = {"type_description_files": [str(path) for path in descriptions]}
         jobs = {
-            "c": (GenerateC("c"), described),
-            "fastrtps_c": (GenerateFastRTPSCTypesupport("fastrtps_c"), {}),
-            "introspection_c": (GenerateIntrospectionCTypesupport("introspection_c"), {}),
-            "typesupport_c": (
-                GenerateCTypesupport("c", typesupport_implementations=TYPE_SUPPORTS),
-                {},
-            ),
-            "py": (
-                GeneratePython("py", typesupport_implementations=["rosidl_typesupport_c"]),
-                {},
-            ),
+            "fastrtps_c": GenerateFastRTPSCTypesupport("fastrtps_c"),
+            "introspection_c": GenerateIntrospectionCTypesupport("introspection_c"),
+            "typesupport_c": GenerateCTypesupport("c", typesupport_implementations=TYPE_SUPPORTS),
+            "py": GeneratePython("py", typesupport_implementations=["rosidl_typesupport_c"]),
         }
         with ProcessPoolExecutor(os.cpu_count(), get_context("fork")) as pool:
             running = [
-                pool.submit(job.generate, self.package, interfaces, known, folder(name), **options)
-                for name, (job, options) in jobs.items()
+                pool.submit(job.generate, self.package, interfaces, known, folder(name))
+                for name, job in jobs.items()
+            ]
+            # A kind at a time: the generator finds descriptions by name alone, and a message and
+            # a service may have the same.
+            running += [
+                pool.submit(
+                    GenerateC("c").generate,
+                    self.package,
+                    [path for path in interfaces if f":{kind}/" in path],
+                    known,
+                    folder("c"),
+                    type_description_files=[
+                        str(path) for path in descriptions if Path(path).parent.name == kind
+                    ],
+                )
+                for kind in self.kinds
             ]
             for generator in running:
                 generator.result()
@@ -164,6 +196,7 @@ class BuildInterfaces(build_ext):
         """Build everything in the folders that setuptools made."""
         package = self.interfaces.package
         out = Path(self.build_temp).resolve() / "generated"
+        shutil.rmtree(out, ignore_errors=True)  # what an earlier build has left
         installed = [*self.interfaces.definitions, *self.interfaces.generate(out)]
         package_dir = Path(self.build_lib).resolve() / package
         library_dir = Path(self.build_temp).resolve() / "lib"

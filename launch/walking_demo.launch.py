@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A humanoid walks, stabilised by the forces of its feet; on request with RViz and a recording.
 
 ros2 launch hrpsim walking_demo.launch.py --show-args
@@ -7,120 +10,63 @@ ros2 launch hrpsim walking_demo.launch.py stabilizer:=false bush_set:=jaxon patt
 The end of the walk ends everything; Ctrl-C does, too.
 """
 
-from ament_index_python.packages import PackageNotFoundError, get_package_prefix
-from launch.actions import DeclareLaunchArgument, ExecuteProcess, Shutdown
-from launch.conditions import IfCondition
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
-from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
-from launch_ros.substitutions import FindPackageShare
+import sys
+from pathlib import Path
+
+from launch.substitutions import LaunchConfiguration
 
 from launch import LaunchDescription
 
-PACKAGE = "hrpsim"
-BOOLEAN = ["true", "false"]
-SIMULATED_TIME = {"use_sim_time": True}
+sys.path.append(str(Path(__file__).parent))
+from hrpsim_launch import (
+    SIMULATED_TIME,
+    argument,
+    config,
+    humanoid_arguments,
+    humanoid_simulation,
+    look_up,
+    parameter,
+    program,
+    recorder,
+    rviz,
+)
 
 ARGUMENTS = [
-    DeclareLaunchArgument(
-        "world_file",
-        default_value=PathJoinSubstitution(
-            [FindPackageShare(PACKAGE), "config", "walking_demo.yaml"]
-        ),
-        description="World to walk in (YAML)",
-    ),
-    DeclareLaunchArgument(
-        "bush",
-        default_value="true",
-        choices=BOOLEAN,
-        description="Rubber bushes between the ankles and the soles",
-    ),
-    DeclareLaunchArgument(
+    argument("world_file", config("walking_demo.yaml"), "World to walk in (YAML)"),
+    argument(
         "bush_set",
-        default_value="openhrp",
+        "openhrp",
+        "Published constants of the bushes",
         choices=["openhrp", "jaxon", "hrp2_soft", "hrp2_stiff"],
-        description="Published constants of the bushes",
     ),
-    DeclareLaunchArgument(
+    argument(
         "stabilizer",
-        default_value="true",
-        choices=BOOLEAN,
-        description="Feedback from foot forces and IMU; without it the pattern is only played",
+        "true",
+        "Feedback from foot forces and IMU; without it the pattern is only played",
     ),
-    DeclareLaunchArgument(
+    argument(
         "pattern",
-        default_value="E5",
-        description="E5, stepping, forward, backward, sideways, turn, or the basename of a set of "
+        "E5",
+        "E5, stepping, forward, backward, sideways, turn, stairs, or the basename of a set of "
         "hrpsys sequence files",
     ),
-    DeclareLaunchArgument(
-        "real_time_factor",
-        default_value="1.0",
-        description="Simulated seconds for each second of wall time; 0 runs as fast as possible",
-    ),
-    DeclareLaunchArgument(
-        "publish_rate",
-        default_value="200.0",
-        description="Joint states, wrenches, IMU, odometry and clock [Hz, simulated time]",
-    ),
-    DeclareLaunchArgument(
-        "start_paused",
-        default_value="false",
-        choices=BOOLEAN,
-        description="Wait for the service hrpsim/resume",
-    ),
-    DeclareLaunchArgument(
-        "lockstep",
-        default_value="true",
-        choices=BOOLEAN,
-        description="Let simulated time wait for the controller at each control tick",
-    ),
-    DeclareLaunchArgument(
-        "namespace", default_value="", description="Namespace of all nodes and topics but /clock"
-    ),
-    DeclareLaunchArgument(
-        "rviz", default_value="false", choices=BOOLEAN, description="Show the robot in RViz"
-    ),
-    DeclareLaunchArgument(
-        "record",
-        default_value="false",
-        choices=BOOLEAN,
-        description="Record all topics: with ros2 bag where installed, else with wrench_recorder",
-    ),
-    DeclareLaunchArgument(
-        "bag", default_value="walking_bag", description="Folder of the recording, to be made"
-    ),
+    argument("start_paused", "false", "Wait for the service hrpsim/resume"),
+    argument("lockstep", "true", "Let simulated time wait for the controller at each control tick"),
+    *humanoid_arguments(rate="200.0", bag="walking_bag"),
 ]
 
 
 def generate_launch_description():
-    simulation = Node(
-        package=PACKAGE,
-        executable="hrpsim_node",
-        name="hrpsim",
-        namespace=LaunchConfiguration("namespace"),
-        output="screen",
-        parameters=[
-            {
-                "world_file": LaunchConfiguration("world_file"),
-                "xacro_arguments": [
-                    ["bush:=", LaunchConfiguration("bush")],
-                    ["bush_set:=", LaunchConfiguration("bush_set")],
-                ],
-                "real_time_factor": parameter("real_time_factor", float),
-                "publish_rate": parameter("publish_rate", float),
-                "start_paused": parameter("start_paused", bool),
-                "lockstep": parameter("lockstep", bool),
-            }
-        ],
-        on_exit=Shutdown(reason="the simulation has ended"),
+    simulation = humanoid_simulation(
+        xacro_arguments=[["bush_set:=", LaunchConfiguration("bush_set")]],
+        start_paused=parameter("start_paused", bool),
+        lockstep=parameter("lockstep", bool),
     )
-    controller = Node(
-        package=PACKAGE,
-        executable="hrpsim_controller",
+    controller = program(
+        "hrpsim_controller",
+        end="the walk has ended",
         name="hrpsim_controller",
         namespace=LaunchConfiguration("namespace"),
-        output="screen",
         parameters=[
             {
                 "controller": "hrpsim.control.walk:Walk",
@@ -132,40 +78,7 @@ def generate_launch_description():
             },
             SIMULATED_TIME,
         ],
-        on_exit=Shutdown(reason="the walk has ended"),
     )
-    rviz = Node(
-        package="rviz2",
-        executable="rviz2",
-        namespace=LaunchConfiguration("namespace"),
-        arguments=[
-            "-d",
-            PathJoinSubstitution([FindPackageShare(PACKAGE), "config", "hrpsim.rviz"]),
-        ],
-        remappings=[("/tf", "tf"), ("/tf_static", "tf_static")],
-        parameters=[SIMULATED_TIME],
-        condition=IfCondition(LaunchConfiguration("rviz")),
-    )
-    return LaunchDescription([*ARGUMENTS, recorder(), simulation, controller, rviz])
-
-
-def parameter(argument, value_type):
-    return ParameterValue(LaunchConfiguration(argument), value_type=value_type)
-
-
-def recorder():
-    wanted = IfCondition(LaunchConfiguration("record"))
-    try:
-        get_package_prefix("ros2bag")
-    except PackageNotFoundError:
-        return Node(
-            package=PACKAGE,
-            executable="wrench_recorder",
-            output="screen",
-            arguments=["--output", LaunchConfiguration("bag")],
-            condition=wanted,
-        )
-    command = ["ros2", "bag", "record", "--all", "--storage", "mcap", "--output"]
-    return ExecuteProcess(
-        cmd=[*command, LaunchConfiguration("bag")], output="screen", condition=wanted
+    return LaunchDescription(
+        [*ARGUMENTS, look_up(rviz="rviz2"), recorder(), simulation, controller, rviz()]
     )

@@ -1,10 +1,20 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Settings that every test runs under."""
 
 import os
 
-from hypothesis import settings
+import pytest
 
 from hrpsim.ros.base.domain import PrivateDomain
+
+# Test oracles and tools: where one is not installed, what needs it is skipped by its name.
+OPTIONAL = {
+    *("backports", "collada", "fcl", "hypothesis", "matplotlib", "mujoco", "pinocchio", "rosbags"),
+    *("simulation_interfaces", "tf2_msgs", "trimesh", "viser"),
+    *("cma", "distributed", "gymnasium", "xarray", "zarr"),
+}
 
 # Each worker of each test run talks ROS to itself only: on this machine, and in a domain that is
 # held while it runs, so that neither another run nor a demonstration of a test's own gets it.
@@ -13,5 +23,55 @@ os.environ.update(_domain.environment())
 
 # Tests decide the same each day; new examples are for `make fuzz`, or asked for with
 # `--hypothesis-profile default`.
-settings.register_profile("hrpsim", derandomize=True, deadline=None)
-settings.load_profile("hrpsim")
+try:
+    from hypothesis import settings
+except ModuleNotFoundError:
+    pass
+else:
+    settings.register_profile("hrpsim", derandomize=True, deadline=None)
+    settings.load_profile("hrpsim")
+
+
+def pytest_addoption(parser, pluginmanager):
+    """Know the option of pytest-timeout where that is not installed."""
+    if not any(map(pluginmanager.hasplugin, ("timeout", "pytest_timeout"))):
+        parser.addini("timeout", "seconds a test may take (pytest-timeout)")
+
+
+def pytest_configure(config):
+    """Know the markers of plugins that may not be installed."""
+    config.addinivalue_line("markers", "timeout(seconds): of pytest-timeout")
+    config.addinivalue_line("markers", "xdist_group(name): of pytest-xdist")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector):
+    """Skip a file that imports what may be missing and is."""
+    report = (yield).get_result()
+    call = getattr(report, "call", None)
+    lacking = _lacking(call.excinfo.value) if call and call.excinfo else None
+    if report.failed and lacking:
+        report.outcome = "skipped"
+        report.longrepr = (str(collector.path), 1, f"Skipped: {lacking} is not installed")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Skip a test that imports what may be missing and is."""
+    report = (yield).get_result()
+    lacking = _lacking(call.excinfo.value) if call.excinfo else None
+    if report.failed and lacking:
+        path, line, _ = item.location
+        report.outcome = "skipped"
+        report.longrepr = (path, line, f"Skipped: {lacking} is not installed")
+
+
+def _lacking(error):
+    """Return the name of the optional package without which an error would not have been."""
+    while error is not None:
+        name = getattr(error, "name", None)
+        if isinstance(error, ModuleNotFoundError) and name:
+            package = name.partition(".")[0]
+            return package if package in OPTIONAL else None
+        error = error.__cause__ or error.__context__
+    return None

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The benchmarks' harness on made-up times, and one case as a user runs it; never its times."""
 
 from __future__ import annotations

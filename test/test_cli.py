@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The hrpsim command: its reports, its exit statuses, and what it says of mistakes."""
 
 from __future__ import annotations
@@ -22,16 +25,16 @@ def test_run_reports_the_weight_on_the_feet(capsys):
     assert report["steps"] == 100 and report["simulated_time"] == pytest.approx(0.1)
 
 
-def test_check_urdf_lists_joints_and_sensors(capsys):
+def test_check_model_lists_joints_and_sensors(capsys):
     urdf = str(share_path("urdf/hrp2_like.urdf.xacro"))
-    assert main(["check-urdf", urdf, "--xacro", "bush:=true", "--json"]) == 0
+    assert main(["check-model", urdf, "--xacro", "bush:=true", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["mass"] == 58 and len(report["joints"]) == 36 and "lfsensor" in report["sensors"]
-    assert main(["check-urdf", urdf]) == 0
+    assert main(["check-model", urdf]) == 0
     assert "mass: 58" in capsys.readouterr().out
 
 
-def test_check_urdf_says_what_became_of_meshes(tmp_path, capsys):
+def test_check_model_says_what_became_of_meshes(tmp_path, capsys):
     vertices, triangles = angle_bracket()
     write_obj(tmp_path / "whole.obj", vertices, triangles)
     write_obj(tmp_path / "open.obj", vertices, triangles[1:])
@@ -44,16 +47,16 @@ def test_check_urdf_says_what_became_of_meshes(tmp_path, capsys):
         '<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" '
         f'izz="1" ixy="0" ixz="0" iyz="0"/></inertial>{meshes}</link></robot>'
     )
-    assert main(["check-urdf", str(urdf), "--meshes", "exact", "--json"]) == 0
+    assert main(["check-model", str(urdf), "--meshes", "exact", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert [mesh["use"] for mesh in report["collision_meshes"]] == ["exact", "hull"]
     (warning,) = report["warnings"]
     assert str(tmp_path / "open.obj") in warning and "it is open: 3 of its" in warning
-    assert main(["check-urdf", str(urdf), "--meshes", "exact"]) == 0
+    assert main(["check-model", str(urdf), "--meshes", "exact"]) == 0
     printed = capsys.readouterr()
     assert "a: whole.obj: exact, 12 vertices, 20 triangles; open.obj: hull of" in printed.out
     assert printed.err.startswith("hrpsim: warning: ") and "open.obj" in printed.err
-    assert main(["check-urdf", str(urdf), "--meshes", "none"]) == 0
+    assert main(["check-model", str(urdf), "--meshes", "none"]) == 0
     assert "does not collide" in capsys.readouterr().out
 
 
@@ -61,7 +64,7 @@ def test_check_urdf_says_what_became_of_meshes(tmp_path, capsys):
     "arguments, named",
     [
         (["run", "nowhere.yaml"], "nowhere.yaml"),
-        (["check-urdf", "nowhere.urdf"], "nowhere.urdf"),
+        (["check-model", "nowhere.urdf"], "nowhere.urdf"),
         (["run", "nowhere.yaml", "--xacro", "bush"], "NAME:=VALUE"),
     ],
 )
@@ -91,8 +94,8 @@ def test_importing_hrpsim_is_quick():
         (["run", "w.yaml", "--duration", "-1"], "--duration"),
         (["run", "w.yaml", "--time-step", "0"], "--time-step"),
         (["run", "w.yaml", "--port", "70000"], "--port"),
-        (["check-urdf", "r.urdf", "--samples", "1e9"], "--samples"),
-        (["check-urdf", "r.urdf", "--seed", "-1"], "--seed"),
+        (["check-model", "r.urdf", "--samples", "1e9"], "--samples"),
+        (["check-model", "r.urdf", "--seed", "-1"], "--seed"),
         (["inverse-dynamics", "r.urdf", "m.csv", "--period", "inf"], "--period"),
         (["inverse-dynamics", "r.urdf", "m.csv", "--smoothing", "-1"], "--smoothing"),
         (["walk", "--period", "soon"], "--period"),
@@ -117,8 +120,8 @@ def test_odd_option_values_are_refused_by_name(arguments, named, capsys):
         ("w.yaml", b"bodies: \xff", ["run"]),
         ("w.yaml", b"[" * 3000, ["run"]),
         ("w.yaml", b"world: {time_step: !!float abc}", ["run"]),
-        ("r.urdf", b'<?xml version="1.0" encoding="undefined"?><robot/>', ["check-urdf"]),
-        ("r.urdf", b"<robot name='r'><link name='a'/>", ["check-urdf"]),
+        ("r.urdf", b'<?xml version="1.0" encoding="undefined"?><robot/>', ["check-model"]),
+        ("r.urdf", b"<robot name='r'><link name='a'/>", ["check-model"]),
         ("p.yaml", b"gain\xff: 1", ["walk", "--parameters"]),
         ("p.yaml", b"NOPE: 1", ["walk", "--parameters"]),
     ],

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which compilers kernels get, and that both make the same kernels."""
 
 import logging

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """`hrpsim crane`: played by a script, and what it refuses."""
 
 import json

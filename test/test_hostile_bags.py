@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Bags that somebody made to run code, delete files, or take all time and memory: none does."""
 
 import sqlite3
@@ -142,7 +145,7 @@ def test_counts_beyond_the_bytes_are_refused_at_once():
     """Law: no count or length that a message names is believed before its bytes are there."""
     types = read_types("string[] s\nfloat64[] f\nPart[] p\n" + f"{LINE}\nMSG: p/Part\n", "p/msg/T")
     head = b"\0\1\0\0"
-    begin = time.process_time()
+    begin = time.thread_time()
     for body in (
         b"\xff\xff\xff\x7f",
         struct.pack("<II", 0, 2**31),
@@ -154,7 +157,7 @@ def test_counts_beyond_the_bytes_are_refused_at_once():
     many = struct.pack("<III", 0, 0, limits.BAG_VALUES + 1) + bytes(limits.BAG_VALUES + 1)
     with pytest.raises(ValueError, match="BAG_VALUES"):
         decode(types, "p/msg/T", head + many)
-    assert time.process_time() - begin < 2.0
+    assert time.thread_time() - begin < 2.0
 
 
 # -- files --------------------------------------------------------------------------------------
@@ -278,10 +281,10 @@ def test_metadata_cannot_fill_the_memory(tmp_path):
     """Law: metadata.yaml is read within the limits of YAML; beyond them it counts as damaged."""
     bag = write_bag(tmp_path / "bag")
     (bag / "metadata.yaml").write_text(BOMB + "rosbag2_bagfile_information: *a12\n")
-    begin = time.process_time()
+    begin = time.thread_time()
     assert message_counts(bag) == {"/text": 5}
     assert lost_messages(bag) == {}
-    assert time.process_time() - begin < 5.0
+    assert time.thread_time() - begin < 5.0
 
 
 def test_messages_in_no_order_are_sorted(tmp_path):

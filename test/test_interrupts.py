@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """SIGINT and SIGTERM end a command at once, whatever it is at, and leave nothing behind."""
 
 import os
@@ -26,23 +29,54 @@ with ends_while_computing(lambda: print("cleaned", flush=True)):
 """
 
 
-STEPPING = """
+COMPUTING = """
 import hashlib, signal
 from hrpsim.interrupts import ends_while_computing
 
-inside = {"__name__": "hrpsim.world.world", "hashlib": hashlib}
-exec("def advance():\\n    hashlib.pbkdf2_hmac('sha256', b'', b'', 10**8)", inside)
 signal.signal(signal.SIGTERM, lambda *_: None)  # as if the call never came back to Python
 with ends_while_computing(lambda: print("cleaned", flush=True)):
     print("busy", flush=True)
-    inside["advance"]()
+    hashlib.pbkdf2_hmac('sha256', b'', b'', 10**8)
+"""
+WAITING = """
+import signal, time
+from hrpsim.interrupts import ends_while_computing
+
+signal.signal(signal.SIGTERM, lambda *_: print("served", flush=True))
+with ends_while_computing(lambda: print("cleaned", flush=True)):
+    print("busy", flush=True)
+    time.sleep(2.0)
+    print("awake", flush=True)
+"""
+HANDING_OVER = """
+import signal
+import llvmlite.binding as llvm
+from hrpsim.interrupts import signals_raise
+
+library, number = llvm.ffi.lib, NUMBER
+
+class Library:
+    def __getattr__(self, name):
+        return getattr(library, name)
+
+    def LLVMPY_LinkModules(self, *modules):
+        failed = library.LLVMPY_LinkModules(*modules)
+        signal.raise_signal(number)
+        return failed
+
+llvm.ffi.lib = Library()
+one = llvm.parse_assembly("define void @one() { ret void }")
+two = llvm.parse_assembly("define void @two() { ret void }")
+print("linking", end=" ")
+with signals_raise():
+    one.link_in(two)
 """
 MANY_STEPS = """
 import signal
 import hrpsim
 from hrpsim.interrupts import ends_while_computing
 
-world = hrpsim.World()
+world = hrpsim.World(gravity=(0.0, 0.0, 0.0))  # at rest, so that no kernel is asked for
 world.add_body(hrpsim.Sphere(1.0), 1.0)
 world.step()
 with ends_while_computing(lambda: print("cleaned", flush=True)):
@@ -79,11 +113,27 @@ def test_a_compiler_that_does_not_come_back_is_no_obstacle(number):
     assert took < SOON
 
 
-def test_a_step_that_does_not_come_back_is_no_obstacle():
-    """Law: a single step is cut off with its process after 0.2 s of the processor's time."""
-    status, said, took = ended([sys.executable, "-c", STEPPING], signal.SIGTERM, "busy")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_module_of_llvm_is_not_freed_twice(number):
+    """Law: a signal between a module's handing over and the note of it ends the process cleanly."""
+    command = [sys.executable, "-c", HANDING_OVER.replace("NUMBER", str(int(number)))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 128 + number, done.stderr
+    assert done.stdout == "linking "
+
+
+def test_a_call_that_does_not_come_back_is_no_obstacle():
+    """Law: a single call is cut off with its process after 0.15 s of the processor's time."""
+    status, said, took = ended([sys.executable, "-c", COMPUTING], signal.SIGTERM, "busy")
     assert status == 128 + signal.SIGTERM and "cleaned" in said
     assert took < SOON
+
+
+def test_a_call_that_waits_is_left_alone():
+    """Law: what uses no processor may go on where the program's own handler lets it."""
+    status, said, _ = ended([sys.executable, "-c", WAITING], signal.SIGTERM, "busy")
+    assert status == 0 and "cleaned" not in said
+    assert said.index("served") < said.index("awake")
 
 
 def test_many_steps_are_no_single_one():

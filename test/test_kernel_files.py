@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The cache of compiled kernels: damaged, half written or not writable, it costs time only."""
 
 import os
@@ -16,9 +19,9 @@ from hrpsim.jit.kernel_files import KernelFiles, read_whole, remove_abandoned, w
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = """
 import numpy as np
-from hrpsim.jit.compiled import is_compiled, kernel
+from hrpsim.jit.compiled import is_cached
 import twice
-there = is_compiled()
+there = is_cached(twice.twice)
 print(there, twice.twice(np.float64(21.0)), len(twice.twice.stats.cache_hits))
 """
 KERNEL = """
@@ -177,3 +180,32 @@ def test_without_numba_s_classes_its_documented_cache_serves(tmp_path, monkeypat
     kernel_cache._cache_class.cache_clear()
     assert dispatcher(2.0) == 6.0
     assert list(tmp_path.rglob("*.nbi"))
+
+
+def test_a_controller_has_a_cache_of_its_own():
+    """Law: an edit of a controller gives its kernels another folder, and those of the step none."""
+    from hrpsim.control.balance.stabilizing import stabilize
+    from hrpsim.jit import compiled
+    from hrpsim.step.step import advance
+
+    folder = compiled.cache_of(stabilize.py_func)
+    assert folder.parent == compiled.cache_of(advance.py_func) == compiled.cache_directory
+    sources = sorted((ROOT / "hrpsim/control").rglob("*.py"))
+    assert folder.name == compiled._hash_of(compiled.cache_directory.name, sources)
+    assert folder.name != compiled._hash_of(compiled.cache_directory.name, sources[1:])
+    assert folder.name != compiled._hash_of("another step", sources)
+
+
+def test_a_process_without_a_controller_reads_none_of_their_kernels():
+    """Law: a world's first step neither imports nor hashes controllers."""
+    program = """
+import sys
+import hrpsim
+from hrpsim.jit import compiled
+from hrpsim.world.world import World
+World().step()
+print(compiled._control_directory.cache_info().currsize)
+print([name for name in sys.modules if name.startswith("hrpsim.control.balance")])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.split("\n")[:2] == ["0", "[]"], done.stdout + done.stderr

@@ -1,14 +1,15 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The package's own files agree with each other and name nothing of any one machine."""
 
 import configparser
 import re
-import subprocess
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parent.parent
+import yaml
+from committed import ROOT, committed_files
 
 
 def text(path: str) -> str:
@@ -46,9 +47,8 @@ def test_every_dependency_is_locked():
 def test_every_locked_package_is_listed_with_its_licence():
     pattern = r"^([\w.-]+)==([\w.+!-]+)"
     locked = set(re.findall(pattern, text("requirements/lock.txt"), re.MULTILINE))
-    rows = re.findall(
-        r"^\| ([\w.-]+) \| ([\w.+!-]+) \| (.+) \|$", text("docs/licences.md"), re.MULTILINE
-    )
+    page = text("docs/reference/licences.md")
+    rows = re.findall(r"^\| ([\w.-]+) \| ([\w.+!-]+) \| (.+) \|$", page, re.MULTILINE)
     listed = {(name, version) for name, version, _ in rows} - {("package", "version")}
     assert listed - {("---", "---")} == locked, "run tools/licences.py"
 
@@ -76,17 +76,33 @@ def test_committed_files_name_no_machine(what):
     assert found == []
 
 
-def committed_files() -> list[Path]:
-    """Return the files that git tracks; where there is no git, those that are not products."""
-    git = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
-    if git.returncode == 0:
-        return [ROOT / name for name in git.stdout.decode().split("\0") if (ROOT / name).is_file()]
-    products = {".venv", "build", "install", "log", "output", "dist"}
-    return [
-        path
-        for path in ROOT.rglob("*")
-        if path.is_file()
-        and not products & set(path.relative_to(ROOT).parts)
-        and "__pycache__" not in path.parts
-        and not any(part.startswith(".") and part != ".ci" for part in path.relative_to(ROOT).parts)
-    ]
+def test_every_path_that_contributing_names_exists():
+    pattern = r"`((?:hrpsim|test|docs|tools|requirements)/[\w./]*)`"
+    named = set(re.findall(pattern, text("CONTRIBUTING.md")))
+    assert len(named) > 50
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+
+
+def test_the_citation_is_that_of_the_package():
+    citation, metadata = yaml.safe_load(text("CITATION.cff")), setup_cfg()["metadata"]
+    assert citation["cff-version"] == "1.2.0" and citation["title"] == metadata["name"]
+    assert citation["version"] == metadata["version"]
+    assert citation["license"] == metadata["license"]
+    assert citation["authors"] == [{"name": metadata["author"]}]
+
+
+def test_the_changelog_has_the_version():
+    version = setup_cfg()["metadata"]["version"]
+    assert re.search(rf"^## {re.escape(version)}\b", text("CHANGELOG.md"), re.MULTILINE)
+
+
+def test_hooks_before_a_commit_are_those_of_make_lint():
+    hooks = yaml.safe_load(text(".pre-commit-config.yaml"))["repos"][0]["hooks"]
+    entries = " ".join(hook["entry"] for hook in hooks)
+    lint = text("Makefile").split("\nlint:")[1].split("\n\n")[0]
+    for tool in re.findall(r"\$\(RUN\) -m (\w+)", lint):
+        assert f"python -m {tool}" in entries, tool
+
+
+def test_the_readme_is_short():
+    assert len(text("README.md").splitlines()) < 80

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Kernels read the fields of a tuple of arrays through a reference, and write to the arrays."""
 
 from typing import NamedTuple

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """hrpsim finds the files it ships, from a checkout and from every kind of installation."""
 
 import importlib.util

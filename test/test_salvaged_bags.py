@@ -1,6 +1,12 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Bags that were not ended or lost some bytes: what is whole is read, what is missing is said."""
 
+import os
 import shutil
+import sqlite3
+import struct
 
 import numpy as np
 import pytest
@@ -16,6 +22,8 @@ from hrpsim.cli import main
 
 TYPES = get_typestore(Stores.ROS2_JAZZY)
 POINT = "geometry_msgs/msg/PointStamped"
+MAGIC, CHUNK = b"\x89MCAP0\r\n", 0x06
+HEAD = struct.Struct("<BQ")  # of a record: kind, length
 FIRST = 10**18  # time of reception of the first message [ns]
 
 
@@ -84,6 +92,118 @@ def test_a_cut_in_the_file_costs_what_lies_behind_it(tmp_path, capsys):
         assert "can be read" in capsys.readouterr().err
         counts.append(len(found))
     assert counts == sorted(counts) and counts[0] >= 50 and counts[-1] == 300
+
+
+def borders(content):
+    """Return where the records of an MCAP file end, those in its chunks too, and its chunks."""
+    ends, chunks, place = [0, len(MAGIC)], [], len(MAGIC)
+    while content[place : place + 8] != MAGIC:
+        kind, length = HEAD.unpack_from(content, place)
+        place += HEAD.size
+        if kind == CHUNK:
+            chunks.append(place - HEAD.size)
+            inner = place + 8 + 8 + 8 + 4 + 4 + 8  # of a chunk that is not packed
+            while inner < place + length:
+                inner += HEAD.size + HEAD.unpack_from(content, inner)[1]
+                ends.append(inner)
+        place += length
+        ends.append(place)
+    return sorted({*ends, place + len(MAGIC)}), chunks
+
+
+def messages_before(content, end):
+    """Return how many messages of each channel are whole in the first `end` bytes."""
+    return {
+        topic: sum(0 <= at + len(point(0)) <= end for at in places(content, number))
+        for number, topic in ((1, "/zmp"), (2, "/other"))
+    }
+
+
+def places(content, channel):
+    """Return where the data of a channel's points lie, in their order."""
+    found = []
+    for number in range(20):
+        head = struct.pack("<HIQQ", channel, 0, FIRST + number, FIRST + number)
+        at = content.find(head + point(number))
+        assert at >= 0
+        found.append(at + len(head))
+    return found
+
+
+def test_a_bag_that_ends_at_any_border_of_its_records_is_read(tmp_path, capsys):
+    """Law: cut at each border, or a byte beside it, what is whole before the cut is read.
+
+    Nothing, too: a recorder that was killed within a second of its start leaves magic and header.
+    """
+    begun(tmp_path / "whole", "mcap", count=20, kept=5).close()
+    content = (tmp_path / "whole" / "whole.mcap").read_bytes()
+    ends, chunks = borders(content)
+    assert len(chunks) == 4 and len(ends) > 2 * 20 + 4 * 3
+    bag = tmp_path / "bag"
+    bag.mkdir()
+    for number, end in enumerate(sorted({end + by for end in ends for by in (-1, 0, 1)})):
+        if not 0 <= end <= len(content):
+            continue
+        file = bag / "bag.mcap"
+        file.write_bytes(content[:end])
+        os.utime(file, ns=(number, number))
+        bag_reader._said.clear()
+        found = message_counts(bag)
+        said = capsys.readouterr().err
+        wanted = messages_before(content, end)
+        assert {topic: found.get(topic, 0) for topic in wanted} == wanted, end
+        assert f"{sum(wanted.values())} messages can be read" in said and said.count("\n") == 1
+        for topic in found:
+            stamps = [message.header.stamp.sec for message in messages(bag, topic)]
+            assert stamps == list(range(wanted[topic]))
+
+
+@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+def test_a_bag_that_is_only_begun_has_no_messages(tmp_path, storage, capsys):
+    """Law: what a recorder leaves that was killed before its first message is no damaged bag."""
+    writer = Writer(tmp_path / "bag", version=9, storage_plugin=StoragePlugin[storage.upper()])
+    writer.open()
+    shutil.copytree(tmp_path / "bag", tmp_path / "left")
+    writer.close()
+    assert message_counts(tmp_path / "left") == topic_types(tmp_path / "left") == {}
+    said = capsys.readouterr().err
+    assert "0 messages can be read" in said and "no metadata.yaml" in said
+    with pytest.raises(BagError, match=r"it has: nothing \(it was not ended"):
+        list(messages(tmp_path / "left", "/clock"))
+
+
+def make_database(path, statement):
+    """Make a database in which a statement was executed."""
+    connection = sqlite3.connect(path)
+    connection.execute(statement)
+    connection.close()
+
+
+def test_tables_are_made_one_after_the_other(tmp_path):
+    """Law: a recorder that was killed before its table of topics leaves a bag without messages."""
+    file = tmp_path / "bag" / "bag.db3"
+    file.parent.mkdir()
+    file.touch()
+    assert message_counts(file.parent) == {}
+    make_database(file, "CREATE TABLE schema (version INTEGER, ros_distro TEXT)")
+    assert message_counts(file.parent) == {}
+
+
+def test_what_does_not_begin_as_a_bag_is_refused(tmp_path):
+    """Law: other bytes than a bag begins with are told from a bag that is only begun."""
+    (tmp_path / "bag").mkdir()
+    make_database(tmp_path / "people", "CREATE TABLE people (name TEXT)")
+    for name, content in (
+        ("bag.mcap", b"RIFF"),
+        ("bag.mcap", MAGIC + b"\x05"),
+        ("bag.db3", b"SQLite form"),
+        ("bag.db3", (tmp_path / "people").read_bytes()),
+        ("bag.mcap.zstd", b"no zstd"),
+    ):
+        (tmp_path / "bag" / name).write_bytes(content)
+        with pytest.raises(BagError, match="no record is whole"):
+            message_counts(tmp_path / "bag")
+        (tmp_path / "bag" / name).unlink()
 
 
 def test_a_damaged_chunk_costs_itself(tmp_path, capsys):

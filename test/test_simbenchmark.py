@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The suite's scenes and error measures, in hrpsim alone and for a moment; never their times."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """TFMessage is the distribution's type, whoever built it, and travels between processes."""
 
 import subprocess

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Numbers: one set of checks and of bounds for files, Python and ROS."""
 
 from __future__ import annotations

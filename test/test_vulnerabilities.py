@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The check of pinned versions against a database of advisories, without a network."""
 
 import importlib.util

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """`hrpsim walk` in process: its summary, its files, its exit statuses, what it says of mistakes."""
 
 from __future__ import annotations

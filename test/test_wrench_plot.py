@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """`hrpsim wrench-plot`: bags of every kind that ROS 2 makes, and what it says of bad ones."""
 
 from __future__ import annotations
@@ -221,7 +224,7 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, capsys):
     assert "notes.txt" in refused(capsys, tmp_path / "notes.txt")
     (bag / "metadata.yaml").unlink()
     whole = (bag / "bag.mcap").read_bytes()
-    (bag / "bag.mcap").write_bytes(whole[:1000])
+    (bag / "bag.mcap").write_bytes(whole[:100])  # no channel is whole
     assert "bag.mcap" in refused(capsys, bag / "bag.mcap")
     assert "bag.mcap" in refused(capsys, bag)
 

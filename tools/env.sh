@@ -12,7 +12,7 @@ fail() {
 }
 
 version() { "$1" -S -c 'import sys; print(sys.version)' 2>/dev/null; }
-is_supported() { "$1" -S -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; }
+is_supported() { "$1" -S -c 'import sys; sys.exit(sys.version_info[:2] < (3, 10))' 2>/dev/null; }
 makes_venvs() { "$1" -c 'import ensurepip, venv' 2>/dev/null; }
 has_ros() { [ -n "${ROS_DISTRO:-}" ] && "$1" -c 'import rclpy' 2>/dev/null; }
 
@@ -23,20 +23,20 @@ is_ready() { # is_ready PROFILE: was it completed for exactly these files?
 
 choose_python() { # prints the interpreter that .venv is to be made with
     if [ -n "${PYTHON:-}" ]; then
-        is_supported "$PYTHON" || fail "PYTHON=$PYTHON is not a Python from 3.10 to 3.13"
+        is_supported "$PYTHON" || fail "PYTHON=$PYTHON is not a Python from 3.10 on"
         echo "$PYTHON"
         return
     fi
     candidates=
     for name in "$(.venv/bin/python -S -c 'import sys; print(sys._base_executable)' 2>/dev/null)" \
-        python3.13 python3.12 python3.11 python3.10 python3; do
+        python3.13 python3.12 python3.11 python3.10 python3 python3.14; do
         if [ -n "$name" ] && is_supported "$name"; then candidates="$candidates $name"; fi
     done
     # A sourced ROS 2 works with the Python it was built for only; else the newest complete one is best.
     for name in $candidates; do if has_ros "$name"; then echo "$name" && return; fi; done
     for name in $candidates; do if makes_venvs "$name"; then echo "$name" && return; fi; done
     for name in $candidates; do echo "$name" && return; done
-    fail "needs a Python from 3.10 to 3.13, found $(python3 --version 2>/dev/null || echo none);" \
+    fail "needs a Python from 3.10 on, found $(python3 --version 2>/dev/null || echo none);" \
         "on Debian or Ubuntu: sudo apt install python3 python3-venv python3-dev"
 }
 

@@ -1,4 +1,7 @@
-"""Writes docs/licences.md: the licence of every package in requirements/lock.txt.
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Writes docs/reference/licences.md: the licence of every package in requirements/lock.txt.
 
     .venv/bin/python tools/licences.py           # writes the page
     .venv/bin/python tools/licences.py --check   # exit status 1 where it is not up to date
@@ -16,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "requirements" / "lock.txt"
-PAGE = ROOT / "docs" / "licences.md"
+PAGE = ROOT / "docs" / "reference" / "licences.md"
 UNKNOWN = "not stated"
 HEAD = """# Licences of what hrpsim depends on
 

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Makes or completes the checkout's .venv: python tools/setup_env.py demo|test STAMP.
 
 Called by tools/env.sh with the Python that .venv is made with. Standard library only. What is there
@@ -25,7 +28,10 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 UV = VENV / "bin" / "uv"
-EXTRAS = {"demo": ["record", "plot"], "test": ["record", "plot", "viewer", "test"]}
+EXTRAS = {
+    "demo": ["record", "plot"],
+    "test": ["record", "plot", "viewer", "onnx", "sweep", "learning", "test"],
+}
 # Message packages that no registry has; the second takes half a minute and the demo does without.
 INTERFACES = {"demo": ["tf2_msgs"], "test": ["tf2_msgs", "simulation_interfaces"]}
 AGAIN = "the reason stands above; run make again once it is mended"

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Compares the pins of requirements/lock.txt with the known vulnerabilities of their packages.
 
     git clone https://github.com/pypa/advisory-database FOLDER    # whenever there is a network

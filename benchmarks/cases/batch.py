@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Many worlds at once: hrpsim.Batch beside mujoco.rollout, with one thread and two."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The beam of 39 locked boxes of E12, a cantilever for 2 s at 1/60 s."""
 
 from __future__ import annotations

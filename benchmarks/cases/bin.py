@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """200 boxes, and 50 meshes with concave ones among them, fall into a bin and come to rest."""
 
 from __future__ import annotations

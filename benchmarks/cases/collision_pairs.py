@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A pair of shapes: our `collide`, and coal's collision and contact patch beside it."""
 
 from __future__ import annotations
@@ -7,7 +10,8 @@ import numpy as np
 from benchmarks.registry import Case
 from benchmarks.results import CaseResult
 from benchmarks.timing import Effort, Subject
-from hrpsim.collision.manifold import MAX_POINTS, collide
+from hrpsim.collision.manifold import collide
+from hrpsim.collision.records import MANIFOLD
 from hrpsim.jit.compiled import kernel
 from hrpsim.model.shapes.geometry import PLANE, SPHERE, Box, Capsule, Cylinder, Plane, Sphere
 
@@ -16,16 +20,14 @@ OURS, COAL = "hrpsim", "coal, called from Python"
 
 @kernel
 def repeat(
-    calls, kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
-    point_out, normal_out, gap_out, feature_out,
+    calls, kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
     """Collide one pair `calls` times, with a moved by rounding errors; return the contact count."""
     total = 0
     for k in range(calls):
         p_a[0] += 1e-15 if k % 2 else -1e-15
         total += collide(
-            kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
-            point_out, normal_out, gap_out, feature_out,
+            kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
         )  # fmt: skip
     return total
 
@@ -76,17 +78,16 @@ class Pair:
     def __init__(self, a, R_a, height, b, R_b):
         self.shapes, self.rotations = (a, b), (np.ascontiguousarray(R_a), np.ascontiguousarray(R_b))
         p_a = np.array([0.01, 0.02, height])
-        point, normal = np.zeros((MAX_POINTS, 3)), np.zeros((MAX_POINTS, 3))
-        gap, feature = np.zeros(MAX_POINTS), np.zeros(MAX_POINTS, np.int64)
+        manifold = np.zeros(1, MANIFOLD)[0]
         first = (a.kind, np.array(a.size), self.rotations[0], p_a)
         second = (b.kind, np.array(b.size), self.rotations[1], np.zeros(3))
         for _ in range(3):  # until the overlap is DEPTH for curved shapes too
-            found = collide(*first, *second, 0.1, point, normal, gap, feature)
+            found = collide(*first, *second, 0.1, manifold)
             if found:
-                nearest = np.argmin(gap[:found])
-                p_a -= (gap[nearest] + DEPTH) * normal[nearest]
+                nearest = np.argmin(manifold["gap"][:found])
+                p_a -= (manifold["gap"][nearest] + DEPTH) * manifold["normal"][nearest]
         self.place = p_a.copy()
-        self.arguments = (*first, *second, 1e-3, point, normal, gap, feature)
+        self.arguments = (*first, *second, 1e-3, manifold)
         self.points = repeat(1, *self.arguments)
 
     def ours(self) -> Subject:

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Factorise and solve A = J M^-1 J^T of connected bodies, beside sparse and dense libraries."""
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ def compare(nodes, elimination, n):
 
 @kernel
 def write_blocks(A, elimination, matrix_out):
-    for k in range(elimination.tally[0].node_count):
+    for k in range(elimination.counts[0].node_count):
         column = elimination.columns[k]
         own = column.first_row
         for r in range(SIZE):
@@ -119,13 +122,13 @@ class Ours:
         self.nodes["tree_a"], self.nodes["tree_b"] = np.array(ends).T
         self.elimination = new_elimination(len(ends), int(np.max(ends)) + 1, 20 * len(ends))
         if not order(self.nodes, self.elimination, 1):
-            raise SystemExit(f"room for {self.elimination.tally['entry_count'][0]} entries needed")
-        tally = self.elimination.tally[0]
-        self.matrix = np.zeros(tally["block_space"])
-        self.factor = block_ldl.new_factor(tally["block_space"], tally["row_end"], len(ends))
-        self.active = np.ones(tally["row_end"], dtype=np.int64)
+            raise SystemExit(f"room for {self.elimination.counts['entry_count'][0]} entries needed")
+        counts = self.elimination.counts[0]
+        self.matrix = np.zeros(counts["block_space"])
+        self.factor = block_ldl.new_factor(counts["block_space"], counts["row_end"], len(ends))
+        self.active = np.ones(counts["row_end"], dtype=np.int64)
         write_blocks(A.toarray(), self.elimination, self.matrix)
-        self.x = np.zeros(tally["row_end"])
+        self.x = np.zeros(counts["row_end"])
 
     def order(self, n):
         """Order the nodes n times."""

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A step of 10 to 1000 cubes on the floor: heaped up, and scattered."""
 
 from __future__ import annotations
@@ -21,11 +24,8 @@ WARM, LONGEST_WARM_UP = 20, 2.0  # steps; [s]
 _GAP = 0.18
 
 
-def heap(count: int, time_step: float = 5e-3, seconds: float = 3.0):
-    """Return positions (n, 3) and quaternions (n, 4) of cubes dropped at random onto a heap.
-
-    Ours finds them, with long steps; what is left of their motion is not passed on.
-    """
+def let_go(count: int):
+    """Return positions (n, 3) and quaternions (n, 4) of cubes above the floor, turned at random."""
     random = np.random.default_rng(1)
     side = max(round((count / 2) ** (1 / 3)), 2)
     k = np.arange(count)
@@ -33,8 +33,15 @@ def heap(count: int, time_step: float = 5e-3, seconds: float = 3.0):
     grid[:, :2] -= 0.5 * (side - 1)
     positions = _GAP * grid + random.uniform(-0.01, 0.01, (count, 3)) + [0.0, 0.0, 0.1]
     quaternions = random.normal(size=(count, 4))
-    quaternions /= np.linalg.norm(quaternions, axis=1, keepdims=True)
-    world = our_cubes(positions, quaternions, time_step)
+    return positions, quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)
+
+
+def heap(count: int, time_step: float = 5e-3, seconds: float = 3.0):
+    """Return positions (n, 3) and quaternions (n, 4) of cubes dropped at random onto a heap.
+
+    Ours finds them, with long steps; what is left of their motion is not passed on.
+    """
+    world = our_cubes(*let_go(count), time_step)
     world.step(int(seconds / time_step))
     bodies = world.bodies.values()
     return np.array([b.position for b in bodies]), np.array([b.orientation for b in bodies])

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Reading and commanding a standing robot from Python: contacts, efforts, links, commands."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Kinematics, forward and inverse dynamics, mass matrix, beside Pinocchio's C++ and MuJoCo's C."""
 
 from __future__ import annotations

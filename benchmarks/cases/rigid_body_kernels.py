@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Loops of our rigid-body algorithms over many states, arguments and results as users have them."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The ROS node: what its own script measures, in short; the page has the long run."""
 
 from __future__ import annotations

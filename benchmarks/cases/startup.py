@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Import, load, first step, in processes of their own; and all kernels compiled from nothing."""
 
 from __future__ import annotations

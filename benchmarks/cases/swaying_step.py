@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A step of hrp2_like that sways and swings its arms, so that no solver starts at its answer."""
 
 from __future__ import annotations

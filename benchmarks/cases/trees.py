@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Chains and binary trees of 10 to 1000 joints: forward dynamics, and a whole step."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Twenty seconds of walking with the stabiliser; MuJoCo's step of the same posture beside it."""
 
 from __future__ import annotations

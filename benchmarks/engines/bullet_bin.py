@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The bin in Bullet: maximal coordinates, its default solver with 50 iterations."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The scenes in Bullet: standing robot, pile of cubes. Its default solver, 50 iterations."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The bin in dart, each solid a skeleton; its matrix-free contact solver, or Dantzig's."""
 
 from __future__ import annotations

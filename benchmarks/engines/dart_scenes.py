@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The scenes in dart: standing robot, pile of cubes, beam. Default (Dantzig) contact solver."""
 
 from __future__ import annotations
@@ -54,6 +57,19 @@ def _add_floor(dart, world, friction: float) -> None:
     world.addSkeleton(floor)
 
 
+def state_of(robot, joints, model):
+    """Return q and v of a skeleton; `joints` pairs dart's with those of the model."""
+    q, v = np.zeros(model.nq), np.zeros(model.nv)
+    base = robot.getBodyNode(0)
+    pose = base.getWorldTransform()
+    R = np.array(pose.rotation())
+    q[:3], q[3:7] = pose.translation(), Rotation.from_matrix(R).as_quat()
+    v[:3], v[3:6] = R.T @ base.getLinearVelocity(), R.T @ base.getAngularVelocity()
+    for joint, ours in joints:
+        q[ours.q_index], v[ours.v_index] = joint.getPosition(0), joint.getVelocity(0)
+    return q, v
+
+
 class DartStanding:
     """Rigid feet; servos are dart's joint springs, which it integrates implicitly."""
 
@@ -96,15 +112,7 @@ class DartStanding:
 
     def state(self):
         """Return q and v."""
-        q, v = np.zeros(self.model.nq), np.zeros(self.model.nv)
-        base = self.robot.getBodyNode(0)
-        pose = base.getWorldTransform()
-        R = np.array(pose.rotation())
-        q[:3], q[3:7] = pose.translation(), Rotation.from_matrix(R).as_quat()
-        v[:3], v[3:6] = R.T @ base.getLinearVelocity(), R.T @ base.getAngularVelocity()
-        for joint, ours in self._joints:
-            q[ours.q_index], v[ours.v_index] = joint.getPosition(0), joint.getVelocity(0)
-        return q, v
+        return state_of(self.robot, self._joints, self.model)
 
     def touching(self) -> Touching:
         """Return the contacts of the last step; forces are turned so that the floor pushes up."""

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Our standing robot."""
 
 from __future__ import annotations
@@ -18,8 +21,8 @@ class HrpsimStanding:
         self.name, self.model = name, model
         self.world, self.robot = our_standing(model, **options)
         if sweeps is not None:  # World promises to stop early: set where only its kernel looks
-            self.world._settings["sweep_limit"] = sweeps
-            self.world._settings["tolerance"] = -1.0
+            self.world.scene.settings["sweep_limit"] = sweeps
+            self.world.scene.settings["tolerance"] = -1.0
         self.gained = [name for name in model.joint_names if model.gains.get(name, (0.0,))[0] > 0]
         self._at = [model.joint(name).q_index for name in self.gained]
 

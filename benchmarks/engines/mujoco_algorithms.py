@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """MuJoCo's functions that together do what the rigid-body algorithms do, called from Python."""
 
 from __future__ import annotations

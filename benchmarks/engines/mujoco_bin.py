@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The bin in MuJoCo: CG, elliptic cone, contacts as soft as they are by default."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """MuJoCo's standing robot, with any of its solvers."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Pinocchio's algorithms on given states: its own compiled loops, else calls from Python."""
 
 from __future__ import annotations

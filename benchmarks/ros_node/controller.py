@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Answers each state of joint_states with its stamp; prints at the end what was missing."""
 
 from __future__ import annotations

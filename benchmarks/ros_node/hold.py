@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A controller for `hrpsim_controller` that does next to nothing, every millisecond."""
 
 from __future__ import annotations

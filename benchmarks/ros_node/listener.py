@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Hears one topic until a signal; prints how many messages came and what is missing."""
 
 from __future__ import annotations

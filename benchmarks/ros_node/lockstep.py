@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Lockstep at 1 kHz, as fast as it goes, with a controller in another process: round trips."""
 
 from __future__ import annotations

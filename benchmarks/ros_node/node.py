@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """`hrpsim_node`, which prints at its end what its lockstep counted."""
 
 from __future__ import annotations
@@ -15,9 +18,9 @@ from hrpsim.ros.simulation.world_setup import world_from_parameters
 
 def simulate(stop: StopSignal) -> int:
     """Simulate until a signal or the end of `duration`."""
-    simulation = SimulationNode(world_from_parameters)
+    node = SimulationNode(world_from_parameters)
     stop.loop_started()
-    robot, trips = simulation.robots[0], []
+    robot, trips = node.robots[0], []
     if robot.lockstep:
         take = robot.lockstep.take_round_trips
 
@@ -28,11 +31,11 @@ def simulate(stop: StopSignal) -> int:
 
         robot.lockstep.take_round_trips = taken_and_kept
     print("ready", flush=True)
-    simulation.run(stop)
+    node.run(stop)
     if robot.lockstep:
         robot.lockstep.take_round_trips()
         report = {
-            "steps": simulation.clock.steps,
+            "steps": node.simulation.clock.steps,
             "accepted": robot.commands.accepted_count,
             "rejected": robot.rejections.count,
             "held": robot.lockstep.held_count,
@@ -40,7 +43,7 @@ def simulate(stop: StopSignal) -> int:
             "trips": (1e6 * np.array(trips[1:])).round(1).tolist(),  # the first began paused
         }
         print(json.dumps(report), flush=True)
-    simulation.destroy()
+    node.destroy()
     return 0
 
 

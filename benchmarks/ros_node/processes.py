@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The processes of one measurement, and what they cost."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """All topics at 1 kHz, heard by a process each or by the recorder: losses, cost and jitter."""
 
 from __future__ import annotations

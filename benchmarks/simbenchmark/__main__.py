@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The suite as a program: python -m benchmarks simbenchmark [--scene S] [--part P] [--engine E]."""
 
 from __future__ import annotations

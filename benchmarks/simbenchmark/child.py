@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """One engine in a process of its own: python -m benchmarks.simbenchmark.child ENGINE.
 
 Requests and answers are lines of JSON on standard input and output. A request names its task:

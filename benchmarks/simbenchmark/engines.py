@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The engines of the suite by name; a module is imported only in the process that needs it."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The part `errors` of the suite: one engine in one process at a time, each figure kept at once."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Engines in processes of their own: what is asked of them, and for how long."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The published error measures, and processor time, of scenes in any engine."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """docs/simbenchmark.md: the tables between its marks are made from the store."""
 
 from __future__ import annotations

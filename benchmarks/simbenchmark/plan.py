@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the suite measures: scenes, step sizes, counts of robots, and limits of computing time."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What SimBenchmark published for its engines, on an i7-7700HQ, 2018 to 2021.
 
 Source: data/*/sample.csv of leggedrobotics/SimBenchmark. Of the settings of an engine, those of the

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Robots of the suite: ANYmal falling, struck and standing, and a humanoid in Atlas's place.
 
 The suite's own robot files are not used. ANYmal is `anymal_b_simple_description` of the package
@@ -10,13 +13,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.metadata import PackageNotFoundError, files
-from pathlib import Path
 
 import numpy as np
 from lxml import etree
 from scipy.spatial.transform import Rotation
 
+from benchmarks.robots import shipped_robot
 from benchmarks.simbenchmark.scenes import GRAVITY
 from hrpsim import Model, load_model
 from hrpsim.dynamics.functions import center_of_mass, energy, mass_matrix
@@ -75,14 +77,10 @@ class RobotScene:
 
 
 def _shipped(name: str) -> str:
-    try:
-        listed = files("example-robot-data") or []
-    except PackageNotFoundError:
-        listed = []
-    for file in listed:
-        if str(file).endswith(name):
-            return Path(file.locate()).read_text(encoding="utf-8")
-    raise FileNotFoundError(f"{name}: install the package example-robot-data")
+    text = shipped_robot(name)
+    if text is None:
+        raise FileNotFoundError(f"{name}: install the package example-robot-data")
+    return text
 
 
 def _without(urdf: str, *elements: str):

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Scenes of loose bodies and what SimBenchmark takes for their error.
 
 Source of all numbers and formulas: leggedrobotics/SimBenchmark, benchmark/res/yaml and

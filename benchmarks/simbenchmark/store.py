@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What was measured, in docs/simbenchmark.json: what is there needs no second measurement.
 
 `errors` by scene, step size in milliseconds and engine; `times` by the name of a TimeTask.

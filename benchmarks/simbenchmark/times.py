@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The part `times` of the suite: engines in turn, A B A B, and whether the machine was quiet.
 
 A scene that changes is cut into slices; in each round all engines do slice after slice in turn, and

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The suite's scenes in Bullet, by PyBullet: its multi-body solver, 50 iterations.
 
 Without error reduction, as in the suite's better figures, but where things stand for long.

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The suite's scenes in DART: its default solver for contacts, Bullet's detector, nothing sleeps.
 
 PD is DART's joint springs and dampers, which it integrates implicitly.
@@ -11,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from benchmarks.engines.dart_scenes import isometry, new_world
+from benchmarks.engines.dart_scenes import isometry, new_world, state_of
 from benchmarks.engines.urdf import plain_urdf
 from benchmarks.simbenchmark.robots import FRICTION, RobotScene
 from benchmarks.simbenchmark.scenes import FLOOR, GRAVITY, Scene, State
@@ -176,16 +179,7 @@ class DartRobots:
 
     def state(self):
         """Return q and v of the first robot."""
-        model = self.scene.model
-        q, v = np.zeros(model.nq), np.zeros(model.nv)
-        base = self.robot.getBodyNode(0)
-        pose = base.getWorldTransform()
-        R = np.array(pose.rotation())
-        q[:3], q[3:7] = pose.translation(), Rotation.from_matrix(R).as_quat()
-        v[:3], v[3:6] = R.T @ base.getLinearVelocity(), R.T @ base.getAngularVelocity()
-        for joint, ours in self._joints:
-            q[ours.q_index], v[ours.v_index] = joint.getPosition(0), joint.getVelocity(0)
-        return q, v
+        return state_of(self.robot, self._joints, self.scene.model)
 
     def ball_velocity(self) -> np.ndarray:
         """Return the velocity of the ball."""

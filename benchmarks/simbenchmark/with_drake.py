@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The suite's scenes in Drake: discrete, SAP; boxes hydroelastic, balls by points.
 
 Drake has no restitution. PD is that of its joint actuators, which SAP takes implicitly.

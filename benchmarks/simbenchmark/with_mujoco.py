@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The suite's scenes in MuJoCo, as its authors advise: Newton, elliptic cones, implicitfast.
 
 Contacts keep MuJoCo's default compliance, but for elastic ones, which are springs without damping

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Whole motions analysed at once: arrays in, arrays out, in parallel over samples."""
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hrpsim.analysis.records import (
     CENTER_OF_PRESSURE,
@@ -24,7 +28,7 @@ from hrpsim.analysis.records import (
 )
 from hrpsim.analysis.samples import analyse_samples
 from hrpsim.analysis.soles import Sole, sole_of, soles_of
-from hrpsim.dynamics.functions import STANDARD_GRAVITY, checked_vector, link_pose
+from hrpsim.dynamics.functions import DOWNWARD_GRAVITY, checked_vector, link_pose
 from hrpsim.errors import ModelError, StateError, unknown_name
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.model.model import Model
@@ -77,8 +81,8 @@ class Analyser:
 
     links: those that may be fixed, names or `Sole`s; by default the soles that the model shows.
     split: how several fixed links share the wrench of the surroundings, "minimum_norm" or
-    "center_of_pressure" (docs/analysis.md). norm_length: l of that norm [m]. threads: at most so
-    many work at once; by default as many as the process may use.
+    "center_of_pressure" (docs/explanation/analysis.md). norm_length: l of that norm [m]. threads:
+    at most so many work at once; by default as many as the process may use.
     Springs, dampers, friction and limits of joints take no part in the torques, rotors do.
 
     Raises ModelError for an unknown link or split, a fixed base, or a robot without mass.
@@ -91,7 +95,7 @@ class Analyser:
         *,
         split: str = "minimum_norm",
         norm_length: float = 0.1,
-        gravity=STANDARD_GRAVITY,
+        gravity: ArrayLike = DOWNWARD_GRAVITY,
         threads: int | None = None,
     ):
         _check_model(model)
@@ -124,9 +128,9 @@ class Analyser:
 
     def analyse(
         self,
-        q,
-        v,
-        dv,
+        q: ArrayLike,
+        v: ArrayLike,
+        dv: ArrayLike,
         fixed: str | Sequence[FixedPhase],
         *,
         progress: Callable[[int, int], None] | None = None,
@@ -239,7 +243,8 @@ def _check_phases(given: Sequence[FixedPhase], count: int) -> None:
             f"phases must begin at ascending samples from 0 to {count - 1}, got {begins}"
         )
     for phase in given:
-        if isinstance(phase.links, str) or not phase.links:
+        links: object = phase.links  # a text would be taken for names of one letter
+        if isinstance(links, str) or not links:
             raise StateError(f"a phase needs a tuple of links, got {phase.links!r}")
 
 

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The base's motion from a link that is fixed to the world (Sugihara et al., eqs. 5 to 9)."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Motions as tables of comma-separated values: a line of names, then one sample a line.
 
 time, RLEG_JOINT2, RLEG_JOINT3, ..., fixed_link
@@ -9,7 +12,8 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,35 +52,18 @@ def read_csv_motion(
     Columns, in any order: `time` [s]; each of `controlled_joints(model)` [rad or m], further
     joints where wanted; `waist_x` ... `waist_yaw`, all six, the base in the world; `fixed_link`,
     one link or several joined by +. An empty cell of fixed_link repeats the one above. progress:
-    called with "reading", how many samples are read, and of how many.
+    called with "reading", how many samples are read, and of how many at most.
     Raises SequenceError with file, line and column for anything else.
     """
     path = Path(path)
-    header, rows, lines = _read_table(path)
-    _check_header(path, header, lines[0], model)
-    texts = [column for column in header if column != FIXED]
-    columns = [header.index(name) for name in texts]
-    numbers = np.empty((len(rows), len(texts)))
-    for k, (row, line) in enumerate(zip(rows, lines[1:])):
-        if len(row) != len(header):
-            raise SequenceError(
-                f"{path}:{line}: {len(row)} values; the first line names {len(header)} columns"
-            )
-        try:
-            numbers[k] = [row[column] for column in columns]
-        except ValueError:
-            numbers[k] = math.nan
-        if not np.all(np.abs(numbers[k]) <= LARGEST_SAMPLE):
-            _complain(path, line, texts, [row[column] for column in columns])
-        if progress is not None and k % _PROGRESS_ROWS == 0:
-            progress("reading", k, len(rows))
+    texts, numbers, fixed_texts, lines = _read_samples(path, model, progress)
     times = numbers[:, texts.index(TIME)]
     late = np.flatnonzero(np.diff(times) < SHORTEST_STEP)
     if late.size:
         k = int(late[0])
         raise SequenceError(
-            f"{path}:{lines[k + 2]}: column 'time': {times[k + 1]:g} s is not after {times[k]:g} s "
-            f"in line {lines[k + 1]}"
+            f"{path}:{lines[k + 1]}: column 'time': {times[k + 1]:g} s is not after {times[k]:g} s "
+            f"in line {lines[k]}"
         )
     joints = tuple(name for name in texts if name != TIME and name not in WAIST)
     pos = Channel(times, numbers[:, [texts.index(name) for name in joints]])
@@ -87,25 +74,65 @@ def read_csv_motion(
         model, str(path), MotionSequence(joints, pos, waist=waist), period=period,
         smoothing=smoothing,
     )  # fmt: skip
-    fixed = _fixed_links(path, header, rows, lines[1:], times, model)
-    return replace(motion, fixed=fixed, line_times=times, lines=np.array(lines[1:]))
+    fixed = _fixed_links(path, fixed_texts, lines, times, model)
+    return replace(motion, fixed=fixed, line_times=times, lines=lines)
 
 
-def _read_table(path: Path) -> tuple[list[str], list[list[str]], list[int]]:
-    """Return the names, the rows of cells, and the line numbers of all, without blank lines."""
-    rows, lines = [], []
+def _read_samples(
+    path: Path, model: Model, progress: Callable[[str, int, int], None] | None
+) -> tuple[list[str], np.ndarray, list[str] | None, np.ndarray]:
+    """Return the names of the numbers, the numbers, the texts of fixed_link, and the lines.
+
+    Cells are turned into numbers line by line: as texts they would take seven times as much.
+    """
     text = read_text(path, SequenceError, limits.SEQUENCE_SIZE, "SEQUENCE_SIZE")
-    reader = csv.reader(text.splitlines(keepends=True), skipinitialspace=True)
+    text_lines = text.splitlines(keepends=True)
+    rows, most = _rows_of(path, text_lines), len(text_lines)
+    header, line = next(rows, ([], 0))
+    if header:
+        _check_header(path, header, line, model)
+    names = [column for column in header if column != FIXED]
+    columns = [header.index(name) for name in names]
+    numbers, lines = np.empty((most, len(names))), np.empty(most, dtype=np.int64)
+    fixed: list[str] | None = [] if FIXED in header else None
+    count = 0
+    for row, line in rows:
+        if len(row) != len(header):
+            raise SequenceError(
+                f"{path}:{line}: {len(row)} values; the first line names {len(header)} columns"
+            )
+        numbers[count], lines[count] = _numbers_of(path, line, names, columns, row), line
+        if fixed is not None:
+            fixed.append(sys.intern(row[header.index(FIXED)]))
+        if progress is not None and count % _PROGRESS_ROWS == 0:
+            progress("reading", count, most - 1)
+        count += 1
+    if count == 0:
+        raise SequenceError(f"{path}: a line of column names and at least one sample are needed")
+    return names, numbers[:count], fixed, lines[:count]
+
+
+def _rows_of(path: Path, text_lines: list[str]) -> Iterator[tuple[list[str], int]]:
+    """Yield the cells and the line number of each line that is not blank nor a comment."""
+    reader = csv.reader(text_lines, skipinitialspace=True)
     try:
         for row in reader:
             if any(cell.strip() for cell in row) and not row[0].lstrip().startswith("#"):
-                rows.append([cell.strip() for cell in row])
-                lines.append(reader.line_num)
+                yield [cell.strip() for cell in row], reader.line_num
     except csv.Error as cause:
         raise SequenceError(f"{path}:{reader.line_num}: not CSV: {cause}") from None
-    if len(rows) < 2:
-        raise SequenceError(f"{path}: a line of column names and at least one sample are needed")
-    return rows[0], rows[1:], lines
+
+
+def _numbers_of(path: Path, line: int, names: list[str], columns: list[int], row) -> np.ndarray:
+    """Return the numbers of a line; SequenceError for the first cell that is none."""
+    cells = [row[column] for column in columns]
+    try:
+        numbers = np.array(cells, dtype=np.float64)
+    except ValueError:
+        numbers = np.full(len(cells), math.nan)
+    if not np.all(np.abs(numbers) <= LARGEST_SAMPLE):
+        _complain(path, line, names, cells)
+    return numbers
 
 
 def _check_header(path: Path, header: list[str], line: int, model: Model) -> None:
@@ -138,12 +165,10 @@ def _complain(path: Path, line: int, names: list[str], cells: list[str]) -> None
             )
 
 
-def _fixed_links(path, header, rows, lines, times, model: Model) -> tuple[FixedFrom, ...]:
-    if FIXED not in header:
-        return ()
-    column, before, found = header.index(FIXED), "", []
-    for row, line, time in zip(rows, lines, times):
-        text = row[column] or before
+def _fixed_links(path, texts, lines, times, model: Model) -> tuple[FixedFrom, ...]:
+    before, found = "", []
+    for given, line, time in zip(texts or (), lines.tolist(), times):
+        text = given or before
         if not text:
             raise SequenceError(f"{path}:{line}: column {FIXED!r}: the first sample names no link")
         if text != before:

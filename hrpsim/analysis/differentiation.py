@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Rates and accelerations of sampled joint positions, with as much smoothing as is asked for."""
 
 from __future__ import annotations

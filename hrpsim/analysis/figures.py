@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Figures of an analysed motion, drawn on matplotlib figures."""
 
 from __future__ import annotations

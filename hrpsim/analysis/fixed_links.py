@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which links are fixed when: as given, checked against the motion, or detected from the soles."""
 
 from __future__ import annotations

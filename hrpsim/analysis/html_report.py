@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A report on analysed motions as one HTML page that needs nothing else."""
 
 from __future__ import annotations

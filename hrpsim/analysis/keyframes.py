@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Motions as keyframes in YAML: joint angles at times, and how to go from one to the next.
 
 interpolation: quintic        # linear, cubic or quintic
@@ -64,7 +67,8 @@ def read_keyframes(path, model: Model, *, period: float | None = None) -> Motion
             f"{path}:{_line(frames[k])}: time {times[k]:g} s is not after {times[k - 1]:g} s of "
             "the keyframe before"
         )
-    names, values, fixed = [], [], []
+    values: list[dict[str, float]] = []
+    fixed: list[FixedFrom] = []
     posture: dict[str, float] = {}
     for time, frame in zip(times, frames):
         fields = _fields(path, frame)
@@ -80,7 +84,7 @@ def read_keyframes(path, model: Model, *, period: float | None = None) -> Motion
             f"{path}:{_line(frames[0])}: the first keyframe names no fixed_link, a later one does"
         )
     course = interpolated(times, table, interpolation)
-    at = even_times(str(path), times[0], times[-1], period or _PERIOD)
+    at = even_times(str(path), times[0], times[-1], period or _PERIOD, model)
     accelerations = np.zeros((len(at), len(names))) if interpolation == "linear" else course(at, 2)
     motion = motion_of(
         model, str(path), at, names, course(at), rates=course(at, 1), accelerations=accelerations

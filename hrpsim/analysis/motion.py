@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A motion as the analysis takes it: joint positions, rates and accelerations against time."""
 
 from __future__ import annotations
@@ -43,7 +46,7 @@ class Motion:
 
     def place_of(self, sample: int) -> str:
         """Return "walk.csv:12", the file and the line that a sample comes from."""
-        if self.lines is None:
+        if self.lines is None or self.line_times is None:
             return self.source
         k = np.searchsorted(self.line_times, self.times[sample] + 1e-9, side="right") - 1
         return f"{self.source}:{int(self.lines[max(k, 0)])}"
@@ -66,6 +69,7 @@ def motion_of(
     that smoothing [s] (`differentiated`). Raises SequenceError for an unknown joint.
     """
     times = np.asarray(times, dtype=np.float64)
+    _refuse_more_values(source, len(times), model)
     if rates is None:
         try:
             positions, rates, accelerations = differentiated(times, positions, smoothing)
@@ -94,7 +98,7 @@ def motion_of_sequence(
     times = sequence.pos.times
     positions = sequence.pos.values
     if period is not None:
-        times = even_times(source, times[0], times[-1], period)
+        times = even_times(source, times[0], times[-1], period, model)
         positions = sequence.pos.at(times)
     motion = motion_of(model, source, times, sequence.joint_names, positions, smoothing=smoothing)
     if sequence.waist is None:
@@ -105,8 +109,19 @@ def motion_of_sequence(
     return replace(motion, base_known=True)
 
 
-def even_times(source: str, begin: float, end: float, period: float) -> np.ndarray:
-    """Return times from begin to end, `period` [s] apart; SequenceError for a bad period."""
+def _refuse_more_values(source: str, samples: float, model: Model) -> None:
+    if samples * (model.nq + 2 * model.nv) > limits.SEQUENCE_VALUES:
+        raise SequenceError(
+            f"{source}: {samples:.0f} samples of {model.name} are more than "
+            f"{limits.SEQUENCE_VALUES} positions, rates and accelerations (SEQUENCE_VALUES)"
+        )
+
+
+def even_times(source: str, begin: float, end: float, period: float, model: Model) -> np.ndarray:
+    """Return times from begin to end, `period` [s] apart; SequenceError for a bad period.
+
+    Also where a motion of the model at these times would hold too many numbers.
+    """
     if not (np.isfinite(period) and 0.0 < period <= max(end - begin, 0.0)):
         raise SequenceError(
             f"{source}: a period of {period:g} s does not fit a motion of {end - begin:g} s"
@@ -116,4 +131,5 @@ def even_times(source: str, begin: float, end: float, period: float) -> np.ndarr
             f"{source}: {end - begin:g} s at a period of {period:g} s are more than "
             f"{limits.SEQUENCE_SAMPLES} samples (SEQUENCE_SAMPLES)"
         )
+    _refuse_more_values(source, (end - begin) / period, model)
     return begin + np.arange(int((end - begin) / period + 1e-6) + 1) * period

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Motions out of files of any kind that the analysis reads."""
 
 from __future__ import annotations

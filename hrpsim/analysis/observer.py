@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The analysis of one sample at a time, beside a control loop: no array is allocated."""
 
 from __future__ import annotations
@@ -52,10 +55,12 @@ class Observer:
     def fixed(self) -> tuple[str, ...]:
         """The links that are fixed, the one that tells the base's motion first."""
         first = int(self._phases[0]["reference"])
-        others = [k for k in np.flatnonzero(self._mask[0]) if k != first]
+        others = [int(k) for k in np.flatnonzero(self._mask[0]) if k != first]
         return tuple(self.links[k] for k in (first, *others))
 
-    def update(self, positions, velocities, accelerations) -> None:
+    def update(
+        self, positions: np.ndarray, velocities: np.ndarray, accelerations: np.ndarray
+    ) -> None:
         """Analyse one sample; arrays (joints,) in the order of the model's joint_names.
 
         [rad or m, a second, a second squared]. Raises StateError on wrong shapes or values that

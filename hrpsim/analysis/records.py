@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the kernels of the analysis read and write, gathered into records.
 
 A *support* is a link that may be fixed to the world; a *phase* is a time during which the same

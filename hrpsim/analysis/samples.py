@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The analysis of samples of a motion: kinematics, Newton-Euler, whole-body quantities."""
 
 from __future__ import annotations

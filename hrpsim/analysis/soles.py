@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which links can bear the robot, and the outlines that they stand on."""
 
 from __future__ import annotations
@@ -59,7 +62,7 @@ def soles_of(model: Model) -> tuple[Sole, ...]:
     Raises ModelError where there is none: the links must then be named.
     """
     q = model.neutral()
-    found = {}
+    found: dict[int, tuple[str, float, float]] = {}  # name, height, bottom
     for link, frame in model.frames.items():
         corners = _box_corners(model, link)
         p, R = link_pose(model, q, link)

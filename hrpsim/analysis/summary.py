@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The analysis of a motion file as a whole: what the command prints, writes and draws."""
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from hrpsim.analysis.fixed_links import (
 )
 from hrpsim.analysis.motion import FixedFrom, Motion
 from hrpsim.analysis.violations import Violation, violations
+from hrpsim.geometry.link_distances import LinkDistances
 from hrpsim.model.system import FREE
 
 _SHOWN = 12  # phases, and violations, that the text lists
@@ -45,12 +49,14 @@ def analyse_motion(
     *,
     friction: float | None = None,
     lift_tolerance: float = LIFT_TOLERANCE,
+    distances: LinkDistances | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> AnalysedMotion:
     """Return the analysis of a motion, the fixed links as given, else as its file says, else found.
 
     Raises SequenceError where a link that is said to be fixed leaves its place by more than
-    lift_tolerance [m]. progress: called with what is done, how many samples, and of how many.
+    lift_tolerance [m]. distances: those of the model's links, to list self-collisions. progress:
+    called with what is done, how many samples, and of how many.
     """
     told = tuple(fixed) or motion.fixed
     if told:
@@ -65,7 +71,7 @@ def analyse_motion(
     took = perf_counter() - begin
     if told:
         check_fixed_links(motion, told, analyser, found, lift_tolerance)
-    listed = violations(analyser, motion.times, found, friction=friction)
+    listed = violations(analyser, motion.times, found, friction=friction, distances=distances)
     by = "given" if fixed else "file" if told else "detected"
     return AnalysedMotion(analyser, motion, found, tuple(listed), by, took)
 

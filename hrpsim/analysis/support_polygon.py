@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """How far a point lies inside the convex hull of points on the ground."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a motion asks of the robot and the floor that they cannot give, and when."""
 
 from __future__ import annotations
@@ -7,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hrpsim.analysis.analyser import Analyser, Trajectory
+from hrpsim.geometry.link_distances import LinkDistances
+from hrpsim.geometry.motion_check import check_motion
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE, REVOLUTE
 
@@ -17,8 +22,8 @@ _ROUNDING = 1e-9
 class Violation:
     """One limit that is exceeded by one joint or link, from a first to a last time [s]."""
 
-    kind: str  # "position", "velocity", "torque", "zmp" or "pressure" (margins), "lift", "friction"
-    name: str  # of the joint or link
+    kind: str  # position, velocity, torque, zmp or pressure (margins), lift, friction, collision
+    name: str  # of the joint or link, or "LINK - LINK"
     begin: float
     end: float
     worst: float  # the value that exceeds the limit most
@@ -34,19 +39,36 @@ class Violation:
 
 
 def violations(
-    analyser: Analyser, times, found: Trajectory, *, friction: float | None = None
+    analyser: Analyser,
+    times,
+    found: Trajectory,
+    *,
+    friction: float | None = None,
+    distances: LinkDistances | None = None,
 ) -> list[Violation]:
     """Return what exceeds its limit, each continuous stretch once, in the order of time.
 
     Joints: positions, rates and torques beyond the description's limits. The floor: a zero-moment
     point outside the support polygon, a sole that would have to pull, a centre of pressure outside
-    its sole, and, with `friction`, a tangential force beyond that many times the normal force.
+    its sole, and, with `friction`, a tangential force beyond that many times the normal force. With
+    `distances`, links that overlap each other, between samples too, and how deep.
     """
     listed = _of_joints(analyser.model, times, found) + _of_floor(times, found)
     for sole in analyser.soles:
         if len(sole.vertices):
             listed += _of_sole(sole.link, times, found, friction)
+    if distances is not None:
+        listed += _of_links(distances, times, found)
     return sorted(listed, key=lambda violation: (violation.begin, violation.kind, violation.name))
+
+
+def _of_links(distances: LinkDistances, times, found: Trajectory) -> list[Violation]:
+    return [
+        Violation(
+            "collision", " - ".join(one.links), one.begin, one.end, one.depth, one.time, 0.0, "m"
+        )
+        for one in check_motion(distances, times, found.q)
+    ]
 
 
 def _of_joints(model: Model, times, found: Trajectory) -> list[Violation]:

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The wrench of the surroundings divided between several fixed links.
 
 The rule is the least sum of |f|^2 + |n|^2 / l^2, n being the moment about each link's own origin;

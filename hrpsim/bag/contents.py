@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the files of a bag hold, and what is unpacked of it: never more than its limits."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The files of a bag, read record by record as far as they are whole. Needs no ROS.
 
 The index that is written at the end of a recording is not used, so that a bag whose recorder was
@@ -23,7 +26,7 @@ from hrpsim.errors import HrpsimError
 from hrpsim.yaml_text import read_yaml
 
 LOST_MESSAGES = "lost_messages"  # key in the custom data of metadata.yaml
-_FILES = {".mcap": McapFile, ".db3": SqliteFile}
+_FILES: dict[str, type[McapFile] | type[SqliteFile]] = {".mcap": McapFile, ".db3": SqliteFile}
 _PACKED = (".zstd", ".zst")
 
 
@@ -74,8 +77,9 @@ class Metadata:
 class StoredBag:
     """The messages of a bag, a folder or one file.
 
-    `missing` says in words what could not be read, `count` how many messages could. Raises BagError
-    where there is nothing to read.
+    `missing` says in words what could not be read, `count` how many messages could; `is_begun` is
+    whether a recorder may have left it so before its first message. Raises BagError where there is
+    nothing to read.
     """
 
     def __init__(self, bag: Path):
@@ -86,12 +90,17 @@ class StoredBag:
         names = {path.name for path in paths}
         damages += [f"{name} is missing" for name in metadata.files() if name not in names]
         self._files: list[McapFile | SqliteFile] = []
+        self.is_begun = False
         for path in paths:
             if path.suffix in _PACKED and Path(path.stem).suffix in _FILES:
                 path, damage = self._unpacked(path)
                 damages.append(damage)
+            else:
+                damage = ""
             if path.suffix in _FILES:
-                self._files.append(_FILES[path.suffix](path))
+                file = _FILES[path.suffix](path)
+                self._files.append(file)
+                self.is_begun = self.is_begun or (not damage and file.is_begun())
         if not self._files:
             raise BagError(f"{bag} is no bag: it holds no file that ends in {' or '.join(_FILES)}")
         self.channels: dict[str, Channel] = {}
@@ -125,15 +134,19 @@ class StoredBag:
 
     def messages(self, topic: str) -> Iterator[bytes]:
         """Yield the messages of a topic in the order of their reception. Raises ValueError."""
+        for _, data in self.timed_messages(topic):
+            yield data
+
+    def timed_messages(self, topic: str) -> Iterator[tuple[int, bytes]]:
+        """Yield time of reception [ns] and message, as `messages` does."""
         times = np.fromiter((time for time, _ in self._stored(topic)), dtype=np.uint64)
         if np.all(times[1:] >= times[:-1]):
-            for _, data in self._stored(topic):
-                yield data
+            yield from self._stored(topic)
             return
         kept, size = [], 0
-        for _, data in self._stored(topic):
-            kept.append(data)
-            size += len(data)
+        for stored in self._stored(topic):
+            kept.append(stored)
+            size += len(stored[1])
             if size > limits.BAG_UNSORTED:
                 raise ValueError(f"over {limits.BAG_UNSORTED} bytes in no order (BAG_UNSORTED)")
         for number in np.argsort(times, kind="stable"):

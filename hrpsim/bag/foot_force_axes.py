@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Draws forces under both feet against time, and which steps they show. Needs no ROS."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a bag says about the feet: wrenches, centres of pressure, ZMP. Needs no ROS."""
 
 from __future__ import annotations
@@ -78,22 +81,24 @@ def read_foot_wrenches(
     sole is below the sensor tells the robot_description there, if there is one. Raises BagError
     where a topic is missing or of another type, and where a foot's has no message.
     """
-    feet = [
+    left_foot, right_foot = (
         _foot(bag, full_name(bag, name, "geometry_msgs/msg/WrenchStamped"))
         for name in (left, right)
-    ]
-    namespace = feet[0].topic.rpartition("/")[0]
+    )
+    namespace = left_foot.topic.rpartition("/")[0]
     zmp = zmp or f"{namespace}/zmp"
     if zmp == f"{namespace}/zmp" and zmp not in topic_types(bag):
-        return FootWrenches(*feet, np.zeros(0), np.zeros((0, 3)))
-    return FootWrenches(*feet, *_ascending(*points(bag, zmp)))
+        return FootWrenches(left_foot, right_foot, np.zeros(0), np.zeros((0, 3)))
+    time, places = _ascending(*points(bag, zmp))
+    return FootWrenches(left_foot, right_foot, time, places)
 
 
 def _foot(bag: Path, topic: str) -> Foot:
     recorded = wrenches(bag, topic)
     if not len(recorded.time):
         raise BagError(f"{bag}: no message on {topic}")
-    return Foot(topic, *_ascending(*recorded), _depth_of_sole(bag, topic))
+    time, force, torque = _ascending(*recorded)
+    return Foot(topic, time, force, torque, _depth_of_sole(bag, topic))
 
 
 def _ascending(time: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -109,5 +114,7 @@ def _depth_of_sole(bag: Path, topic: str) -> float | None:
         model = load_model(description.data) if description else None
     except HrpsimError:  # none recorded, or one that hrpsim cannot load
         return None
-    sensors = [sensor for sensor in model.sensors if sensor.name == name] if model else []
+    if model is None:
+        return None
+    sensors = [sensor for sensor in model.sensors if sensor.name == name]
     return sole_depth(model, sensors[0]) if sensors else None

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The whole records of an MCAP file, without the index at its end. Needs no ROS."""
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from hrpsim import limits
 from hrpsim.bag.contents import Channel, Stored, Unpacking
 
 _MAGIC = b"\x89MCAP0\r\n"
+_HEADER = 0x01  # the kind of the first record
 _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK = 0x03, 0x04, 0x05, 0x06  # of the MCAP format's records
 _READ = (_SCHEMA, _CHANNEL, _MESSAGE, _CHUNK)
 _HEAD = struct.Struct("<BQ")  # of a record: kind, length
@@ -27,6 +31,12 @@ class McapFile:
         self.damage = ""
         self._schemas: dict[int, tuple[str, str | None]] = {}  # type, definition
         self._channels: dict[int, Channel] = {}
+
+    def is_begun(self) -> bool:
+        """Return whether the file is the beginning of an MCAP file, as far as it goes."""
+        with self.path.open("rb") as file:
+            magic, kind = file.read(len(_MAGIC)), file.read(1)
+        return _MAGIC.startswith(magic) and kind in (b"", bytes([_HEADER]))
 
     def channels(self) -> dict[int, Channel]:
         """Return the channels that `messages` has come across."""
@@ -48,6 +58,8 @@ class McapFile:
                         self.damage = ""
                     return
                 if (length := self._length(head, place, size)) is None:
+                    if head[0] == _CHUNK and len(head) == _HEAD.size:
+                        yield from self._read_cut_chunk(file.read(limits.BAG_CHUNK), wanted)
                     return
                 if head[0] not in _READ:
                     file.seek(length, 1)
@@ -75,7 +87,19 @@ class McapFile:
         if kind != _CHUNK:
             yield from self._read(kind, content, wanted)
             return
-        records = _unpacked(content, unpacking)
+        yield from self._read_records(_unpacked(content, unpacking), wanted)
+
+    def _read_cut_chunk(self, content: bytes, wanted) -> Iterator[Stored]:
+        """Yield the messages of a chunk that the file ends in, if it is not packed."""
+        try:
+            compression, place = _text(content, _CHUNK_HEAD.size)
+            if not compression:
+                yield from self._read_records(content[place + 8 :], wanted)
+        except (ValueError, KeyError, IndexError, struct.error):
+            self.damage = "its last chunk is cut short"
+
+    def _read_records(self, records: bytes, wanted) -> Iterator[Stored]:
+        """Yield the messages of a chunk; ValueError at the first record that is not whole."""
         place = 0
         while place < len(records):
             kind, length = _HEAD.unpack_from(records, place)

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Reads what plots and verdicts need from a bag, ours or `ros2 bag record`'s. Needs no ROS.
 
 A bag that was not ended, or that is damaged, is read as far as its records are whole; what is
@@ -43,7 +46,11 @@ def message_counts(bag: Path) -> dict[str, int]:
     Where there is none they are counted.
     """
     counts = Metadata(bag).counts()
-    return _opened(bag).counts if counts is None else counts
+    if counts is not None:
+        return counts
+    stored = _opened(bag)
+    _tell_what_is_missing(bag, stored)
+    return stored.counts
 
 
 def lost_messages(bag: Path) -> dict[str, int | None]:
@@ -72,6 +79,8 @@ def full_name(bag: Path, topic: str, type_name: str | None = None) -> str:
         alike = [name for name, its_type in types.items() if its_type == type_name]
         of_type = f"; those of type {type_name}: {', '.join(alike)}" if alike else ""
         names = ", ".join(types) or "nothing"
+        if not types and (missing := _opened(bag).missing):
+            names += f" ({missing})"
         raise BagError(f"{bag} has no topic {topic!r}; it has: {names}{of_type}")
     if type_name not in (None, types[found[0]]):
         raise BagError(f"{bag}: {found[0]} is of type {types[found[0]]}, not {type_name}")
@@ -83,14 +92,20 @@ def messages(bag: Path, topic: str) -> Iterator:
 
     Raises BagError as `full_name` does, and for a message that is cut short.
     """
+    for _, message in timed_messages(bag, topic):
+        yield message
+
+
+def timed_messages(bag: Path, topic: str) -> Iterator[tuple[int, Any]]:
+    """Yield time of reception [ns] and message, as `messages` does."""
     name = full_name(bag, topic)
     stored = _opened(bag)
     channel = stored.channels[name]
     types = None
     try:
-        for data in stored.messages(name):
+        for time, data in stored.timed_messages(name):
             types = types or _types_of(channel)
-            yield decode(types, channel.type_name, data)
+            yield time, decode(types, channel.type_name, data)
     except (ValueError, IndexError, struct.error) as error:
         if isinstance(error, BagError):
             raise
@@ -140,13 +155,18 @@ def _opened(bag: Path) -> StoredBag:
         stored = stored_bag(bag)
     except OSError as error:
         raise BagError(f"{bag} cannot be read: {_one_line(error)}") from error
-    if stored.missing and not stored.channels:
+    if stored.missing and not stored.channels and not stored.is_begun:
         raise BagError(f"{bag}: no record is whole: {stored.missing}")
+    if stored.channels:  # where there are none, what is asked for next is refused
+        _tell_what_is_missing(bag, stored)
+    return stored
+
+
+def _tell_what_is_missing(bag: Path, stored: StoredBag) -> None:
     if stored.missing and bag not in _said:
         _said.add(bag)
         said = f"hrpsim: {bag}: {stored.count} messages can be read; {stored.missing}"
         print(said, file=sys.stderr, flush=True)
-    return stored
 
 
 def _types_of(channel: Channel) -> Types:

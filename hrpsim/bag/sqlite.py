@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The rows of a bag in SQLite that can be read. Needs no ROS.
 
 A database is a program in part: views, triggers and computed columns run when rows are read. Only
@@ -19,6 +22,7 @@ from hrpsim import limits
 from hrpsim.bag.contents import Channel, Stored
 
 _JOURNAL_END = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  # after the name of another journal
+_TABLES = {"schema", "metadata", "topics", "messages", "message_definitions", "timestamp_idx"}
 _WORK = 10_000  # instructions of SQLite, about a thousand rows
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # an error that quotes a damaged schema is no text
 
@@ -32,6 +36,20 @@ class SqliteFile:
         self._channels: dict[int, Channel] | None = None
         self._damage_of_topics = ""
         self._folder: TemporaryDirectory | None = None  # of a copy
+
+    def is_begun(self) -> bool:
+        """Return whether the file holds nothing else than tables of a bag, or nothing yet.
+
+        Recorders make their tables one after the other.
+        """
+        if self.path.stat().st_size == 0:
+            return True
+        try:
+            with closing(self._opened()) as database:
+                found = database.execute("SELECT name FROM sqlite_master LIMIT 100").fetchall()
+        except (*_ERRORS, OSError):
+            return False
+        return _TABLES.issuperset(name for (name,) in found)
 
     def channels(self) -> dict[int, Channel]:
         """Return the channel of each topic."""

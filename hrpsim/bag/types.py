@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Types of messages as a bag defines them, and messages decoded by them. Needs no ROS.
 
 A definition is data: it is parsed by a strict grammar into a table of fields, which one decoder
@@ -52,7 +55,8 @@ class Field(NamedTuple):
 
     name: str
     kind: str  # a number's letter of struct, "string", or the name of a type
-    count: int | None  # None: one value; 0: a sequence; else an array of so many
+    # None: one value; 0: a sequence; else an array of so many. Tuples have a method of that name.
+    count: int | None  # type: ignore[assignment]
 
 
 Types = dict[str, tuple[Field, ...]]
@@ -68,7 +72,8 @@ def read_types(definition: str, name: str) -> Types:
     if len(definition) > limits.BAG_DEFINITION:
         raise ValueError(f"it has over {limits.BAG_DEFINITION} characters (BAG_DEFINITION)")
     types: Types = {}
-    of, fields, expects_header = _full_name(name), [], False
+    fields: list[Field] = []
+    of, expects_header = _full_name(name), False
     for number, line in enumerate(definition.split("\n"), 1):
         line = line.rstrip("\r")
         if expects_header:

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Plots foot wrenches, centres of pressure and ZMP against time, from a bag to a PNG file."""
 
 from __future__ import annotations

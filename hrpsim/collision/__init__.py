@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Contacts of placed shapes, candidate pairs, distances and times of impact.
 
 This folder has what a step calls; primitives/ has pairs with closed forms, mesh/ triangle

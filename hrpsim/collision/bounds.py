@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Balls and axis-aligned boxes that hold a shape."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Broad phase: the pairs of shapes whose axis-aligned boxes overlap, by sort and sweep."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The list of pairs of shapes that may meet before it is made anew."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Bodies that carry shapes: one look at a body tells that none of its shapes has moved far.
 
 A body that has gone d [m] and turned from R' to R since the candidate list was made has moved no

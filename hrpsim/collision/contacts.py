@@ -1,129 +1,22 @@
-"""From shapes to contact points: candidate pairs, manifolds, and who is who since the last step."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""From shapes to contact points: pairs, manifolds, matching with the contacts of the last step."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from hrpsim.collision.manifold import collide_convex, collide_simple
 from hrpsim.collision.mesh.contact_reduction import reduce_candidates
-from hrpsim.collision.mesh.meeting import move_meeting, place_meeting
 from hrpsim.collision.mesh.mesh_contacts import find_candidates
-from hrpsim.collision.mesh.polyhedra import Polyhedra
+from hrpsim.collision.mesh.solid_pair import move_solid_pair, place_solid_pair
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
-from hrpsim.jit.compiled import inlined_kernel, inner_kernel, late_kernel
-from hrpsim.jit.late import CONVEX, MESHES, call_late
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.on_demand import NEEDS_KERNEL, on_demand_kernel_of_parts
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
-
-SHAPE = np.dtype(
-    [
-        ("kind", "i8"),
-        ("size", "f8", (3,)),
-        ("body", "i8"),  # -1: the world itself
-        ("placement_R", "f8", (3, 3)),  # in the body frame
-        ("placement_p", "f8", (3,)),  # [m]
-        ("radius", "f8"),  # of the sphere about the shape's origin that holds it [m]
-        ("solid", "i8"),  # among the polyhedra; -1: not there
-        ("material", "i8"),
-        ("asleep", "i8"),  # whether it belongs to the world only while its body sleeps
-        ("solver_class", "i8"),  # shapes of one class have the same solvers against all others
-        ("center", "f8", (3,)),  # shape origin in the world [m]
-        ("thickness", "f8"),  # its least width [m]
-        ("travel", "f8"),  # how far its surface can move in a step [m]
-        ("reach", "f8"),  # how much of that its contacts look ahead [m]
-        ("driven", "f8"),  # how far it moves in this step after impacts, where that is further [m]
-        (
-            "flies",
-            "i8",
-        ),  # 1: its impacts have exact times, all contacts in reach are found; -1: not
-        ("listed_center", "f8", (3,)),  # the centre when the candidate list was made
-        ("listed", "i8"),  # whether it is in a pair of the candidate list
-        ("listed_slack", "f8"),  # how much nearer than listed it may come to others [m]
-    ]
-)
-
-CONTACT = np.dtype(
-    [
-        ("shape_a", "i8"),
-        ("shape_b", "i8"),
-        ("feature", "i8"),  # stable identity within the pair
-        ("body_a", "i8"),  # -1: the world
-        ("body_b", "i8"),
-        ("point_a", "f8", (3,)),  # relative to the origin of a's tree (world: absolute) [m]
-        ("point_b", "f8", (3,)),  # the same point relative to the origin of b's tree [m]
-        ("point", "f8", (3,)),  # the same point in the world, for users [m]
-        ("normal", "f8", (3,)),  # from b to a: a force f >= 0 pushes a along +normal
-        ("gap", "f8"),  # [m], negative inside
-        ("is_new", "i8"),  # whether the last step did not have it
-        ("impulse", "f8", (3,)),  # along the normal and the two tangents [Ns]
-        ("warm", "f8", (3,)),  # the part of it that a next step starts from
-        ("forgotten", "i8"),  # of the last step's: whether none starts from it, for a set state
-        ("axis_angle", "f8"),  # of the friction pyramid's axes, drawn at the contact's birth [rad]
-        ("turn", "f8", (2,)),  # cosine and sine between the tangents and the axes of its rows
-        ("struck", "f8", (3,)),  # the part of it that came at once [Ns]
-        ("lag", "f8"),  # what impacts within the step add to the gap that its row sees [m]
-        ("rise", "f8"),  # displacement to where it came to rest within the step [m]
-        ("held_a", "f8", (3,)),  # of a penalty contact: where it began to stick,
-        ("held_b", "f8", (3,)),  # in the frames of the bodies [m]
-        ("phase", "i8"),  # of a penalty contact: 0 open, or how its friction acts
-        ("slip", "f8", (3,)),  # slip velocity of a penalty contact in its last step [m/s]
-        ("softening", "f8"),  # of a penalty contact: share of the usual stiffness, for stability
-        ("stiffness", "f8"),  # [N/m]
-        ("damping", "f8"),  # [Ns/m]
-        ("slides", "i8"),  # whether it slips faster than the threshold at the start of the step
-        ("slipping", "i8"),  # for how many steps it has slipped more slowly
-        ("has_slipped", "i8"),  # whether it stuck in an rk4 step and the rest here is known
-        ("way", "f8", (3,)),  # that a slipped over b in it, had the point kept its arms [m]
-        (
-            "arm_a",
-            "f8",
-            (3,),
-        ),  # the point from the bodies' centres of mass, along the world's axes [m]
-        ("arm_b", "f8", (3,)),
-        ("shift_a", "f8", (3, 3)),  # times the changes of the arms: what these add to the way
-        ("shift_b", "f8", (3, 3)),
-    ]
-)
-
-# work arrays for one pair of shapes
-MANIFOLD = np.dtype(
-    [
-        ("R_a", "f8", (3, 3)),
-        ("R_b", "f8", (3, 3)),
-        ("p_a", "f8", (3,)),
-        ("p_b", "f8", (3,)),
-        ("spin", "f8", (3,)),  # of a against b [rad/s]
-        ("drift", "f8", (3,)),  # of a's point at the reference against b's [m/s]
-        ("point", "f8", (MAX_MESH_POINTS, 3)),
-        ("normal", "f8", (MAX_MESH_POINTS, 3)),
-        ("gap", "f8", (MAX_MESH_POINTS,)),
-        ("feature", "i8", (MAX_MESH_POINTS,)),
-    ]
-)
-
-
-class Collision(NamedTuple):
-    """The shapes of a world and what is known of their meeting."""
-
-    shapes: np.ndarray  # (s,) SHAPE
-    group: np.ndarray  # (s,) shapes of one group never meet; -1: the fixed world
-    lower: np.ndarray  # (s, 3) bounds when the candidate list was made [m]
-    upper: np.ndarray  # (s, 3)
-    moving: np.ndarray  # (k,) numbers of the shapes that have a body
-    carriers: np.ndarray  # (b,) CARRIER, the bodies that have shapes
-    order: np.ndarray  # (s,) kept by the broad phase
-    pairs: np.ndarray  # (capacity, 2) candidates
-    manifold: np.ndarray  # (1,) MANIFOLD
-    polyhedra: Polyhedra
-    meeting: np.ndarray  # (1,) MEETING, work for a pair with a mesh
-    meeting_candidates: np.ndarray  # (CANDIDATE_COUNT,) CANDIDATE
-    contacts: np.ndarray  # (capacity,) CONTACT, sorted by pair
-    previous: np.ndarray  # (capacity,) the same of the last step, which a step leaves alone
-    motions: np.ndarray  # (s,) MOTION of the step, where something is fast
-    passages: np.ndarray  # (capacity,) PASSAGE, found so far in this step
-    excluded: np.ndarray  # (k, 2) pairs a < b of shapes that never meet, ascending
 
 
 @inlined_kernel
@@ -173,13 +66,13 @@ def look_ahead(a, b, margin):
 
 
 @inner_kernel
-def detect(forest, kinematics, pair_count, margin, time_step, previous_count, late, collision):
+def detect(forest, kinematics, pair_count, margin, time_step, previous_count, on_demand, collision):
     """Write the contact points of every candidate pair; return how many there are.
 
     Points within `margin` [m], plus what the pair can close in a step, are kept; which of many a
     mesh keeps may depend on the `previous_count` contacts of the last step. A return above the
-    capacity means that the later ones were not written, one below zero (-1 - its place) that a
-    late kernel is needed.
+    capacity means that the later ones were not written, NEEDS_KERNEL that a kernel has to come
+    first.
     """
     count = 0
     work = collision.manifold[0]
@@ -194,54 +87,46 @@ def detect(forest, kinematics, pair_count, margin, time_step, previous_count, la
         place_shape(forest, kinematics, a, reference, work.R_a, work.p_a)
         place_shape(forest, kinematics, b, reference, work.R_b, work.p_b)
         if a.kind == MESH or b.kind == MESH:
-            if late[MESHES] == 0:
-                return -1 - MESHES
-            found = call_late(
-                late[MESHES],
-                (forest, kinematics, collision, c, near, margin, time_step, previous_count),
+            found = meet_meshes(
+                on_demand, forest, kinematics, collision, c, near, margin, time_step, previous_count
             )
         elif min(a.kind, b.kind) > SPHERE:
-            if late[CONVEX] == 0:
-                return -1 - CONVEX
-            found = call_late(
-                late[CONVEX], (collision.manifold, collision.shapes, number_a, number_b, near)
+            found = meet_convex(
+                on_demand, collision.manifold, collision.shapes, number_a, number_b, near
             )
         else:
             found = collide_simple(
-                a.kind,
-                a.size,
-                work.R_a,
-                work.p_a,
-                b.kind,
-                b.size,
-                work.R_b,
-                work.p_b,
-                near,
-                work.point,
-                work.normal,
-                work.gap,
-                work.feature,
+                a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near, work
             )
+        if found == NEEDS_KERNEL:
+            return NEEDS_KERNEL
         for k in range(found):
             if count < collision.contacts.shape[0]:
                 contact = collision.contacts[count]
                 contact.shape_a, contact.shape_b = number_a, number_b
-                contact.feature = work.feature[k]
                 contact.body_a, contact.body_b = a.body, b.body
-                contact.gap = work.gap[k]
-                contact.lag = contact.rise = 0.0
-                for r in range(3):
-                    contact.point_a[r] = contact.point_b[r] = work.point[k, r]
-                    contact.point[r] = reference[r] + work.point[k, r]
-                    contact.normal[r] = work.normal[k, r]
-                    contact.impulse[r] = contact.struck[r] = 0.0
+                _write_contact(work, k, reference, contact)
                 _move_point(forest, kinematics, reference, a.body, contact.point_a)
                 _move_point(forest, kinematics, reference, b.body, contact.point_b)
             count += 1
     return count
 
 
-@late_kernel
+@inlined_kernel
+def _write_contact(manifold, k, reference, contact_out):
+    """Write the k-th point of a manifold, relative to `reference`, as a contact without impulse."""
+    contact_out.feature, contact_out.gap = manifold.feature[k], manifold.gap[k]
+    contact_out.lag = contact_out.rise = 0.0
+    for r in range(3):
+        contact_out.point_a[r] = contact_out.point_b[r] = manifold.point[k, r]
+        contact_out.point[r] = reference[r] + manifold.point[k, r]
+        contact_out.normal[r] = manifold.normal[k, r]
+        contact_out.impulse[r] = contact_out.impact_impulse[r] = 0.0
+
+
+@on_demand_kernel_of_parts(
+    lambda s: (s.collision.manifold, s.collision.shapes, 0, 0, 0.0),
+)
 def meet_convex(manifold, shapes, number_a, number_b, near):
     """Write the contacts of two boxes, capsules or cylinders; return how many."""
     a, b, work = shapes[number_a], shapes[number_b], manifold[0]
@@ -255,36 +140,34 @@ def meet_convex(manifold, shapes, number_a, number_b, near):
         work.R_b,
         work.p_b,
         near,
-        work.point,
-        work.normal,
-        work.gap,
-        work.feature,
+        work,
     )
 
 
-@late_kernel
+@on_demand_kernel_of_parts(
+    lambda s: (s.forest, s.kinematics, s.collision, 0, 0.0, 0.0, 0.0, 0),
+)
 def meet_meshes(forest, kinematics, collision, pair, near, margin, time_step, previous_count):
     """Write the contacts of a candidate pair with a mesh; return how many."""
-    m, work = collision.meeting[0], collision.manifold[0]
+    m, work = collision.solid_pair[0], collision.manifold[0]
     number_a, number_b = collision.pairs[pair, 0], collision.pairs[pair, 1]
     a, b = collision.shapes[number_a], collision.shapes[number_b]
     nearby = a.body if a.body >= 0 else b.body
     reference = kinematics[forest.bodies[nearby].root].origin
     _find_motion(forest, kinematics, reference, a.body, b.body, work)
-    place_meeting(collision.polyhedra, a.solid, work.R_a, work.p_a, b.solid, work.R_b, work.p_b, m)
-    move_meeting(work.spin, work.drift, m)
+    place_solid_pair(
+        collision.polyhedra, a.solid, work.R_a, work.p_a, b.solid, work.R_b, work.p_b, m
+    )
+    move_solid_pair(work.spin, work.drift, m)
     m.near, m.calm, m.time_step = near, margin, time_step
-    find_candidates(collision.polyhedra, m, collision.meeting_candidates)
+    find_candidates(collision.polyhedra, m, collision.solid_pair_candidates)
     if m.count > MAX_POINTS:
         _recall_points(collision.previous, previous_count, number_a, number_b, m)
     return reduce_candidates(
         collision.polyhedra,
         m,
-        collision.meeting_candidates,
-        work.point,
-        work.normal,
-        work.gap,
-        work.feature,
+        collision.solid_pair_candidates,
+        work,
     )
 
 
@@ -368,7 +251,7 @@ def recall_impulses(previous_count, previous, count, contacts, born):
                 contact.axis_angle = previous[j].axis_angle
                 copy_friction_state(previous[j], contact)
                 copy_slip(previous[j], contact)
-                contact.slipping = previous[j].slipping
+                contact.slipping, contact.by_newton = previous[j].slipping, previous[j].by_newton
                 is_new = False
                 break
             j += 1
@@ -376,7 +259,7 @@ def recall_impulses(previous_count, previous, count, contacts, born):
         if is_new:
             contact.axis_angle = 0.5 * math.pi * _uniform(born + new)
             contact.phase, contact.softening = 0, 1.0
-            contact.has_slipped = contact.slipping = 0
+            contact.has_slipped = contact.slipping = contact.by_newton = 0
             new += 1
     return new
 
@@ -386,7 +269,7 @@ def copy_friction_state(kept, contact_out):
     """Write whether and where a penalty contact sticks."""
     contact_out.phase, contact_out.softening = kept.phase, kept.softening
     for r in range(3):
-        contact_out.held_a[r], contact_out.held_b[r] = kept.held_a[r], kept.held_b[r]
+        contact_out.anchor_a[r], contact_out.anchor_b[r] = kept.anchor_a[r], kept.anchor_b[r]
         contact_out.slip[r] = kept.slip[r]
 
 

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The least distance of two placed shapes, for what must know when they can meet first.
 
 The surfaces of two solids are nearest to each other at a vertex and a face, or at two convex edges
@@ -9,9 +12,8 @@ from __future__ import annotations
 import math
 
 from hrpsim.collision.manifold import collide
-from hrpsim.collision.mesh.meeting import SIDE_A, SIDE_B, is_inside, place_meeting, to_other
-from hrpsim.collision.mesh.surface import squared_to_triangle
-from hrpsim.collision.mesh.tree_walk import boxes_apart, split_first
+from hrpsim.collision.mesh.solid_pair import SIDE_A, SIDE_B, is_inside, place_solid_pair, to_other
+from hrpsim.collision.mesh.tree_queries import boxes_apart, split_first, squared_to_triangle
 from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.model.shapes.geometry import MESH
 
@@ -226,12 +228,12 @@ def shape_distance(
     if kind_a != MESH and kind_b != MESH:
         count = collide(
             kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, at_most,
-            work.point, work.normal, work.gap, work.feature,
+            work,
         )  # fmt: skip
         for k in range(count):
             best = min(best, work.gap[k])
         return max(best, 0.0)
-    place_meeting(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m)
+    place_solid_pair(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m)
     rounding = m.rounding[0] + m.rounding[1]
     if solid_a < 0:
         best = _height_over_plane(polyhedra, m, SIDE_B, best + rounding)
@@ -249,10 +251,10 @@ def shape_distance(
 @kernel
 def distance(
     polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,
-    manifold, meeting,
+    manifold, solid_pair,
 ):  # fmt: skip
     """Return `shape_distance` with records (1,) for work: for calls from Python."""
     return shape_distance(
         polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,
-        manifold[0], meeting[0],
+        manifold[0], solid_pair[0],
     )  # fmt: skip

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The contacts between two shapes: one entry for every pair of kinds."""
 
 from __future__ import annotations
@@ -24,36 +27,32 @@ __all__ = ["MAX_POINTS", "collide", "collide_convex", "collide_simple"]
 
 @kernel
 def collide(
-    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
-    point_out, normal_out, gap_out, feature_out,
+    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
     """Write the contacts of two shapes whose gap is at most `margin` [m]; return how many (0..8).
 
     Shapes are given by kind and size (3,) (see hrpsim.model.shapes.geometry), rotation R (3, 3)
-    from the shape's frame to the world, and position p (3,) [m]. Every output has MAX_POINTS
-    rows, and all of them may be overwritten: rows past the count are work space.
+    from the shape's frame to the world, and position p (3,) [m]. `out` is a MANIFOLD record; points
+    past the count are work space.
 
-    point_out (8, 3): midpoint of the two surface points [m], world frame.
-    normal_out (8, 3): unit vector from b to a; a positive force pushes a along it and b against it.
-    gap_out (8,): separation along the normal [m], negative in penetration.
-    feature_out (8,), int64: which features of a and b touch; it stays the same from step to step
-    while they do, and no two contacts of one manifold share it.
+    point (k, 3): midpoint of the two surface points [m], world frame.
+    normal (k, 3): unit vector from b to a; a positive force pushes a along it and b against it.
+    gap (k,): separation along the normal [m], negative in penetration.
+    feature (k,): which features of a and b touch; it stays the same from step to step while they
+    do, and no two contacts of one manifold share it.
     """
     if min(kind_a, kind_b) > SPHERE:
         return collide_convex(
-            kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
-            point_out, normal_out, gap_out, feature_out,
+            kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
         )  # fmt: skip
     return collide_simple(
-        kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
-        point_out, normal_out, gap_out, feature_out,
+        kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
     )  # fmt: skip
 
 
 @inner_kernel
 def collide_simple(
-    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
-    point_out, normal_out, gap_out, feature_out,
+    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
     """Write the contacts of two shapes of which one is a plane or a sphere; return how many."""
     swapped = kind_a < kind_b
@@ -64,64 +63,45 @@ def collide_simple(
         p_a, p_b = p_b, p_a
     count = NO_POINTS
     if kind_b == PLANE and kind_a == BOX:
-        count = box_on_plane(
-            size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-        )
+        count = box_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out)
     elif kind_b == PLANE and kind_a == SPHERE:
-        count = sphere_on_plane(
-            size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-        )
+        count = sphere_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out)
     elif kind_b == PLANE and kind_a == CAPSULE:
-        count = capsule_on_plane(
-            size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-        )
+        count = capsule_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out)
     elif kind_b == PLANE and kind_a == CYLINDER:
-        count = cylinder_on_plane(
-            size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-        )
+        count = cylinder_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out)
     elif kind_b == SPHERE and kind_a == SPHERE:
-        count = sphere_on_sphere(
-            size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-        )
+        count = sphere_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out)
     elif kind_b == SPHERE and kind_a == BOX:
-        count = box_on_sphere(
-            size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-        )
+        count = box_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out)
     elif kind_b == SPHERE and kind_a == CAPSULE:
-        count = capsule_on_sphere(
-            size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-        )
+        count = capsule_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out)
     elif kind_b == SPHERE and kind_a == CYLINDER:
-        count = cylinder_on_sphere(
-            size_a, R_a, p_a, size_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-        )
+        count = cylinder_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out)
     if swapped:
-        _turn_round(count, normal_out)
+        _turn_round(count, out)
     return count
 
 
 @inner_kernel
 def collide_convex(
-    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
-    point_out, normal_out, gap_out, feature_out,
+    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
     """Write the contacts of two boxes, capsules or cylinders; return how many."""
     if kind_a >= kind_b:
         return convex_on_convex(
-            kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
-            point_out, normal_out, gap_out, feature_out,
+            kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
         )  # fmt: skip
     count = convex_on_convex(
-        kind_b, size_b, R_b, p_b, kind_a, size_a, R_a, p_a, margin,
-        point_out, normal_out, gap_out, feature_out,
+        kind_b, size_b, R_b, p_b, kind_a, size_a, R_a, p_a, margin, out,
     )  # fmt: skip
-    _turn_round(count, normal_out)
+    _turn_round(count, out)
     return count
 
 
 @inner_kernel
-def _turn_round(count, normal_out):
+def _turn_round(count, out):
     for k in range(count):
-        normal_out[k, 0] = -normal_out[k, 0]
-        normal_out[k, 1] = -normal_out[k, 1]
-        normal_out[k, 2] = -normal_out[k, 2]
+        out.normal[k, 0] = -out.normal[k, 0]
+        out.normal[k, 1] = -out.normal[k, 1]
+        out.normal[k, 2] = -out.normal[k, 2]

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """For how long two moving shapes certainly stay apart along the normal between them.
 
 For any direction n the distance of two shapes is at least the gap between the planes square to n
@@ -15,6 +18,7 @@ from hrpsim.collision.mesh.mesh_contacts import mesh_contacts
 from hrpsim.collision.primitives.support import core_reach
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, MESH, SPHERE
+from hrpsim.spatial.vector import transposed_times
 
 
 @inner_kernel
@@ -35,7 +39,7 @@ def stays_apart_until(pair, fraction, gap, touch, least, collision):
     for r in range(3):
         apart += work.normal[k, r] * (work.p_a[r] - work.p_b[r])
     if with_mesh:
-        polyhedra, stack = collision.polyhedra, collision.meeting[0].stack
+        polyhedra, stack = collision.polyhedra, collision.solid_pair[0].stack
         apart += _lowest_of_solid(polyhedra, a.solid, work.R_a, nx, ny, nz, stack)
         apart += _lowest_of_solid(polyhedra, b.solid, work.R_b, -nx, -ny, -nz, stack)
     else:
@@ -52,13 +56,13 @@ def _nearest_contact(with_mesh, gap, touch, collision):
 
     A search that found solids apart leaves them placed, and no contacts.
     """
-    work, m = collision.manifold[0], collision.meeting[0]
+    work, m = collision.manifold[0], collision.solid_pair[0]
     count = work.gap.shape[0]
     if with_mesh and gap > 0.0:
         m.near = m.calm = gap + touch
         count = mesh_contacts(
-            collision.polyhedra, m, collision.meeting_candidates,
-            work.point, work.normal, work.gap, work.feature,
+            collision.polyhedra, m, collision.solid_pair_candidates,
+            work,
         )  # fmt: skip
     for k in range(count):
         if work.gap[k] <= gap + 0.5 * touch:
@@ -82,9 +86,7 @@ def _reach(shape, R, nx, ny, nz):
 @inner_kernel
 def _lowest_of_solid(polyhedra, number, R, nx, ny, nz, stack):
     """Return the least of n x over the points x of a solid, from its origin [m]."""
-    x = R[0, 0] * nx + R[1, 0] * ny + R[2, 0] * nz
-    y = R[0, 1] * nx + R[1, 1] * ny + R[2, 1] * nz
-    z = R[0, 2] * nx + R[1, 2] * ny + R[2, 2] * nz
+    x, y, z = transposed_times(R, nx, ny, nz)
     lowest = lowest_along(polyhedra, number, x, y, z, 0.0, math.inf, stack)
     return lowest - polyhedra.solids[number].rounding
 

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """When two moving shapes first meet within a step: conservative advancement.
 
 The distance divided by a bound on how fast it can shrink is a time in which nothing can meet
@@ -18,8 +21,8 @@ import numpy as np
 
 from hrpsim.collision.distance import shape_distance
 from hrpsim.collision.manifold import collide
-from hrpsim.collision.mesh.meeting import move_meeting, place_meeting
 from hrpsim.collision.mesh.mesh_contacts import mesh_contacts
+from hrpsim.collision.mesh.solid_pair import move_solid_pair, place_solid_pair
 from hrpsim.collision.stay_apart import stays_apart_until, turning_way
 from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.model.shapes.geometry import MESH, SPHERE
@@ -121,14 +124,14 @@ def separation(pair, fraction, at_most, collision):
     there is no telling how deep. Leaves the shapes' poses, and the contacts of shapes without a
     mesh, in collision.manifold.
     """
-    work, m = collision.manifold[0], collision.meeting[0]
+    work, m = collision.manifold[0], collision.solid_pair[0]
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
     pose_at(collision.motions[pair[0]], fraction, work.R_a, work.p_a)
     pose_at(collision.motions[pair[1]], fraction, work.R_b, work.p_b)
     if a.kind != MESH and b.kind != MESH:
         count = collide(
             a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, _ANYWHERE,
-            work.point, work.normal, work.gap, work.feature,
+            work,
         )  # fmt: skip
         return _least(count, work.gap)
     apart = shape_distance(
@@ -147,15 +150,17 @@ def _meet(a, b, near, collision):
 
     They are where collision.manifold places them, and do not move.
     """
-    work, m = collision.manifold[0], collision.meeting[0]
-    place_meeting(collision.polyhedra, a.solid, work.R_a, work.p_a, b.solid, work.R_b, work.p_b, m)
+    work, m = collision.manifold[0], collision.solid_pair[0]
+    place_solid_pair(
+        collision.polyhedra, a.solid, work.R_a, work.p_a, b.solid, work.R_b, work.p_b, m
+    )
     for r in range(3):
         work.spin[r] = work.drift[r] = 0.0
-    move_meeting(work.spin, work.drift, m)
+    move_solid_pair(work.spin, work.drift, m)
     m.near = m.calm = near
     return mesh_contacts(
-        collision.polyhedra, m, collision.meeting_candidates,
-        work.point, work.normal, work.gap, work.feature,
+        collision.polyhedra, m, collision.solid_pair_candidates,
+        work,
     )  # fmt: skip
 
 
@@ -173,7 +178,7 @@ def meeting_points(pair, fraction, collision):
         return _meet(a, b, near, collision)
     return collide(
         a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near,
-        work.point, work.normal, work.gap, work.feature,
+        work,
     )  # fmt: skip
 
 

@@ -1,4 +1,13 @@
-"""`hrpsim bench`: times beside other engines, from a source checkout."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Time hrpsim beside other engines, from a source checkout.
+
+Each case runs all engines in turn in one process, on one thread and one core, and prints medians,
+spread, ratios, how exact each engine was, fitted exponents, and whether what is claimed was met. At
+the end it says what became slower than in a stored run. Engines that are not installed are left
+out: pip install 'hrpsim[bench]'.
+"""
 
 from __future__ import annotations
 
@@ -10,28 +19,10 @@ from pathlib import Path
 
 from hrpsim.errors import HrpsimError
 
-DESCRIPTION = """Time hrpsim beside other engines.
-
-Each case runs all engines in turn in one process, on one thread and one core, and prints medians,
-spread, ratios, how exact each engine was, fitted exponents, and whether what is claimed was met. At
-the end it says what became slower than in a stored run. Engines that are not installed are left
-out: pip install 'hrpsim[bench]'."""
-
-
-def add_parser(commands) -> None:
-    """Add the command to the parsers of `hrpsim`."""
-    parser = commands.add_parser(
-        "bench",
-        help="time it beside other engines (in a source checkout)",
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add_arguments(parser)
-    parser.set_defaults(run=run)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options, which `python -m benchmarks` has too."""
+    """Add the options of the command, which `python -m benchmarks` has too."""
+    parser.set_defaults(run=run)
     parser.add_argument(
         "cases", nargs="*", metavar="CASE", help="all but long ones by default; see --list"
     )

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """`hrpsim crane`: a claw over a table, played in a browser, by a script, or over ROS 2."""
 
 from __future__ import annotations
@@ -8,11 +11,11 @@ from pathlib import Path
 
 from hrpsim.arguments import port, positive
 from hrpsim.commands import view
-from hrpsim.errors import HrpsimError, WorldError
+from hrpsim.errors import WorldError, require_packages
 
 WORLD = "config/crane.yaml"
 ROBOT = "crane"
-_EPILOG = """A body that lies on the fixed shape called "goal" counts.
+EPILOG = """A body that lies on the fixed shape called "goal" counts.
 
   hrpsim crane                       play it in a browser: buttons, keys, sliders
   hrpsim crane --script              it plays by itself, and says who lies in the goal
@@ -21,15 +24,8 @@ _EPILOG = """A body that lies on the fixed shape called "goal" counts.
 """
 
 
-def add_parser(commands) -> None:
-    """Add the command to the parsers of `hrpsim`."""
-    parser = commands.add_parser(
-        "crane",
-        help="play the crane game",
-        description=__doc__,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--script", action="store_true", help="let a script fetch what stands alone")
     how.add_argument("--ros", action="store_true", help="play over ROS 2 topics")
@@ -131,10 +127,7 @@ def _alone(world) -> list:
 
 
 def _play_over_ros(options: argparse.Namespace) -> int:
-    try:
-        from hrpsim.crane.game import play
-    except ImportError as cause:
-        raise HrpsimError(
-            f"crane --ros needs rclpy ({cause}): pip install 'hrpsim[ros]', or source a ROS 2"
-        ) from cause
+    require_packages("crane --ros", ("rclpy",), "pip install 'hrpsim[ros]', or source a ROS 2")
+    from hrpsim.crane.game import play
+
     return play(_world_path(options), options.time_step, _parameters(options, 0.01))

@@ -1,4 +1,10 @@
-"""`hrpsim inverse-dynamics`: what motions ask of a robot, before any simulation."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Analyse motions of a robot that is fixed to the world by links that change.
+
+Torques beside their limits, the ZMP in the soles' outline, the centre of mass, violations.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +21,8 @@ from hrpsim.errors import HrpsimError
 _QUIET = 1.0  # [s] between two lines of progress, and before the first
 
 
-def add_parser(commands) -> None:
-    """Add the command to the parsers of `hrpsim`."""
-    parser = commands.add_parser(
-        "inverse-dynamics",
-        help="torques, ZMP and fixed links of motions",
-        description=(
-            "Analyse motions of a robot that is fixed to the world by links that change: torques "
-            "beside their limits, the ZMP in the soles' outline, the centre of mass, violations."
-        ),
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("robot", type=Path, help="URDF or xacro file")
     parser.add_argument(
         "motions", nargs="+", metavar="MOTION", help=".csv, .yaml, or basename of an hrpsys set"
@@ -65,6 +63,11 @@ def add_parser(commands) -> None:
         default=0.005,
         help="refuse a fixed link that moves [m]",
     )
+    parser.add_argument(
+        "--self-collisions",
+        action="store_true",
+        help="list where links overlap each other, between samples too (needs python-fcl)",
+    )
     parser.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print JSON")
@@ -86,6 +89,11 @@ def run(options: argparse.Namespace) -> int:
         raise HrpsimError("--csv and --plot take one motion")
     model = load_model(options.robot, xacro_arguments=_pairs(options.xacro, "--xacro", ":="))
     fixed = parse_fixed_links(options.fixed_link, model)
+    distances = None
+    if options.self_collisions:
+        from hrpsim.geometry.link_distances import LinkDistances
+
+        distances = LinkDistances(model)
     shown = [Progress(str(path)) for path in options.motions]
     motions = [
         read_motion(
@@ -105,6 +113,7 @@ def run(options: argparse.Namespace) -> int:
                 fixed,
                 friction=options.friction,
                 lift_tolerance=options.lift_tolerance,
+                distances=distances,
                 progress=progress,
             )
         )

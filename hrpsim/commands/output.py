@@ -1,10 +1,19 @@
-"""What commands share: arguments for xacro, and printing a report."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What commands share: arguments for xacro, printing a report, remedies."""
 
 from __future__ import annotations
 
 import json
 
 from hrpsim.errors import HrpsimError
+
+# Where packages that only some commands need come from.
+ROS_REMEDY = (
+    "pip install 'hrpsim[ros,record,plot]', or source a ROS 2 and pip install 'hrpsim[record,plot]'"
+)
+BAG_REMEDY = "pip install 'hrpsim[record,plot]'"
 
 
 def xacro_arguments(texts: list[str]) -> dict[str, str]:

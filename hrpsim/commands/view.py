@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """`--viewer` of `hrpsim run` and `hrpsim walk`: the same world in a browser."""
 
 from __future__ import annotations
@@ -46,14 +49,15 @@ def make_film(options: argparse.Namespace, world) -> int:
     return 0
 
 
-def view(options: argparse.Namespace, world, motion=None, panel=None) -> int:
+def view(options: argparse.Namespace, world, motion=None, panel=None, follow="") -> int:
     """Serve the world until the process is interrupted; return 0.
 
-    `panel` makes, of the viewer, what stands beside its own controls and has an `update`.
+    `panel` makes, of the viewer, what stands beside its own controls and has an `update`; `follow`
+    is the entity that cameras follow.
     """
     from hrpsim.viewer.viewer import Viewer
 
-    viewer = Viewer(world, motion, host=options.host, port=options.port)
+    viewer = Viewer(world, motion, host=options.host, port=options.port, follow=follow)
     if panel is not None:
         viewer.panels.append(panel(viewer))
     for line in viewer.left_out:

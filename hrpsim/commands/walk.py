@@ -1,43 +1,48 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """`hrpsim walk`: a humanoid follows a walking pattern, in this process or over ROS 2."""
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
+import contextlib
 import json
 import sys
+import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hrpsim.arguments import not_negative, positive, whole
-from hrpsim.commands import view
-from hrpsim.errors import HrpsimError, WorldError
+from hrpsim.commands import view, walk_robot
+from hrpsim.commands.output import ROS_REMEDY
+from hrpsim.errors import WorldError, require_packages
+
+if TYPE_CHECKING:
+    from hrpsim.model.model import Model
+    from hrpsim.world.objects.robot import Robot
 
 WORLD = "config/walking_demo.yaml"
-PATTERNS = "E5, stepping, forward, backward, sideways, turn"
+PATTERNS = "E5, stepping, forward, backward, sideways, turn, stairs"
 BUSH_SETS = "openhrp, jaxon, hrp2_soft, hrp2_stiff"
 _ROS_PACKAGES = ("rclpy", "rosbags", "matplotlib")
+_KERNELS = ("keep_momentum", "seek_grip", "solve_by_newton_method", "walking")  # that walks need
 _PROGRESS_PERIOD = 0.1  # [s, wall]
-_EPILOG = """exit status: 0 the robot walked, 1 it fell or could not begin, 2 wrong usage.
+EPILOG = """exit status: 0 the robot walked, 1 it fell or could not begin, 2 wrong usage.
 
   hrpsim walk                                     nineteen steps on rubber bushes, stabilised
   hrpsim walk --no-stabilizer --plot fall.png     the same without feedback: it falls
   hrpsim walk --pattern turn --write-sequence /some/folder/turn
   hrpsim walk --viewer                            played in a browser
   hrpsim walk --ros                               node, controller and recorder as processes
+  hrpsim walk --robot talos.urdf --pattern turn   a robot of your own, if it has two legs
+  hrpsim walk --robot g1.urdf --check             what of it is found, made or missing
 """
 
 
-def add_parser(commands) -> None:
-    """Add the command to the parsers of `hrpsim`."""
-    parser = commands.add_parser(
-        "walk",
-        help="let a humanoid walk, stabilised or not",
-        description=__doc__,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     bushes = parser.add_mutually_exclusive_group()
     bushes.add_argument("--no-bush", action="store_true", help="rigid feet, no rubber bushes")
     bushes.add_argument("--bush-set", metavar="NAME", help=f"published bushes: {BUSH_SETS}")
@@ -71,6 +76,7 @@ def add_parser(commands) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     view.add_arguments(parser)
+    walk_robot.add_arguments(parser)
     _add_ros_arguments(parser)
     parser.set_defaults(run=walk, parser=parser)
 
@@ -109,6 +115,11 @@ def _add_ros_arguments(parser: argparse.ArgumentParser) -> None:
 def walk(options: argparse.Namespace) -> int:
     """Let the robot walk; print how it went. Return 0 if it walked, 1 if it fell."""
     _check_combination(options)
+    walk_robot.check_combination(options)
+    if options.plot:
+        require_packages("walk --plot", ("matplotlib",), "pip install 'hrpsim[plot]'")
+    if options.check:
+        return _check(options)
     if options.viewer:
         return _walk_in_viewer(options)
     return _walk_over_ros(options) if options.ros else _walk_here(options)
@@ -139,13 +150,23 @@ def _check_combination(options: argparse.Namespace) -> None:
                 options.parser.error(f"{name} does not go with --viewer")
 
 
+def _check(options: argparse.Namespace) -> int:
+    """Say what was found of a robot, and what was made; errors say what is missing."""
+    prepared = walk_robot.prepared_robot(options)
+    if options.json:
+        print(json.dumps([finding._asdict() for finding in prepared.findings], indent=2))
+    else:
+        print("\n".join(walk_robot.check_lines(prepared, options.robot)))
+    return 0
+
+
 def _walk_in_viewer(options: argparse.Namespace) -> int:
     from hrpsim.control.walk import Walk
 
-    robot = _robot(options)
-    loop, motion = view.controlled(robot, Walk(), _parameters(options))
+    robot, of_robot = _robot(options)
+    loop, motion = view.controlled(robot, Walk(), {**of_robot, **_parameters(options)})
     with loop:
-        return view.view(options, robot.world, motion)
+        return view.view(options, robot.world, motion, follow=robot.name)
 
 
 def _walk_here(options: argparse.Namespace) -> int:
@@ -154,18 +175,19 @@ def _walk_here(options: argparse.Namespace) -> int:
     from hrpsim.control.walk import Walk
     from hrpsim.control.walk_trial import walk as walk_in
 
-    robot = _robot(options)
+    robot, of_robot = _robot(options)
     controller = Walk()
     trial = walk_in(
         robot,
         controller,
-        _parameters(options),
+        {**of_robot, **_parameters(options)},
         duration=float("inf") if options.duration is None else options.duration,
         each_tick=_progress(controller) if sys.stderr.isatty() else None,
     )
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr, flush=True)
     result = report(trial, robot.model, controller.sequence, _asked_for(options))
+    result["pace"] = controller.pace._asdict()
     if options.plot or options.film:
         from hrpsim.commands.walk_figure import draw_film, draw_walk
 
@@ -181,36 +203,35 @@ def _walk_here(options: argparse.Namespace) -> int:
 
 
 def _walk_over_ros(options: argparse.Namespace) -> int:
-    missing = [name for name in _ROS_PACKAGES if importlib.util.find_spec(name) is None]
-    if missing:
-        raise HrpsimError(
-            f"walk --ros needs {', '.join(missing)}: pip install 'hrpsim[ros,record,plot]', or "
-            "source a ROS 2 and pip install 'hrpsim[record,plot]'"
-        )
+    require_packages("walk --ros", _ROS_PACKAGES, ROS_REMEDY)
     from hrpsim.control.motion.sequence_files import write_sequence
     from hrpsim.control.walk import Walk
     from hrpsim.control.walk_trial import step_ends
     from hrpsim.ros.demo.demo import DEFAULT_OUTPUT, run_demo
-    from hrpsim.ros.demo.demo_run import DemoSettings
+    from hrpsim.ros.demo.demo_run import DemoSettings, node_topics
 
-    parameters, controller = _parameters(options), Walk()
-    controller.configure(_robot(options).model, parameters)
-    if options.write_sequence:
-        write_sequence(controller.sequence, options.write_sequence)
-    settings = DemoSettings(
-        world=_world_path(options),
-        xacro_arguments=_xacro_arguments(options),
-        parameters=parameters,
-        period=controller.period,
-        step_ends=step_ends(controller.sequence),
-        output=options.output or DEFAULT_OUTPUT,
-        real_time_factor=1.0 if options.rate is None else options.rate,
-        rviz=options.rviz,
-        domain_id=options.domain_id,
-        start_limit=180.0 if options.start_limit is None else options.start_limit,
-    )
-    out = sys.stderr if options.json else sys.stdout
-    summary = run_demo(settings, lambda text: print(text, file=out, flush=True))
+    controller = Walk()
+    with contextlib.ExitStack() as stack:
+        world, model, of_robot = _described(options, stack)
+        parameters = {**of_robot, **_parameters(options)}
+        controller.configure(model, parameters)
+        if options.write_sequence:
+            write_sequence(controller.sequence, options.write_sequence)
+        settings = DemoSettings(
+            world=world,
+            topics=node_topics(model),
+            xacro_arguments=_xacro_arguments(options),
+            parameters=parameters,
+            period=controller.period,
+            step_ends=step_ends(controller.sequence),
+            output=options.output or DEFAULT_OUTPUT,
+            real_time_factor=1.0 if options.rate is None else options.rate,
+            rviz=options.rviz,
+            domain_id=options.domain_id,
+            start_limit=180.0 if options.start_limit is None else options.start_limit,
+        )
+        out = sys.stderr if options.json else sys.stdout
+        summary = run_demo(settings, lambda text: print(text, file=out, flush=True))
     if options.json:
         print(json.dumps(summary, indent=2))
     else:
@@ -220,8 +241,22 @@ def _walk_over_ros(options: argparse.Namespace) -> int:
     return 1 if summary["problems"] else 0
 
 
-def _robot(options: argparse.Namespace):
-    """Return the robot of the world file, at the start of its walk."""
+def _robot(options: argparse.Namespace) -> tuple[Robot, dict[str, Any]]:
+    """Return the robot at the start of its walk, and what its controller has to know of it."""
+    from hrpsim.commands.warm_up import compile_side_by_side
+
+    compile_side_by_side(_KERNELS)
+    if options.robot is None:
+        return _only_robot(options), {}
+    prepared = walk_robot.prepared_robot(options)
+    if not options.json:
+        print("\n".join(walk_robot.check_lines(prepared, options.robot)), flush=True)
+    robot = walk_robot.robot_in_world(prepared, options.world)
+    return robot, walk_robot.parameters_of(prepared)
+
+
+def _only_robot(options: argparse.Namespace) -> Robot:
+    """Return the robot of the world file."""
     from hrpsim.world.file.load import load_world
 
     world = load_world(_world_path(options), xacro_arguments=_xacro_arguments(options))
@@ -232,6 +267,16 @@ def _robot(options: argparse.Namespace):
     return next(iter(world.robots.values()))
 
 
+def _described(options: argparse.Namespace, stack) -> tuple[Path, Model, dict[str, Any]]:
+    """Return world file, model and controller's parameters for processes of their own."""
+    if options.robot is None:
+        return _world_path(options), _only_robot(options).model, {}
+    prepared = walk_robot.prepared_robot(options)
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="hrpsim_walk_"))
+    world = walk_robot.write_robot(prepared, Path(folder))
+    return world, prepared.model, walk_robot.parameters_of(prepared)
+
+
 def _world_path(options: argparse.Namespace) -> Path:
     from hrpsim.resources import share_path
 
@@ -239,6 +284,8 @@ def _world_path(options: argparse.Namespace) -> Path:
 
 
 def _xacro_arguments(options: argparse.Namespace) -> dict[str, str]:
+    if options.robot is not None:
+        return {}
     if options.no_bush:
         return {"bush": "false"}
     return {"bush": "true", "bush_set": options.bush_set} if options.bush_set else {}

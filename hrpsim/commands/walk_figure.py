@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Pictures of a walk: forces, ZMP and inclination against time; a film strip of the robot."""
 
 from __future__ import annotations
@@ -8,6 +11,7 @@ import numpy as np
 
 from hrpsim.bag.foot_force_axes import SUM, draw_foot_forces
 from hrpsim.commands.walk_report import planned_zmp
+from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.motion.motion_sequence import MotionSequence
 from hrpsim.control.walk_trial import Trial, measured_zmp, step_ends
 from hrpsim.errors import HrpsimError
@@ -27,7 +31,7 @@ def draw_walk(trial: Trial, model: Model, sequence: MotionSequence, picture: Pat
     """
     figure = _figure((9.6, 8.4))
     forces, zmp, tilt = figure.subplots(3, 1, sharex=True, height_ratios=(1.4, 1.3, 0.8))
-    left, right = (trial.wrenches[name][:, 2] for name in ("lfsensor", "rfsensor"))
+    left, right = (trial.wrenches[foot_of(model, sole).sensor.name][:, 2] for sole in trial.soles)
     draw_foot_forces(forces, trial.times, left, right)
     _draw_zmp(zmp, trial, model, sequence)
     tilt.plot(trial.times, np.degrees(trial.tilt), color=_AHEAD, lw=1.2)

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What came of a walk, as a mapping for JSON and as lines for people."""
 
 from __future__ import annotations
@@ -9,8 +12,7 @@ import numpy as np
 
 from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.motion.motion_sequence import MotionSequence
-from hrpsim.control.walk import SOLES
-from hrpsim.control.walk_trial import Trial, measured_zmp
+from hrpsim.control.walk_trial import Trial, measured_zmp, sole_motion
 from hrpsim.model.model import Model
 
 
@@ -21,10 +23,12 @@ def report(
 
     zmp_error: horizontal distance between the ZMP that the foot force sensors tell and the
     sequence's, rms and largest, until the fall; None for a sequence without ZMP and waist.
+    creep: how far a sole moved along the floor at most while it stood alone.
     """
+    moved = sole_motion(model, trial)
     return {
         **asked_for,
-        "bushes": bool(np.isfinite(foot_of(model, SOLES[0]).turn_stiffness).all()),
+        "bushes": bool(np.isfinite(foot_of(model, trial.soles[0]).turn_stiffness).all()),
         "verdict": "stands" if trial.fell_at is None else "fell",
         "steps": trial.steps,
         "planned_steps": trial.planned_steps,
@@ -33,6 +37,10 @@ def report(
         "simulated_seconds": round(float(trial.times[-1]), 9),
         "greatest_inclination": float(trial.tilt.max()),
         "zmp_error": _zmp_error(trial, model, sequence),
+        "distance": moved.distance,
+        "turn": moved.turn,
+        "creep": moved.creep,
+        "touched": list(trial.touched),
         "real_time_factor": round(trial.real_time_factor, 2),
         "files": [],
     }
@@ -68,7 +76,18 @@ def report_lines(result: dict[str, Any]) -> list[str]:
     if error is not None:
         rms, largest = 1e3 * error["rms"], 1e3 * error["largest"]
         lines.append(f"  ZMP beside its plan   {rms:.1f} mm rms, {largest:.1f} mm at most")
-    lines.append(f"  real-time factor      {result['real_time_factor']:.1f}")
+    turn = math.degrees(result["turn"])
+    pace = result.get("pace", {"length": 1.0, "time": 1.0})
+    if pace["length"] != 1.0 or pace["time"] != 1.0:
+        length, slower = round(100 * pace["length"]), round(100 * pace["time"])
+        lines.append(f"  pace                  {length} % of the lengths in {slower} % of the time")
+    if result["touched"]:
+        lines.append(f"  touched something     {', '.join(result['touched'])}")
+    lines += [
+        f"  distance              {result['distance']:.2f} m, turned by {turn:.0f} degrees",
+        f"  worst foot creep      {1e3 * result['creep']:.2g} mm in a single support",
+        f"  real-time factor      {result['real_time_factor']:.1f}",
+    ]
     return lines + [f"wrote {name}" for name in result["files"]]
 
 

@@ -1,24 +1,45 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The command `hrpsim warm-up`: compile now what worlds would compile when they first need it."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import fcntl
+import io
 import multiprocessing
 import os
+import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 
 from hrpsim.arguments import whole
+from hrpsim.errors import HrpsimError, unknown_name
 
-STEP, READING = "step", "reading"
+STEP, READING, WALKING = "step", "reading", "walking"
+_LOWEST = 19  # priority
+# Processor time that parts take beside one that takes 1, measured: the long ones are begun first.
+_WEIGHTS = {STEP: 7.0, "solve_by_newton_method": 10.0, "seek_grip": 2.5, READING: 2.0}
+_USUAL = 2.0  # what one that takes 1 does take [s]
+_LOOK_PERIOD = 1.0  # between lines of progress [s, wall]
 _ROBOT = """<robot name="warm_up"><link name="base"/><link name="arm"><inertial><mass value="1"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
   <joint name="joint" type="continuous"><parent link="base"/><child link="arm"/></joint></robot>"""
 
 
-def add_parser(commands) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser("warm-up", help="compile every kernel now, for later processes")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument(
+        "kernels", nargs="*", metavar="KERNEL", help="compile these kernels on demand only"
+    )
+    parser.add_argument(
+        "--idle",
+        action="store_true",
+        help="at the lowest priority, and when no other process does so",
+    )
     parser.add_argument(
         "--processes",
         type=whole(1, 1024),
@@ -29,27 +50,121 @@ def add_parser(commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compile, and keep on disk, the step and all kernels that it calls."""
-    from hrpsim.step.late_kernels import late_kernel_names
-
     begin = time.perf_counter()
-    parts = [STEP, READING, *late_kernel_names()]
-    workers = min(options.processes or os.cpu_count() or 1, len(parts))
-    if workers <= 1:
-        for part in parts:
-            compile_part(part)
+    known = parts()
+    for name in options.kernels:
+        if name not in known:
+            raise HrpsimError(unknown_name("kernel", name, known))
+    if not options.idle:
+        _compile(options.kernels or known, options.processes)
     else:
-        spawn = multiprocessing.get_context("spawn")  # numba's state does not survive a fork
-        with ProcessPoolExecutor(workers, mp_context=spawn) as pool:
-            list(pool.map(compile_part, parts))
+        os.nice(_LOWEST)
+        with _only_one():
+            _compile(options.kernels or known, options.processes)
     print(f"kernels are ready ({time.perf_counter() - begin:.1f} s)")
     return 0
 
 
+def compile_side_by_side(names: Iterable[str]) -> None:
+    """Compile the step and these of `parts` on all processors, if none did before.
+
+    Worlds would compile them one after the other, each when it is first needed. Where nothing can
+    be kept on disk, they do.
+    """
+    from hrpsim.control.balance.stabilizing import stabilize
+    from hrpsim.jit.compiled import cache_directory, is_cached
+    from hrpsim.jit.on_demand import absent_kernels
+    from hrpsim.step.step import advance
+
+    absent = set(absent_kernels())
+    wanted = [] if is_cached(advance) else [STEP]
+    wanted += [name for name in names if name in absent]
+    if WALKING in names and not is_cached(stabilize):
+        wanted.append(WALKING)
+    if len(wanted) > 1 and os.access(cache_directory, os.W_OK):
+        _compile(wanted, None)
+
+
+def _compile(names: list[str], processes: int | None) -> None:
+    workers = min(processes or os.cpu_count() or 1, len(names))
+    longest_first = sorted(names, key=_weight, reverse=True)
+    if workers <= 1:
+        for part in longest_first:
+            compile_part(part)
+        return
+    begin = time.perf_counter()
+    spawn = multiprocessing.get_context("spawn")  # numba's state does not survive a fork
+    with ProcessPoolExecutor(workers, mp_context=spawn) as pool:
+        parts = {pool.submit(_timed, part): part for part in longest_first}
+        left = set(parts)
+        while left:
+            took = {parts[one]: one.result() for one in parts if one not in left}
+            rest = seconds_left(longest_first, took, workers, time.perf_counter() - begin)
+            _show(f"hrpsim: compiling, {len(took)} of {len(parts)} parts done, {rest:.0f} s left")
+            left = wait(left, _LOOK_PERIOD, FIRST_COMPLETED).not_done
+        _show("")
+        for one in parts:
+            one.result()
+
+
+def _timed(part: str) -> float:
+    """Compile a part; return the seconds that it took."""
+    begin = time.perf_counter()
+    # On a terminal the line of progress says it.
+    told = io.StringIO() if sys.stderr.isatty() else sys.stderr
+    with contextlib.redirect_stderr(told):
+        compile_part(part)
+    return time.perf_counter() - begin
+
+
+def seconds_left(
+    longest_first: list[str], took: dict[str, float], workers: int, elapsed: float
+) -> float:
+    """Return how long compiling will go on [s, wall], by what the parts that are done took [s]."""
+    done = sum(map(_weight, took))
+    unit = sum(took.values()) / done if done else _USUAL
+    ends = [0.0] * workers
+    for part in longest_first:
+        ends[ends.index(min(ends))] += _weight(part)
+    return max(max(ends) * unit - elapsed, 1.0)
+
+
+def _weight(part: str) -> float:
+    return _WEIGHTS.get(part, 1.0)
+
+
+def _show(text: str) -> None:
+    """Show a line on the terminal in place of the last one; nothing in logs."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def _only_one() -> Iterator[None]:
+    """Wait until no other process compiles at leisure into this cache."""
+    from hrpsim.jit.compiled import cache_directory
+
+    with (cache_directory / ".idle.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def parts() -> list[str]:
+    """Return what there is to compile: the step, what reads, the walk, all kernels on demand."""
+    import hrpsim.step.step  # noqa: F401  which declares the kernels
+    from hrpsim.jit.on_demand import declared_kernels
+
+    return [STEP, READING, WALKING, *declared_kernels()]
+
+
 def compile_part(part: str) -> None:
-    """Compile the step, what reads and commands, or one late kernel, unless the cache has it."""
+    """Compile one of `parts`, if no process did before."""
+    if part == WALKING:
+        _compile_walk()
+        return
+    from hrpsim.jit.on_demand import compile_ahead, let_compile
     from hrpsim.model.load import load_model
     from hrpsim.model.shapes.geometry import Sphere
-    from hrpsim.step.late_kernels import compile_late_kernel
     from hrpsim.world.world import World
 
     world = World(sleeping=False)
@@ -64,4 +179,24 @@ def compile_part(part: str) -> None:
         world.contacts_of(world.bodies["sphere"])
         world.connect(None, "sphere").wrench  # noqa: B018  compiles what reads it
     else:
-        compile_late_kernel(world.scene, part)
+        let_compile(lambda names: True)  # what else this world calls is not for this process
+        try:
+            compile_ahead(world.scene, part)
+        finally:
+            let_compile(None)
+
+
+def _compile_walk() -> None:
+    """Compile what the walking controller does in a period."""
+    import numpy as np
+
+    from hrpsim.control.framework.controller import controlled_joints
+    from hrpsim.control.motion.motion_sequence import Channel, MotionSequence
+    from hrpsim.control.walk import Walk
+    from hrpsim.model.load import load_model
+    from hrpsim.resources import share_path
+
+    model = load_model(share_path("urdf/hrp2_like.urdf.xacro"))
+    joints = controlled_joints(model)
+    still = Channel(np.array([0.0, 0.1]), np.zeros((2, len(joints))))
+    Walk(MotionSequence(joints, pos=still)).configure(model, {})

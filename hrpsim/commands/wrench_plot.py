@@ -1,29 +1,25 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """`hrpsim wrench-plot`: a picture of what the feet of a recorded robot felt."""
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 from pathlib import Path
 
-from hrpsim.errors import HrpsimError
+from hrpsim.commands.output import BAG_REMEDY
+from hrpsim.errors import require_packages
 
-_EPILOG = """The bag is a folder of `hrpsim record` or `ros2 bag record` (mcap or sqlite3, several
+EPILOG = """The bag is a folder of `hrpsim record` or `ros2 bag record` (mcap or sqlite3, several
 files, zstd), or one of its files. A topic is given by its full name or the end of it:
 lfsensor stands for /robot1/lfsensor where only one topic ends so. No ROS is needed.
 """
 
 
-def add_parser(commands) -> None:
-    """Add the command to the parsers of `hrpsim`."""
-    parser = commands.add_parser(
-        "wrench-plot",
-        help="plot foot wrenches, centres of pressure and ZMP from a bag",
-        description=__doc__,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("bag", type=Path, metavar="BAG")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("bag", type=Path, metavar="BAG", help="recording, or a file of one")
     parser.add_argument(
         "--output", type=Path, metavar="PNG", help="picture to write (BAG_wrenches.png)"
     )
@@ -39,8 +35,7 @@ def add_parser(commands) -> None:
 
 def wrench_plot(options: argparse.Namespace) -> int:
     """Plot the bag; print the name of the picture."""
-    if importlib.util.find_spec("rosbags") is None:
-        raise HrpsimError("bags need the Python package rosbags: pip install 'hrpsim[record]'")
+    require_packages("wrench-plot", ("rosbags", "matplotlib"), BAG_REMEDY)
     from hrpsim.bag.wrench_plot import plot_foot_wrenches
 
     bag = options.bag.resolve()

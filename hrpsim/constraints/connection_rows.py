@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The rows of connections: any of the six relative motions of two frames held or driven.
 
 Frame a is fixed in body a (or the world), frame b in body b. A linear row holds the point of b
@@ -12,20 +15,23 @@ import math
 
 import numpy as np
 
-from hrpsim.constraints.joined_frames import move_frames, place_frames
+from hrpsim.constraints.placed_connection import move_frames, place_frames
 from hrpsim.constraints.rows import (
+    ACCELERATION,
     CONNECTION,
     DIRECT,
     DRIVE,
     ITERATIVE,
-    attach_port,
-    attach_second_port,
+    WHERE_SWEEPS_STALL,
+    attach_second_site,
+    attach_site,
+    choose_solver,
     coupling,
     least_inverse_mass,
     row_velocity,
     soften,
     start_row,
-    wanted_push,
+    wanted_correction,
 )
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import dot, triple_product
@@ -33,9 +39,9 @@ from hrpsim.spatial.vector import dot, triple_product
 # How much faster than penetration the error of a rigid connection may be taken back.
 _HASTE = 10.0
 
-HELD, DRIVEN = 1, 2  # what an axis of a connection is, besides 0: free
+LOCKED, DRIVEN = 1, 2  # what an axis of a connection is, besides 0: free
 
-JOIN = np.dtype(
+CONNECTION_RECORD = np.dtype(
     [
         ("body_a", "i8"),  # -1: the world
         ("body_b", "i8"),
@@ -44,7 +50,7 @@ JOIN = np.dtype(
         ("R_b", "f8", (3, 3)),
         ("p_b", "f8", (3,)),
         ("enabled", "i8"),
-        ("axes", "i8", (6,)),  # of frame a, linear first: 0, HELD or DRIVEN
+        ("axes", "i8", (6,)),  # of frame a, linear first: 0, LOCKED or DRIVEN
         ("length", "f8"),  # > 0: the first axis is the line between the points, this long [m]
         ("compliance", "f8", (6,)),  # [m/N or rad/Nm]
         ("damping_time", "f8", (6,)),  # [s]
@@ -54,139 +60,158 @@ JOIN = np.dtype(
         ("first_row", "i8"),  # in this step, work
         ("impulse", "f8", (6,)),  # of the last step, on a [Ns or Nms]
         ("along", "f8", (6, 3)),  # directions in the world of its force and moment on a
-        ("struck", "f8", (6,)),  # what came besides at once
-        ("struck_before", "f8", (6,)),  # the same, of the step before, if that had impacts
+        ("impact_impulse", "f8", (6,)),  # what came besides at once
+        ("impact_impulse_before", "f8", (6,)),  # the same, of the step before, if that had impacts
         ("error", "f8", (6,)),  # g of the held axes in this step, work [m or rad]
     ]
 )
 
 
 @inner_kernel
-def mark_connection_ports(connections, ports_out):
+def mark_connection_sites(connections, sites_out):
     """Mark the bodies that connections push; return the number of their rows."""
     count = 0
     for c in range(connections.shape[0]):
-        join = connections[c]
-        if not join.enabled:
+        connection = connections[c]
+        if not connection.enabled:
             continue
-        if join.body_a >= 0:
-            ports_out.supports[join.body_a].port = 0
-        if join.body_b >= 0:
-            ports_out.supports[join.body_b].port = 0
+        if connection.body_a >= 0:
+            sites_out.supports[connection.body_a].site = 0
+        if connection.body_b >= 0:
+            sites_out.supports[connection.body_b].site = 0
         for axis in range(6):
-            count += 1 if join.axes[axis] else 0
+            count += 1 if connection.axes[axis] else 0
     return count
 
 
 @inner_kernel
-def connection_response_space(forest, connections, ports):
+def connection_response_space(forest, connections, sites):
     """Return the room that the responses of the connections' rows need."""
     needed = 0
     for c in range(connections.shape[0]):
-        join = connections[c]
-        if not join.enabled:
+        connection = connections[c]
+        if not connection.enabled:
             continue
-        a, b = join.body_a, join.body_b
+        a, b = connection.body_a, connection.body_b
         width = 0
         if a >= 0:
-            width += ports.supports[forest.bodies[a].root].tree_width
+            width += sites.supports[forest.bodies[a].root].tree_width
         if b >= 0 and (a < 0 or forest.bodies[a].root != forest.bodies[b].root):
-            width += ports.supports[forest.bodies[b].root].tree_width
+            width += sites.supports[forest.bodies[b].root].tree_width
         needed += 6 * width
     return needed
 
 
 @inner_kernel
 def write_connection_rows(
-    forest, kinematics, time_step, bend_time, law, connections, joined, ports, first, used, rows_out
+    forest,
+    kinematics,
+    time_step,
+    bend_time,
+    settings,
+    connections,
+    placed,
+    sites,
+    first,
+    used,
+    rows_out,
 ):
     """Write the connections' rows from row `first` on; return (next row, response space used).
 
-    ports.velocity must be the velocity at the start of the step. `bend_time` [s] lies between a
+    sites.velocity must be the velocity at the start of the step. `bend_time` [s] lies between a
     velocity at a step's end and the place where the rows are linear (see `soften`), and the rest
     of the step between its start and that place; what the error bends on the way there is not taken
-    back, for the other half of the step bends it back. The error of rigid connections that are
-    solved iteratively is taken back like penetration, by `law`: fed back to velocities that do not
-    converge, it would grow.
+    back, for the other half of the step bends it back.
     """
     rows, response = rows_out.rows, rows_out.response
     number = first
     for c in range(connections.shape[0]):
-        join = connections[c]
-        if not join.enabled:
+        connection = connections[c]
+        if not connection.enabled:
             continue
-        join.first_row = number
-        place_frames(forest, kinematics, join, joined)
-        move_frames(forest, kinematics, join, joined)
+        connection.first_row = number
+        place_frames(forest, kinematics, connection, placed)
+        move_frames(forest, kinematics, connection, placed)
         for axis in range(6):
-            if not join.axes[axis]:
+            if not connection.axes[axis]:
                 continue
             row = rows[number]
             start_row(row, used)
-            error = find_direction(join, axis, joined)
-            used = _attach(forest, ports, join, axis, joined, row, response, used)
+            error = find_direction(connection, axis, placed)
+            used = _attach(forest, sites, connection, axis, placed, row, response, used)
             row.inverse_mass = coupling(row, row, response)
-            if row.inverse_mass <= least_inverse_mass(row, ports):
+            if row.inverse_mass <= least_inverse_mass(row, sites):
                 row.inverse_mass = 0.0
-            row.solver, row.kind, row.source = join.solver, CONNECTION, c
-            row.impulse = join.impulse[axis]
-            row.upper = join.force_limit[axis] * time_step
+            row.kind, row.source = CONNECTION, c
+            choose_solver(row, connection.solver, WHERE_SWEEPS_STALL)
+            row.impulse = connection.impulse[axis]
+            row.upper = connection.force_limit[axis] * time_step
             row.lower = -row.upper
-            if join.axes[axis] == HELD:
-                join.error[axis] = error
-                bending = _bending(join, axis, joined)
-                if axis >= 3:
-                    error, bending = _within_a_radian(error, bending, joined.direction)
-                error -= 0.5 * (time_step - bend_time) ** 2 * bending
-                rate = row_velocity(row, ports.velocity) - (time_step - bend_time) * bending
-                bend = bend_time * bending
-                compliance, damping_time = join.compliance[axis], join.damping_time[axis]
-                if compliance == 0.0 and join.solver == ITERATIVE:
-                    row.target = -bend
-                    row.push = wanted_push(error, time_step, law)
-                else:
-                    if compliance == 0.0:
-                        error = _within_reach(error, damping_time, time_step, law)
-                    soften(row, error, rate, bend, compliance, damping_time, time_step)
+            if connection.axes[axis] == LOCKED:
+                connection.error[axis] = error
+                _ask_locked(connection, axis, placed, sites, time_step, bend_time, settings, row)
             else:
                 row.kind = DRIVE
-                row.target = -join.speed[axis]
+                row.target = -connection.speed[axis]
             number += 1
     return number, used
 
 
+@inlined_kernel
+def _ask_locked(connection, axis, placed, sites, time_step, bend_time, settings, row):
+    """Write what the row of a locked axis asks for, whose error is connection.error.
+
+    That of rigid connections that are solved iteratively is taken back like penetration, by
+    `settings`: fed back to velocities that do not converge, it would grow.
+    """
+    error, bending = connection.error[axis], _bending(connection, axis, placed)
+    if axis >= 3:
+        error, bending = _within_a_radian(error, bending, placed.direction)
+    error -= 0.5 * (time_step - bend_time) ** 2 * bending
+    rate = row_velocity(row, sites.velocity) - (time_step - bend_time) * bending
+    bend = bend_time * bending
+    compliance, damping_time = connection.compliance[axis], connection.damping_time[axis]
+    if compliance == 0.0 and connection.solver == ITERATIVE:
+        row.target = -bend
+        row.correction_velocity = wanted_correction(error, time_step, settings)
+    else:
+        if compliance == 0.0:
+            error = _within_reach(error, damping_time, time_step, settings)
+        soften(row, error, rate, bend, compliance, damping_time, time_step)
+
+
 @inner_kernel
-def write_stage_rows(forest, kinematics, decay, connections, joined, ports, rows_out):
+def write_stage_rows(forest, kinematics, decay, connections, placed, sites, rows_out):
     """Let rigid direct rows ask for accelerations, at a stage of rk4; their places stay.
 
-    ports.velocity must be the velocity of the stage. With k = `decay` [1/s] > 0, at the first
+    sites.velocity must be the velocity of the stage. With k = `decay` [1/s] > 0, at the first
     stage, errors are asked back as (1 + k t) exp(-k t) would fall; the other stages, 0, go on with
     what the first asked: their own errors are those of the method, not of the state.
     """
     rows, response = rows_out.rows, rows_out.response
     for c in range(connections.shape[0]):
-        join = connections[c]
-        if not join.enabled:
+        connection = connections[c]
+        if not connection.enabled:
             continue
-        number = join.first_row
-        place_frames(forest, kinematics, join, joined)
-        move_frames(forest, kinematics, join, joined)
+        number = connection.first_row
+        place_frames(forest, kinematics, connection, placed)
+        move_frames(forest, kinematics, connection, placed)
         for axis in range(6):
-            if not join.axes[axis]:
+            if not connection.axes[axis]:
                 continue
             row = rows[number]
             number += 1
             if row.solver != DIRECT or not is_rigid(row):
                 continue
-            error = find_direction(join, axis, joined)
+            error = find_direction(connection, axis, placed)
             start_row(row, row.response_at)
-            _attach(forest, ports, join, axis, joined, row, response, row.response_at)
+            _attach(forest, sites, connection, axis, placed, row, response, row.response_at)
             row.inverse_mass = coupling(row, row, response)
-            row.solver = DIRECT
+            row.solver, row.quantity = DIRECT, ACCELERATION
             if decay > 0.0:
-                rate = row_velocity(row, ports.velocity)
+                rate = row_velocity(row, sites.velocity)
                 row.feedback = -decay * (2.0 * rate + decay * error)
-            row.target = row.feedback - _bending(join, axis, joined)
+            row.target = row.feedback - _bending(connection, axis, placed)
 
 
 @inlined_kernel
@@ -197,33 +222,33 @@ def is_rigid(row):
 
 
 @inner_kernel
-def find_direction(join, axis, joined):
-    """Write joined.direction, that of the row's force or moment on a; return its error g [m, rad].
+def find_direction(connection, axis, placed):
+    """Write placed.direction, that of the row's force or moment on a; return its error g [m, rad].
 
-    For angular rows joined.u and joined.w are set besides.
+    For angular rows placed.u and placed.w are set besides.
     """
-    direction, apart = joined.direction, joined.apart
+    direction, apart = placed.direction, placed.apart
     error = 0.0
     if axis < 3:
         for r in range(3):
-            direction[r] = joined.axes_a[r, axis]
-        if join.length > 0.0:
+            direction[r] = placed.axes_a[r, axis]
+        if connection.length > 0.0:
             distance = math.sqrt(apart[0] ** 2 + apart[1] ** 2 + apart[2] ** 2)
-            if distance > 1e-9 * join.length:
+            if distance > 1e-9 * connection.length:
                 for r in range(3):
                     direction[r] = apart[r] / distance
-            return distance - join.length
+            return distance - connection.length
         for r in range(3):
             error += direction[r] * apart[r]
         return error
-    of_a, of_b = _square_axes(join, axis - 3)
-    u, w = joined.u, joined.w
+    of_a, of_b = _square_axes(connection, axis - 3)
+    u, w = placed.u, placed.w
     for r in range(3):
-        u[r], w[r] = joined.axes_a[r, of_a], joined.axes_b[r, of_b]
+        u[r], w[r] = placed.axes_a[r, of_a], placed.axes_b[r, of_b]
         error += u[r] * w[r]
-    if join.axes[axis] == DRIVEN:
+    if connection.axes[axis] == DRIVEN:
         for r in range(3):
-            direction[r] = joined.axes_a[r, axis - 3]
+            direction[r] = placed.axes_a[r, axis - 3]
         return 0.0
     direction[0] = u[1] * w[2] - u[2] * w[1]
     direction[1] = u[2] * w[0] - u[0] * w[2]
@@ -232,14 +257,14 @@ def find_direction(join, axis, joined):
 
 
 @inlined_kernel
-def _square_axes(join, about):
+def _square_axes(connection, about):
     """Return (axis of a, axis of b) that a row about `about` holds square to each other.
 
     Where one axis alone is free, both rows hold it square to axes of a, however far it turned.
     """
     free, count = 0, 0
     for k in range(3):
-        if join.axes[3 + k] != HELD:
+        if connection.axes[3 + k] != LOCKED:
             free = k
             count += 1
     if count == 1 and free != about:
@@ -261,27 +286,27 @@ def _within_a_radian(error, bending, direction):
 
 
 @inlined_kernel
-def _within_reach(error, damping_time, time_step, law):
+def _within_reach(error, damping_time, time_step, settings):
     """Return as much of a rigid row's error as the bounded correction takes back in a step."""
-    most = _HASTE * law.correction_speed * (0.25 * time_step + damping_time)
+    most = _HASTE * settings.correction_speed * (0.25 * time_step + damping_time)
     return min(max(error, -most), most)
 
 
 @inlined_kernel
-def _bending(join, axis, joined):
+def _bending(connection, axis, placed):
     """Return d2g/dt2 of a row while all velocities stay as they are [m/s^2 or rad/s^2]."""
-    omega_a, alpha_a = joined.omega_a, joined.alpha_a
+    omega_a, alpha_a = placed.omega_a, placed.alpha_a
     if axis < 3:
-        d, leaving, apart = joined.direction, joined.leaving, joined.apart
-        total = dot(d, joined.bending)
-        if join.length > 0.0:
+        d, leaving, apart = placed.direction, placed.leaving, placed.apart
+        total = dot(d, placed.bending)
+        if connection.length > 0.0:
             along = dot(d, leaving)
-            distance = max(dot(d, apart), 1e-9 * join.length)
+            distance = max(dot(d, apart), 1e-9 * connection.length)
             return total + (dot(leaving, leaving) - along * along) / distance
         total += _turned_twice(omega_a, alpha_a, d, apart)
         return total + 2.0 * triple_product(omega_a, d, leaving)
-    u, w, omega_b = joined.u, joined.w, joined.omega_b
-    total = _turned_twice(omega_a, alpha_a, u, w) + _turned_twice(omega_b, joined.alpha_b, w, u)
+    u, w, omega_b = placed.u, placed.w, placed.omega_b
+    total = _turned_twice(omega_a, alpha_a, u, w) + _turned_twice(omega_b, placed.alpha_b, w, u)
     both = dot(omega_a, omega_b) * dot(u, w) - dot(omega_a, w) * dot(omega_b, u)
     return total + 2.0 * both
 
@@ -294,18 +319,18 @@ def _turned_twice(omega, alpha, e, x):
 
 
 @inner_kernel
-def _attach(forest, ports, join, axis, joined, row, response, used):
-    """Make the row push a along joined.direction and b against it, at the point of b."""
-    a, b = join.body_a, join.body_b
+def _attach(forest, sites, connection, axis, placed, row, response, used):
+    """Make the row push a along placed.direction and b against it, at the point of b."""
+    a, b = connection.body_a, connection.body_b
     if a >= 0:
-        _load(joined.direction, joined.point_a, axis, 1.0, row.J_a)
-        used = attach_port(forest, ports, ports.supports[a].port, row, response, used)
+        _load(placed.direction, placed.point_a, axis, 1.0, row.J_a)
+        used = attach_site(forest, sites, sites.supports[a].site, row, response, used)
         if b >= 0:
-            _load(joined.direction, joined.point_b, axis, -1.0, row.J_b)
-            used = attach_second_port(forest, ports, ports.supports[b].port, row, response, used)
+            _load(placed.direction, placed.point_b, axis, -1.0, row.J_b)
+            used = attach_second_site(forest, sites, sites.supports[b].site, row, response, used)
     else:
-        _load(joined.direction, joined.point_b, axis, -1.0, row.J_a)
-        used = attach_port(forest, ports, ports.supports[b].port, row, response, used)
+        _load(placed.direction, placed.point_b, axis, -1.0, row.J_a)
+        used = attach_site(forest, sites, sites.supports[b].site, row, response, used)
     return used
 
 
@@ -328,25 +353,25 @@ def _load(d, point, axis, sign, J_out):
 def remember_connection_impulses(rows, connections_out):
     """Keep the impulses of the connections' rows, for the next step's start and for users."""
     for c in range(connections_out.shape[0]):
-        join = connections_out[c]
-        number = join.first_row
+        connection = connections_out[c]
+        number = connection.first_row
         for axis in range(6):
-            join.impulse[axis] = 0.0
-            if join.enabled and join.axes[axis]:
+            connection.impulse[axis] = 0.0
+            if connection.enabled and connection.axes[axis]:
                 row, first = rows[number], 3 if axis < 3 else 0
-                sign = 1.0 if join.body_a >= 0 else -1.0
-                join.impulse[axis] = row.impulse
+                sign = 1.0 if connection.body_a >= 0 else -1.0
+                connection.impulse[axis] = row.impulse
                 for r in range(3):
-                    join.along[axis, r] = sign * row.J_a[first + r]
+                    connection.along[axis, r] = sign * row.J_a[first + r]
                 number += 1
 
 
 @inlined_kernel
-def axis_of_row(join, number):
+def axis_of_row(connection, number):
     """Return the axis of a connection that a row of this step is about."""
-    row = join.first_row
+    row = connection.first_row
     for axis in range(6):
-        if join.axes[axis]:
+        if connection.axes[axis]:
             if row == number:
                 return axis
             row += 1

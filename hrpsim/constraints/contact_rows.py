@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The rows of contacts: a normal that pushes, and two tangents that friction acts along.
 
 Friction lies in the cone of the normal force, any two axes serving; or its components along two
@@ -20,9 +23,11 @@ from hrpsim.constraints.rows import (
     CONE,
     CONTACT_ROW,
     ITERATIVE,
+    NEVER,
     PENALTY,
     PYRAMID,
     SLIP_DIRECTION,
+    choose_solver,
     least_inverse_mass,
     soften,
 )
@@ -49,7 +54,7 @@ MATERIAL_PAIR = np.dtype(
 )
 
 # numbers that contact rows are made with, the same for the whole world
-CONTACT_LAW = [
+CONTACT_PARAMETERS = [
     ("friction_model", "i8"),
     ("slip_threshold", "f8"),  # speed that separates static from kinetic friction [m/s]
     ("restitution_threshold", "f8"),  # approach speed below which nothing bounces [m/s]
@@ -79,28 +84,28 @@ def tangents(n, first_out, second_out):
 
 
 @inner_kernel
-def mark_contact_ports(contacts, contact_count, ports_out):
+def mark_contact_sites(contacts, contact_count, sites_out):
     """Mark the bodies that contacts push; every other body is unmarked."""
-    for i in range(ports_out.supports.shape[0]):
-        ports_out.supports[i].port = -1
+    for i in range(sites_out.supports.shape[0]):
+        sites_out.supports[i].site = -1
     for c in range(contact_count):
         contact = contacts[c]
         if contact.body_a >= 0:
-            ports_out.supports[contact.body_a].port = 0
+            sites_out.supports[contact.body_a].site = 0
         if contact.body_b >= 0:
-            ports_out.supports[contact.body_b].port = 0
+            sites_out.supports[contact.body_b].site = 0
 
 
 @inner_kernel
-def contact_response_space(forest, contacts, contact_count, ports):
+def contact_response_space(forest, contacts, contact_count, sites):
     """Return the room that the responses of contact rows need."""
     needed = 0
     for c in range(contact_count):
         a, b = contacts[c].body_a, contacts[c].body_b
         if a >= 0:
-            needed += 3 * ports.supports[forest.bodies[a].root].tree_width
+            needed += 3 * sites.supports[forest.bodies[a].root].tree_width
         if b >= 0 and (a < 0 or forest.bodies[a].root != forest.bodies[b].root):
-            needed += 3 * ports.supports[forest.bodies[b].root].tree_width
+            needed += 3 * sites.supports[forest.bodies[b].root].tree_width
     return needed
 
 
@@ -112,15 +117,15 @@ def write_contact_rows(
     shapes,
     materials,
     solvers,
-    law,
+    settings,
     time_step,
     directions,
-    ports,
+    sites,
     rows_out,
 ):
     """Write three rows a contact: normal, first and second tangent (Nakaoka eqs. 6-10).
 
-    ports.velocity must be the velocity at the start of the step; `solvers` (k, k) is the solver by
+    sites.velocity must be the velocity at the start of the step; `solvers` (k, k) is the solver by
     the solver classes of both shapes; `directions` (3, 3) is work. Returns the response space used.
     """
     rows, response = rows_out.rows, rows_out.response
@@ -132,10 +137,10 @@ def write_contact_rows(
             directions[0, r] = contact.normal[r]
         tangents(directions[0], directions[1], directions[2])
         normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
-        used = attach_point(forest, ports, contact, directions, normal, x, y, used)
+        used = attach_point(forest, sites, contact, directions, normal, x, y, used)
     for c in range(contact_count):
         normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
-        find_point_responses(forest, ports, contacts[c], normal, x, y, response)
+        find_point_responses(forest, sites, contacts[c], normal, x, y, response)
     for c in range(contact_count):
         find_masses(rows[3 * c], rows[3 * c + 1], rows[3 * c + 2], response)
     for c in range(contact_count):
@@ -145,33 +150,15 @@ def write_contact_rows(
         solver = solvers[a.solver_class, b.solver_class]
         for axis in range(3):
             row = rows[3 * c + axis]
-            row.kind, row.source, row.solver = CONTACT_ROW, c, solver
+            row.kind, row.source = CONTACT_ROW, c
+            choose_solver(row, solver, NEVER)
             row.impulse = contact.impulse[axis]
         pair = materials[a.material, b.material]
-        approach, slip_x, slip_y = point_velocity(normal, x, y, ports.velocity)
-        slip = math.sqrt(slip_x * slip_x + slip_y * slip_y)
-        slides = slip > law.slip_threshold
-        contact.slides = 1 if slides else 0
-        normal.friction = pair.kinetic if slides else pair.static
-        normal.friction_model = CONE if solver == PENALTY else law.friction_model
-        if normal.friction_model == CONE:
-            _share_largest_mass(x, y)
-        elif normal.friction_model == SLIP_DIRECTION and slides:
-            _turn_axes(contact, normal, x, y, -slip_x / slip, -slip_y / slip, response)
-            x.impulse, y.impulse = max(x.impulse, 0.0), 0.0
-        else:
-            normal.friction_model = PYRAMID
-            angle = contact.axis_angle
-            _turn_axes(contact, normal, x, y, math.cos(angle), math.sin(angle), response)
-        closed = _CLOSED
-        bounces = pair.restitution > 0.0 and approach < -law.restitution_threshold
-        if solver != ITERATIVE and pair.damping_time < 0.0 and not bounces:
-            closed = max(_CLOSED, law.slop)
+        approach, slip_x, slip_y = point_velocity(normal, x, y, sites.velocity)
+        _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, response)
         if solver != PENALTY:
-            _ask(contact.gap + contact.lag, closed, approach, pair, law, time_step, normal)
-            if contact.rise > 0.0:
-                normal.push = max(normal.push, contact.rise / time_step)
-        least = least_inverse_mass(normal, ports)
+            _ask(contact, approach, pair, settings, time_step, normal)
+        least = least_inverse_mass(normal, sites)
         for axis in range(3):
             row = rows[3 * c + axis]
             if row.inverse_mass > least:
@@ -181,8 +168,27 @@ def write_contact_rows(
     return used
 
 
+@inlined_kernel
+def _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, response):
+    """Write how the normal force bounds friction; turn the tangents to the axes of the bounds."""
+    slip = math.sqrt(slip_x * slip_x + slip_y * slip_y)
+    slides = slip > settings.slip_threshold
+    contact.slides = 1 if slides else 0
+    normal.friction = pair.kinetic if slides else pair.static
+    normal.friction_model = CONE if normal.solver == PENALTY else settings.friction_model
+    if normal.friction_model == CONE:
+        _share_largest_mass(x, y)
+    elif normal.friction_model == SLIP_DIRECTION and slides:
+        _turn_axes(contact, normal, x, y, -slip_x / slip, -slip_y / slip, response)
+        x.impulse, y.impulse = max(x.impulse, 0.0), 0.0
+    else:
+        normal.friction_model = PYRAMID
+        angle = contact.axis_angle
+        _turn_axes(contact, normal, x, y, math.cos(angle), math.sin(angle), response)
+
+
 @inner_kernel
-def move_contact_rows(forest, contact, directions, ports, normal, x, y, response):
+def move_contact_rows(forest, contact, directions, sites, normal, x, y, response):
     """Write the rows of a contact anew, whose point or normal moved within the step.
 
     They take the room that they had, and ask for nothing.
@@ -190,14 +196,14 @@ def move_contact_rows(forest, contact, directions, ports, normal, x, y, response
     for r in range(3):
         directions[0, r] = contact.normal[r]
     tangents(directions[0], directions[1], directions[2])
-    attach_point(forest, ports, contact, directions, normal, x, y, normal.response_at)
-    find_point_responses(forest, ports, contact, normal, x, y, response)
+    attach_point(forest, sites, contact, directions, normal, x, y, normal.response_at)
+    find_point_responses(forest, sites, contact, normal, x, y, response)
     find_masses(normal, x, y, response)
     if normal.friction_model == CONE:
         _share_largest_mass(x, y)
     else:
         _turn_axes(contact, normal, x, y, contact.turn[0], contact.turn[1], response)
-    least = least_inverse_mass(normal, ports)
+    least = least_inverse_mass(normal, sites)
     for row in (normal, x, y):
         row.impulse = 0.0
         row.mass = 1.0 / row.inverse_mass if row.inverse_mass > least else 0.0
@@ -252,16 +258,22 @@ def friction_holds(normal, x, y, share):
 
 
 @inlined_kernel
-def _ask(gap, closed, approach, pair, law, time_step, normal):
+def _ask(contact, approach, pair, settings, time_step, normal):
     """Write what the normal row asks for: not to pass, to come out.
 
-    A gap up to `closed` [m] is none. What bounces has done so before.
+    What bounces has done so before.
     """
+    gap, closed = contact.gap + contact.lag, _CLOSED  # up to which a gap is none [m]
+    bounces = pair.restitution > 0.0 and approach < -settings.restitution_threshold
+    if normal.solver != ITERATIVE and pair.damping_time < 0.0 and not bounces:
+        closed = max(_CLOSED, settings.slop)
     normal.lower, normal.upper = 0.0, pair.force_limit * time_step
     if gap > closed:
-        normal.target = normal.push = -gap / time_step
+        normal.target = normal.correction_velocity = -gap / time_step
     elif pair.damping_time >= 0.0:
         soften(normal, gap, approach, 0.0, pair.compliance, pair.damping_time, time_step)
-    elif gap < -law.slop:
-        wanted = -law.correction_rate * (gap + law.slop) / time_step
-        normal.push = min(wanted, law.correction_speed)
+    elif gap < -settings.slop:
+        wanted = -settings.correction_rate * (gap + settings.slop) / time_step
+        normal.correction_velocity = min(wanted, settings.correction_speed)
+    if contact.rise > 0.0:
+        normal.correction_velocity = max(normal.correction_velocity, contact.rise / time_step)

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The same rows once more, now for displacements: taking back penetration and violated limits.
 
 What is asked for is a displacement rate that is never added to the state's velocity, so that a
@@ -9,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.constraints.rows import CONTACT_ROW, JOINT_FRICTION, SPRING
+from hrpsim.constraints.rows import CONTACT_ROW, DISPLACEMENT, JOINT_FRICTION, SPRING, VELOCITY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 
@@ -17,12 +20,12 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 def asks_for_displacement(rows, contact_count, row_count):
     """Return whether any row asks for a position correction."""
     for c in range(contact_count):
-        if rows[3 * c].push > 0.0 or rows[3 * c].held:
+        if rows[3 * c].correction_velocity > 0.0 or rows[3 * c].bilateral:
             return True
     for number in range(3 * contact_count, row_count):
         row = rows[number]
         both_ways = row.lower < 0.0 and row.kind != SPRING
-        if row.push > 0.0 or (row.push != 0.0 and both_ways):
+        if row.correction_velocity > 0.0 or (row.correction_velocity != 0.0 and both_ways):
             return True
     return False
 
@@ -33,11 +36,12 @@ def turn_to_displacement(rows, row_count):
     for number in range(row_count):
         row = rows[number]
         row.kept_impulse, row.impulse = row.impulse, 0.0
-        row.target = row.push
+        row.kept_target, row.target = row.target, row.correction_velocity
+        row.kept_lower, row.kept_upper, row.quantity = row.lower, row.upper, DISPLACEMENT
         if row.kind == CONTACT_ROW:
             is_normal = number % 3 == 0
-            row.lower = -math.inf if row.held else 0.0
-            row.upper = math.inf if row.held or is_normal else 0.0
+            row.lower = -math.inf if row.bilateral else 0.0
+            row.upper = math.inf if row.bilateral or is_normal else 0.0
         elif row.kind == SPRING:
             row.lower, row.upper = 0.0, math.inf
         elif _takes_no_part(row):
@@ -49,9 +53,11 @@ def turn_to_displacement(rows, row_count):
 
 @inner_kernel
 def turn_to_motion(rows, row_count):
-    """Give every row the impulse back that it had before `turn_to_displacement`."""
+    """Let every row be what it was before `turn_to_displacement`."""
     for number in range(row_count):
-        rows[number].impulse = rows[number].kept_impulse
+        row = rows[number]
+        row.impulse, row.target, row.quantity = row.kept_impulse, row.kept_target, VELOCITY
+        row.lower, row.upper = row.kept_lower, row.kept_upper
 
 
 @inlined_kernel

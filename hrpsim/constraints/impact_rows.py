@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Impacts of one-sided rows within a step: when a gap closes, and what its row then asks for.
 
 The gap of a row moves as g(t) = g + r t + a t^2 / 2 until something strikes. A row whose gap closes
@@ -37,6 +40,9 @@ IMPACT = np.dtype(
         ("settled", "f8"),  # rate at which a resting gap counts as at rest [m/s]
         ("floor", "f8"),  # slowest rate that an inelastic row asks for [m/s]
         ("placed", "f8"),  # time for which its point and normal were found [s]
+        ("time", "f8"),  # when it strikes or comes to rest next, of free balls [s]
+        ("next_of_a", "i8"),  # the next contact of the first of these balls, as a row; -1 for none
+        ("next_of_b", "i8"),  # the same for the second
         ("lower", "f8"),  # bounds of its impulse [Ns or Nms]
         ("upper", "f8"),
     ]
@@ -76,7 +82,7 @@ def closing_time(impact, now):
 
 
 @inlined_kernel
-def strikes(impact, time, timed, threshold):
+def is_impact(impact, time, timed, threshold):
     """Return whether a gap that is closed at `time` closes on, faster than the threshold."""
     return impact_rate(impact, time, timed) - impact.floor < -threshold
 

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The rows of joints: limits, dry friction, mimics, locks and motors."""
 
 from __future__ import annotations
@@ -5,28 +8,44 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.constraints.rows import (
-    CONNECTION,
-    DRIVE,
     JOINT_FRICTION,
     LOCK,
     LOWER_LIMIT,
     MIMIC,
     MOTOR,
-    SPRING,
     UPPER_LIMIT,
-    attach_port,
-    attach_second_port,
+    WHERE_SWEEPS_STALL,
+    attach_second_site,
+    attach_site,
+    choose_solver,
     coupling,
     soften,
     start_row,
-    wanted_push,
+    wanted_correction,
 )
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
-LIMIT_LAW, FRICTION_LAW, MIMIC_LAW, LOCK_LAW, MOTOR_LAW = range(5)
+# Of each row of a joint, from LOWER_LIMIT on: its name, and the kind of constraint that it is of.
+_ROWS = (
+    ("lower limit", "limit"),
+    ("upper limit", "limit"),
+    ("friction", "friction"),
+    ("mimic", "mimic"),
+    ("lock", "lock"),
+    ("motor", "motor"),
+)
+ROW_NAMES = {LOWER_LIMIT + k: name for k, (name, _) in enumerate(_ROWS)}
+JOINT_KINDS = tuple(dict.fromkeys(kind for _, kind in _ROWS))
+JOINT_ROW_COUNT = len(_ROWS)
+
+# Columns of the tables of JOINT_PARAMETERS, by kind and by row.
+LIMIT_PARAMETERS, FRICTION_PARAMETERS, MIMIC_PARAMETERS, LOCK_PARAMETERS, MOTOR_PARAMETERS = range(
+    len(JOINT_KINDS)
+)
+PARAMETERS_OF_ROW = np.array([JOINT_KINDS.index(kind) for _, kind in _ROWS])
 
 # how one kind of constraint of a degree of freedom is held: tables are (nv, 5)
-JOINT_LAW = np.dtype(
+JOINT_PARAMETERS = np.dtype(
     [
         ("compliance", "f8"),  # [rad/Nm or m/N]
         ("damping_time", "f8"),  # [s]; -1, at limits and mimics: rigid, taken back like penetration
@@ -45,23 +64,11 @@ JOINT_HOLD = np.dtype(
     ]
 )
 
-# what the rows of a degree of freedom used in the last step: where the next step starts from
-JOINT_IMPULSE = np.dtype(
-    [
-        ("lower", "f8"),
-        ("upper", "f8"),
-        ("friction", "f8"),
-        ("mimic", "f8"),
-        ("lock", "f8"),
-        ("motor", "f8"),
-    ]
-)
-
 
 @inner_kernel
-def mark_joint_ports(forest, q, velocity, time_step, holds, impulses, ports_out):
+def mark_joint_sites(forest, q, velocity, time_step, holds, impulses, sites_out):
     """Mark the degrees of freedom that joint constraints push; return the number of their rows."""
-    of_dof = ports_out.of_dof
+    of_dof = sites_out.of_dof
     for k in range(of_dof.shape[0]):
         of_dof[k] = -1
     count = 0
@@ -90,125 +97,144 @@ def mark_joint_ports(forest, q, velocity, time_step, holds, impulses, ports_out)
 @inner_kernel
 def near_lower_limit(dof, position, rate, time_step, impulse):
     """Return whether the joint may touch its lower limit in this step."""
-    return impulse.lower > 0.0 or position - dof.lower < 1e-5 - 2.0 * time_step * rate
+    touches = position - dof.lower < 1e-5 - 2.0 * time_step * rate
+    return impulse[LOWER_LIMIT - LOWER_LIMIT] > 0.0 or touches
 
 
 @inner_kernel
 def near_upper_limit(dof, position, rate, time_step, impulse):
     """Return whether the joint may touch its upper limit in this step."""
-    return impulse.upper > 0.0 or dof.upper - position < 1e-5 + 2.0 * time_step * rate
+    touches = dof.upper - position < 1e-5 + 2.0 * time_step * rate
+    return impulse[UPPER_LIMIT - LOWER_LIMIT] > 0.0 or touches
 
 
 @inner_kernel
 def write_joint_rows(
-    forest, q, velocity, time_step, law, laws, holds, impulses, ports, first, used, rows_out
+    forest,
+    q,
+    velocity,
+    time_step,
+    settings,
+    parameters,
+    holds,
+    impulses,
+    sites,
+    first,
+    used,
+    rows_out,
 ):
     """Write the joints' rows from row `first` on; return (next row, response space used).
 
-    `law` holds the world's numbers for corrections, `laws` those of every joint's constraints.
+    `settings` has the world's numbers for corrections, `parameters` (nv, 5) those of joints.
     """
     rows, response = rows_out.rows, rows_out.response
     number = first
     for k in range(forest.dofs.shape[0]):
         dof = forest.dofs[k]
-        if ports.of_dof[k] < 0 or dof.q_index < 0:
+        if sites.of_dof[k] < 0 or dof.q_index < 0:
             continue
         position, rate, impulse = q[dof.q_index], velocity[k], impulses[k]
+        limit = parameters[k, LIMIT_PARAMETERS]
         if near_lower_limit(dof, position, rate, time_step, impulse):
             row = rows[number]
-            used = _attach(
-                forest, ports, k, 1.0, laws[k, LIMIT_LAW], time_step, row, response, used
-            )
-            _limit(position - dof.lower, rate, time_step, law, laws[k, LIMIT_LAW], row)
-            row.kind, row.impulse = LOWER_LIMIT, impulse.lower
+            used = _attach(forest, sites, k, 1.0, limit, time_step, row, response, used)
+            _limit(position - dof.lower, rate, time_step, settings, limit, row)
+            _start_from(impulse, LOWER_LIMIT, row)
             number += 1
         if near_upper_limit(dof, position, rate, time_step, impulse):
             row = rows[number]
-            used = _attach(
-                forest, ports, k, -1.0, laws[k, LIMIT_LAW], time_step, row, response, used
-            )
-            _limit(dof.upper - position, -rate, time_step, law, laws[k, LIMIT_LAW], row)
-            row.kind, row.impulse = UPPER_LIMIT, impulse.upper
+            used = _attach(forest, sites, k, -1.0, limit, time_step, row, response, used)
+            _limit(dof.upper - position, -rate, time_step, settings, limit, row)
+            _start_from(impulse, UPPER_LIMIT, row)
             number += 1
         if dof.friction > 0.0:
-            row, own = rows[number], laws[k, FRICTION_LAW]
-            used = _attach(forest, ports, k, 1.0, own, time_step, row, response, used)
+            row, own = rows[number], parameters[k, FRICTION_PARAMETERS]
+            used = _attach(forest, sites, k, 1.0, own, time_step, row, response, used)
             row.upper = min(row.upper, dof.friction * time_step)
             row.lower = -row.upper
             soften(row, 0.0, 0.0, 0.0, own.compliance, own.damping_time, time_step)
-            row.kind, row.impulse = JOINT_FRICTION, impulse.friction
+            _start_from(impulse, JOINT_FRICTION, row)
             number += 1
         if dof.mimic_dof >= 0:
-            row, own = rows[number], laws[k, MIMIC_LAW]
-            used = _attach(forest, ports, k, 1.0, own, time_step, row, response, used)
-            used = _follow(forest, ports, dof, row, response, used)
+            row, own = rows[number], parameters[k, MIMIC_PARAMETERS]
+            used = _attach(forest, sites, k, 1.0, own, time_step, row, response, used)
+            used = _follow(forest, sites, dof, row, response, used)
             error = position - dof.mimic_offset
             error -= dof.mimic_ratio * q[forest.dofs[dof.mimic_dof].q_index]
             rate -= dof.mimic_ratio * velocity[dof.mimic_dof]
-            _hold(error, rate, time_step, law, own, row)
-            row.kind, row.impulse = MIMIC, impulse.mimic
+            _hold(error, rate, time_step, settings, own, row)
+            _start_from(impulse, MIMIC, row)
             number += 1
         if holds[k].locked:
-            row, own = rows[number], laws[k, LOCK_LAW]
-            used = _attach(forest, ports, k, 1.0, own, time_step, row, response, used)
-            _hold(position - holds[k].position, velocity[k], time_step, law, own, row)
-            row.kind, row.impulse = LOCK, impulse.lock
+            row, own = rows[number], parameters[k, LOCK_PARAMETERS]
+            used = _attach(forest, sites, k, 1.0, own, time_step, row, response, used)
+            _hold(position - holds[k].position, velocity[k], time_step, settings, own, row)
+            _start_from(impulse, LOCK, row)
             number += 1
         if holds[k].driven:
-            row, own = rows[number], laws[k, MOTOR_LAW]
-            used = _attach(forest, ports, k, 1.0, own, time_step, row, response, used)
+            row, own = rows[number], parameters[k, MOTOR_PARAMETERS]
+            used = _attach(forest, sites, k, 1.0, own, time_step, row, response, used)
             soften(row, 0.0, 0.0, 0.0, own.compliance, own.damping_time, time_step)
             row.target = holds[k].speed
-            row.kind, row.impulse = MOTOR, impulse.motor
+            _start_from(impulse, MOTOR, row)
             number += 1
     return number, used
 
 
+@inlined_kernel
+def _start_from(impulse, kind, row):
+    """Make a row one of a kind, which starts from the impulse that it had in the last step."""
+    row.kind, row.impulse = kind, impulse[kind - LOWER_LIMIT]
+
+
 @inner_kernel
-def _attach(forest, ports, k, sign, own, time_step, row, response, used):
+def _attach(forest, sites, k, sign, own, time_step, row, response, used):
     """Make the row act along degree of freedom `k`, with up to the force its law allows."""
     start_row(row, used)
     for s in range(6):
         row.J_a[s] = 0.0
     row.J_a[0] = sign
-    used = attach_port(forest, ports, ports.of_dof[k], row, response, used)
+    used = attach_site(forest, sites, sites.of_dof[k], row, response, used)
     row.inverse_mass = coupling(row, row, response)
     row.upper = own.force_limit * time_step
     row.lower = -row.upper
-    row.solver, row.source = own.solver, k
+    row.source = k
+    choose_solver(row, own.solver, WHERE_SWEEPS_STALL)
     return used
 
 
 @inlined_kernel
-def _limit(room, rate, time_step, law, own, row):
+def _limit(room, rate, time_step, settings, own, row):
     """Write what a limit asks for that is `room` away [rad or m] and changes at `rate`."""
     row.lower = 0.0
-    row.push = -room / time_step
+    row.correction_velocity = -room / time_step
     if room > 0.0:
-        row.target = row.push
+        row.target = row.correction_velocity
     elif own.damping_time < 0.0:
-        row.push = min(law.correction_rate * row.push, law.correction_speed)
+        row.correction_velocity = min(
+            settings.correction_rate * row.correction_velocity, settings.correction_speed
+        )
     else:
-        row.push = 0.0
+        row.correction_velocity = 0.0
         soften(row, room, rate, 0.0, own.compliance, own.damping_time, time_step)
 
 
 @inlined_kernel
-def _follow(forest, ports, dof, row, response, used):
+def _follow(forest, sites, dof, row, response, used):
     """Make the row act against the joint that is mimicked, by its ratio."""
     for s in range(6):
         row.J_b[s] = 0.0
     row.J_b[0] = -dof.mimic_ratio
-    used = attach_second_port(forest, ports, ports.of_dof[dof.mimic_dof], row, response, used)
+    used = attach_second_site(forest, sites, sites.of_dof[dof.mimic_dof], row, response, used)
     row.inverse_mass = coupling(row, row, response)
     return used
 
 
 @inlined_kernel
-def _hold(error, rate, time_step, law, own, row):
+def _hold(error, rate, time_step, settings, own, row):
     """Write what a row asks for that holds `error` [rad or m] at zero."""
     if own.damping_time < 0.0:
-        row.push = wanted_push(error, time_step, law)
+        row.correction_velocity = wanted_correction(error, time_step, settings)
     else:
         soften(row, error, rate, 0.0, own.compliance, own.damping_time, time_step)
 
@@ -216,24 +242,8 @@ def _hold(error, rate, time_step, law, own, row):
 @inner_kernel
 def remember_joint_impulses(rows, first, row_count, impulses_out):
     """Keep the impulses of the joint rows for the next step's start."""
-    for k in range(impulses_out.shape[0]):
-        kept = impulses_out[k]
-        kept.lower = kept.upper = kept.friction = 0.0
-        kept.mimic = kept.lock = kept.motor = 0.0
+    impulses_out[:] = 0.0
     for number in range(first, row_count):
         row = rows[number]
-        if row.kind == CONNECTION or row.kind == DRIVE or row.kind == SPRING:
-            continue
-        kept = impulses_out[row.source]
-        if row.kind == LOWER_LIMIT:
-            kept.lower = row.impulse
-        elif row.kind == UPPER_LIMIT:
-            kept.upper = row.impulse
-        elif row.kind == JOINT_FRICTION:
-            kept.friction = row.impulse
-        elif row.kind == MIMIC:
-            kept.mimic = row.impulse
-        elif row.kind == LOCK:
-            kept.lock = row.impulse
-        else:
-            kept.motor = row.impulse
+        if LOWER_LIMIT <= row.kind and row.kind < LOWER_LIMIT + JOINT_ROW_COUNT:
+            impulses_out[row.source, row.kind - LOWER_LIMIT] = row.impulse

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Penalty contacts: constrained springs with friction that sticks and slips (Kuroda, ch. 5).
 
 A point that has sunk in is pushed by a spring and a damper with a force known at the start of the
@@ -13,6 +16,7 @@ import math
 
 import numpy as np
 
+from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.constraints.contact_rows import tangents
 from hrpsim.constraints.point_rows import point_velocity
 from hrpsim.constraints.rows import ITERATIVE, PENALTY, coupling
@@ -26,7 +30,6 @@ STIFFNESS_SHARE = 0.5
 _FULL_POINTS = 4.0
 # Its maximum extension by default: so often what it gives under the weight of its own mass.
 _EXTENSION_SHARE = 4.0
-_STANDARD_GRAVITY = 9.80665
 
 # A point creeps that slips in a step by less than this share of what its spring gives under the
 # kinetic friction.
@@ -50,15 +53,15 @@ def write_penalty_rows(
     shapes,
     materials,
     solvers,
-    law,
+    settings,
     time_step,
     directions,
-    ports,
+    sites,
     rows_out,
 ):
     """Give the rows of penalty contacts their impulses; move their friction's state on.
 
-    The rows are those of `write_contact_rows`; ports.velocity the velocity at the start of the
+    The rows are those of `write_contact_rows`; sites.velocity the velocity at the start of the
     step. Returns (the largest (k dt^2 + 2 c dt) / m of the modes of any pair of shapes with a
     stiffness of its own that a point began to press in, 0 for none; a contact of that pair).
     """
@@ -66,13 +69,7 @@ def write_penalty_rows(
     stiffest = 0.0
     c = stiffest_contact = np.int64(0)
     while c < contact_count:
-        first = c
-        while (
-            c < contact_count
-            and contacts[c].shape_a == contacts[first].shape_a
-            and contacts[c].shape_b == contacts[first].shape_b
-        ):
-            c += 1
+        first, c = c, _end_of_pair(contacts, contact_count, c)
         a, b = shapes[contacts[first].shape_a], shapes[contacts[first].shape_b]
         if solvers[a.solver_class, b.solver_class] != PENALTY:
             continue
@@ -90,10 +87,10 @@ def write_penalty_rows(
                 contact,
                 pair,
                 share,
-                law,
+                settings,
                 time_step,
                 directions,
-                ports.velocity,
+                sites.velocity,
                 rows[3 * number],
                 rows[3 * number + 1],
                 rows[3 * number + 2],
@@ -105,14 +102,83 @@ def write_penalty_rows(
                 stiffest, stiffest_contact = found, first
             elif pair.stiffness == 0.0 and found > _SAFE:
                 for number in range(first, c):
-                    softer = share / STIFFNESS_SHARE * (_SAFE / found) ** 2
-                    contacts[number].softening = softer
+                    contacts[number].softening = share / STIFFNESS_SHARE * (_SAFE / found) ** 2
     return stiffest, stiffest_contact
+
+
+@inlined_kernel
+def _end_of_pair(contacts, contact_count, first):
+    """Return the place behind the last contact of the pair of shapes that begins at `first`."""
+    c = first
+    while (
+        c < contact_count
+        and contacts[c].shape_a == contacts[first].shape_a
+        and contacts[c].shape_b == contacts[first].shape_b
+    ):
+        c += 1
+    return c
+
+
+@inlined_kernel
+def _choose_spring(contact, pair, share, normal, x, time_step):
+    """Write stiffness and damping of a point; return how far its spring may give way [m]."""
+    mass = 1.0 / max(normal.inverse_mass, x.inverse_mass)
+    k = pair.stiffness
+    if k == 0.0:
+        k = share * mass / (time_step * time_step)
+    contact.stiffness = k
+    contact.damping = 2.0 * pair.damping_ratio * math.sqrt(k * mass)
+    if pair.max_extension < 0.0:
+        return _EXTENSION_SHARE * STANDARD_GRAVITY * mass / k
+    return pair.max_extension
+
+
+@inlined_kernel
+def _change_phase(kinematics, contact, settings, directions, force, speed, before):
+    """Let a point open, begin to slide, or stick where it is; `before` < 0: its slip turned."""
+    if force == 0.0:
+        contact.phase = OPEN
+    elif contact.phase < STUCK and (
+        speed < settings.slip_threshold or (contact.phase == SLIDING and before < 0.0)
+    ):
+        contact.phase = STUCK
+        _anchor(kinematics, contact, directions, 0.0, 0.0)
+    elif contact.phase == OPEN:
+        contact.phase = SLIDING
+
+
+@inlined_kernel
+def _stick(forest, kinematics, contact, pair, directions, force, slip_x, slip_y, speed, time_step):
+    """Return the friction of a point at its anchor [N]; beyond a bound it creeps or slides."""
+    k, c = contact.stiffness, contact.damping
+    stretch_x, stretch_y = _stretch(forest, kinematics, contact, directions)
+    along_x, along_y = -k * stretch_x - c * slip_x, -k * stretch_y - c * slip_y
+    load = math.sqrt(along_x * along_x + along_y * along_y)
+    kinetic = pair.kinetic * force
+    bound = kinetic if contact.phase == CREEPING else pair.static * force
+    contact.phase = STUCK if load <= bound else SLIDING
+    if load > bound and k * speed * time_step < _CREEP * kinetic:
+        contact.phase = CREEPING
+        along_x, along_y = kinetic / load * along_x, kinetic / load * along_y
+        stretch_x, stretch_y = -(along_x + c * slip_x) / k, -(along_y + c * slip_y) / k
+    _anchor(kinematics, contact, directions, stretch_x, stretch_y)
+    return along_x, along_y
 
 
 @inner_kernel
 def _press(
-    forest, kinematics, contact, pair, share, law, time_step, directions, velocity, normal, x, y
+    forest,
+    kinematics,
+    contact,
+    pair,
+    share,
+    settings,
+    time_step,
+    directions,
+    velocity,
+    normal,
+    x,
+    y,
 ):
     """Write the rows of one penalty contact."""
     contact.stiffness = contact.damping = 0.0
@@ -121,15 +187,8 @@ def _press(
         contact.phase = OPEN
         normal.lower = normal.upper = normal.impulse = 0.0
         return
-    mass = 1.0 / max(normal.inverse_mass, x.inverse_mass)
-    k = pair.stiffness
-    if k == 0.0:
-        k = share * mass / (time_step * time_step)
-    c = 2.0 * pair.damping_ratio * math.sqrt(k * mass)
-    w = pair.max_extension
-    if w < 0.0:
-        w = _EXTENSION_SHARE * _STANDARD_GRAVITY * mass / k
-    contact.stiffness, contact.damping = k, c
+    w = _choose_spring(contact, pair, share, normal, x, time_step)
+    k, c = contact.stiffness, contact.damping
     approach, slip_x, slip_y = point_velocity(normal, x, y, velocity)
     force = max(0.0, -k * contact.gap - c * approach) if contact.gap < 0.0 else 0.0
     normal.upper = pair.force_limit * time_step
@@ -137,10 +196,12 @@ def _press(
     normal.impulse = max(normal.impulse, normal.lower)
     left = contact.gap + w
     if left >= 0.0:
-        normal.target = normal.push = -left / time_step
+        normal.target = normal.correction_velocity = -left / time_step
     else:
         normal.target = 0.0
-        normal.push = min(-law.correction_rate * left / time_step, law.correction_speed)
+        normal.correction_velocity = min(
+            -settings.correction_rate * left / time_step, settings.correction_speed
+        )
     for r in range(3):
         directions[0, r] = contact.normal[r]
     tangents(directions[0], directions[1], directions[2])
@@ -153,28 +214,12 @@ def _press(
     if left + time_step * approach <= 0.0:
         contact.phase = SLIDING  # deep: friction is the constraint's
         return
+    _change_phase(kinematics, contact, settings, directions, force, speed, before)
     along_x = along_y = 0.0
-    if force == 0.0:
-        contact.phase = OPEN
-    elif contact.phase < STUCK and (
-        speed < law.slip_threshold or (contact.phase == SLIDING and before < 0.0)
-    ):
-        contact.phase = STUCK
-        _anchor(kinematics, contact, directions, 0.0, 0.0)
-    elif contact.phase == OPEN:
-        contact.phase = SLIDING
     if contact.phase >= STUCK:
-        stretch_x, stretch_y = _stretch(forest, kinematics, contact, directions)
-        along_x, along_y = -k * stretch_x - c * slip_x, -k * stretch_y - c * slip_y
-        load = math.sqrt(along_x * along_x + along_y * along_y)
-        kinetic = pair.kinetic * force
-        bound = kinetic if contact.phase == CREEPING else pair.static * force
-        contact.phase = STUCK if load <= bound else SLIDING
-        if load > bound and k * speed * time_step < _CREEP * kinetic:
-            contact.phase = CREEPING
-            along_x, along_y = kinetic / load * along_x, kinetic / load * along_y
-            stretch_x, stretch_y = -(along_x + c * slip_x) / k, -(along_y + c * slip_y) / k
-        _anchor(kinematics, contact, directions, stretch_x, stretch_y)
+        along_x, along_y = _stick(
+            forest, kinematics, contact, pair, directions, force, slip_x, slip_y, speed, time_step
+        )
     if contact.phase == SLIDING:
         along_x = -pair.kinetic * force * slip_x / speed
         along_y = -pair.kinetic * force * slip_y / speed
@@ -202,7 +247,7 @@ def _stretch(forest, kinematics, contact, directions):
     along_x = along_y = 0.0
     for end in range(2):
         body = contact.body_a if end == 0 else contact.body_b
-        held = contact.held_a if end == 0 else contact.held_b
+        held = contact.anchor_a if end == 0 else contact.anchor_b
         sign = 1.0 if end == 0 else -1.0
         for r in range(3):
             at = held[r]
@@ -222,12 +267,12 @@ def _anchor(kinematics, contact, directions, stretch_x, stretch_y):
 
     So the anchors follow a point that rolls, while what it slipped by is kept.
     """
-    point = contact.held_b
+    point = contact.anchor_b
     for r in range(3):
         stretch = stretch_x * directions[1, r] + stretch_y * directions[2, r]
         point[r] = contact.point_b[r] - stretch
-    _to_body(kinematics, contact.body_b, point, contact.held_b)
-    _to_body(kinematics, contact.body_a, contact.point_a, contact.held_a)
+    _to_body(kinematics, contact.body_b, point, contact.anchor_b)
+    _to_body(kinematics, contact.body_a, contact.point_a, contact.anchor_a)
 
 
 @inner_kernel

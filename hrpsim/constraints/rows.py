@@ -1,4 +1,7 @@
-"""Constraint rows: a unit force pattern on one or two ports, what it asks for, what it may use."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Constraint rows: a unit force pattern on one or two sites, what it asks for, what it may use."""
 
 from __future__ import annotations
 
@@ -8,23 +11,29 @@ import numpy as np
 
 from hrpsim.constraints.impact_rows import IMPACT
 from hrpsim.jit.compiled import inlined_kernel
-from hrpsim.spatial.lanes import LANES, load, plus, plus_times, spread, store, times
+from hrpsim.jit.fields import Axis, array
+from hrpsim.spatial.simd import LANES, broadcast, load, plus, plus_times, store, times
 
 CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = range(7)
 CONNECTION, DRIVE, SPRING = 7, 8, 9
 
-# which solver a row is for; a contact may be for PENALTY, a spring's row for DESCENT
-ITERATIVE, DIRECT, SPLIT, PENALTY, DESCENT = range(5)
+# Which solver a row is for; a contact may be for PENALTY, a spring's row for DESCENT. AUTO and
+# NEWTON are choices: their rows are ITERATIVE, and say when their island goes to Newton's method.
+ITERATIVE, DIRECT, SPLIT, PENALTY, DESCENT, AUTO, NEWTON = range(7)
+NEVER, WHERE_SWEEPS_STALL, AT_ONCE = range(3)
+
+# What a row asks for. Its impulse is then one [Ns or Nms], that of a displacement rate, or a force.
+VELOCITY, DISPLACEMENT, ACCELERATION = range(3)
 
 CONE, PYRAMID, SLIP_DIRECTION = range(3)  # how a normal force bounds its friction
 
 ROW = np.dtype(
     [
-        ("port_a", "i8"),
-        ("port_b", "i8"),  # -1 for none
-        ("at_a", "i8"),  # first column of the first port
+        ("site_a", "i8"),
+        ("site_b", "i8"),  # -1 for none
+        ("at_a", "i8"),  # first column of the first site
         ("at_b", "i8"),  # -1 for none
-        ("start_a", "i8"),  # columns of the tree of the first port
+        ("start_a", "i8"),  # columns of the tree of the first site
         ("width_a", "i8"),
         ("start_b", "i8"),  # the second tree's; width 0 if it is the same or none
         ("width_b", "i8"),
@@ -35,17 +44,22 @@ ROW = np.dtype(
         ("inverse_mass", "f8"),  # J (response) + compliance [1/kg or 1/(kg m^2)]
         ("mass", "f8"),  # at a contact: 1 / inverse_mass, 0 where nothing moves
         ("cross", "f8"),  # at a contact: velocity of the next of its rows for a unit impulse
-        ("target", "f8"),  # velocity asked for [m/s or rad/s]
+        ("quantity", "i8"),  # VELOCITY, DISPLACEMENT or ACCELERATION
+        ("target", "f8"),  # what is asked for of it [m/s, rad/s; m/s^2, rad/s^2]
         ("feedback", "f8"),  # at a rigid connection in rk4: acceleration that takes back its error
-        ("push", "f8"),  # displacement rate asked for by the position correction
+        ("correction_velocity", "f8"),  # displacement rate asked for by the position correction
         ("lower", "f8"),  # bounds of the impulse [Ns or Nms]
         ("upper", "f8"),
         ("impulse", "f8"),
-        ("kept_impulse", "f8"),  # of the last sweep, or of the motion while positions are corrected
-        ("held", "i8"),  # at a contact: whether the position correction holds it both ways
+        ("kept_impulse", "f8"),  # that it starts from, of the last sweep, or of the motion (below)
+        ("kept_target", "f8"),  # of the motion while positions are corrected, as the next two
+        ("kept_lower", "f8"),
+        ("kept_upper", "f8"),
+        ("bilateral", "i8"),  # at a contact: whether the position correction holds it both ways
         ("friction", "f8"),  # at a normal row: coefficient of its contact
         ("friction_model", "i8"),  # at a normal row
         ("solver", "i8"),
+        ("newton", "i8"),  # NEVER, WHERE_SWEEPS_STALL or AT_ONCE
         ("kind", "i8"),
         ("island", "i8"),  # work of the search for islands
         ("source", "i8"),  # its contact, degree of freedom or connection
@@ -53,36 +67,30 @@ ROW = np.dtype(
 )
 
 
-# Share of the largest inverse mass at a port that rounding may leave where there is none.
+# Share of the largest inverse mass at a site that rounding may leave where there is none.
 _ROUNDING = 1e-13
 
 
 class Rows(NamedTuple):
     """Rows of one step: three for each contact (normal, two tangents), connections', joints'."""
 
-    rows: np.ndarray  # (capacity,) ROW
-    response: np.ndarray  # (pool,) velocity of the trees' columns for a unit impulse on each row
-    descent: np.ndarray  # (2, capacity) work of the solvers that descend
-    units: np.ndarray  # (capacity,) normal rows of contacts and other rows, island by island
-    impacts: np.ndarray  # (capacity,) IMPACT of one-sided rows
-    chosen: np.ndarray  # (capacity,) as `units`: what is solved for in a round of impacts
-
-
-def new_rows(row_capacity: int, response_capacity: int) -> Rows:
-    """Return room for rows and for their responses."""
-    return Rows(
-        rows=np.zeros(row_capacity, dtype=ROW),
-        response=np.zeros(response_capacity),
-        descent=np.zeros((2, row_capacity)),
-        units=np.zeros(row_capacity, dtype=np.int64),
-        impacts=np.zeros(row_capacity, dtype=IMPACT),
-        chosen=np.zeros(row_capacity, dtype=np.int64),
+    rows: np.ndarray = array("what each constraint asks for, may use and got", ROW, Axis.ROW)
+    response: np.ndarray = array(
+        "velocity of the trees' columns for a unit impulse on each row", "f8", Axis.RESPONSE
+    )
+    descent: np.ndarray = array("work of the solvers that descend", "f8", 2, Axis.ROW)
+    island_rows: np.ndarray = array(
+        "normal rows of contacts and other rows, island by island", "i8", Axis.ROW
+    )
+    impacts: np.ndarray = array("gaps of one-sided rows within the step", IMPACT, Axis.ROW)
+    chosen: np.ndarray = array(
+        "as `island_rows`: what is solved for in a round of impacts", "i8", Axis.ROW
     )
 
 
 @inlined_kernel
 def row_velocity(row, velocity):
-    """Return J times the ports' velocity, in three sums that need not wait for each other."""
+    """Return J times the sites' velocity, in three sums that need not wait for each other."""
     J, at = row.J_a, row.at_a
     x = J[0] * velocity[at] + J[1] * velocity[at + 1]
     y = J[2] * velocity[at + 2] + J[3] * velocity[at + 3]
@@ -99,52 +107,68 @@ def row_velocity(row, velocity):
 @inlined_kernel
 def start_row(row, used):
     """Empty a row whose response will start at `used`."""
-    row.port_b = row.at_b = -1
+    row.site_b = row.at_b = -1
     row.width_a = row.width_b = 0
     row.response_at = used
-    row.push = row.target = row.compliance = 0.0
-    row.held = 0
-    row.solver = ITERATIVE
+    row.correction_velocity = row.target = row.compliance = 0.0
+    row.bilateral, row.quantity = 0, VELOCITY
+    row.solver, row.newton = ITERATIVE, WHERE_SWEEPS_STALL
 
 
 @inlined_kernel
-def attach_port(forest, ports, port, row, response, used):
-    """Let J_a act on `port`; return the response space used so far."""
-    here = ports.ports[port]
-    tree = ports.supports[forest.bodies[here.body].root]
-    row.port_a, row.at_a = port, here.offset
+def choose_solver(row, choice, newton_after_direct):
+    """Write the solver that was chosen for a row; what `direct` rows say of Newton's method."""
+    row.solver = ITERATIVE if choice >= AUTO else choice
+    row.newton = NEVER
+    if choice == AUTO:
+        row.newton = WHERE_SWEEPS_STALL
+    elif choice == NEWTON:
+        row.newton = AT_ONCE
+    elif choice == DIRECT:
+        row.newton = newton_after_direct
+
+
+@inlined_kernel
+def attach_site(forest, sites, site, row, response, used):
+    """Let J_a act on `site`; return the response space used so far."""
+    here = sites.sites[site]
+    tree = sites.supports[forest.bodies[here.body].root]
+    row.site_a, row.at_a = site, here.offset
     row.start_a, row.width_a = tree.tree_start, tree.tree_width
-    for k in range(0, row.width_a, LANES):
-        store(response, used + k, spread(0.0))
-    _add_response(here, tree, row.J_a, ports.block, response, used)
-    return used + row.width_a
+    return _write_response(here, tree, row.J_a, sites.inverse_inertia, response, used)
 
 
 @inlined_kernel
-def attach_second_port(forest, ports, port, row, response, used):
-    """Let J_b act on `port` besides; return the response space used so far."""
-    here = ports.ports[port]
-    tree = ports.supports[forest.bodies[here.body].root]
-    row.port_b, row.at_b = port, here.offset
+def attach_second_site(forest, sites, site, row, response, used):
+    """Let J_b act on `site` besides; return the response space used so far."""
+    here = sites.sites[site]
+    tree = sites.supports[forest.bodies[here.body].root]
+    row.site_b, row.at_b = site, here.offset
     if tree.tree_start == row.start_a:
-        _add_response(here, tree, row.J_b, ports.block, response, row.response_at)
+        _add_response(here, tree, row.J_b, sites.inverse_inertia, response, row.response_at)
         return used
     row.start_b, row.width_b = tree.tree_start, tree.tree_width
-    for k in range(0, row.width_b, LANES):
-        store(response, used + k, spread(0.0))
-    _add_response(here, tree, row.J_b, ports.block, response, used)
-    return used + row.width_b
+    return _write_response(here, tree, row.J_b, sites.inverse_inertia, response, used)
 
 
 @inlined_kernel
-def _add_response(port, tree, J, block, response, at):
-    """Add the motion of the tree's columns under the force J on `port`.
+def _write_response(site, tree, J, block, response, used):
+    """Write the motion of the tree's columns under the force J on `site`; return where it ends."""
+    for k in range(0, tree.tree_width, LANES):
+        store(response, used + k, broadcast(0.0))
+    _add_response(site, tree, J, block, response, used)
+    return used + tree.tree_width
+
+
+@inlined_kernel
+def _add_response(site, tree, J, block, response, at):
+    """Add the motion of the tree's columns under the force J on `site`.
 
     The block is symmetric, so its rows serve for its columns and lie in one piece.
     """
     width = tree.tree_width
-    first = tree.tree_block + (port.offset - tree.tree_start) * width
-    if port.dof >= 0:
+    first = tree.tree_block + (site.offset - tree.tree_start) * width
+    if site.dof >= 0:
         for k in range(0, width, LANES):
             total = plus_times(load(response, at + k), load(block, first + k), J[0])
             store(response, at + k, total)
@@ -160,7 +184,7 @@ def _add_response(port, tree, J, block, response, at):
 
 @inlined_kernel
 def coupling(row, other, response):
-    """Return J of `other` times the response of `row`; both act on the same ports."""
+    """Return J of `other` times the response of `row`; both act on the same sites."""
     total = 0.0
     first = row.response_at + row.at_a - row.start_a
     J = other.J_a
@@ -180,27 +204,27 @@ def coupling(row, other, response):
 
 
 @inlined_kernel
-def least_inverse_mass(row, ports):
+def least_inverse_mass(row, sites):
     """Return the inverse mass below which nothing moves along a row but by rounding."""
     J = row.J_a
     square = 0.0
     for k in range(6):
         square += J[k] * J[k]
-    total = ports.ports[row.port_a].largest * square
-    if row.port_b >= 0:
+    total = sites.sites[row.site_a].largest * square
+    if row.site_b >= 0:
         J = row.J_b
         square = 0.0
         for k in range(6):
             square += J[k] * J[k]
-        total += ports.ports[row.port_b].largest * square
+        total += sites.sites[row.site_b].largest * square
     return _ROUNDING * total
 
 
 @inlined_kernel
-def wanted_push(error, time_step, law):
+def wanted_correction(error, time_step, settings):
     """Return the displacement rate that takes back some of an error [m or rad], at most so fast."""
-    wanted = -law.correction_rate * error / time_step
-    return min(max(wanted, -law.correction_speed), law.correction_speed)
+    wanted = -settings.correction_rate * error / time_step
+    return min(max(wanted, -settings.correction_speed), settings.correction_speed)
 
 
 @inlined_kernel

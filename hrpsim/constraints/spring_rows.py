@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Hinges made of four constrained springs between two free bodies (Kuroda, ch. 6).
 
 Two springs of natural length 0 lie on the axis, two hold torque at a distance from it. Each has
@@ -15,8 +18,8 @@ import numpy as np
 from hrpsim.constraints.rows import (
     ITERATIVE,
     SPRING,
-    attach_port,
-    attach_second_port,
+    attach_second_site,
+    attach_site,
     coupling,
     least_inverse_mass,
     row_velocity,
@@ -25,7 +28,7 @@ from hrpsim.constraints.rows import (
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import dot
 
-FREE, HELD, CREEPING, AT_LIMIT = range(4)  # phases of a hinge's angle
+FREE, STUCK, CREEPING, AT_LIMIT = range(4)  # phases of a hinge's angle
 ROWS = 5  # of a hinge
 
 # A hinge creeps that turns in a step by less than this share of what its torque springs give
@@ -81,24 +84,24 @@ PLACED_HINGE = np.dtype(
 
 
 @inner_kernel
-def mark_spring_ports(hinges, ports_out):
+def mark_spring_sites(hinges, sites_out):
     """Mark the bodies that spring hinges join; return the number of their rows."""
     for h in range(hinges.shape[0]):
         hinge = hinges[h]
         if hinge.body_a >= 0:
-            ports_out.supports[hinge.body_a].port = 0
+            sites_out.supports[hinge.body_a].site = 0
         if hinge.body_b >= 0:
-            ports_out.supports[hinge.body_b].port = 0
+            sites_out.supports[hinge.body_b].site = 0
     return ROWS * hinges.shape[0]
 
 
 @inner_kernel
 def write_spring_rows(
-    forest, kinematics, hinges, law, time_step, placed, ports, first, used, rows_out
+    forest, kinematics, hinges, settings, time_step, placed, sites, first, used, rows_out
 ):
     """Write the rows of the spring hinges from row `first` on; move their friction's state on.
 
-    ports.velocity must be the velocity at the start of the step. Returns the response space used.
+    sites.velocity must be the velocity at the start of the step. Returns the response space used.
     """
     rows, response = rows_out.rows, rows_out.response
     number = first
@@ -106,35 +109,35 @@ def write_spring_rows(
         hinge = hinges[h]
         hinge.first_row = number
         _place(forest, kinematics, hinge, placed)
-        _turn(kinematics, hinge, law, time_step, placed)
+        _turn(kinematics, hinge, settings, time_step, placed)
         for spring in range(4):
             row = rows[number]
             start_row(row, used)
             _place_spring(forest, kinematics, hinge, spring, placed)
             stretched = _direct_spring(time_step, placed)
-            used = _attach(forest, ports, hinge, spring, placed, row, response, used)
+            used = _attach(forest, sites, hinge, spring, placed, row, response, used)
             row.kind, row.source, row.solver = SPRING, h, hinge.solver
             row.inverse_mass = coupling(row, row, response)
-            if row.inverse_mass <= least_inverse_mass(row, ports):
+            if row.inverse_mass <= least_inverse_mass(row, sites):
                 row.inverse_mass = 0.0
             row.lower = row.upper = row.impulse = 0.0
             hinge.extension[spring] = 0.0
             if spring < 2 or hinge.phase != FREE:
                 hinge.extension[spring] = math.sqrt(dot(placed.apart, placed.apart))
-                along = row_velocity(row, ports.velocity)
+                along = row_velocity(row, sites.velocity)
                 force = hinge.stiffness * stretched - hinge.damping * along
                 row.lower, row.upper = force * time_step, math.inf
                 row.impulse = max(row.lower, hinge.impulse[spring])
                 beyond = (stretched - hinge.max_extension) / time_step
                 bend = 0.5 * time_step * dot(placed.moving, placed.bending)
-                row.target = min(beyond + bend, _HASTE * law.correction_speed)
-                row.push = min(beyond, 0.0)
+                row.target = min(beyond + bend, _HASTE * settings.correction_speed)
+                row.correction_velocity = min(beyond, 0.0)
             else:
                 row.inverse_mass = 0.0
             number += 1
         row = rows[number]
         start_row(row, used)
-        used = _attach(forest, ports, hinge, 4, placed, row, response, used)
+        used = _attach(forest, sites, hinge, 4, placed, row, response, used)
         row.kind, row.source, row.solver = SPRING, h, ITERATIVE
         torque = hinge.torque
         slides = hinge.phase == FREE or hinge.phase == AT_LIMIT
@@ -169,7 +172,7 @@ def _place(forest, kinematics, hinge, placed_out):
 
 
 @inlined_kernel
-def _turn(kinematics, hinge, law, time_step, placed):
+def _turn(kinematics, hinge, settings, time_step, placed):
     """Find the angle and its rate, and whether the torque springs hold it (Kuroda 6.2, 6.3)."""
     A, B = placed.axes_a, placed.axes_b
     cosine = sine = rate = 0.0
@@ -189,11 +192,11 @@ def _turn(kinematics, hinge, law, time_step, placed):
         hinge.phase = AT_LIMIT
         hinge.held_angle = hinge.lower if hinge.angle < hinge.lower else hinge.upper
         return
-    stands = abs(rate) * hinge.radius < law.slip_threshold
+    stands = abs(rate) * hinge.radius < settings.slip_threshold
     if hinge.phase == AT_LIMIT or hinge.static_friction == 0.0:
         hinge.phase = FREE
     if hinge.static_friction > 0.0 and hinge.phase == FREE and (stands or reverses):
-        hinge.phase = HELD
+        hinge.phase = STUCK
         hinge.held_angle = hinge.angle
     if hinge.phase == FREE:
         return
@@ -201,7 +204,7 @@ def _turn(kinematics, hinge, law, time_step, placed):
     off = hinge.angle - hinge.held_angle
     load = -arm * (hinge.stiffness * off + hinge.damping * rate)
     bound = kinetic if hinge.phase == CREEPING else hinge.static_friction
-    hinge.phase = HELD if abs(load) <= bound else FREE
+    hinge.phase = STUCK if abs(load) <= bound else FREE
     if hinge.phase == FREE and arm * hinge.stiffness * abs(rate) * time_step < _CREEP * kinetic:
         hinge.phase = CREEPING
         off = -(math.copysign(kinetic, load) / arm + hinge.damping * rate) / hinge.stiffness
@@ -275,18 +278,18 @@ def _direct_spring(time_step, placed):
 
 
 @inlined_kernel
-def _attach(forest, ports, hinge, spring, placed, row, response, used):
+def _attach(forest, sites, hinge, spring, placed, row, response, used):
     """Make the row pull a towards b and b towards a; row 4 turn a forwards and b back."""
     a, b = hinge.body_a, hinge.body_b
     if a >= 0:
         _load(placed, placed.point_a, spring, 1.0, row.J_a)
-        used = attach_port(forest, ports, ports.supports[a].port, row, response, used)
+        used = attach_site(forest, sites, sites.supports[a].site, row, response, used)
         if b >= 0:
             _load(placed, placed.point_b, spring, -1.0, row.J_b)
-            used = attach_second_port(forest, ports, ports.supports[b].port, row, response, used)
+            used = attach_second_site(forest, sites, sites.supports[b].site, row, response, used)
     else:
         _load(placed, placed.point_b, spring, -1.0, row.J_a)
-        used = attach_port(forest, ports, ports.supports[b].port, row, response, used)
+        used = attach_site(forest, sites, sites.supports[b].site, row, response, used)
     return used
 
 

@@ -1,17 +1,21 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The walking controller, a plug-in like any other: plays a motion, stabilised or not."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.balance.stabilizer import Gains, Stabilizer
-from hrpsim.control.balance.state_estimation import StateEstimator
 from hrpsim.control.balance.walk_reference import WalkReference
 from hrpsim.control.framework.controller import (
     Command,
@@ -25,17 +29,27 @@ from hrpsim.control.motion.motion_sequence import Channel, MotionSequence, Seque
 from hrpsim.control.motion.playback import Playback
 from hrpsim.control.motion.sequence_files import read_sequence
 from hrpsim.control.pattern.footsteps import PATTERNS
-from hrpsim.control.pattern.walking_pattern import walking_pattern
+from hrpsim.control.pattern.gait import Pace
+from hrpsim.control.pattern.walking_pattern import fitting_pattern
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
 from hrpsim.resources import share_path
 from hrpsim.schema import flag, numeric, scalar
 from hrpsim.values import NOT_NEGATIVE, POSITIVE
 
-SOLES = ("l_sole", "r_sole")
 _GAINS = tuple(field.name for field in fields(Gains))
 _MAY_BE_ZERO = ("servo_lag", "integral_rate", "integral_limit", "support_margin")
 _NEAR = 0.02  # [rad]: as far from the first posture the stabiliser takes over at once
+_KEPT = 4  # references of a model
+
+# What was planned for a model, for its next walk: planning takes longer than some walks do.
+_Soles = tuple[str, str]
+_motions: WeakKeyDictionary[Model, dict[tuple[str, _Soles], tuple[MotionSequence, Pace]]] = (
+    WeakKeyDictionary()
+)
+_references: WeakKeyDictionary[Model, list[tuple[MotionSequence, _Soles, float, WalkReference]]] = (
+    WeakKeyDictionary()
+)
 
 
 class Walk(Controller):
@@ -43,15 +57,20 @@ class Walk(Controller):
 
     Parameters, those left out as in config/walk_controller.yaml: `pattern`, one of the names in
     footsteps.PATTERNS or the basename of a sequence set, in place of the constructor's sequence;
-    `stabilizer`, false for playback by joint PD alone; `period` [s]; `hold` [s], how long it goes
-    on balancing after the last sample; and the stabiliser's gains.
+    `left_sole` and `right_sole`, links; `stabilizer`, false for playback by joint PD alone;
+    `period` [s]; `hold` [s], how long it goes on balancing after the last sample; and the
+    stabiliser's gains.
 
-    sequence: the motion, once it is configured. signals: what the last tick found, by name; empty
-    without a stabiliser.
+    sequence: the motion, soles: both links, and pace: how much easier than planned the motion is,
+    so that the joints can follow, once it is configured. begin: when the motion began [s]; None
+    without a stabiliser, or while it is led to its first posture. signals: what the last tick
+    found, by name; empty without a stabiliser.
     """
 
     parameter_kinds = {
         "pattern": scalar,
+        "left_sole": scalar,
+        "right_sole": scalar,
         "stabilizer": flag,
         "period": numeric(PERIOD),
         "hold": numeric(NOT_NEGATIVE),
@@ -60,9 +79,11 @@ class Walk(Controller):
 
     def __init__(self, sequence: MotionSequence | None = None):
         self.sequence = sequence
-        self.signals: dict[str, Any] = {}
+        self.soles: tuple[str, str] = ("", "")
+        self.pace = Pace()
+        self.begin: float | None = None
+        self.signals: Mapping[str, Any] = {}
         self.reference: WalkReference | None = None
-        self.estimator: StateEstimator | None = None
         self.stabilizer: Stabilizer | None = None
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
@@ -71,21 +92,20 @@ class Walk(Controller):
         Raises ControllerError for parameters that do not exist or are no sensible numbers, and
         what reading or planning the motion raises.
         """
-        values = read_parameters(share_path("config/walk_controller.yaml"))
+        values = dict(_defaults())
         values.update(checked("walk", self.parameter_kinds, parameters))
         self.period, self._hold = values["period"], values["hold"]
+        self.soles = str(values["left_sole"]), str(values["right_sole"])
         if self.sequence is None or parameters.get("pattern") is not None:
-            self.sequence = _motion(model, values["pattern"])
+            self.sequence, self.pace = _motion(model, values["pattern"], self.soles)
         if values["stabilizer"]:
-            feet = tuple(foot_of(model, sole) for sole in SOLES)
             gains = Gains(**{name: values[name] for name in _GAINS})
-            self.estimator = StateEstimator(model, feet)
-            self.reference = WalkReference(model, self.sequence, feet, self.period)
-            self.stabilizer = Stabilizer(model, feet, self.reference, gains, self.period)
+            self.reference = _reference(model, self.sequence, self.soles, self.period)
+            self.stabilizer = Stabilizer(model, self.reference, gains, self.period)
             first = Channel(np.zeros(1), self.reference.joint_positions[:1])
             self._playback = Playback(MotionSequence(controlled_joints(model), first))
         else:
-            self.reference = self.estimator = self.stabilizer = None
+            self.reference = self.stabilizer = None
             self._playback = Playback(self.sequence)
         self._playback.configure(model, {"period": self.period})
 
@@ -94,51 +114,67 @@ class Walk(Controller):
         self.finished = False
         self.signals = {}
         self._end: float | None = None
-        self._begin: float | None = None
+        self.begin = None
         self._playback.initialize(state)
         if self.stabilizer is not None:
-            self.estimator.reset()
             self.stabilizer.reset()
-            self._last_positions = self.reference.joint_positions[0]
-            if np.abs(state.joint_positions - self._last_positions).max() <= _NEAR:
-                self._begin = state.time
+            first = self.reference.joint_positions[0]
+            if np.abs(state.joint_positions - first).max() <= _NEAR:
+                self.begin = state.time
 
     def control(self, state: State) -> Command:
         """Return the joint positions for the end of this period, and their mean rates until then.
 
         `finished` once the motion and the time of holding are over.
         """
-        if self._begin is None:
+        if self.begin is None:
             command = self._playback.control(state)
             over = self._playback.finished
             if over and self.stabilizer is not None:
-                self._begin = state.time
-        if self._begin is not None:
-            k = round((state.time - self._begin) / self.period)
+                self.begin = state.time
+        if self.begin is not None:
+            k = round((state.time - self.begin) / self.period)
             over = k >= self.reference.count - 1
-            command = self._stabilized(state, min(k, self.reference.count - 1))
+            command = self.stabilizer.update(state, min(k, self.reference.count - 1))
+            self.signals = self.stabilizer.signals
         if over and self._end is None:
             self._end = state.time + self._hold
         self.finished = self._end is not None and state.time >= self._end - 1e-9
         return command
 
-    def _stabilized(self, state: State, k: int) -> Command:
-        estimate = self.estimator.update(state, self.reference.sole_yaw[k])
-        positions, lead = self.stabilizer.update(estimate, k)
-        self.signals = self.stabilizer.signals
-        rates = (positions - self._last_positions) / self.period
-        self._last_positions = positions
-        return Command(positions=positions + lead, velocities=rates)
+
+@functools.cache
+def _defaults() -> Mapping[str, Any]:
+    return read_parameters(share_path("config/walk_controller.yaml"))
 
 
-def _motion(model: Model, pattern) -> MotionSequence:
+def _motion(model: Model, pattern, soles: _Soles) -> tuple[MotionSequence, Pace]:
     if pattern in PATTERNS:
-        return walking_pattern(model, pattern).sequence
+        kept = _motions.setdefault(model, {})
+        if (pattern, soles) not in kept:
+            made, pace = fitting_pattern(model, pattern, soles=soles)
+            kept[pattern, soles] = made.sequence, pace
+        return kept[pattern, soles]
     name = str(pattern)
     try:
-        return read_sequence(name, model)
+        return read_sequence(name, model), Pace()
     except SequenceError as error:
         if Path(name).name != name or Path(name).is_file() or Path(f"{name}.pos").is_file():
             raise
         message = unknown_name("pattern", name, PATTERNS)
         raise ControllerError(f"walk: {message}; nor is it a set of files: {error}") from error
+
+
+def _reference(
+    model: Model, sequence: MotionSequence, soles: _Soles, period: float
+) -> WalkReference:
+    """Return what the stabiliser follows, which nothing writes to once it is made."""
+    kept = _references.setdefault(model, [])
+    for known, its_soles, its_period, reference in kept:
+        if known is sequence and (its_soles, its_period) == (soles, period):
+            return reference
+    feet = tuple(foot_of(model, sole) for sole in soles)
+    reference = WalkReference(model, sequence, feet, period)
+    kept[_KEPT - 1 :] = []
+    kept.insert(0, (sequence, soles, period, reference))
+    return reference

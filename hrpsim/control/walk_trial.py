@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """One walk in a world: how far it gets, and what happens on the way."""
 
 from __future__ import annotations
@@ -5,11 +8,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hrpsim.control.balance.fall import FallWatch, tilt
+from hrpsim.control.balance.foot import foot_of
+from hrpsim.control.balance.signals import kept
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.framework.controller import Controller
 from hrpsim.control.motion.motion_sequence import MotionSequence
@@ -17,6 +22,8 @@ from hrpsim.dynamics.functions import link_pose
 from hrpsim.model.model import Model
 from hrpsim.world.objects.robot import Robot
 
+SOLES = ("l_sole", "r_sole")
+_LOOKS = 10  # ticks from one look at what touches to the next
 _LOADED = 50.0  # feet that bear less together are in the air [N]
 
 
@@ -37,6 +44,9 @@ class Trial:
     wrenches: dict[str, np.ndarray]  # of the force sensors (n, 6)
     signals: dict[str, np.ndarray] = field(default_factory=dict)  # what the controller noted
     wall_time: float = 0.0
+    soles: tuple[str, str] = SOLES  # links, left and right
+    touched: tuple[str, ...] = ()  # links that are no soles, and touched something
+    contact: np.ndarray | None = None  # which soles stand, as it was planned (n, 2) bool
 
     @property
     def completed(self) -> bool:
@@ -68,7 +78,8 @@ def walk(
     """
     world, watch = robot.world, FallWatch()
     begin, fell_at = world.time, None
-    times, q, wrenches, signals = [], [], {}, {}
+    times, q, wrenches, noted = [], [], {}, []
+    touched: set[str] = set()
     with ControlLoop(robot, controller, parameters, model=model) as loop:
         touch_downs = step_ends(controller.sequence)
         start = time.perf_counter()
@@ -80,18 +91,24 @@ def walk(
             q.append(robot.q)
             for name, wrench in state.wrenches.items():
                 wrenches.setdefault(name, []).append(wrench)
-            for name, value in getattr(controller, "signals", {}).items():
-                signals.setdefault(name, []).append(np.array(value))
-            watch.add(q[-1][2], q[-1][3:7])
+            noted.append(kept(getattr(controller, "signals", {})))
+            if fell_at is None and len(times) % _LOOKS == 1:
+                touched.update(_touching(robot, controller))
+            _, _, height, *quaternion = q[-1][:7].tolist()
+            watch.add(height, quaternion)
             if fell_at is None and watch.fallen:
                 fell_at = times[-1]
             if fell_at is not None and times[-1] >= fell_at + after_fall:
                 break
         took = time.perf_counter() - start
+    signals: dict[str, list] = {}
+    for name, value in (signal for tick in noted for signal in tick.items()):
+        signals.setdefault(name, []).append(value)
     end = times[-1] if fell_at is None else fell_at
+    late = (getattr(controller, "begin", None) or begin) - begin
     return Trial(
         planned_steps=len(touch_downs),
-        steps=int(np.sum(touch_downs <= end + 1e-9)),
+        steps=int(np.sum(touch_downs + late <= end + 1e-9)),
         fell_at=fell_at,
         times=np.array(times),
         q=np.array(q),
@@ -99,6 +116,9 @@ def walk(
         wrenches={name: np.array(values) for name, values in wrenches.items()},
         signals={name: np.array(values) for name, values in signals.items()},
         wall_time=took,
+        soles=getattr(controller, "soles", SOLES),
+        touched=tuple(sorted(touched)),
+        contact=_planned_contact(controller.sequence, np.array(times) - late),
     )
 
 
@@ -111,15 +131,34 @@ def step_ends(sequence: MotionSequence) -> np.ndarray:
     return sequence.optionaldata.times[1:][down] - sequence.pos.times[0]
 
 
+def _touching(robot: Robot, controller: Controller) -> set[str]:
+    """Return the links that touch something and are no soles."""
+    frames = robot.model.frames
+    standing = {frames[sole].body for sole in getattr(controller, "soles", SOLES) if sole in frames}
+    contacts = robot.contact_arrays()
+    pressed = contacts.links[np.abs(contacts.forces).max(axis=1, initial=0.0) > 0.0]
+    names = {robot.world.link_names[k][1] for k in pressed}
+    return {name for name in names if frames[name].body not in standing}
+
+
+def _planned_contact(sequence: MotionSequence, times) -> np.ndarray | None:
+    """Return which soles shall stand (n, 2), left and right, a tick before each of `times`."""
+    if sequence.optionaldata is None or sequence.optionaldata.values.shape[1] < 2:
+        return None
+    return sequence.optionaldata.at(float(sequence.pos.times[0]) + times)[:, 1::-1] > 0.5
+
+
 def measured_zmp(model: Model, trial: Trial) -> np.ndarray:
     """Return the ZMP (n, 2) [m] in the world from both feet's sensors; NaN with both in the air.
 
     The feet are where they truly are, so that nothing of the controller's estimate is in it.
     """
     force, moment = np.zeros((len(trial.times), 3)), np.zeros((len(trial.times), 3))
-    for sensor, sole in (("lfsensor", "l_sole"), ("rfsensor", "r_sole")):
-        for k, (q, wrench) in enumerate(zip(trial.q[:-1], trial.wrenches[sensor][1:])):
-            p, R = link_pose(model, q, sole)
+    for foot in (foot_of(model, sole) for sole in trial.soles):
+        wrenches = trial.wrenches[foot.sensor.name][1:]
+        for k, (q, wrench) in enumerate(zip(trial.q[:-1], wrenches)):
+            p, R = link_pose(model, q, foot.sole)
+            p, R = p + R @ foot.sensor_p, R @ foot.sensor_R
             f = R @ wrench[:3]
             force[k] += f
             moment[k] += R @ wrench[3:] + np.cross(p, f)
@@ -127,3 +166,45 @@ def measured_zmp(model: Model, trial: Trial) -> np.ndarray:
     zmp = np.full((len(force), 2), np.nan)
     zmp[loaded] = np.column_stack([-moment[loaded, 1], moment[loaded, 0]]) / force[loaded, 2:]
     return zmp
+
+
+class SoleMotion(NamedTuple):
+    """How the soles moved that should have stood still, and how far the walk led."""
+
+    creep: float  # farthest way of a sole along the floor while it alone stood [m]
+    creep_step: int  # the step in which that was, from 1; 0 for a walk without steps
+    distance: float  # of the middle between the soles, from start to end [m]
+    turn: float  # of the soles about the vertical, left positive [rad]
+
+
+def sole_motion(model: Model, trial: Trial) -> SoleMotion:
+    """Return how the soles truly moved until the walk ended or the robot fell.
+
+    Creep is told of single supports, from the tick after the other foot is planned to leave the
+    floor to the last tick before it is planned to land: the standing sole then bears everything.
+    """
+    end = np.inf if trial.fell_at is None else trial.fell_at
+    last = max(int(np.searchsorted(trial.times, end)), 1)
+    poses = [[link_pose(model, q, sole) for sole in trial.soles] for q in trial.q[:last]]
+    p = np.array([[pose[0] for pose in pair] for pair in poses])
+    yaw = np.array([[np.arctan2(R[1, 0], R[0, 0]) for _, R in pair] for pair in poses])
+    creep, worst = 0.0, 0
+    if trial.contact is not None:
+        contact = trial.contact[:last]
+        single = contact[:, 0] != contact[:, 1]
+        starts = np.flatnonzero(single & ~np.concatenate([[False], single[:-1]]))
+        for step, k in enumerate(starts, 1):
+            stop = k + int(np.argmin(np.append(single[k:], False)))
+            standing = int(np.flatnonzero(contact[k])[0])
+            way = p[k + 1 : stop - 1, standing, :2]
+            if len(way):
+                far = float(np.linalg.norm(way - way[0], axis=1).max())
+                creep, worst = max((far, step), (creep, worst))
+    middle = p.mean(axis=1)[[0, -1], :2]
+    turns = np.unwrap(yaw, axis=0)
+    return SoleMotion(
+        creep=creep,
+        creep_step=worst,
+        distance=float(np.linalg.norm(middle[1] - middle[0])),
+        turn=float((turns[-1] - turns[0]).mean()),
+    )

@@ -1,7 +1,10 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The crane of the crane game: a hand that glides at bounded speed and acceleration, and its grip.
 
 The description is urdf/crane.urdf.xacro: slides x, y, z and a turn on position servos, and claws
-whose servo has damping alone. A player says what the crane should do as a `Wish`; the controller
+whose servo has damping alone. A player says what the crane should do as a `Request`; the controller
 turns wishes into a smooth reference and adds the forces that the hand itself needs on the way.
 """
 
@@ -33,7 +36,7 @@ _BRAKING = 0.8  # share of the acceleration that braking at a goal plans with
 _KNUCKLE, _WRIST = JOINTS[4], "left_wrist"
 
 
-class Wish(NamedTuple):
+class Request(NamedTuple):
     """What a player wants now: velocity (x, y, z) [m/s], turn [rad/s], claws closing or not."""
 
     velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -42,7 +45,7 @@ class Wish(NamedTuple):
 
 
 class Crane(Controller):
-    """Glides as `wish` says, until another wish is assigned.
+    """Glides as `request` says, until another request is assigned.
 
     Parameters: those of PARAMETERS; `speed`, `acceleration` and `grip` may be assigned at any time.
     position (x, y, z, yaw) [m, rad] and velocity are the reference that the servos follow; z is the
@@ -67,7 +70,7 @@ class Crane(Controller):
         self.turn_speed = values["turn_speed"]
         self.turn_acceleration = values["turn_acceleration"]
         self.grip = values["grip"]
-        self.wish = Wish()
+        self.request = Request()
         system = model.system
         self._model = model
         self._places = [model.joint(name).v_index for name in JOINTS]
@@ -86,7 +89,7 @@ class Crane(Controller):
         """Rest where the crane is, with open claws."""
         self.position = state.joint_positions[:4].copy()
         self.velocity = np.zeros(4)
-        self.wish = Wish()
+        self.request = Request()
 
     def control(self, state: State) -> Command:
         """Glide on by one period."""
@@ -98,7 +101,7 @@ class Crane(Controller):
         self.velocity = np.where(beyond, 0.0, self.velocity)
         angle = state.joint_positions[4]
         own = self._own_forces(angle, (self.velocity - before) / self.period)
-        torque = own[4] + self.torque_of_grip(angle) * (1.0 if self.wish.close else -1.0)
+        torque = own[4] + self.torque_of_grip(angle) * (1.0 if self.request.close else -1.0)
         return Command(
             positions=np.append(self.position, 0.0),
             velocities=np.append(self.velocity, torque / self._damping),
@@ -127,8 +130,8 @@ class Crane(Controller):
         return ahead * stopping_speed(distance, ahead @ velocity, braking, self.period)
 
     def _next_velocity(self) -> np.ndarray:
-        """Return the velocity of the next period: towards the wish, and able to stop at the end."""
-        wanted = np.append(np.asarray(self.wish.velocity, dtype=np.float64), self.wish.turn)
+        """Return the velocity of the next period: as requested, and able to stop at the end."""
+        wanted = np.append(np.asarray(self.request.velocity, dtype=np.float64), self.request.turn)
         wanted[:3] = _bounded(wanted[:3], self.speed)
         wanted[3:] = _bounded(wanted[3:], self.turn_speed)
         change = wanted - self.velocity

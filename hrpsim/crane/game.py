@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The crane game over ROS 2 without a launcher: simulation node and crane as two processes."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The crane as a controller plug-in that listens to a joystick.
 
     ros2 run hrpsim hrpsim_controller --ros-args -p base:=fixed \

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a person plays the crane game with: buttons, keys, sliders, and the score."""
 
 from __future__ import annotations
@@ -48,7 +51,7 @@ class CranePanel:
 
     def __init__(self, viewer, crane: PlayedCrane):
         self._world, self._crane = viewer.session.world, crane
-        self._wish = viewer.controls.wish
+        self._request = viewer.controls.request
         self._frames = 0
         camera = viewer.server.initial_camera
         camera.look_at, camera.position = _LOOK_AT, _EYE
@@ -126,14 +129,14 @@ class CranePanel:
         button = gui.add_button(f"{direction.capitalize()} ({key})")
         command = gui.add_command(f"Crane: {direction}", hotkey=key)
         button.on_hold(
-            lambda _: self._wish(lambda: crane.press(direction, _HELD)), callback_hz=_HOLD_RATE
+            lambda _: self._request(lambda: crane.press(direction, _HELD)), callback_hz=_HOLD_RATE
         )
-        command.on_trigger(lambda _: self._wish(lambda: crane.press(direction, _TYPED)))
+        command.on_trigger(lambda _: self._request(lambda: crane.press(direction, _TYPED)))
         self.buttons[direction] = button
 
     def _add_claws(self, gui, key: str, name: str, close: bool) -> None:
         def move(_) -> None:
-            self._wish(lambda: setattr(self._crane, "close", close))
+            self._request(lambda: setattr(self._crane, "close", close))
 
         self.buttons[name] = gui.add_button(f"{name.capitalize()} claws ({key})", color="orange")
         self.buttons[name].on_click(move)
@@ -150,7 +153,7 @@ class CranePanel:
             slider = gui.add_slider(label, low, high, step, value)
 
             def change(_, name=name, slider=slider) -> None:
-                self._wish(lambda: setattr(crane, name, slider.value))
+                self._request(lambda: setattr(crane, name, slider.value))
 
             slider.on_update(change)
 
@@ -163,7 +166,7 @@ class CranePanel:
 
         def send(event) -> None:
             if event.client is not None:  # not when the program itself moves a slider
-                self._wish(lambda: self._crane.send_to([slider.value for slider in sliders]))
+                self._request(lambda: self._crane.send_to([slider.value for slider in sliders]))
 
         for slider in sliders:
             slider.on_update(send)

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A crane that somebody plays: by keys and buttons, by sliders, or by a stick."""
 
 from __future__ import annotations
@@ -8,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.control.framework.controller import Command, ControllerError, State
-from hrpsim.crane.control import Crane, Wish
+from hrpsim.crane.control import Crane, Request
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
 
@@ -58,8 +61,8 @@ class PlayedCrane(Crane):
         self.target = np.clip(target, self._lowest, self._highest)
 
     def control(self, state: State) -> Command:
-        """Turn what is pressed into a wish, and glide on."""
-        self.wish = Wish(*self._motion(), self.close)
+        """Turn what is pressed into a request, and glide on."""
+        self.request = Request(*self._motion(), self.close)
         self._left = {k: t - self.period for k, t in self._left.items() if t > self.period}
         self._stick_left -= self.period
         return super().control(state)

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E10's scene: the crane over a table with one object and a goal, and what is measured there."""
 
 from __future__ import annotations
@@ -8,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim import Box, World, load_model
+from hrpsim.constants import STANDARD_GRAVITY as GRAVITY
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.crane.script import Go, Grip, ScriptedCrane
 from hrpsim.model.shapes.geometry import Geometry
 from hrpsim.resources import share_path
 from hrpsim.world.objects.body import rotation_matrix
 
-GRAVITY = 9.80665
 EDGE, MASS = 0.06, 0.5  # of the box [m], [kg]
 FRICTION = 0.5  # of everything with everything, as in the thesis
 # Of each of a pad's four contact points: rubber of 2 MPa, 5 mm thick, 20 x 50 mm [m/N].

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A scripted player of the crane game: moves, one after the other."""
 
 from __future__ import annotations
@@ -8,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hrpsim.control.framework.controller import Command, State
-from hrpsim.crane.control import Crane, Wish
+from hrpsim.crane.control import Crane, Request
 
 _CLOSING = 18.0  # time that closing takes, times the grip's force [Ns]
 _RISE = 0.13  # how far above things the pads travel [m]
@@ -108,7 +111,7 @@ class ScriptedCrane(Crane):
                 self.finished = True
                 break
             self._begin(self.script[len(self.begun)], state.time)
-        self.wish = Wish(*self._motion(), self._close)
+        self.request = Request(*self._motion(), self._close)
         return super().control(state)
 
     @property

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Articulated-body and recursive Newton-Euler algorithms, response to wrenches, momentum.
 
 Imports kinematics, spatial, model and jit.

@@ -1,8 +1,12 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The articulated-body algorithm (RBDA Table 7.1) in world-parallel frames, pass by pass.
 
 The passes are separate kernels because a step uses them apart: the factorisation (I_A, U, D) once,
-then `respond`, two cheap sweeps, for every further set of forces. Accelerations here are *proper*:
-gravity is the acceleration -g of the world, so that I_A a + p_A is the wrench through a joint.
+then `wrench_response`, two cheap sweeps, for every further set of forces. Accelerations here are
+*proper*: gravity is the acceleration -g of the world, so that I_A a + p_A is the wrench through a
+joint.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import numpy as np
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
 from hrpsim.spatial.inertia import bias_force, place_inertia
-from hrpsim.spatial.lanes import LANES, load, minus_times, plus, plus_times, store, times
+from hrpsim.spatial.simd import LANES, load, minus_times, plus, plus_times, store, times
 from hrpsim.spatial.vector import dot_spatial
 
 # Inertia this small beside the rest of a body's is what rounding leaves of none.
@@ -35,9 +39,13 @@ ARTICULATED = np.dtype(
         ("_3", "f8", (2,)),
         ("a", "f8", (6,)),  # proper spatial acceleration; without a_vp after `accelerations`
         ("_4", "f8", (2,)),
-        ("load", "f8", (6,)),  # further forces of which `respond` finds the effect
+        (
+            "constraint_wrench",
+            "f8",
+            (6,),
+        ),  # further forces, see `wrench_response`
         ("_5", "f8", (2,)),
-        ("da", "f8", (6,)),  # acceleration that the loads add
+        ("delta_acceleration", "f8", (6,)),  # acceleration that the loads add
         ("_6", "f8", (2,)),
         ("external", "f8", (6,)),  # force on the body besides gravity, joints and constraints
         ("root_inverse", "f8", (6, LANES)),  # I_A^-1, at FREE bodies; two columns to spare
@@ -239,11 +247,12 @@ def accelerations(forest, kinematics, gravity, articulated, dv_out):
 
 
 @inner_kernel
-def respond(forest, kinematics, articulated, effort, dv_out):
-    """Find the change of motion that `load` on bodies and `effort` (nv,) on joints alone cause.
+def wrench_response(forest, kinematics, articulated, effort, dv_out):
+    """Find what `constraint_wrench` on bodies and `effort` (nv,) on joints alone do to the motion.
 
-    Forces give accelerations, impulses velocities; gravity and bias take no part. Writes `da`, and
-    dv_out (nv,) for the kernels' velocity; `load` ends as what it adds to the bodies' p_A, negated.
+    Forces give accelerations, impulses velocities; gravity and bias take no part. Writes
+    `delta_acceleration`, and dv_out (nv,) for the kernels' velocity; `constraint_wrench` ends as
+    what it adds to the bodies' p_A, negated.
     """
     n = forest.bodies.shape[0]
     for number in range(n - 1, -1, -1):
@@ -252,24 +261,24 @@ def respond(forest, kinematics, articulated, effort, dv_out):
         if body.joint_type == FREE:
             continue
         here = articulated[i]
-        push = here.load
+        wrench = here.constraint_wrench
         gain = 0.0
         if body.joint_type != FIXED:
-            total = effort[body.v_index] + dot_spatial(kinematics[i].S, push)
+            total = effort[body.v_index] + dot_spatial(kinematics[i].S, wrench)
             dv_out[body.v_index] = total
             gain = total * here.D_inverse
         if body.parent >= 0:
-            above = articulated[body.parent].load
-            passed_on = minus_times(load(push, 0), load(here.U, 0), gain)
+            above = articulated[body.parent].constraint_wrench
+            passed_on = minus_times(load(wrench, 0), load(here.U, 0), gain)
             store(above, 0, plus(load(above, 0), passed_on))
     for number in range(n):
         i = forest.order[number]
         body = forest.bodies[i]
         here = articulated[i]
-        da = here.da
+        da = here.delta_acceleration
         k = body.v_index
         if body.joint_type == FREE:
-            store(da, 0, _times_vector(here.root_inverse, here.load))
+            store(da, 0, _times_vector(here.root_inverse, here.constraint_wrench))
             for r in range(6):
                 dv_out[k + r] = da[r]
             continue
@@ -278,7 +287,7 @@ def respond(forest, kinematics, articulated, effort, dv_out):
                 da[r] = 0.0
             above = da
         else:
-            above = articulated[body.parent].da
+            above = articulated[body.parent].delta_acceleration
         if body.joint_type != FIXED:
             rate = (dv_out[k] - dot_spatial(here.U, above)) * here.D_inverse
             dv_out[k] = rate

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Dynamics and kinematics of one model as plain functions of (model, q, v, ...).
 
 Shapes, units and layout are those of Model: q (nq,), v, dv, tau (nv,); the generalised force of a
@@ -10,10 +13,12 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.dynamics.articulated import (
     accelerations,
     factorise,
@@ -33,7 +38,8 @@ from hrpsim.kinematics.layout import (
 from hrpsim.model.model import Model
 from hrpsim.model.system import FIXED, FREE
 
-STANDARD_GRAVITY = (0.0, 0.0, -9.80665)
+DOWNWARD_GRAVITY = (0.0, 0.0, -STANDARD_GRAVITY)
+LinkWrenches: TypeAlias = Mapping[str, ArrayLike] | ArrayLike | None
 
 
 class _Workspace(NamedTuple):
@@ -144,7 +150,15 @@ def _update(model: Model, space: _Workspace, q: np.ndarray, v: np.ndarray | None
         update_velocities(space.forest, space.velocity, space.kinematics)
 
 
-def forward_dynamics(model, q, v, tau, link_wrenches=None, *, gravity=STANDARD_GRAVITY):
+def forward_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    link_wrenches: LinkWrenches = None,
+    *,
+    gravity: ArrayLike = DOWNWARD_GRAVITY,
+) -> np.ndarray:
     """Return the acceleration dv (nv,) by the articulated-body algorithm (RBDA Table 7.1).
 
     Springs, dampers, dry friction and limits of the joints take no part; rotor inertia does.
@@ -186,7 +200,15 @@ def _singular_message(model: Model, body: int) -> str:
     )
 
 
-def inverse_dynamics(model, q, v, dv, link_wrenches=None, *, gravity=STANDARD_GRAVITY):
+def inverse_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    dv: ArrayLike,
+    link_wrenches: LinkWrenches = None,
+    *,
+    gravity: ArrayLike = DOWNWARD_GRAVITY,
+) -> np.ndarray:
     """Return the generalised force tau (nv,) by recursive Newton-Euler (RBDA Table 5.1).
 
     Rotor inertia is included; springs, dampers and friction are not. Arguments and errors as in
@@ -211,7 +233,7 @@ def inverse_dynamics(model, q, v, dv, link_wrenches=None, *, gravity=STANDARD_GR
     return _finite("generalised force", tau)
 
 
-def mass_matrix(model, q):
+def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
     """Return the joint-space inertia matrix M (nv, nv), symmetric (RBDA Table 6.2)."""
     q = checked_configuration(model, q)
     space = _workspace(model)
@@ -229,7 +251,7 @@ def mass_matrix(model, q):
     return _finite("mass matrix", M)
 
 
-def center_of_mass(model, q):
+def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     """Return the position of the centre of mass in the world (3,) [m].
 
     Raises ModelError where nothing that moves has mass.
@@ -249,7 +271,7 @@ def _moment_of_mass(model: Model, space: _Workspace) -> np.ndarray:
     return system.mass @ (kinematics["origin"][system.root] + centers)
 
 
-def link_pose(model, q, link):
+def link_pose(model: Model, q: ArrayLike, link: str) -> tuple[np.ndarray, np.ndarray]:
     """Return (p, R) of `link` in the world: position (3,) [m] and R_world_link (3, 3)."""
     q = checked_configuration(model, q)
     frame = model.frame(link)
@@ -262,7 +284,7 @@ def link_pose(model, q, link):
     return origin + (here["p"] + here["R"] @ frame.p), here["R"] @ frame.R
 
 
-def link_jacobian(model, q, link):
+def link_jacobian(model: Model, q: ArrayLike, link: str) -> np.ndarray:
     """Return J (6, nv): J v is the velocity of the link's origin, then its angular velocity.
 
     Both along the world's axes.
@@ -294,7 +316,9 @@ def link_jacobian(model, q, link):
     return J
 
 
-def energy(model, q, v, *, gravity=STANDARD_GRAVITY):
+def energy(
+    model: Model, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike = DOWNWARD_GRAVITY
+) -> tuple[float, float]:
     """Return (kinetic, potential) energy [J]: rotors, joint springs and gravity included."""
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What acts along a joint: spring, damper, actuator, and how a step may take them implicitly."""
 
 from __future__ import annotations
@@ -33,13 +36,13 @@ _ROUNDING = 1e-9
 def advance_targets(applied, control):
     """Keep what actuators delivered (nv,); move every target on by one step of its ramp."""
     for k in range(control.shape[0]):
-        law = control[k]
-        law.applied, law.mark = applied[k], law.saturated
-        if law.ramp_steps > 0:
-            law.target_position += law.ramp
-            law.ramp_steps -= 1
+        actuator = control[k]
+        actuator.applied, actuator.mark = applied[k], actuator.saturated
+        if actuator.ramp_steps > 0:
+            actuator.target_position += actuator.ramp
+            actuator.ramp_steps -= 1
         else:
-            law.ahead = 0.0
+            actuator.ahead = 0.0
 
 
 @inner_kernel
@@ -52,7 +55,7 @@ def joint_forces(forest, control, q, velocity, horizon, effort_out, joint_inerti
     actuator marked `saturated` gives its effort limit instead.
     """
     for k in range(forest.dofs.shape[0]):
-        dof, law = forest.dofs[k], control[k]
+        dof, actuator = forest.dofs[k], control[k]
         if dof.q_index < 0:
             joint_inertia_out[k] = 0.0
             effort_out[k] = 0.0
@@ -60,15 +63,15 @@ def joint_forces(forest, control, q, velocity, horizon, effort_out, joint_inerti
         position, rate = q[dof.q_index], velocity[k]
         stiffness, damping = dof.stiffness, dof.damping
         passive = -stiffness * (position - dof.rest) - damping * rate
-        wanted = demand(law, position + (law.ahead if horizon > 0.0 else 0.0), rate)
+        wanted = demand(actuator, position + (actuator.ahead if horizon > 0.0 else 0.0), rate)
         if horizon == 0.0 or overspeeds(wanted, rate, dof.velocity_limit):
             active = limited(wanted, rate, dof.effort_limit, dof.velocity_limit)
-        elif law.saturated != 0:
-            active = law.saturated * dof.effort_limit
+        elif actuator.saturated != 0:
+            active = actuator.saturated * dof.effort_limit
         else:
             active = wanted
-            stiffness += law.kp
-            damping += law.kd
+            stiffness += actuator.kp
+            damping += actuator.kd
         effort_out[k] = passive + active
         joint_inertia_out[k] = dof.rotor_inertia
         if horizon > 0.0:
@@ -111,31 +114,31 @@ def revise_saturated(forest, control, q, velocity, dv, change, horizon, may_rele
     """
     changed = False
     for k in range(forest.dofs.shape[0]):
-        dof, law = forest.dofs[k], control[k]
+        dof, actuator = forest.dofs[k], control[k]
         if dof.q_index < 0:
             continue
-        wanted = demand(law, q[dof.q_index] + law.ahead, velocity[k])
+        wanted = demand(actuator, q[dof.q_index] + actuator.ahead, velocity[k])
         if overspeeds(wanted, velocity[k], dof.velocity_limit):
             continue
-        wanted -= actuator_inertia(dof, law, horizon) * (dv[k] + change[k])
-        if law.saturated == 0:
+        wanted -= actuator_inertia(dof, actuator, horizon) * (dv[k] + change[k])
+        if actuator.saturated == 0:
             if abs(wanted) > (1.0 + _ROUNDING) * dof.effort_limit:
-                law.saturated = 1 if wanted > 0.0 else -1
+                actuator.saturated = 1 if wanted > 0.0 else -1
                 changed = True
-        elif may_release and law.saturated * wanted < (1.0 - _ROUNDING) * dof.effort_limit:
-            law.saturated = 0
+        elif may_release and actuator.saturated * wanted < (1.0 - _ROUNDING) * dof.effort_limit:
+            actuator.saturated = 0
             changed = True
     return changed
 
 
 @inlined_kernel
-def actuator_inertia(dof, law, time_step):
+def actuator_inertia(dof, actuator, time_step):
     """Return the actuator's share of what its joint sees as inertia in an implicit step."""
     share = 0.0
-    if law.kd > 0.0:
-        damping = dof.damping + law.kd
-        share = law.kd / damping * damping_inertia(damping, dof.own_inertia, time_step)
-    return share + spring_inertia(law.kp, time_step)
+    if actuator.kd > 0.0:
+        damping = dof.damping + actuator.kd
+        share = actuator.kd / damping * damping_inertia(damping, dof.own_inertia, time_step)
+    return share + spring_inertia(actuator.kp, time_step)
 
 
 @inner_kernel
@@ -149,29 +152,29 @@ def restore_marks(control):
 def delivered_effort(forest, control, q, velocity_before, velocity, horizon, applied_out):
     """Write the actuators' share (nv,) of a step that `joint_forces` began with `q`."""
     for k in range(forest.dofs.shape[0]):
-        dof, law = forest.dofs[k], control[k]
+        dof, actuator = forest.dofs[k], control[k]
         if dof.q_index < 0:
             applied_out[k] = 0.0
             continue
         rate = velocity_before[k]
-        ahead = law.ahead if horizon > 0.0 else 0.0
-        wanted = demand(law, q[dof.q_index] + ahead, rate)
+        ahead = actuator.ahead if horizon > 0.0 else 0.0
+        wanted = demand(actuator, q[dof.q_index] + ahead, rate)
         if horizon == 0.0 or overspeeds(wanted, rate, dof.velocity_limit):
             applied_out[k] = limited(wanted, rate, dof.effort_limit, dof.velocity_limit)
-        elif law.saturated != 0:
-            applied_out[k] = law.saturated * dof.effort_limit
+        elif actuator.saturated != 0:
+            applied_out[k] = actuator.saturated * dof.effort_limit
         else:
             change = (velocity[k] - rate) / horizon
-            applied_out[k] = wanted - actuator_inertia(dof, law, horizon) * change
+            applied_out[k] = wanted - actuator_inertia(dof, actuator, horizon) * change
 
 
 @inner_kernel
-def demand(law, position, rate):
+def demand(actuator, position, rate):
     """Return what the actuator's law asks for [Nm or N]."""
     return (
-        law.effort
-        + law.kp * (law.target_position - position)
-        + law.kd * (law.target_velocity - rate)
+        actuator.effort
+        + actuator.kp * (actuator.target_position - position)
+        + actuator.kd * (actuator.target_velocity - rate)
     )
 
 

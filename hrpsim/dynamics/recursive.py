@@ -1,11 +1,14 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Inverse dynamics, the joint-space inertia matrix, kinetic energy, in world-parallel frames."""
 
 from __future__ import annotations
 
-from hrpsim.jit.compiled import kernel
+from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.inertia import bias_force
-from hrpsim.spatial.lanes import load, plus, plus_times, store
+from hrpsim.spatial.simd import load, plus, plus_times, store
 from hrpsim.spatial.vector import dot_spatial
 
 
@@ -82,19 +85,7 @@ def composite_inertia(forest, kinematics, articulated, composite_out, M_out):
         k = body.v_index
         placed = composite_out[i]
         if joint == FREE:
-            m, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
-            M_out[k, k], M_out[k + 1, k + 1], M_out[k + 2, k + 2] = placed[4], placed[5], placed[6]
-            M_out[k, k + 1] = M_out[k + 1, k] = placed[7]
-            M_out[k, k + 2] = M_out[k + 2, k] = placed[8]
-            M_out[k + 1, k + 2] = M_out[k + 2, k + 1] = placed[9]
-            M_out[k, k + 4] = M_out[k + 4, k] = -hz
-            M_out[k, k + 5] = M_out[k + 5, k] = hy
-            M_out[k + 1, k + 3] = M_out[k + 3, k + 1] = hz
-            M_out[k + 1, k + 5] = M_out[k + 5, k + 1] = -hx
-            M_out[k + 2, k + 3] = M_out[k + 3, k + 2] = -hy
-            M_out[k + 2, k + 4] = M_out[k + 4, k + 2] = hx
-            for r in range(3):
-                M_out[k + 3 + r, k + 3 + r] = m
+            _write_free_block(placed, k, M_out)
             continue
         s = kinematics[i].S
         m, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
@@ -112,20 +103,37 @@ def composite_inertia(forest, kinematics, articulated, composite_out, M_out):
         while j >= 0:
             support = forest.bodies[j]
             l = support.v_index
-            joint = support.joint_type
-            if joint == FREE:
+            if support.joint_type == FREE:
                 M_out[k, l] = M_out[l, k] = f0
                 M_out[k, l + 1] = M_out[l + 1, k] = f1
                 M_out[k, l + 2] = M_out[l + 2, k] = f2
                 M_out[k, l + 3] = M_out[l + 3, k] = f3
                 M_out[k, l + 4] = M_out[l + 4, k] = f4
                 M_out[k, l + 5] = M_out[l + 5, k] = f5
-            elif joint != FIXED:
+            elif support.joint_type != FIXED:
                 t = kinematics[j].S
                 M_out[k, l] = M_out[l, k] = (
                     f0 * t[0] + f1 * t[1] + f2 * t[2] + f3 * t[3] + f4 * t[4] + f5 * t[5]
                 )
             j = support.parent
+
+
+@inlined_kernel
+def _write_free_block(placed, k, M_out):
+    """Write the block of a FREE body whose subtree has the inertia `placed` (10,)."""
+    m, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
+    M_out[k, k], M_out[k + 1, k + 1], M_out[k + 2, k + 2] = placed[4], placed[5], placed[6]
+    M_out[k, k + 1] = M_out[k + 1, k] = placed[7]
+    M_out[k, k + 2] = M_out[k + 2, k] = placed[8]
+    M_out[k + 1, k + 2] = M_out[k + 2, k + 1] = placed[9]
+    M_out[k, k + 4] = M_out[k + 4, k] = -hz
+    M_out[k, k + 5] = M_out[k + 5, k] = hy
+    M_out[k + 1, k + 3] = M_out[k + 3, k + 1] = hz
+    M_out[k + 1, k + 5] = M_out[k + 5, k + 1] = -hx
+    M_out[k + 2, k + 3] = M_out[k + 3, k + 2] = -hy
+    M_out[k + 2, k + 4] = M_out[k + 4, k + 2] = hx
+    for r in range(3):
+        M_out[k + 3 + r, k + 3 + r] = m
 
 
 @kernel

@@ -1,8 +1,11 @@
-"""How a factorised forest answers, port to port, to forces.
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
 
-A *port* is where constraints push: a body (six columns: a spatial force at the tree's origin) or
-a degree of freedom (one column: an effort). The response of ports to unit forces on ports is the
-link-space inverse inertia (J M^-1 J^T for the ports' J), found by sweeps along support paths.
+"""How a factorised forest answers, site to site, to forces.
+
+A *site* is where constraints push: a body (six columns: a spatial force at the tree's origin) or
+a degree of freedom (one column: an effort). The response of sites to unit forces on sites is the
+link-space inverse inertia (J M^-1 J^T for the sites' J), found by sweeps along support paths.
 """
 
 from __future__ import annotations
@@ -12,34 +15,35 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.fields import Axis, allocate, array
 from hrpsim.model.system import FIXED, FREE
-from hrpsim.spatial.lanes import (
+from hrpsim.spatial.simd import (
     LANES,
+    broadcast,
     load,
     minus_times,
     plus,
     plus_times,
-    spread,
     store,
     store_six,
     store_six_transposed,
     times,
 )
 
-PORT = np.dtype(
+SITE = np.dtype(
     [
         ("body", "i8"),
         ("dof", "i8"),  # -1 for the body itself
-        ("offset", "i8"),  # first column in the ports' velocity vector
+        ("offset", "i8"),  # first column in the sites' velocity vector
         ("largest", "f8"),  # largest diagonal entry of its own response [1/kg or 1/(kg m^2)]
     ]
 )
 
 SUPPORT = np.dtype(
     [
-        ("port", "i8"),  # port of the body, -1 for none
-        ("on_path", "i8"),  # whether the body supports a port
-        ("source", "i8"),  # last port whose unit force was carried up through the body
+        ("site", "i8"),  # site of the body, -1 for none
+        ("on_path", "i8"),  # whether the body supports a site
+        ("source", "i8"),  # last site whose unit force was carried up through the body
         ("tree_start", "i8"),  # at a root: first column of the tree, a multiple of LANES
         ("tree_width", "i8"),  # at a root: columns of the tree; some to spare make it a multiple
         ("tree_block", "i8"),  # at a root: where the tree's block starts in `block`
@@ -54,43 +58,54 @@ SUPPORT = np.dtype(
 )
 
 
-class Ports(NamedTuple):
-    """The ports of one step; `n` bodies, `nv` degrees of freedom."""
+class Sites(NamedTuple):
+    """The sites of one step."""
 
-    supports: np.ndarray  # (n,) SUPPORT
-    of_dof: np.ndarray  # (nv,) port of the degree of freedom, -1 for none
-    ports: np.ndarray  # (n + nv,) PORT
-    velocity: np.ndarray  # (room,) velocity of every port column, and of those to spare
-    acceleration: np.ndarray  # (room,) the same, while impacts are resolved
-    lag: np.ndarray  # (room,) displacement that impacts of this step owe to coming late
-    block: np.ndarray  # (pool,) response blocks, row by row; a row is as long as its tree is wide
-
-
-def new_ports(body_count: int, dof_count: int, block_capacity: int) -> Ports:
-    """Return empty ports for `body_count` bodies and `dof_count` degrees of freedom."""
-    return Ports(
-        supports=np.zeros(body_count, dtype=SUPPORT),
-        of_dof=np.full(dof_count, -1, dtype=np.int64),
-        ports=np.zeros(body_count + dof_count, dtype=PORT),
-        velocity=np.zeros(port_columns(body_count, dof_count)),
-        acceleration=np.zeros(port_columns(body_count, dof_count)),
-        lag=np.zeros(port_columns(body_count, dof_count)),
-        block=np.zeros(block_capacity),
+    supports: np.ndarray = array("each body on the paths from sites to roots", SUPPORT, Axis.BODY)
+    of_dof: np.ndarray = array(
+        "site of the degree of freedom, -1 for none", "i8", Axis.DOF, fill=-1
+    )
+    sites: np.ndarray = array("bodies and degrees of freedom that are pushed", SITE, Axis.SITE)
+    velocity: np.ndarray = array(
+        "velocity of every site column, and of those to spare", "f8", Axis.COLUMN
+    )
+    acceleration: np.ndarray = array("the same, while impacts are resolved", "f8", Axis.COLUMN)
+    lag: np.ndarray = array(
+        "displacement that impacts of this step owe to coming late", "f8", Axis.COLUMN
+    )
+    inverse_inertia: np.ndarray = array(
+        "response blocks, row by row; a row is as long as its tree is wide", "f8", Axis.BLOCK
     )
 
 
-def port_columns(body_count: int, dof_count: int) -> int:
-    """Return how many columns the ports of so many bodies can need, those to spare included."""
+def new_sites(body_count: int, dof_count: int, block_capacity: int) -> Sites:
+    """Return empty sites for `body_count` bodies and `dof_count` degrees of freedom."""
+    return allocate(Sites, site_sizes(body_count, dof_count, block_capacity))
+
+
+def site_sizes(body_count: int, dof_count: int, block_capacity: int) -> dict[Axis, int]:
+    """Return how long the arrays of sites are along each axis."""
+    return {
+        Axis.BODY: body_count,
+        Axis.DOF: dof_count,
+        Axis.SITE: body_count + dof_count,
+        Axis.COLUMN: site_columns(body_count, dof_count),
+        Axis.BLOCK: block_capacity,
+    }
+
+
+def site_columns(body_count: int, dof_count: int) -> int:
+    """Return how many columns the sites of so many bodies can need, those to spare included."""
     return (6 + LANES) * body_count + dof_count
 
 
 @inner_kernel
-def number_ports(forest, ports_out):
-    """Number the ports whose `port` or of_dof is marked >= 0; return (count, block space needed).
+def number_sites(forest, sites_out):
+    """Number the sites whose `site` or of_dof is marked >= 0; return (count, block space needed).
 
-    Also marks and lists the bodies on the paths from ports to their roots.
+    Also marks and lists the bodies on the paths from sites to their roots.
     """
-    supports, of_dof, ports = ports_out.supports, ports_out.of_dof, ports_out.ports
+    supports, of_dof, sites = sites_out.supports, sites_out.of_dof, sites_out.sites
     n = forest.bodies.shape[0]
     count = column = needed = root = 0
     for i in range(n):
@@ -101,16 +116,16 @@ def number_ports(forest, ports_out):
             root = i
             support.tree_start, support.tree_block = column, needed
         start = column
-        if support.port >= 0:
-            support.port = count
-            port = ports[count]
-            port.body, port.dof, port.offset = i, -1, column
+        if support.site >= 0:
+            support.site = count
+            site = sites[count]
+            site.body, site.dof, site.offset = i, -1, column
             count += 1
             column += 6
         if body.joint_type != FREE and body.joint_type != FIXED and of_dof[body.v_index] >= 0:
             of_dof[body.v_index] = count
-            port = ports[count]
-            port.body, port.dof, port.offset = i, body.v_index, column
+            site = sites[count]
+            site.body, site.dof, site.offset = i, body.v_index, column
             count += 1
             column += 1
         support.on_path = 1 if column > start else 0
@@ -150,57 +165,57 @@ def _list_paths(forest, supports):
 
 
 @inner_kernel
-def port_responses(forest, kinematics, articulated, port_count, ports_out):
+def site_responses(forest, kinematics, articulated, site_count, sites_out):
     """Write the response block of every tree: column j of a block answers a unit force on j.
 
-    Blocks are symmetric: a port looks for the answers of itself and of later ones only.
+    Blocks are symmetric: a site looks for the answers of itself and of later ones only.
     """
-    supports = ports_out.supports
-    for number in range(port_count):
-        port = ports_out.ports[number]
-        _carry_up(forest, kinematics, articulated, number, port, supports)
-        root = supports[forest.bodies[port.body].root]
+    supports = sites_out.supports
+    for number in range(site_count):
+        site = sites_out.sites[number]
+        _carry_up(forest, kinematics, articulated, number, site, supports)
+        root = supports[forest.bodies[site.body].root]
         for k in range(root.first_listed, root.first_listed + root.listed_count):
             i = supports[k].listed
-            if supports[i].source == number or i > port.body:
+            if supports[i].source == number or i > site.body:
                 _carry_down(forest.bodies[i], kinematics[i], articulated[i], supports, i, number)
-                if i >= port.body:
-                    _write_answer(forest.bodies[i], supports[i], number, root, ports_out)
-        port.largest = _largest_response(port, root, ports_out.block)
+                if i >= site.body:
+                    _write_answer(forest.bodies[i], supports[i], number, root, sites_out)
+        site.largest = _largest_response(site, root, sites_out.inverse_inertia)
 
 
 @inlined_kernel
-def _largest_response(port, tree, block):
-    """Return the largest diagonal entry of a port's block with itself."""
-    at = port.offset - tree.tree_start
+def _largest_response(site, tree, block):
+    """Return the largest diagonal entry of a site's block with itself."""
+    at = site.offset - tree.tree_start
     largest = 0.0
-    for k in range(at, at + (6 if port.dof < 0 else 1)):
+    for k in range(at, at + (6 if site.dof < 0 else 1)):
         largest = max(largest, block[tree.tree_block + k * tree.tree_width + k])
     return largest
 
 
 @inlined_kernel
-def _carry_up(forest, kinematics, articulated, number, port, supports):
-    """Carry unit forces on port `number`, one a column, from its body to the root's `sweep`.
+def _carry_up(forest, kinematics, articulated, number, site, supports):
+    """Carry unit forces on site `number`, one a column, from its body to the root's `sweep`.
 
     Leaves on the way what each joint feels of them.
     """
-    i = port.body
+    i = site.body
     F = supports[i].sweep
     for r in range(6):
-        store(F, r * LANES, spread(0.0))
-        if port.dof < 0:
+        store(F, r * LANES, broadcast(0.0))
+        if site.dof < 0:
             F[r, r] = 1.0
     f0, f1, f2 = load(F, 0), load(F, LANES), load(F, 2 * LANES)
     f3, f4, f5 = load(F, 3 * LANES), load(F, 4 * LANES), load(F, 5 * LANES)
     while True:
         body, here = forest.bodies[i], supports[i]
         here.source = number
-        u = spread(0.0)
+        u = broadcast(0.0)
         if body.joint_type != FREE and body.joint_type != FIXED:
             u = _product(kinematics[i].S, f0, f1, f2, f3, f4, f5)
         store(here.answer, 0, u)
-        if i == port.body and port.dof >= 0:
+        if i == site.body and site.dof >= 0:
             here.answer[0] = 1.0
             u = load(here.answer, 0)
         if body.parent < 0:
@@ -232,7 +247,7 @@ def _product(x, a0, a1, a2, a3, a4, a5):
 def _carry_down(body, kinematics_i, articulated_i, supports, i, number):
     """Turn the forces at body `i` into its motions, given its parent's.
 
-    Bodies that the forces of port `number` did not pass through are moved by their parents only.
+    Bodies that the forces of site `number` did not pass through are moved by their parents only.
     """
     here = supports[i]
     A = here.sweep
@@ -240,7 +255,7 @@ def _carry_down(body, kinematics_i, articulated_i, supports, i, number):
         _apply_inverse(articulated_i.root_inverse, A)
         return
     S, D_inverse = kinematics_i.S, articulated_i.D_inverse
-    rate = spread(0.0)
+    rate = broadcast(0.0)
     if here.source == number:
         rate = times(load(here.answer, 0), D_inverse)
     if body.parent < 0:
@@ -271,18 +286,18 @@ def _apply_inverse(inverse, A):
 
 
 @inlined_kernel
-def _write_answer(body, here, number, tree, ports_out):
-    """Copy the motion of a body and its joint to their places for port `number` in the block.
+def _write_answer(body, here, number, tree, sites_out):
+    """Copy the motion of a body and its joint to their places for site `number` in the block.
 
-    Those are rows of the port's columns and, mirrored, columns of its rows. Earlier ports of
+    Those are rows of the site's columns and, mirrored, columns of its rows. Earlier sites of
     the same body have them already.
     """
-    port = ports_out.ports[number]
-    column = port.offset - tree.tree_start
-    columns = 6 if port.dof < 0 else 1
-    block, width = ports_out.block, tree.tree_width
-    if here.port >= number:
-        row = ports_out.ports[here.port].offset - tree.tree_start
+    site = sites_out.sites[number]
+    column = site.offset - tree.tree_start
+    columns = 6 if site.dof < 0 else 1
+    block, width = sites_out.inverse_inertia, tree.tree_width
+    if here.site >= number:
+        row = sites_out.sites[here.site].offset - tree.tree_start
         at, mirrored = (
             tree.tree_block + row * width + column,
             tree.tree_block + column * width + row,
@@ -293,9 +308,9 @@ def _write_answer(body, here, number, tree, ports_out):
             for r in range(6):
                 block[at + r * width] = block[mirrored + r] = here.sweep[r, 0]
     if body.joint_type != FREE and body.joint_type != FIXED:
-        other = ports_out.of_dof[body.v_index]
+        other = sites_out.of_dof[body.v_index]
         if other >= number:
-            row = ports_out.ports[other].offset - tree.tree_start
+            row = sites_out.sites[other].offset - tree.tree_start
             at = tree.tree_block + row * width + column
             mirrored = tree.tree_block + column * width + row
             for k in range(columns):
@@ -323,9 +338,9 @@ def _write_square(sweep, block, at, mirrored, width):
 
 
 @inner_kernel
-def port_velocities(forest, kinematics, velocity, port_count, ports_out):
-    """Write the velocity of every port under the kernels' `velocity` (nv,)."""
-    supports = ports_out.supports
+def site_velocities(forest, kinematics, velocity, site_count, sites_out):
+    """Write the velocity of every site under the kernels' `velocity` (nv,)."""
+    supports = sites_out.supports
     last = forest.bodies[forest.order[forest.order.shape[0] - 1]].root
     for k in range(supports[last].first_listed + supports[last].listed_count):
         i = supports[k].listed
@@ -339,11 +354,11 @@ def port_velocities(forest, kinematics, velocity, port_count, ports_out):
         if body.parent >= 0:
             own = plus(load(supports[body.parent].twist, 0), own)
         store(twist, 0, own)
-    for number in range(port_count):
-        port = ports_out.ports[number]
-        if port.dof >= 0:
-            ports_out.velocity[port.offset] = velocity[port.dof]
+    for number in range(site_count):
+        site = sites_out.sites[number]
+        if site.dof >= 0:
+            sites_out.velocity[site.offset] = velocity[site.dof]
         else:
-            twist = supports[port.body].twist
+            twist = supports[site.body].twist
             for r in range(6):
-                ports_out.velocity[port.offset + r] = twist[r]
+                sites_out.velocity[site.offset + r] = twist[r]

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Free rotation of a rigid body over a step, without gain or loss of energy.
 
 Taken explicitly, the gyroscopic torque adds energy in every step, and much of it where a body turns
@@ -14,19 +17,10 @@ from __future__ import annotations
 import math
 
 from hrpsim.jit.compiled import inner_kernel
+from hrpsim.spatial.vector import matrix_times
 
 _ITERATIONS = 12
 _ACCURACY = 1e-15  # of the angular velocity
-
-
-@inner_kernel
-def inertia_times(I, x, y, z):
-    """Return I (x, y, z)."""
-    return (
-        I[0, 0] * x + I[0, 1] * y + I[0, 2] * z,
-        I[1, 0] * x + I[1, 1] * y + I[1, 2] * z,
-        I[2, 0] * x + I[2, 1] * y + I[2, 2] * z,
-    )
 
 
 @inner_kernel
@@ -50,7 +44,7 @@ def spin_change(I, wx, wy, wz, time_step):
     I (3, 3) is the inertia about the centre of mass, in the body's axes. Where a body turns so far
     in a step that the rule has no solution near by, the whole change is none.
     """
-    lx, ly, lz = inertia_times(I, wx, wy, wz)
+    lx, ly, lz = matrix_times(I, wx, wy, wz)
     ex, ey, ez = solve_rows_of_three(
         I[0], I[1], I[2], wy * lz - wz * ly, wz * lx - wx * lz, wx * ly - wy * lx
     )
@@ -60,8 +54,8 @@ def spin_change(I, wx, wy, wz, time_step):
     half = 0.5 * time_step
     for _ in range(_ITERATIONS):
         mx, my, mz = wx + 0.5 * ux, wy + 0.5 * uy, wz + 0.5 * uz
-        lx, ly, lz = inertia_times(I, mx, my, mz)
-        fx, fy, fz = inertia_times(I, ux, uy, uz)
+        lx, ly, lz = matrix_times(I, mx, my, mz)
+        fx, fy, fz = matrix_times(I, ux, uy, uz)
         fx += time_step * (my * lz - mz * ly)
         fy += time_step * (mz * lx - mx * lz)
         fz += time_step * (mx * ly - my * lx)

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The linear momentum of a tree of bodies, found from the leaves to the root.
 
 In the frame of each body, what hangs on it has a mass m, a first moment h = sum m x about the

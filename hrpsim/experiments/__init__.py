@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The experiments of the source documents, each beside theory and other engines.
 
 framework/ says what an experiment is and runs it, studies/ has E1 to E14, scenes/ what they share.

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Kernels: compiling, keeping them on disk, scenes by reference, kernels on demand.
 
 Imports nothing of the rest but errors and limits.

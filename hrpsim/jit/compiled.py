@@ -1,18 +1,27 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """One wrapper for every compiled kernel: the numba options and the place of the compilation cache.
 
 Numba's own cache looks at one file only: a caller stays compiled against the old text of a callee
 that lives in another file. The cache folder is therefore named by a hash of every source in the
 package, taken before anything is decorated, and lies where the user may write. A folder that can be
 read only, filled by `hrpsim warm-up` as another user, serves as well.
+
+Kernels of controllers have a folder of their own within it, named by a hash of the controllers'
+sources as well, so that a change to a controller leaves the kernels of the step as they are.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
+import inspect
 import os
 import platform
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import llvmlite
@@ -23,23 +32,32 @@ from hrpsim.jit.kernel_cache import file_name, keep_on_disk
 from hrpsim.jit.kernel_files import VARIABLE, remove_abandoned
 
 _KEPT_CACHES = 6
-_WITHOUT_KERNELS = {"bag", "commands", "control", "crane", "experiments", "ros", "viewer"}
-_NO_KERNELS = {"cli.py", "moved.py", "errors.py", "interrupts.py", "resources.py"}
-_NO_KERNELS |= {"kernel_cache.py", "kernel_files.py"}
+_HASH_LENGTH = 16
+_WITHOUT_KERNELS = {"bag", "bridges", "commands", "control", "crane", "experiments"}
+_WITHOUT_KERNELS |= {"geometry", "learning", "ros", "sweeps", "viewer"}
+_NO_KERNELS = {"cli.py", "moved.py", "errors.py", "interrupts.py", "orphans.py"}
+_NO_KERNELS |= {"resources.py", "user_modules.py"}
+_NO_KERNELS |= {"kernel_cache.py", "kernel_files.py", "compiler_beside.py"}
+_PACKAGE = Path(__file__).parent.parent
+_CONTROL = "control"
 _compilers = choose_compilers()
 
 
 def _source_hash() -> str:
     tools = numba.__version__, llvmlite.__version__, platform.python_version(), _compilers.name
-    digest = hashlib.sha256(" ".join(tools).encode())
-    package = Path(__file__).parent.parent
-    for source in sorted(package.rglob("*.py")):
-        name = source.relative_to(package)
-        if name.parts[0] in _WITHOUT_KERNELS or name.name in _NO_KERNELS:
-            continue
-        digest.update(name.as_posix().encode())
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]
+    sources = _PACKAGE.rglob("*.py")
+    rooms = ((source.relative_to(_PACKAGE).parts[0], source) for source in sources)
+    with_kernels = [source for room, source in rooms if room not in _WITHOUT_KERNELS]
+    return _hash_of(" ".join(tools), with_kernels)
+
+
+def _hash_of(seed: str, sources: Iterable[Path]) -> str:
+    digest = hashlib.sha256(seed.encode())
+    for source in sorted(sources):
+        if source.name not in _NO_KERNELS:
+            digest.update(source.relative_to(_PACKAGE).as_posix().encode())
+            digest.update(source.read_bytes())
+    return digest.hexdigest()[:_HASH_LENGTH]
 
 
 def _cache_home() -> Path:
@@ -52,9 +70,9 @@ def _cache_home() -> Path:
         return Path("/nonexistent/hrpsim")
 
 
-def _prepare_cache() -> Path:
-    home = _cache_home()
-    folder = home / _source_hash()
+def _prepare_cache(home: Path, name: str) -> Path:
+    """Return the folder `name` in `home`, made if need be; those used longest ago are removed."""
+    folder = home / name
     with contextlib.suppress(OSError):  # read only, or another process tidies up at the same time
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
@@ -65,46 +83,71 @@ def _prepare_cache() -> Path:
 
 def _forget_oldest(home: Path) -> None:
     siblings = sorted(
-        (p for p in home.iterdir() if p.is_dir() and len(p.name) == 16),
+        (p for p in home.iterdir() if p.is_dir() and len(p.name) == _HASH_LENGTH),
         key=lambda p: p.stat().st_mtime,
     )
     for stale in siblings[:-_KEPT_CACHES]:
         shutil.rmtree(stale, ignore_errors=True)
 
 
-cache_directory = _prepare_cache()
-_found_compiled = any(cache_directory.glob("*.nbi"))
+cache_directory = _prepare_cache(_cache_home(), _source_hash())
 
 
-def is_compiled() -> bool:
-    """Return whether an earlier process left compiled kernels for exactly these sources."""
-    return _found_compiled
+@functools.cache
+def _control_directory() -> Path:
+    """Return where the kernels of controllers are kept; found only where there are some."""
+    name = _hash_of(cache_directory.name, _PACKAGE.joinpath(_CONTROL).rglob("*.py"))
+    return _prepare_cache(cache_directory, name)
+
+
+def cache_of(function) -> Path:
+    """Return the folder that keeps what is compiled of a function."""
+    room = function.__module__.split(".")[:2]
+    return _control_directory() if room == ["hrpsim", _CONTROL] else cache_directory
 
 
 def is_cached(dispatcher) -> bool:
     """Return whether an earlier process left a kernel's machine code."""
-    return (cache_directory / f"{file_name(dispatcher.py_func)}.nbi").exists()
+    function = dispatcher.py_func
+    return (cache_of(function) / f"{file_name(function)}.nbi").exists()
 
 
-def machine_code(dispatcher):
-    """Return what `dispatcher` compiled, to be called with arguments of the same types.
-
-    The dispatcher finds out the types of its arguments at each call, which takes longer than a
-    step for a tuple of many arrays of records. What is returned does not look; ask for it once.
-    """
-    (compiled,) = dispatcher.overloads.values()
-    return compiled.entry_point
+_entry_points: dict[tuple[int, ...], tuple] = {}
 
 
 def entry_point(dispatcher, *arguments):
     """Return a kernel's machine code for arguments of the types of these, compiled if need be.
 
-    It takes any array as if it were of the type it was compiled for: hand over no others.
+    The dispatcher finds out the types of its arguments at each call, which takes longer than a
+    step for a tuple of many arrays of records. What is returned does not look: it takes any array
+    as if it were of the type it was compiled for.
     """
     kinds = tuple(numba.typeof(argument) for argument in arguments)
-    if kinds not in dispatcher.overloads:
-        dispatcher.compile(kinds)
-    return dispatcher.overloads[kinds].entry_point
+    # Types of scenes take long to hash; as long as they are kept here, no others have their ids.
+    key = (id(dispatcher), *map(id, kinds))
+    if key not in _entry_points:
+        if kinds not in dispatcher.overloads:
+            dispatcher.compile(kinds)
+        _entry_points[key] = dispatcher, kinds, dispatcher.overloads[kinds].entry_point
+    return _entry_points[key][-1]
+
+
+def _give_signature(function) -> None:
+    """Give a function the signature that numba looks for, twice, in a tenth of inspect's time.
+
+    There are nine hundred kernels, so that it is 0.05 s of each start.
+    """
+    code = function.__code__
+    if code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        return
+    names = code.co_varnames[: code.co_argcount]
+    defaults = function.__defaults__ or ()
+    values = (inspect.Parameter.empty,) * (len(names) - len(defaults)) + defaults
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    function.__signature__ = inspect.Signature(
+        [inspect.Parameter(n, kind, default=v) for n, v in zip(names, values, strict=True)],
+        __validate_parameters__=False,
+    )
 
 
 def kernel(function):
@@ -115,25 +158,15 @@ def kernel(function):
     much as a small contact), so a kernel may read and write the arrays it is given, but must not
     create, return or keep any.
     """
+    _give_signature(function)
     dispatcher = numba.njit(function, pipeline_class=_compilers.kernels, **OPTIONS)
-    keep_on_disk(dispatcher, cache_directory)
+    keep_on_disk(dispatcher, cache_of(function))
     dispatcher.targetoptions["_nrt"] = False
     return dispatcher
 
 
-def late_kernel(function):
-    """Compile `function` as a kernel that others call by address (hrpsim.jit.late).
-
-    It must return an integer.
-    """
-    dispatcher = kernel(function)
-    dispatcher.targetoptions["no_cpython_wrapper"] = True
-    dispatcher.targetoptions["no_cfunc_wrapper"] = True
-    return dispatcher
-
-
 def address_of(dispatcher, argument_types: tuple) -> int:
-    """Return the address of a late kernel's machine code, compiled for these types of numba."""
+    """Return the address of a kernel's machine code, compiled for these types of numba."""
     dispatcher.compile(argument_types)
     compiled = dispatcher.overloads[argument_types]
     return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
@@ -144,6 +177,7 @@ def inner_kernel(function, *, inline: bool = False):
 
     With `inline` it always becomes part of its callers: for short ones on the hottest path.
     """
+    _give_signature(function)
     dispatcher = numba.njit(
         function, pipeline_class=_compilers.inner_kernels, forceinline=inline, **OPTIONS
     )

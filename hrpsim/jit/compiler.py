@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Quick compilers of kernels: the same code as numba makes by itself, in a fifth of the time.
 
 A step is hundreds of small functions, each compiled once and linked into its callers. The types of

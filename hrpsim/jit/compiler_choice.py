@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which compilers kernels get: the quick ones of `hrpsim.jit.compiler`, or numba's own.
 
 HRPSIM_PLAIN_COMPILER=1 asks for numba's own, documented compiler, which takes several times as

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Numba's cache of compiled functions, with the files of `hrpsim.jit.kernel_files` below it.
 
 It builds on classes of numba.core.caching, which numba does not promise to keep: where they are
@@ -78,5 +81,13 @@ def _cache_class(folder: Path) -> type:
 
     class KernelCache(FunctionCache):
         _impl_class = Implementation
+
+        def load_overload(self, sig, target_context):
+            """Return what was compiled for a signature, or None.
+
+            Numba first fills its tables of types and functions, and imports scipy.linalg for
+            them: 0.25 s that machine code does not need. Compiling fills them by itself.
+            """
+            return self._load_overload(sig, target_context)
 
     return KernelCache

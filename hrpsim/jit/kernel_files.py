@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Compiled kernels on disk, in files that are whole or not there: the cache that numba is given.
 
 Each file carries its length and a checksum. One that is damaged is removed and its kernel compiled
@@ -35,7 +38,7 @@ def read_whole(path: Path) -> bytes | None:
         return content
     with contextlib.suppress(OSError):
         path.unlink()
-    _say(f"{path} is damaged: it is removed, and its kernel compiled again", str(path))
+    _say(f"{path} is damaged: it is removed and made again", str(path))
     return None
 
 

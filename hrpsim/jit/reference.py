@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Handing over a scene to kernels by reference.
 
 By value, a named tuple of a hundred arrays is 5 kB of addresses and sizes, copied at every call and
@@ -72,8 +75,7 @@ def _arrays_of(whole) -> list[np.ndarray]:
 
 def _words_of(array: np.ndarray) -> list[int]:
     """Return numba's representation of an array: no owner, sizes, address, shape, strides."""
-    data = array.__array_interface__["data"][0]
-    return [0, 0, array.size, array.itemsize, data, *array.shape, *array.strides]
+    return [0, 0, array.size, array.itemsize, array.ctypes.data, *array.shape, *array.strides]
 
 
 def _kind_of(array: np.ndarray) -> tuple:

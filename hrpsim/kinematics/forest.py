@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The constants of a forest of bodies as the kernels read them: a record a body, one a joint axis.
 
 Records keep what is used together side by side in memory, and give kernels array strides that
@@ -10,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.jit.fields import Axis, constant
 from hrpsim.model.system import FREE, JOINT_NV, PRISMATIC, System
 
 BODY = np.dtype(
@@ -52,9 +56,26 @@ DOF = np.dtype(
 class Forest(NamedTuple):
     """Fields as in hrpsim.model.system.System, gathered into records."""
 
-    bodies: np.ndarray  # (n,) BODY
-    dofs: np.ndarray  # (nv,) DOF
-    order: np.ndarray  # (n,) bodies, parents first, tree by tree: see `breadth_first`
+    bodies: np.ndarray = constant(
+        "each body: inertia, joint, place in its tree",
+        BODY,
+        Axis.BODY,
+        refers={
+            "parent": Axis.BODY,
+            "root": Axis.BODY,
+            "q_index": Axis.POSITION,
+            "v_index": Axis.DOF,
+        },
+    )
+    dofs: np.ndarray = constant(
+        "each degree of freedom: limits, springs, friction",
+        DOF,
+        Axis.DOF,
+        refers={"body": Axis.BODY, "q_index": Axis.POSITION, "mimic_dof": Axis.DOF},
+    )
+    order: np.ndarray = constant(
+        "bodies, parents first, tree by tree: see `breadth_first`", "i8", Axis.BODY
+    )
 
 
 def forest_of(system: System) -> Forest:

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Forward kinematics of a forest: where every body is and how it moves.
 
 All spatial quantities are expressed along the world's axes, about the origin of the tree that the

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Between the public layout of velocities and the kernels' own.
 
 Public (Pinocchio's): a free base has its linear, then its angular velocity, both in the base frame.

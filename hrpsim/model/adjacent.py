@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which links of a robot meet at a joint, and so are never tested for collision."""
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """From a sound description to a `Model`: bodies in Pinocchio's order and the kernels' arrays."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -234,6 +237,12 @@ def _is_floating_already(description: Description) -> bool:
     )
 
 
+def stated_base(description: Description) -> str:
+    """Return "fixed" for a root link "world" that bears more than a floating base, else "free"."""
+    is_held = description.root == "world" and not _is_floating_already(description)
+    return "fixed" if is_held else "free"
+
+
 def _free_joint_name(description: Description) -> str:
     name = FREE_JOINT_NAME
     while name in description.joints:
@@ -331,7 +340,8 @@ def _sensors(tree: _Tree):
         frame = tree.frames[sensor.link]
         place = Placement(frame.R, frame.p).then(sensor.placement)
         yield Sensor(
-            sensor.name, sensor.kind, sensor.link, frame.body, place.R, place.p, sensor.tare
+            *(sensor.name, sensor.kind, sensor.link, frame.body),
+            *(place.R, place.p, sensor.tare, sensor.rate),
         )
 
 
@@ -347,15 +357,16 @@ def _connections(tree: _Tree):
 
 
 def _arrays(tree: _Tree, inertias: list[BodyInertia]) -> System:
-    bodies, dofs = tree.bodies, tree.dofs
+    bodies = tree.bodies
     root: list[int] = []
     for i, body in enumerate(bodies):
         root.append(i if body.parent == WORLD else root[body.parent])
 
-    def of_dofs(name: str):
-        values = [getattr(dof, name) for dof in dofs]
-        return integer_array(values) if name.endswith(("body", "_dof")) else real_array(values)
-
+    of_dofs = {}
+    for name in (constant.name for constant in fields(_Dof)):
+        values = [getattr(dof, name) for dof in tree.dofs]
+        is_number = name in ("body", "mimic_dof")
+        of_dofs[name] = integer_array(values) if is_number else real_array(values)
     return System(
         parent=integer_array([b.parent for b in bodies]),
         root=integer_array(root),
@@ -367,19 +378,8 @@ def _arrays(tree: _Tree, inertias: list[BodyInertia]) -> System:
         mass=real_array([i.mass for i in inertias]),
         com=real_array([i.com for i in inertias], (-1, 3)),
         inertia=real_array([i.inertia for i in inertias], (-1, 3, 3)),
-        dof_body=of_dofs("body"),
-        rotor_inertia=of_dofs("rotor_inertia"),
-        stiffness=of_dofs("stiffness"),
-        rest=of_dofs("rest"),
-        damping=of_dofs("damping"),
-        friction=of_dofs("friction"),
-        lower=of_dofs("lower"),
-        upper=of_dofs("upper"),
-        velocity_limit=of_dofs("velocity_limit"),
-        effort_limit=of_dofs("effort_limit"),
-        mimic_dof=of_dofs("mimic_dof"),
-        mimic_ratio=of_dofs("mimic_ratio"),
-        mimic_offset=of_dofs("mimic_offset"),
+        dof_body=of_dofs.pop("body"),
+        **of_dofs,
     )
 
 

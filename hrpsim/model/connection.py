@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Connections by name: which of the six relative motions of two frames each kind holds."""
 
 from __future__ import annotations

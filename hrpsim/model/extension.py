@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What URDF lacks: <hrpsim reference="joint or link"> elements, and <ros2_control> interfaces.
 
     <hrpsim reference="a_joint">
@@ -14,6 +17,10 @@
       <connection to="another_link" kind="hinge" name="loop" xyz="0 0 0" rpy="0 0 0"
                   to_xyz="0 0 0" to_rpy="0 0 0" compliance="0" damping_time="0.002"
                   force_limit="1e3" solver="direct" collide="false"/>
+      <no_collision to="another_link"/>      never collides with it, or with "*", all other links
+      <keyframe name="home" xyz="0 0 1" rpy="0 0 0">
+        <joint name="a_joint" position="0.5"/>
+      </keyframe>
     </hrpsim>
 
 A sensor on a joint is a sensor on the joint's child link. A connection closes a loop: it joins a
@@ -21,6 +28,8 @@ frame in the referenced link (xyz, rpy) to a frame in another link (to_xyz, to_r
 where the loop is closed. All but `to` may be left out. kind: fixed (the default), ball, hinge and
 cylindrical (about z), slider (along z), universal (about x of the first frame and y of the second),
 distance (then with length="..." [m]); or axes="x y rz" names what is held. See `World.connect`.
+A keyframe is a posture that `Model.keyframes` has: where the base is, and joints (zero by default;
+a floating joint has x y z qx qy qz qw).
 """
 
 from __future__ import annotations
@@ -32,6 +41,7 @@ from hrpsim.errors import unknown_name
 from hrpsim.model.connection import CONNECTION_SOLVERS, DescribedConnection, held_axes
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.urdf.description import MOVING_TYPES, Description
+from hrpsim.model.urdf.srdf import Pair, pair_of
 
 SENSOR_TYPES = ("force_torque", "imu")
 MESH_USES = ("hull", "exact", "none")
@@ -55,7 +65,17 @@ class DescribedSensor:
     link: str
     placement: Placement
     tare: bool
+    rate: float  # at which it is told [Hz]; 0: as often as the state
     element: object
+
+
+@dataclass(frozen=True)
+class DescribedKeyframe:
+    """A <keyframe>: the place of the base, None for the origin, and the joints' positions."""
+
+    name: str
+    base: Placement | None
+    joints: dict[str, list[float]]
 
 
 @dataclass
@@ -71,6 +91,16 @@ class Extension:
     sensors: dict[str, DescribedSensor] = field(default_factory=dict)
     connections: dict[str, DescribedConnection] = field(default_factory=dict)
     command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    apart: set[tuple[str, str]] = field(default_factory=set)  # links, "*" for all others
+    keyframes: dict[str, DescribedKeyframe] = field(default_factory=dict)
+
+    def stay_apart(self, description: Description) -> frozenset[Pair]:
+        """Return the pairs of links, in the order of their names, that never collide."""
+        found: set[Pair] = set()
+        for link, other in self.apart:
+            others = description.links if other == "*" else (other,)
+            found.update(pair_of(link, name) for name in others if name != link)
+        return frozenset(found)
 
 
 def read_extension(description: Description) -> Extension:
@@ -184,7 +214,7 @@ def _read_mesh(description: Description, extension: Extension, link: str, tag) -
 
 def _read_sensor(description: Description, extension: Extension, link: str, tag) -> None:
     document = description.document
-    _check_content(description, tag, ("name", "type", "tare"), children=("origin",))
+    _check_content(description, tag, ("name", "type", "tare", "rate"), children=("origin",))
     name, kind = document.text(tag, "name"), document.text(tag, "type")
     if kind not in SENSOR_TYPES:
         document.fail(tag, unknown_name("sensor type", kind, SENSOR_TYPES))
@@ -198,12 +228,14 @@ def _read_sensor(description: Description, extension: Extension, link: str, tag)
         document.fail(tag, f"tare={tare!r} must be true or false")
     if kind != "force_torque" and tag.get("tare") is not None:
         document.fail(tag, "only a force_torque sensor has a tare")
+    rate = _not_negative(description, tag, "rate", 0.0)
     placement = IDENTITY
     origin = document.only(tag, "origin")
     if origin is not None:
         _check_content(description, origin, ("xyz", "rpy"))
         placement = _placement(description, origin, "xyz", "rpy")
-    extension.sensors[name] = DescribedSensor(name, kind, link, placement, tare == "true", tag)
+    described = DescribedSensor(name, kind, link, placement, tare == "true", rate, tag)
+    extension.sensors[name] = described
 
 
 _CONNECTION_NUMBERS = ("compliance", "damping_time", "force_limit")
@@ -234,7 +266,7 @@ def _read_connection(description: Description, extension: Extension, link: str, 
     name = tag.get("name", f"{link}-{other}")
     if name in extension.connections:
         document.fail(tag, f"a connection called {name!r} exists already: give it a name")
-    settings = {
+    settings: dict[str, float | str | bool] = {
         key: _not_negative(description, tag, key)
         for key in _CONNECTION_NUMBERS
         if tag.get(key) is not None
@@ -251,6 +283,38 @@ def _read_connection(description: Description, extension: Extension, link: str, 
     )
 
 
+def _read_no_collision(description: Description, extension: Extension, link: str, tag) -> None:
+    document = description.document
+    _check_content(description, tag, ("to",))
+    other = document.text(tag, "to")
+    if other != "*" and other not in description.links:
+        document.fail(tag, unknown_name("link", other, description.links))
+    extension.apart.add((link, other))
+
+
+def _read_keyframe(description: Description, extension: Extension, link: str, tag) -> None:
+    document = description.document
+    _check_content(description, tag, ("name", "xyz", "rpy"), children=("joint",))
+    name = document.text(tag, "name")
+    if name in extension.keyframes:
+        document.fail(tag, f"a keyframe called {name!r} exists already")
+    joints: dict[str, list[float]] = {}
+    for element in document.children(tag, "joint"):
+        _check_content(description, element, ("name", "position"))
+        joint = document.text(element, "name")
+        if joint not in description.joints:
+            document.fail(element, unknown_name("joint", joint, description.joints))
+        kind = description.joints[joint].type
+        if kind not in (*MOVING_TYPES, "floating"):
+            document.fail(element, f"joint {joint!r} is {kind}, with no coordinate")
+        joints[joint] = document.numbers(element, "position", 7 if kind == "floating" else 1)
+        if kind == "floating" and not any(joints[joint][3:]):
+            document.fail(element, "the quaternion is zero")
+    is_placed = tag.get("xyz") is not None or tag.get("rpy") is not None
+    base = _placement(description, tag, "xyz", "rpy") if is_placed else None
+    extension.keyframes[name] = DescribedKeyframe(name, base, joints)
+
+
 _READERS: dict[str, tuple[str, Callable]] = {
     "spring": ("joint", _read_spring),
     "rotor": ("joint", _read_rotor),
@@ -260,6 +324,8 @@ _READERS: dict[str, tuple[str, Callable]] = {
     "mesh": ("link", _read_mesh),
     "sensor": ("joint or link", _read_sensor),
     "connection": ("link", _read_connection),
+    "no_collision": ("link", _read_no_collision),
+    "keyframe": ("link", _read_keyframe),
 }
 
 

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Inertia of moving bodies: summing links, refusing what no matter can have or what cannot move."""
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ def total(parts: Sequence[BodyInertia]) -> BodyInertia:
         return BodyInertia(0.0, np.zeros(3), sum((p.inertia for p in parts), np.zeros((3, 3))))
     if len(parts) == 1:
         return parts[0]
-    com = sum(part.mass * part.com for part in parts) / mass
+    com = sum((part.mass * part.com for part in parts), np.zeros(3)) / mass
     inertia = np.zeros((3, 3))
     for part in parts:
         d = part.com - com

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Collision elements of a description: primitive shapes, and meshes as hulls or as they are."""
 
 from __future__ import annotations
@@ -73,7 +76,7 @@ def _mesh(
     document, uri = description.document, element.get("filename")
     if wanted == "none":
         return None, MeshUse(link, uri, "", "none")
-    scale = (1.0, 1.0, 1.0)
+    scale: tuple[float, ...] = (1.0, 1.0, 1.0)
     if element.get("scale") is not None:
         scale = tuple(document.numbers(element, "scale", 3))
     try:

@@ -1,4 +1,7 @@
-"""The door to robot descriptions: URDF or xacro, a file or text, in; a `Model` out."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The door to robot descriptions: URDF, xacro, MJCF, .body or .wrl in; a `Model` out."""
 
 from __future__ import annotations
 
@@ -7,10 +10,14 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
 
 from hrpsim.errors import ModelError, ModelWarning, unknown_name
-from hrpsim.model.build import build_model
+from hrpsim.model.build import build_model, stated_base
 from hrpsim.model.extension import MESH_USES, read_extension
+from hrpsim.model.foreign import format_of, read_foreign, refuse_unread
+from hrpsim.model.keyframes import keyframe_configurations
 from hrpsim.model.link_shapes import read_shapes
 from hrpsim.model.model import MeshUse, Model
 from hrpsim.model.urdf.description import Description, read_description
@@ -19,12 +26,15 @@ from hrpsim.model.urdf.resources import PackagePaths, Resources
 from hrpsim.model.urdf.srdf import read_disabled_collisions
 from hrpsim.model.urdf.xacro_text import expand, is_xacro
 
+if TYPE_CHECKING:
+    from hrpsim.model.formats.robot_data import MeshData, MeshFile, RobotData
+
 BASES = ("free", "fixed")
 
 
 def load_model(
     source: str | os.PathLike,
-    base: str = "free",
+    base: str | None = None,
     *,
     package_paths: PackagePaths | None = None,
     xacro_arguments: Mapping[str, object] | None = None,
@@ -32,11 +42,16 @@ def load_model(
     meshes: str = "hull",
     srdf: str | os.PathLike | None = None,
     allow_xacro: bool = True,
+    allow_mjcf: bool = True,
 ) -> Model:
     """Return the model of a robot description.
 
-    source: a path, or XML text; xacro is recognised by its file name or its namespace.
-    base: "free", or "fixed" to hold the root link in the world.
+    source: a path, or XML text; xacro is recognised by its file name or its namespace, MJCF by its
+    root element <mujoco> (it is read by the package mujoco), .body and .wrl by their names. These
+    are turned into a URDF first, which `Model.urdf` has, with their meshes in files of the cache
+    folder; `Model.not_simulated` and a ModelWarning list what of them is not simulated.
+    base: "free", or "fixed" to hold the root link in the world; by default a URDF is free, and of
+    another format what the description says.
     package_paths: where package:// looks first: {package: folder}, or folders that are packages
     or hold packages; then AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and the folders above the file.
     xacro_arguments: values of <xacro:arg>; True and False become "true" and "false".
@@ -49,6 +64,7 @@ def load_model(
     triangles, concave where they are; one that bounds no solid as its hull, with a ModelWarning) or
     "none" (not at all; the files are not read). <mesh as="..."/> of a link in <hrpsim> goes before.
     allow_xacro: False refuses what needs xacro, for descriptions that come from strangers.
+    allow_mjcf: the same for MJCF, whose parser is MuJoCo's, in a process of its own.
     srdf: path or text of an SRDF, whose <disable_collisions> hold where the robot collides with
     itself; a ModelWarning names lines about links that the robot does not have.
 
@@ -59,26 +75,56 @@ def load_model(
 
     Raises ModelError, which names file, line, element and cause, for anything that is not sound.
     """
-    if base not in BASES:
+    if base is not None and base not in BASES:
         raise ModelError(unknown_name("base", str(base), BASES))
     if meshes not in MESH_USES:
         raise ModelError(unknown_name("meshes", str(meshes), MESH_USES))
-    text, path, has_lines, resources = _urdf_text(
-        source, xacro_arguments or {}, package_paths, allow_xacro
-    )
-    label = "<text>" if path is None else str(path)
-    document = Document(text, label, has_lines)
+    urdf = _urdf_text(source, xacro_arguments or {}, package_paths, allow_xacro, allow_mjcf)
+    return _model_of(urdf, base, accept_nonphysical_inertia, meshes, srdf)
+
+
+def load_robot_data(robot: RobotData, path: Path) -> Model:
+    """Return the model of a robot that was read from `path`, without saying what is left out.
+
+    ModelError names what of it is not sound.
+    """
+    resources = Resources(path.parent)
+    urdf = _Urdf(_urdf_of(robot), path, False, resources, states_base=True)
+    return _model_of(urdf, None, False, "hull", None)
+
+
+def _model_of(
+    urdf: _Urdf,
+    base: str | None,
+    accept_nonphysical_inertia: bool,
+    meshes: str,
+    srdf: str | os.PathLike | None,
+) -> Model:
+    """Return the model of URDF text; arguments and errors are those of `load_model`."""
+    label = "<text>" if urdf.path is None else str(urdf.path)
+    document = Document(urdf.text, label, urdf.has_lines)
     description = read_description(document)
     extension = read_extension(description)
+    if base is None:
+        base = stated_base(description) if urdf.states_base else "free"
     model, odd = build_model(description, extension, base, accept_nonphysical_inertia)
-    shapes, uses = read_shapes(description, extension, model.frames, resources, meshes)
-    disabled, notes = frozenset(), ()
+    shapes, uses = read_shapes(description, extension, model.frames, urdf.resources, meshes)
+    disabled, notes = extension.stay_apart(description), list(urdf.notes)
     if srdf is not None:
-        disabled, notes = read_disabled_collisions(srdf, model.frames)
+        of_srdf, strangers = read_disabled_collisions(srdf, model.frames)
+        disabled |= of_srdf
+        notes += strangers
     for note in (*odd, *_surprises(uses), *notes, *_intangible(model, description, shapes, uses)):
-        warnings.warn(note, ModelWarning, stacklevel=2)
+        warnings.warn(note, ModelWarning, stacklevel=3)
     return replace(
-        model, shapes=shapes, meshes=uses, disabled_collisions=disabled, urdf=text, source=label
+        model,
+        shapes=shapes,
+        meshes=uses,
+        disabled_collisions=disabled,
+        keyframes=keyframe_configurations(model, extension.keyframes.values()),
+        not_simulated=urdf.not_simulated,
+        urdf=urdf.text,
+        source=label,
     )
 
 
@@ -123,7 +169,30 @@ def expand_xacro(
 
     `path` may also be a plain URDF or XML text; ModelError as for `load_model`.
     """
-    return _urdf_text(path, arguments or {}, package_paths)[0]
+    return _urdf_text(path, arguments or {}, package_paths).text
+
+
+class _Urdf(NamedTuple):
+    """URDF text and where it is from.
+
+    has_lines: whether its lines are the file's; states_base: whether a root link called "world"
+    means a base that is held.
+    """
+
+    text: str
+    path: Path | None
+    has_lines: bool
+    resources: Resources
+    not_simulated: tuple[str, ...] = ()
+    states_base: bool = False
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of what is not simulated."""
+        if not self.not_simulated:
+            return ()
+        listed = "; ".join(self.not_simulated)
+        return (f"{self.path or '<text>'}: not simulated as it says: {listed}",)
 
 
 def _urdf_text(
@@ -131,19 +200,42 @@ def _urdf_text(
     arguments: Mapping[str, object],
     package_paths: PackagePaths | None,
     allow_xacro: bool = True,
-) -> tuple[str, Path | None, bool, Resources]:
-    """Return URDF text, its path, whether its lines are the file's, and where to find resources."""
+    allow_mjcf: bool = True,
+) -> _Urdf:
+    """Return URDF text of a description in any format."""
+    refuse_unread(Path(source) if isinstance(source, os.PathLike) else None)
     text, path = read_source(source)
+    refuse_unread(path)
+    label = "<text>" if path is None else str(path)
     resources = Resources(None if path is None else path.parent, package_paths)
     if is_xacro(text, path):
-        label = "<text>" if path is None else str(path)
         if not allow_xacro:
             raise ModelError(
                 f"{label}: xacro is not allowed here (allow_xacro); expand it first and give the"
                 " URDF"
             )
-        return expand(text, path, arguments, resources, label), path, False, resources
+        return _Urdf(expand(text, path, arguments, resources, label), path, False, resources)
     if arguments:
         listed = ", ".join(map(repr, arguments))
-        raise ModelError(f"{path or '<text>'}: is not xacro, so it takes no arguments ({listed})")
-    return text, path, True, resources
+        raise ModelError(f"{label}: is not xacro, so it takes no arguments ({listed})")
+    if not allow_mjcf and format_of(text, path) == "mjcf":
+        raise ModelError(
+            f"{label}: MJCF is not allowed here (allow_mjcf); convert it first (hrpsim convert)"
+        )
+    robot = read_foreign(text, path, resources)
+    if robot is None:
+        return _Urdf(text, path, True, resources)
+    return _Urdf(_urdf_of(robot), path, False, resources, tuple(robot.notes), True)
+
+
+def _urdf_of(robot: RobotData) -> str:
+    """Return the URDF text of a robot, its meshes in files of the cache folder."""
+    from hrpsim.model.formats.mesh_store import cached_mesh
+    from hrpsim.model.formats.robot_data import MeshFile
+    from hrpsim.model.formats.urdf_writer import write_urdf
+
+    def uri(mesh: MeshData | MeshFile) -> str:
+        path = mesh.path.absolute() if isinstance(mesh, MeshFile) else cached_mesh(mesh)
+        return f"file://{quote(str(path))}"
+
+    return write_urdf(robot, uri)

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The robot model as users see it: names, counts, frames, shapes, sensors, kernel arrays."""
 
 from __future__ import annotations
@@ -73,6 +76,7 @@ class Sensor:
     the child side is taken out, as a controller does that zeroes the sensor with the foot in the
     air: at rest it then reads the floor reaction.
     kind "imu": angular velocity and specific force (+g at rest) in the sensor frame.
+    It reads in every step; `rate` is how often that is told where there is somebody to tell.
     """
 
     name: str
@@ -82,6 +86,7 @@ class Sensor:
     R: np.ndarray  # (3, 3)
     p: np.ndarray  # (3,)
     tare: bool = False
+    rate: float = 0.0  # [Hz]; 0: as often as the state
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +112,8 @@ class Model:
     connections: tuple[DescribedConnection, ...] = ()
     meshes: tuple[MeshUse, ...] = ()  # what became of the mesh collision elements
     disabled_collisions: frozenset[tuple[str, str]] = frozenset()  # pairs of links, sorted
+    keyframes: dict[str, np.ndarray] = field(default_factory=dict)  # posture -> q (nq,)
+    not_simulated: tuple[str, ...] = ()  # what a file of another format says in vain, by element
     urdf: str = ""
     source: str = "<text>"
 

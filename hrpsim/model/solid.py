@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Mass properties of uniform solids, for loose bodies."""
 
 from __future__ import annotations
@@ -5,11 +8,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hrpsim.errors import ModelError, shown_value
 from hrpsim.model.inertia import BodyInertia, total
 from hrpsim.model.shapes.compound import Compound, centered_shape
-from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
+from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
 from hrpsim.model.shapes.mesh_integrals import solid_moments
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.model.system import FREE, System, integer_array, real_array
@@ -96,6 +100,7 @@ def _uniform(geometry: Geometry | Compound, mass: float) -> BodyInertia:
     if isinstance(geometry, Mesh):
         volume, com, inertia = solid_moments(geometry.vertices, geometry.triangles)
         return BodyInertia(mass, com, inertia * (mass / volume))
+    assert not isinstance(geometry, Plane)  # which has no volume
     return BodyInertia(mass, np.zeros(3), _primitive_inertia(geometry, mass))
 
 
@@ -117,9 +122,9 @@ def _primitive_inertia(geometry: Sphere | Box | Cylinder | Capsule, mass: float)
     return np.diag([across, across, 0.5 * m_c * r * r + 0.4 * m_b * r * r])
 
 
-def solid_system(mass: float, inertia: np.ndarray) -> System:
+def solid_system(mass: float, moments: ArrayLike) -> System:
     """Return a forest of one free body whose frame has its origin at the centre of mass."""
-    inertia = real_array(inertia)
+    inertia = real_array(moments)
     if inertia.shape != (3, 3) or not (np.abs(inertia) <= LARGEST).all():
         raise ModelError(f"inertia must be a finite (3, 3) matrix, got {inertia!r}")
     if np.abs(inertia - inertia.T).max() > _ASYMMETRY * np.abs(inertia).max():

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The arrays that every dynamics kernel reads: a forest of rigid bodies joined to their parents.
 
 A `System` describes one robot, or a whole world of robots and loose bodies laid one after another.

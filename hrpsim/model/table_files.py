@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Tables of numbers in .npy and .csv files, checked before memory is taken for them."""
 
 from __future__ import annotations

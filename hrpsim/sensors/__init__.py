@@ -1,1 +1,4 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What simulated sensors read."""

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Force/torque sensors and inertial measurement units, read from the accelerations of a step."""
 
 from __future__ import annotations
@@ -12,8 +15,8 @@ SENSOR = np.dtype(
         ("body", "i8"),  # -1: on the world
         ("R", "f8", (3, 3)),  # sensor frame in the body frame
         ("p", "f8", (3,)),  # [m]
-        ("tare", "i8"),  # whether the weight of bodies body..subtree_end-1 is taken out
-        ("subtree_end", "i8"),
+        ("tare", "i8"),  # whether the weight of its subtree is taken out
+        ("subtree_size", "i8"),  # how many bodies follow from `body` on
         ("wrench", "f8", (6,)),  # work: moment, force, in the world
         ("measured", "f8", (6,)),  # in this step, which may fail yet
         ("reading", "f8", (6,)),  # force, torque | angular velocity, specific force
@@ -35,8 +38,9 @@ def sense(kinematics, articulated, gravity, sensors_out):
     """Measure with every sensor: means over the step, in the frames of the sensors.
 
     A force sensor reads -(I_A a + p_A), what the child side exerts on the parent side through the
-    joint (RBDA eq. 7.22, sign turned; a_vp is in p_A); the records' `da` and `load` are what
-    constraints add to a and take from p_A. An IMU reads angular velocity and specific force.
+    joint (RBDA eq. 7.22, sign turned; a_vp is in p_A). The records' `delta_acceleration` is what
+    constraints add to a, `constraint_wrench` what they take from p_A. An IMU reads angular velocity
+    and specific force.
     """
     for k in range(sensors_out.shape[0]):
         sensor = sensors_out[k]
@@ -65,9 +69,9 @@ def sense(kinematics, articulated, gravity, sensors_out):
 def _measure_wrench(here, wrench_out):
     """Write what the child side exerts on the parent side, about the tree's origin."""
     for r in range(6):
-        total = here.load[r] - here.p_A[r]
+        total = here.constraint_wrench[r] - here.p_A[r]
         for s in range(6):
-            total -= here.I_A[r, s] * (here.a[s] + here.da[s])
+            total -= here.I_A[r, s] * (here.a[s] + here.delta_acceleration[s])
         wrench_out[r] = total
 
 
@@ -75,7 +79,7 @@ def _measure_wrench(here, wrench_out):
 def _take_out_weight(articulated, gravity, sensor):
     """Take the weight of the child side out of sensor.wrench."""
     w = sensor.wrench
-    for j in range(sensor.body, sensor.subtree_end):
+    for j in range(sensor.body, sensor.body + sensor.subtree_size):
         placed = articulated[j].inertia
         m, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
         w[0] -= hy * gravity[2] - hz * gravity[1]
@@ -88,7 +92,7 @@ def _take_out_weight(articulated, gravity, sensor):
 @inner_kernel
 def _measure_motion(v, here, x, y, z, motion_out):
     """Write specific force, then angular velocity, at (x, y, z) from the tree's origin."""
-    a, b, c = here.a, here.a_vp, here.da
+    a, b, c = here.a, here.a_vp, here.delta_acceleration
     a0, a1, a2 = a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2]
     a3, a4, a5 = a[3] + b[3] + c[3], a[4] + b[4] + c[4], a[5] + b[5] + c[5]
     wx, wy, wz = v[0], v[1], v[2]

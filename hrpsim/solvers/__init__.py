@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Solvers of constraint rows: projected Gauss-Seidel, direct pivoting, split, steepest descent.
 
 Imports constraints and below.

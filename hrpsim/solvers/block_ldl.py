@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Block-sparse L D L^T without pivoting: the direct solver of the constraint rows.
 
 A = J M^-1 J^T + Sigma is symmetric and positive semi-definite; a small multiple of its diagonal
@@ -28,7 +31,7 @@ class Factor(NamedTuple):
 
 
 def new_factor(block_space: int, row_capacity: int, node_capacity: int) -> Factor:
-    """Return room for a factor: `block_space` and `row_end` of the tally, and its nodes."""
+    """Return room for a factor: `block_space` and `row_end` of the counts, and its nodes."""
     return Factor(
         np.zeros(block_space), np.zeros(row_capacity), np.zeros(node_capacity, dtype=np.int64)
     )
@@ -42,9 +45,8 @@ def factorise(elimination, active, matrix, factor_out):
     zero; it is kept. `active` (row capacity,) i8 by row number. Returns -1, or the number of the
     first row whose pivot is not positive and finite; the factor is then of no use.
     """
-    count = elimination.tally[0].node_count
-    for k in range(count):
-        factor_out.live[k] = _active_rows(elimination.columns[k], active)
+    count = elimination.counts[0].node_count
+    _count_active(elimination, active, factor_out)
     for k in range(count):
         if factor_out.live[k]:
             _copy_column(elimination, k, active, matrix, factor_out)
@@ -57,12 +59,34 @@ def factorise(elimination, active, matrix, factor_out):
     return -1
 
 
+@inner_kernel
+def factor_work(elimination, active, factor_out):
+    """Return how many multiplications `factorise` takes for these active rows, about.
+
+    A column of n rows over m later ones takes n (n + m)^2 / 2; only the live ones count.
+    """
+    _count_active(elimination, active, factor_out)
+    work = 0
+    for k in range(elimination.counts[0].node_count):
+        if factor_out.live[k]:
+            column = elimination.columns[k]
+            height = column.size
+            for e in range(column.start, column.end):
+                later = elimination.entries[e].column
+                if factor_out.live[later]:
+                    height += elimination.columns[later].size
+            work += column.size * height * height // 2
+    return work
+
+
 @inlined_kernel
-def _active_rows(column, active):
-    count = 0
-    for row in range(column.first_row, column.first_row + column.size):
-        count += active[row] != 0
-    return count
+def _count_active(elimination, active, factor):
+    """Write how many rows of each column are active."""
+    for k in range(elimination.counts[0].node_count):
+        column, count = elimination.columns[k], 0
+        for row in range(column.first_row, column.first_row + column.size):
+            count += active[row] != 0
+        factor.live[k] = count
 
 
 @inlined_kernel
@@ -222,7 +246,7 @@ def _update_block(elimination, column, at_j, at_i, target, factor):
 @inner_kernel
 def solve(elimination, active, factor, x):
     """Replace the right side `x`, by row number, by the solution; zero at rows not active."""
-    count = elimination.tally[0].node_count
+    count = elimination.counts[0].node_count
     for k in range(count):
         column = elimination.columns[k]
         if factor.live[k] < column.size:

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Order of elimination by contraction of the constraint graph, least fill first.
 
 Two constraint nodes are coupled when they share a kinematic tree, so each tree is a clique of the

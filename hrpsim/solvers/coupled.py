@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Direct, iterative and split rows solved as one problem.
 
 A block Gauss-Seidel method: the rows for the direct solver are one block, solved exactly for the
@@ -15,6 +18,7 @@ from hrpsim.constraints.contact_rows import friction_holds
 from hrpsim.constraints.rows import DIRECT, ITERATIVE, SPLIT, row_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.pivoting import (
+    allowed_work,
     choose_active,
     find_velocity,
     keep_start,
@@ -39,18 +43,30 @@ _ROUNDS = 20
 
 @inner_kernel
 def solve_coupled(
-    rows, row_count, units, span, has_cones, response, tolerance, round_limit, velocity, system
+    rows,
+    row_count,
+    island_rows,
+    span,
+    has_cones,
+    response,
+    tolerance,
+    round_limit,
+    work,
+    velocity,
+    system,
 ):
     """Solve a span that has all direct rows; write impulses; `velocity` ends as that with them.
 
     `has_cones` is whether the contacts' tangents are bounded by their cones or by their own bounds.
-    Returns (rounds, factorisations, whether the direct solver finished). Where it does not finish,
-    its rows are solved iteratively in the rounds left.
+    `work` multiplications have been done for direct rows in this step. Returns (rounds,
+    factorisations, work at the end, whether the direct solver finished). Where it does not finish,
+    or not with the work that it may do, its rows are solved iteratively in the rounds left.
     """
     keep_start(rows, row_count, velocity, system)
     choose_active(rows, row_count, has_cones, tolerance, velocity, system)
-    finished, factorisations = settle_active_rows(
-        rows, row_count, has_cones, response, tolerance, velocity, system
+    limit = allowed_work(work, row_count, system)
+    finished, factorisations, work = settle_active_rows(
+        rows, row_count, has_cones, response, tolerance, work, limit, velocity, system
     )
     _release_split(rows, row_count, system)
     change = previous = math.inf
@@ -64,33 +80,43 @@ def solve_coupled(
             given_up = True
             _start_again(rows, row_count, response, velocity, system)
         rounds += 1
-        change, previous = 0.0, change
-        for k in range(span.first, span.contact_end):
-            number = units[k]
-            normal, x, y = rows[number], rows[number + 1], rows[number + 2]
-            if normal.solver == DIRECT and finished:
-                if not has_cones:
-                    continue
-                moved = _hold_cone(rows, number, rounds, response, velocity, system)
-            else:
-                moved = _solve_contact(normal, x, y, has_cones, response, velocity)
-            change = max(change, moved)
-        for k in range(span.contact_end, span.end):
-            row = rows[units[k]]
-            if (row.solver == ITERATIVE or not finished) and row.lower < row.upper:
-                change = max(change, solve_bounded_row(row, response, velocity))
+        previous = change
+        change = _sweep(
+            rows, island_rows, span, has_cones, rounds, finished, response, velocity, system
+        )
         if finished:
-            finished, more = settle_active_rows(
-                rows, row_count, has_cones, response, tolerance, velocity, system
+            finished, more, work = settle_active_rows(
+                rows, row_count, has_cones, response, tolerance, work, limit, velocity, system
             )
             factorisations += more
     if not finished and not given_up:
         _start_again(rows, row_count, response, velocity, system)
     elif has_cones and change > tolerance:
         for k in range(span.first, span.contact_end):
-            n = units[k]
+            n = island_rows[k]
             _bring_into_cone(rows[n], rows[n + 1], rows[n + 2], response, velocity)
-    return rounds, factorisations, finished
+    return rounds, factorisations, work, finished
+
+
+@inlined_kernel
+def _sweep(rows, island_rows, span, has_cones, rounds, finished, response, velocity, system):
+    """Go once through the rows that are not solved directly; return the largest change."""
+    change = 0.0
+    for k in range(span.first, span.contact_end):
+        number = island_rows[k]
+        normal, x, y = rows[number], rows[number + 1], rows[number + 2]
+        if normal.solver == DIRECT and finished:
+            if not has_cones:
+                continue
+            moved = _hold_cone(rows, number, rounds, response, velocity, system)
+        else:
+            moved = _solve_contact(normal, x, y, has_cones, response, velocity)
+        change = max(change, moved)
+    for k in range(span.contact_end, span.end):
+        row = rows[island_rows[k]]
+        if (row.solver == ITERATIVE or not finished) and row.lower < row.upper:
+            change = max(change, solve_bounded_row(row, response, velocity))
+    return change
 
 
 @inner_kernel
@@ -165,14 +191,14 @@ def _bring_into_cone(normal, x, y, response, velocity):
 
 
 @inner_kernel
-def largest_error(rows, units, span, velocity):
+def largest_error(rows, island_rows, span, velocity):
     """Return how far a span's rows are from a solution [m/s], 0 for none, and which is furthest.
 
     For each row, what its velocity would change by if it alone were solved again; -1 for none.
     """
     largest, worst = 0.0, -1
     for k in range(span.first, span.end):
-        number = units[k]
+        number = island_rows[k]
         error = _error_of(rows[number], velocity)
         if error > largest:
             largest, worst = error, number

@@ -1,6 +1,9 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The rows that are for the direct solver, as a block-sparse system J M^-1 J^T + Sigma.
 
-A node of the system is a run of rows on the same ports: a connection, the contacts of two bodies,
+A node of the system is a run of rows on the same sites: a connection, the contacts of two bodies,
 what is asked of one joint. Two nodes are coupled when they push the same tree.
 """
 
@@ -36,7 +39,7 @@ class DirectSystem(NamedTuple):
     change: np.ndarray  # (row capacity,) work: right side and solution
     before: np.ndarray  # (row capacity,) impulses before the search for sides
     start: np.ndarray  # (row capacity,) impulses that the solution starts from
-    start_velocity: np.ndarray  # (column capacity,) the ports' velocity with them
+    start_velocity: np.ndarray  # (column capacity,) the sites' velocity with them
     stale: np.ndarray  # (1,) whether the factor was made for other active rows
 
 
@@ -48,7 +51,7 @@ def new_direct_system(
     entries: int,
     block_space: int,
 ) -> DirectSystem:
-    """Return room for so many rows, columns of ports, nodes, trees, blocks, numbers in blocks."""
+    """Return room for so many rows, columns of sites, nodes, trees, blocks, numbers in blocks."""
     return DirectSystem(
         nodes=np.zeros(node_capacity, dtype=NODE),
         elimination=new_elimination(node_capacity, tree_capacity, entries),
@@ -66,60 +69,60 @@ def new_direct_system(
 
 
 @inner_kernel
-def assemble_direct_system(forest, ports, rows_of_step, row_count, system):
+def assemble_direct_system(forest, sites, rows_of_step, row_count, system):
     """Write nodes, order and matrix for the rows as they are; return whether there was room."""
-    count = _find_nodes(forest, ports, rows_of_step.rows, row_count, system.nodes)
+    count = _find_nodes(forest, sites, rows_of_step.rows, row_count, system.nodes)
     elimination = system.elimination
     if count > len(system.nodes) or row_count > len(system.active):
-        elimination.tally[0].node_count = count
-        elimination.tally[0].entry_count = elimination.tally[0].block_space = -1
+        elimination.counts[0].node_count = count
+        elimination.counts[0].entry_count = elimination.counts[0].block_space = -1
         return False
     if not same_graph(system.nodes, count, elimination):
         if not eliminate(system.nodes, count, elimination):
             return False
-    if elimination.tally[0].block_space > len(system.matrix):
+    if elimination.counts[0].block_space > len(system.matrix):
         return False
-    write_direct_matrix(ports, rows_of_step, system)
+    write_direct_matrix(sites, rows_of_step, system)
     return True
 
 
 @inner_kernel
-def write_direct_matrix(ports, rows_of_step, system):
+def write_direct_matrix(sites, rows_of_step, system):
     """Write the matrix for the rows as they are now, in the order of the last assembly.
 
     Rows that were left to the iteration since then keep their places, where they are not active.
     """
     rows, response, elimination = rows_of_step.rows, rows_of_step.response, system.elimination
     system.stale[0] = 1
-    for k in range(elimination.tally[0].node_count):
+    for k in range(elimination.counts[0].node_count):
         column = elimination.columns[k]
-        _write_diagonal(ports, rows, column, response, system.matrix)
+        _write_diagonal(sites, rows, column, response, system.matrix)
         for e in range(column.start, column.end):
             entry = elimination.entries[e]
             later = elimination.columns[entry.column]
-            _write_coupling(ports, rows, later, column, response, entry.block, system.matrix)
+            _write_coupling(sites, rows, later, column, response, entry.block, system.matrix)
 
 
 @inner_kernel
-def _find_nodes(forest, ports, rows, row_count, nodes_out):
+def _find_nodes(forest, sites, rows, row_count, nodes_out):
     """Gather the direct solver's rows to nodes; return how many there are."""
     count = 0
-    port_a = port_b = -1
+    site_a = site_b = -1
     for number in range(row_count):
         row = rows[number]
         if row.solver != DIRECT and row.solver != SPLIT:
-            port_a = -1
+            site_a = -1
             continue
-        if row.port_a != port_a or row.port_b != port_b:
-            port_a, port_b = row.port_a, row.port_b
+        if row.site_a != site_a or row.site_b != site_b:
+            site_a, site_b = row.site_a, row.site_b
             count += 1
             if count <= len(nodes_out):
                 node = nodes_out[count - 1]
                 node.first_row, node.size = number, 0
-                node.tree_a = forest.bodies[ports.ports[port_a].body].root
+                node.tree_a = forest.bodies[sites.sites[site_a].body].root
                 node.tree_b = -1
-                if port_b >= 0:
-                    root = forest.bodies[ports.ports[port_b].body].root
+                if site_b >= 0:
+                    root = forest.bodies[sites.sites[site_b].body].root
                     node.tree_b = root if root != node.tree_a else -1
         if count <= len(nodes_out):
             nodes_out[count - 1].size += 1
@@ -137,22 +140,22 @@ def _place_in_response(row, start, at):
 
 
 @inlined_kernel
-def _port_columns(ports, port):
-    return 1 if ports.ports[port].dof >= 0 else 6
+def _port_columns(sites, site):
+    return 1 if sites.sites[site].dof >= 0 else 6
 
 
 @inner_kernel
-def _write_diagonal(ports, rows, column, response, matrix_out):
+def _write_diagonal(sites, rows, column, response, matrix_out):
     """Write the block of one node with itself."""
     size, first = column.size, column.first_row
     any_row = rows[first]
     place_a = any_row.at_a - any_row.start_a
-    columns_a = _port_columns(ports, any_row.port_a)
+    columns_a = _port_columns(sites, any_row.site_a)
     place_b, columns_b = -1, 0
-    if any_row.port_b >= 0:
+    if any_row.site_b >= 0:
         start_b = any_row.start_b if any_row.width_b > 0 else any_row.start_a
         place_b = _place_in_response(any_row, start_b, any_row.at_b)
-        columns_b = _port_columns(ports, any_row.port_b)
+        columns_b = _port_columns(sites, any_row.site_b)
     for s in range(size):
         at = rows[first + s].response_at
         for r in range(s, size):
@@ -170,16 +173,16 @@ def _write_diagonal(ports, rows, column, response, matrix_out):
 
 
 @inner_kernel
-def _write_coupling(ports, rows, later, column, response, block, matrix_out):
+def _write_coupling(sites, rows, later, column, response, block, matrix_out):
     """Write the block of rows `later` and columns `column`; zero if they share no tree."""
     row, other = rows[later.first_row], rows[column.first_row]
     place_a = _place_in_response(other, row.start_a, row.at_a)
-    columns_a = _port_columns(ports, row.port_a) if place_a >= 0 else 0
+    columns_a = _port_columns(sites, row.site_a) if place_a >= 0 else 0
     place_b, columns_b = -1, 0
-    if row.port_b >= 0:
+    if row.site_b >= 0:
         start_b = row.start_b if row.width_b > 0 else row.start_a
         place_b = _place_in_response(other, start_b, row.at_b)
-        columns_b = _port_columns(ports, row.port_b) if place_b >= 0 else 0
+        columns_b = _port_columns(sites, row.site_b) if place_b >= 0 else 0
     for r in range(later.size):
         J_a, J_b = rows[later.first_row + r].J_a, rows[later.first_row + r].J_b
         for s in range(column.size):

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Block structure of the factor of a constraint matrix, eliminated in a fill-reducing order.
 
 Column k of the factor belongs to the node eliminated as number k: its diagonal block and one block
@@ -31,7 +34,7 @@ ENTRY = np.dtype(
         ("block", "i8"),  # where the block starts: (size of k', size of k), row by row
     ]
 )
-TALLY = np.dtype(
+COUNTS = np.dtype(
     [
         ("node_count", "i8"),  # -1 before the first order
         ("tree_count", "i8"),  # trees there must be room for
@@ -45,7 +48,7 @@ TALLY = np.dtype(
 class Elimination(NamedTuple):
     """An order of elimination, the structure of the factor, and the graph they were made for."""
 
-    tally: np.ndarray  # (1,) TALLY
+    counts: np.ndarray  # (1,) TALLY
     nodes: np.ndarray  # (node capacity,) NODE as they were ordered
     columns: np.ndarray  # (node capacity,) COLUMN in the order of elimination
     entries: np.ndarray  # (entry capacity,) ENTRY below the diagonal, column by column
@@ -58,10 +61,10 @@ class Elimination(NamedTuple):
 
 def new_elimination(node_capacity: int, tree_capacity: int, entry_capacity: int) -> Elimination:
     """Return room for that many nodes, trees (their ids stay below) and off-diagonal blocks."""
-    tally = np.zeros(1, dtype=TALLY)
-    tally["node_count"] = -1
+    counts = np.zeros(1, dtype=COUNTS)
+    counts["node_count"] = -1
     return Elimination(
-        tally,
+        counts,
         np.zeros(node_capacity, dtype=NODE),
         np.zeros(node_capacity, dtype=COLUMN),
         np.zeros(entry_capacity, dtype=ENTRY),
@@ -76,8 +79,8 @@ def new_elimination(node_capacity: int, tree_capacity: int, entry_capacity: int)
 @inner_kernel
 def same_graph(nodes, node_count, elimination):
     """Return whether the present order was made for exactly these nodes."""
-    tally = elimination.tally[0]
-    if tally.node_count != node_count or not has_room(elimination):
+    counts = elimination.counts[0]
+    if counts.node_count != node_count or not has_room(elimination):
         return False
     for n in range(node_count):
         new, old = nodes[n], elimination.nodes[n]
@@ -90,8 +93,8 @@ def same_graph(nodes, node_count, elimination):
 
 @inlined_kernel
 def has_room(elimination):
-    """Return whether the last structure fitted; its tally says what it needs."""
-    entry_count = elimination.tally[0].entry_count
+    """Return whether the last structure fitted; its counts say what it needs."""
+    entry_count = elimination.counts[0].entry_count
     return 0 <= entry_count <= len(elimination.entries)
 
 
@@ -99,18 +102,18 @@ def has_room(elimination):
 def eliminate(nodes, node_count, elimination):
     """Order the nodes and write the structure of the factor; return whether there was room.
 
-    If not, `tally` says what is needed: `node_count` nodes and `tree_count` trees, and, if these
+    If not, `counts` say what is needed: `node_count` nodes and `tree_count` trees, and, if these
     were there, `entry_count` entries (else -1). The matrix and the factor take `block_space`.
     """
-    tally = elimination.tally[0]
-    tally.node_count = node_count
-    tally.tree_count = tally.row_end = 0
-    tally.entry_count = tally.block_space = -1
+    counts = elimination.counts[0]
+    counts.node_count = node_count
+    counts.tree_count = counts.row_end = 0
+    counts.entry_count = counts.block_space = -1
     for n in range(node_count):
         node = nodes[n]
-        tally.tree_count = max(tally.tree_count, node.tree_a + 1, node.tree_b + 1)
-        tally.row_end = max(tally.row_end, node.first_row + node.size)
-    if node_count > len(elimination.nodes) or tally.tree_count > len(elimination.root):
+        counts.tree_count = max(counts.tree_count, node.tree_a + 1, node.tree_b + 1)
+        counts.row_end = max(counts.row_end, node.first_row + node.size)
+    if node_count > len(elimination.nodes) or counts.tree_count > len(elimination.root):
         return False
     order_nodes(nodes, node_count, elimination.graph, elimination.order)
     _start_cliques(nodes, node_count, elimination)
@@ -125,7 +128,7 @@ def eliminate(nodes, node_count, elimination):
             clique, x, y, space + node.size * node.size, nodes, column, elimination
         )
         column.end = entry_count
-    tally.entry_count, tally.block_space = entry_count, space
+    counts.entry_count, counts.block_space = entry_count, space
     return has_room(elimination)
 
 

@@ -1,14 +1,17 @@
-"""Impulses on rows, and the motion of the ports' velocities that they cause."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Impulses on rows, and the motion of the sites' velocities that they cause."""
 
 from __future__ import annotations
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.spatial.lanes import LANES, load, plus_times, store
+from hrpsim.spatial.simd import LANES, load, plus_times, store
 
 
 @inlined_kernel
 def apply_impulse(row, impulse, response, velocity):
-    """Add the motion that an impulse on `row` causes to the ports' velocity."""
+    """Add the motion that an impulse on `row` causes to the sites' velocity."""
     at = row.response_at
     _add_multiple(response, at, impulse, velocity, row.start_a, row.width_a)
     _add_multiple(response, at + row.width_a, impulse, velocity, row.start_b, row.width_b)
@@ -24,20 +27,23 @@ def _add_multiple(response, at, impulse, velocity, start, width):
 
 @inner_kernel
 def warm_start(rows, contact_count, row_count, response, velocity):
-    """Apply the impulses that the rows start from."""
+    """Apply the impulses that the rows start from, and note them: `kept_impulse`."""
     for c in range(contact_count):
         normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
+        for row in (normal, x, y):
+            row.kept_impulse = row.impulse
         if normal.impulse != 0.0:
             apply_three(normal, x, y, normal.impulse, x.impulse, y.impulse, response, velocity)
     for number in range(3 * contact_count, row_count):
         row = rows[number]
+        row.kept_impulse = row.impulse
         if row.impulse != 0.0:
             apply_impulse(row, row.impulse, response, velocity)
 
 
 @inlined_kernel
 def apply_three(normal, x, y, n_by, x_by, y_by, response, velocity):
-    """Add the motion that changes of a contact's three impulses cause to the ports' velocity."""
+    """Add the motion that changes of a contact's three impulses cause to the sites' velocity."""
     n, first, second, width = normal.response_at, x.response_at, y.response_at, normal.width_a
     _apply_to_tree(n, first, second, n_by, x_by, y_by, response, normal.start_a, width, velocity)
     if normal.width_b > 0:

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Block principal pivoting: which of the direct solver's rows are solved for, which stay bounded.
 
 A row is active (its velocity is what it asks for) or rests at a bound of its impulse. All rows
@@ -18,13 +21,28 @@ from hrpsim.constraints.rows import (
     row_velocity,
 )
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.solvers.block_ldl import factorise, solve
+from hrpsim.solvers.block_ldl import factor_work, factorise, solve
 from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.solvers.projected_gauss_seidel import set_impulse
 
 _REFINEMENTS = 4
 _PATIENCE = 8
 _PIVOTS = 60
+
+# Multiplications that the search for sides may take in a step of the world (about 0.2 s). Where a
+# factorisation takes much of that, each solution has _FEWEST nevertheless, up to _MOST_WORK in a
+# step (about 1 s). A choice of sides takes _OF_ROW for each row, beside its factorisation.
+_WORK, _MOST_WORK, _FEWEST, _OF_ROW = 400_000_000, 2_000_000_000, 8, 1000
+
+
+@inner_kernel
+def allowed_work(done, row_count, system):
+    """Return up to how many multiplications a solution may go, `done` in this step before it.
+
+    The active rows are those that it begins with.
+    """
+    first = factor_work(system.elimination, system.active, system.factor) + _OF_ROW * row_count
+    return max(_WORK, min(done + _FEWEST * first, _MOST_WORK))
 
 
 @inner_kernel
@@ -87,19 +105,28 @@ def wants_off_bound(row, tolerance, velocity):
 
 
 @inner_kernel
-def settle_active_rows(rows, row_count, has_cones, response, tolerance, velocity, system):
+def settle_active_rows(
+    rows, row_count, has_cones, response, tolerance, work, limit, velocity, system
+):
     """Solve the active rows, and change which they are until none contradicts its side.
 
-    Returns (whether that was reached, factorisations done). Impulses end within their bounds. A row
-    whose pivot is not positive, for nothing can move along it, is left to the iteration. Every new
-    choice of sides is solved from the impulses at the call: rows that contradict each other press
-    with 1e7 Ns or more until one lets go, of which redundant contacts would keep their share.
+    `work` multiplications have been done in the step; a factorisation that leads beyond `limit` is
+    not begun. Returns (whether the end was reached, factorisations done, work at the end). Impulses
+    end within their bounds if it was. A row whose pivot is not positive, for nothing can move along
+    it, is left to the iteration. Every new choice of sides is solved from the impulses at the call:
+    rows that contradict each other press with 1e7 Ns or more until one lets go, of which redundant
+    contacts would keep their share.
     """
     for number in range(row_count):
         system.before[number] = rows[number].impulse
     fewest, patience, factorisations = row_count + 1, _PATIENCE, 0
     for _ in range(_PIVOTS):
         if system.stale[0]:
+            more = factor_work(system.elimination, system.active, system.factor)
+            more += _OF_ROW * row_count
+            if work + more > limit:
+                break
+            work += more
             factorisations += 1
             system.stale[0] = 0
             failed = factorise(system.elimination, system.active, system.matrix, system.factor)
@@ -109,14 +136,14 @@ def settle_active_rows(rows, row_count, has_cones, response, tolerance, velocity
         solve_active_rows(rows, row_count, response, tolerance, velocity, system)
         wrong, last = _find_contradictions(rows, row_count, has_cones, tolerance, velocity, system)
         if wrong == 0:
-            return True, factorisations
+            return True, factorisations, work
         if wrong < fewest:
             fewest, patience = wrong, _PATIENCE
         else:
             patience -= 1
         _change_sides(rows, row_count, has_cones, patience < 0, last, system)
         find_velocity(rows, row_count, response, velocity, system)
-    return False, factorisations
+    return False, factorisations, work
 
 
 @inlined_kernel

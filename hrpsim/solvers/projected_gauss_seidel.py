@@ -1,6 +1,9 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The extended projected Gauss-Seidel method (Nakaoka eqs. 16-21), matrix-free.
 
-A row reads the velocity of the ports it touches, changes its impulse, and writes the change back
+A row reads the velocity of the sites it touches, changes its impulse, and writes the change back
 through its response: a sweep costs O(rows), and of the matrix K of the papers only the 3x3 block of
 each contact is known, so that its three rows read and write the velocities once.
 The two friction rows of a contact move together, by one common step size, and are then brought
@@ -21,7 +24,7 @@ from hrpsim.solvers.acceleration import add_momentum, begin_momentum
 from hrpsim.solvers.impulses import apply_impulse, apply_three
 
 # Sweeps after which those that have not converged are accelerated; a standing robot takes fewer.
-_PATIENCE = 20
+PATIENCE = 20
 
 # With momentum a sweep may change little where the next ones change more: both sweeps of a pair are
 # to change less than this part of the tolerance.
@@ -38,6 +41,7 @@ SPAN = np.dtype(
         ("meets", "i8"),  # whether anything may strike in it in this step
         ("timed", "i8"),  # whether its impacts happen at their times, not at the step's start
         ("sweeps", "i8"),  # done in this step
+        ("residual", "f8"),  # largest change of a velocity in the last of them, or error left [m/s]
         ("converged", "i8"),  # whether they came to their end
         ("slips", "i8"),  # whether a division of normal forces is due that holds its contacts
     ]
@@ -48,50 +52,52 @@ SPAN = np.dtype(
 def solve(
     rows,
     row_count,
-    units,
+    island_rows,
     span,
     response,
     tolerance,
     relative_tolerance,
+    begin,
     sweep_limit,
     velocity,
     work,
 ):
     """Sweep over a span of rows until a sweep changes little; write the impulses.
 
-    That takes at most `sweep_limit` sweeps. With relative_tolerance 0, until no row's velocity
+    That takes at most `sweep_limit` sweeps, of which the first `begin` are done already: none, or
+    PATIENCE. With relative_tolerance 0, until no row's velocity
     moves by more than `tolerance` [m/s]; sweeps that have not come there after a few go forth and
     back in turn, with momentum (`acceleration`, whose notes are in `work` (2, row capacity)).
     Otherwise until `relative_change` of all `row_count` rows falls to relative_tolerance.
-    `velocity` are the ports' velocities without constraint forces, after `warm_start`; it ends as
+    `velocity` are the sites' velocities without constraint forces, after `warm_start`; it ends as
     the velocity with them. Returns (sweeps done, largest change of a row's velocity in the last
     sweep [m/s], whether sweeping came to its end).
     """
     change, age = 0.0, 1.0
-    sweeps = 0
+    sweeps = begin
     done = False
     if relative_tolerance > 0.0:
         relative_change(rows, row_count)
     while sweeps < sweep_limit and not done:
-        back, before = sweeps > _PATIENCE and (sweeps - _PATIENCE) % 2 == 1, change
+        back, before = sweeps > PATIENCE and (sweeps - PATIENCE) % 2 == 1, change
         if back and relative_tolerance == 0.0:
-            change = _sweep_back(rows, units, span, response, velocity)
+            change = _sweep_back(rows, island_rows, span, response, velocity)
         elif span.whole:
             change = _sweep_all(rows, span.contact_end, row_count, response, velocity)
         else:
-            change = _sweep(rows, units, span, response, velocity)
+            change = _sweep(rows, island_rows, span, response, velocity)
         sweeps += 1
         if relative_tolerance > 0.0:
             done = relative_change(rows, row_count) <= relative_tolerance
             continue
-        if sweeps <= _PATIENCE:
+        if sweeps <= PATIENCE:
             done = change <= tolerance
         else:
             done = back and max(change, before) <= _CAUTION * tolerance
-        if sweeps == _PATIENCE and not done:
-            begin_momentum(rows, units, span, work)
+        if sweeps == PATIENCE and not done:
+            begin_momentum(rows, island_rows, span, work)
         elif back and not done and sweeps < sweep_limit:
-            age = add_momentum(rows, units, span, response, age, velocity, work)
+            age = add_momentum(rows, island_rows, span, response, age, velocity, work)
     return sweeps, change, done
 
 
@@ -109,26 +115,26 @@ def _sweep_all(rows, contact_count, row_count, response, velocity):
 
 
 @inlined_kernel
-def _sweep(rows, units, span, response, velocity):
+def _sweep(rows, island_rows, span, response, velocity):
     """Solve the rows of a span in turn; return the largest change of a velocity [m/s]."""
     change = 0.0
     for k in range(span.first, span.contact_end):
-        n = units[k]
+        n = island_rows[k]
         moved = solve_contact(rows[n], rows[n + 1], rows[n + 2], response, velocity)
         change = max(change, moved)
     for k in range(span.contact_end, span.end):
-        change = max(change, solve_bounded_row(rows[units[k]], response, velocity))
+        change = max(change, solve_bounded_row(rows[island_rows[k]], response, velocity))
     return change
 
 
 @inner_kernel
-def _sweep_back(rows, units, span, response, velocity):
+def _sweep_back(rows, island_rows, span, response, velocity):
     """Solve the rows of a span in turn, the last first; return the largest change [m/s]."""
     change = 0.0
     for k in range(span.end - 1, span.contact_end - 1, -1):
-        change = max(change, solve_bounded_row(rows[units[k]], response, velocity))
+        change = max(change, solve_bounded_row(rows[island_rows[k]], response, velocity))
     for k in range(span.contact_end - 1, span.first - 1, -1):
-        n = units[k]
+        n = island_rows[k]
         moved = solve_contact(rows[n], rows[n + 1], rows[n + 2], response, velocity)
         change = max(change, moved)
     return change
@@ -246,12 +252,12 @@ def _wanted(row, along):
 
 
 @inner_kernel
-def solve_bounded(rows, units, span, response, tolerance, sweep_limit, velocity):
+def solve_bounded(rows, island_rows, span, response, tolerance, sweep_limit, velocity):
     """Sweep over rows that have bounds only, no cones, as those of position corrections."""
     for _ in range(sweep_limit):
         change = 0.0
         for k in range(span.first, span.end):
-            first = units[k]
+            first = island_rows[k]
             for number in range(first, first + (3 if k < span.contact_end else 1)):
                 row = rows[number]
                 if row.lower < row.upper:

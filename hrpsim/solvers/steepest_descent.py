@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Steepest descent with Armijo's rule on a penalty function (Kuroda, ch. 4).
 
 The constraint force that a row adds to its lower bound is to be small and to leave no velocity
@@ -28,7 +31,7 @@ _FLAT = 1e-6  # share of the first gradient at which the minimum is reached
 def descend(rows, first, row_count, response, weight, step_limit, velocity, direction, slope):
     """Find the impulses of the rows for DESCENT from `first` on; hold all other rows.
 
-    `velocity` are the ports' velocities with the impulses that the rows start from; it ends as
+    `velocity` are the sites' velocities with the impulses that the rows start from; it ends as
     those with what was found. `direction`, `slope` (rows,) are work. Returns (steps, furthest that
     a row is short of its target [m/s], whether the gradient fell to a millionth).
     """

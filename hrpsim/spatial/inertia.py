@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Spatial inertia in kernels: placing a body's inertia in the world-parallel frame of its tree."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Rotations in kernels: unit quaternions (x, y, z, w) and rotation matrices R_ab (b to a)."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Small operations on vectors."""
 
 from __future__ import annotations
@@ -22,6 +25,26 @@ def dot(a, b):
 def dot_spatial(a, b):
     """Return a . b of vectors (6,), in three sums that need not wait for each other."""
     return (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3]) + (a[4] * b[4] + a[5] * b[5])
+
+
+@inlined_kernel
+def matrix_times(M, x, y, z):
+    """Return M (x, y, z) of a matrix (3, 3)."""
+    return (
+        M[0, 0] * x + M[0, 1] * y + M[0, 2] * z,
+        M[1, 0] * x + M[1, 1] * y + M[1, 2] * z,
+        M[2, 0] * x + M[2, 1] * y + M[2, 2] * z,
+    )
+
+
+@inlined_kernel
+def transposed_times(M, x, y, z):
+    """Return M' (x, y, z) of a matrix (3, 3): a direction of the world in a frame with axes M."""
+    return (
+        M[0, 0] * x + M[1, 0] * y + M[2, 0] * z,
+        M[0, 1] * x + M[1, 1] * y + M[2, 1] * z,
+        M[0, 2] * x + M[1, 2] * y + M[2, 2] * z,
+    )
 
 
 @inlined_kernel

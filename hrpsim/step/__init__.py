@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """One step of a scene, from its candidate pairs to its new state; users hold none of it.
 
 scene/ has the data, rows/ the constraints, motion/ the integrators, impacts/ what collides;

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where the bodies of a step are, and where they touch."""
 
 from __future__ import annotations
@@ -5,11 +8,10 @@ from __future__ import annotations
 from hrpsim.collision.candidates import keep_candidates, refresh_candidates
 from hrpsim.collision.contacts import detect, recall_impulses
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.late import RESTITUTION
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.step.impacts.impact_times import any_fast, look_at_drift, needs_every_shape
 from hrpsim.step.impacts.passages import add_passages, find_flying, mark_far
-from hrpsim.step.scene.scene import SEMI_IMPLICIT
+from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.step.scene.status import DONE, MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
 
 
@@ -21,9 +23,14 @@ def place_bodies(s):
 
 
 @inlined_kernel
-def collide_shapes(s):
-    """Find the contact points, and what each pressed with in the last step."""
-    settings, tally, collision = s.settings[0], s.tally[0], s.collision
+def find_contacts(s):
+    """Find the contact points, and what each pressed with in the last step.
+
+    Reads: collision, connections, forest, kinematics, materials, q, solver_choice,
+    spring_hinges, work.
+    Writes: collision, kinematics, q, work.
+    """
+    settings, stats, collision = s.settings[0], s.step_stats[0], s.collision
     status = list_pairs(s)
     if status == DONE and settings.continuous:
         status = _look_at_drift(s)
@@ -32,36 +39,35 @@ def collide_shapes(s):
     count = detect(
         s.forest,
         s.kinematics,
-        tally.candidate_count,
+        stats.candidate_count,
         settings.contact_margin,
         settings.time_step,
-        tally.previous_count,
-        s.late,
+        stats.previous_count,
+        s.on_demand,
         collision,
     )
-    if count < 0:
-        tally.needed = -1 - count
+    if count == NEEDS_KERNEL:
         return NEEDS_KERNEL
-    if count + tally.passage_count > collision.contacts.shape[0]:
-        tally.needed = count + tally.passage_count
+    if count + stats.passage_count > collision.contacts.shape[0]:
+        stats.needed = count + stats.passage_count
         return MORE_CONTACTS
-    tally.contact_count = count
-    if tally.flies:
+    stats.contact_count = count
+    if stats.flies:
         mark_far(s)
-    if tally.passage_count > 0:
+    if stats.passage_count > 0:
         add_passages(s)
-    tally.found_count = tally.contact_count
-    recall(s)
+    stats.found_count = stats.contact_count
+    match_contacts(s)
     return DONE
 
 
 @inner_kernel
 def list_pairs(s):
     """List the pairs of shapes that may meet, if the last list may be short."""
-    settings, tally = s.settings[0], s.tally[0]
-    tally.calm = 0
-    if tally.candidate_count >= 0 and not needs_every_shape(s):
-        tally.calm = keep_candidates(
+    settings, stats = s.settings[0], s.step_stats[0]
+    stats.calm = 0
+    if stats.candidate_count >= 0 and not needs_every_shape(s):
+        stats.calm = keep_candidates(
             s.forest,
             s.kinematics,
             settings.contact_margin,
@@ -69,7 +75,7 @@ def list_pairs(s):
             settings.continuous,
             s.collision,
         )
-        if tally.calm:
+        if stats.calm:
             return DONE
     count = refresh_candidates(
         s.forest,
@@ -78,39 +84,39 @@ def list_pairs(s):
         settings.time_step,
         settings.skin,
         settings.continuous,
-        tally.candidate_count,
+        stats.candidate_count,
         s.collision,
     )
     if count > s.collision.pairs.shape[0]:
-        tally.candidate_count, tally.needed = -1, count
+        stats.candidate_count, stats.needed = -1, count
         return MORE_CANDIDATES
-    tally.candidate_count = count
+    stats.candidate_count = count
     return DONE
 
 
 @inlined_kernel
 def _look_at_drift(s):
     """Let nothing fast pass through anything on its way to where contacts are found."""
-    fast = not s.tally[0].calm and any_fast(s.collision)
-    if s.late[RESTITUTION] != 0 and (fast or s.tally[0].flies):
+    fast = not s.step_stats[0].calm and any_fast(s.collision)
+    if s.on_demand[0].resolve_impacts != 0 and (fast or s.step_stats[0].flies):
         find_flying(s)
     if not fast or s.settings[0].integrator != SEMI_IMPLICIT:
         return DONE
     status = look_at_drift(s)
-    if status != DONE or not s.tally[0].undrifted:
+    if status != DONE or not s.step_stats[0].undrifted:
         return status
     place_bodies(s)
     return list_pairs(s)
 
 
 @inner_kernel
-def recall(s):
+def match_contacts(s):
     """Let contacts start from what they pressed with in the last step."""
-    tally, collision = s.tally[0], s.collision
-    tally.new_count = recall_impulses(
-        tally.previous_count,
+    stats, collision = s.step_stats[0], s.collision
+    stats.new_count = recall_impulses(
+        stats.previous_count,
         collision.previous,
-        tally.contact_count,
+        stats.contact_count,
         collision.contacts,
-        tally.born_count,
+        stats.born_count,
     )

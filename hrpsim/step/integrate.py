@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """From accelerations to the state at the end of the step."""
 
 from __future__ import annotations
@@ -7,8 +10,8 @@ import math
 import numpy as np
 
 from hrpsim.dynamics.joint_forces import delivered_effort, joint_forces
-from hrpsim.jit.compiled import inlined_kernel, inner_kernel, late_kernel
-from hrpsim.jit.late import STAGES, call_with_scene
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.vector import copy_vector
@@ -20,10 +23,11 @@ from hrpsim.step.motion.loose_rotation import (
     turn_to_stage,
 )
 from hrpsim.step.motion.motion import accelerate, external_forces, move
-from hrpsim.step.motion.stages import begin_stages, end_stages
-from hrpsim.step.motion.stick import add_spin, ask_back_slip, start_slip
+from hrpsim.step.motion.rk4_connections import begin_stages, end_stages, solve_stage
+from hrpsim.step.motion.stick_drift import add_spin, ask_back_slip, start_slip
+from hrpsim.step.scene.contents import is_rk4
 from hrpsim.step.scene.limits import LARGEST_POSITION, LARGEST_SPEED
-from hrpsim.step.scene.scene import SEMI_IMPLICIT
+from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.step.scene.status import DIVERGED, DONE, NEEDS_KERNEL
 
 # What is beyond a limit becomes infinite by these.
@@ -37,22 +41,22 @@ def integrate_euler(s):
     work, dt = s.work, s.settings[0].time_step
     symmetric = s.settings[0].integrator == SEMI_IMPLICIT
     if not symmetric:
-        copy_vector(s.velocity, work.velocity_struck)
+        copy_vector(s.velocity, work.velocity_after_impacts)
     for k in range(s.velocity.shape[0]):
         s.velocity[k] += dt * (work.dv[k] + work.change[k])
     horizon = dt if symmetric else 0.0
     delivered_effort(
         s.forest, s.control, s.q, work.velocity_start, s.velocity, horizon, work.applied
     )
-    if s.tally[0].undrifted:
+    if s.step_stats[0].undrifted:
         move_on(s)
     elif symmetric:
         move(s.forest, s.velocity, 0.5 * dt, s.q)
     else:
-        move(s.forest, work.velocity_struck, dt, s.q)
+        move(s.forest, work.velocity_after_impacts, dt, s.q)
 
 
-@late_kernel
+@on_demand_kernel(used=is_rk4)
 def integrate_rk4(s):
     """The classical fourth-order method; forces of contacts and limits are the step's, held.
 
@@ -62,26 +66,26 @@ def integrate_rk4(s):
     work, dt = s.work, s.settings[0].time_step
     rate, acceleration = work.rate, work.acceleration
     staged = begin_stages(s)
-    if staged and s.late[STAGES] == 0:
-        s.tally[0].needed = STAGES
+    if staged and s.on_demand[0].solve_stage == 0:
+        s.on_demand[1].solve_stage = 1
         return NEEDS_KERNEL
     start_slip(s)
     start_turning(s, staged)
-    copy_vector(s.q, work.q_struck)
-    copy_vector(s.velocity, work.velocity_struck)
+    copy_vector(s.q, work.q_after_impacts)
+    copy_vector(s.velocity, work.velocity_after_impacts)
     for stage in range(4):
         h = dt if stage == 3 else 0.5 * dt
         if stage > 0:
             for k in range(s.q.shape[0]):
-                s.q[k] = work.q_struck[k] + h * rate[stage - 1, k]
+                s.q[k] = work.q_after_impacts[k] + h * rate[stage - 1, k]
             for k in range(s.velocity.shape[0]):
-                s.velocity[k] = work.velocity_struck[k] + h * acceleration[stage - 1, k]
+                s.velocity[k] = work.velocity_after_impacts[k] + h * acceleration[stage - 1, k]
             turn_to_stage(s, stage, h)
         if stage > 0 or staged:
             if stage_acceleration(s) != DONE:
                 return DIVERGED  # where the step began, nothing was singular
             if staged:
-                call_with_scene(s, STAGES, (stage,))
+                solve_stage(s, stage)
         else:
             for k in range(s.velocity.shape[0]):
                 work.dv[k] += work.change[k]
@@ -92,10 +96,10 @@ def integrate_rk4(s):
         find_turning(s, stage, h)
     for k in range(s.q.shape[0]):
         total = rate[0, k] + 2.0 * (rate[1, k] + rate[2, k]) + rate[3, k]
-        s.q[k] = work.q_struck[k] + dt / 6.0 * total
+        s.q[k] = work.q_after_impacts[k] + dt / 6.0 * total
     for k in range(s.velocity.shape[0]):
         total = acceleration[0, k] + 2.0 * (acceleration[1, k] + acceleration[2, k])
-        s.velocity[k] = work.velocity_struck[k] + dt / 6.0 * (total + acceleration[3, k])
+        s.velocity[k] = work.velocity_after_impacts[k] + dt / 6.0 * (total + acceleration[3, k])
     normalise_quaternions(s.forest, s.q)
     turn_over_step(s)
     if staged:
@@ -119,12 +123,12 @@ def stage_acceleration(s):
     update_velocities(s.forest, s.velocity, kinematics)
     joint_forces(s.forest, s.control, s.q, s.velocity, 0.0, work.effort, work.joint_inertia)
     for k in range(work.effort.shape[0]):
-        work.effort[k] += work.joint_load[k]
-    external_forces(kinematics, s.wrenches, s.tally[0].wrench_count, s.articulated)
+        work.effort[k] += work.constraint_effort[k]
+    external_forces(kinematics, s.wrenches, s.step_stats[0].wrench_count, s.articulated)
     for i in range(s.forest.bodies.shape[0]):
-        before, now = work.held[i].p, kinematics[i].p
+        before, now = work.per_body[i].p, kinematics[i].p
         x, y, z = now[0] - before[0], now[1] - before[1], now[2] - before[2]
-        f, external = work.held[i].load, s.articulated[i].external
+        f, external = work.per_body[i].constraint_wrench, s.articulated[i].external
         external[0] += f[0] + y * f[5] - z * f[4]
         external[1] += f[1] + z * f[3] - x * f[5]
         external[2] += f[2] + x * f[4] - y * f[3]
@@ -136,8 +140,8 @@ def stage_acceleration(s):
 @inlined_kernel
 def correct_positions(s):
     """Move along the displacement rate that takes back penetration; velocities do not change."""
-    if s.tally[0].pushed:
-        move(s.forest, s.work.push, s.settings[0].time_step, s.q)
+    if s.step_stats[0].corrects_position:
+        move(s.forest, s.work.correction_velocity, s.settings[0].time_step, s.q)
 
 
 @inner_kernel

@@ -1,4 +1,7 @@
-"""One step of a world, compiled: look, collide, move freely, constrain, sense, integrate.
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""One step of a world, compiled: kinematics, contacts, constraints, sensors, integration.
 
 Kernels get the scene by reference (hrpsim.jit.reference) and call it `s`.
 """
@@ -8,33 +11,39 @@ from __future__ import annotations
 from hrpsim.clock import monotonic_seconds
 from hrpsim.dynamics.joint_forces import advance_targets, revise_saturated
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
-from hrpsim.jit.late import (
-    MOMENTUM,
-    PROJECTION,
-    RESTITUTION,
-    RK4_STEP,
-    SPIN,
-    STRIKE,
-    call_with_scene,
-)
 from hrpsim.sensors.sensing import keep_readings, sense
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.step.contact_search import collide_shapes, place_bodies, recall
+from hrpsim.step.contact_search import find_contacts, match_contacts, place_bodies
+from hrpsim.step.impacts.impact_impulses import forget_impact_impulses
 from hrpsim.step.impacts.impact_reach import forget_driven
 from hrpsim.step.impacts.impact_times import look_at_motion
+from hrpsim.step.impacts.impacts import resolve_impacts
+from hrpsim.step.impacts.inelastic_impacts import count_impact_wrenches, resolve_inelastic_impacts
 from hrpsim.step.impacts.passages import forget_passages
-from hrpsim.step.impacts.strike import count_strike
-from hrpsim.step.impacts.struck import forget_struck_impulses
-from hrpsim.step.integrate import correct_positions, integrate_euler, within_limits
+from hrpsim.step.integrate import (
+    correct_positions,
+    integrate_euler,
+    integrate_rk4,
+    within_limits,
+)
 from hrpsim.step.motion.midpoint import drift_to_middle, forget_free_turning, remember_acceleration
+from hrpsim.step.motion.momentum import keep_momentum
 from hrpsim.step.motion.motion import find_acceleration
-from hrpsim.step.rest import disturb, rest
+from hrpsim.step.position_projection import project_connections
 from hrpsim.step.restoring import keep_start, restore_start
-from hrpsim.step.rows.constrain import constrain, plan_push, remember_impulses
+from hrpsim.step.rows.constrain import constrain, remember_impulses, solve_position_correction
 from hrpsim.step.rows.prepare import prepare_rows
 from hrpsim.step.rows.worst import keep_worst
-from hrpsim.step.scene.scene import RK4, SEMI_IMPLICIT
-from hrpsim.step.scene.status import DIVERGED, DONE, FALLS_ASLEEP, LOOK_FURTHER, RESOLVED
+from hrpsim.step.scene.records import RK4, SEMI_IMPLICIT
+from hrpsim.step.scene.status import (
+    DIVERGED,
+    DONE,
+    FALLS_ASLEEP,
+    LOOK_FURTHER,
+    NEEDS_KERNEL,
+    RESOLVED,
+)
+from hrpsim.step.sleep_detection import detect_rest, wake_touched
 
 # An actuator at its limit may take others to theirs, and off them; so often that is looked at in a
 # step, and in the second half of these times none is taken off.
@@ -44,37 +53,47 @@ _REVISIONS = 6
 _PATIENCE = 0.05
 
 
+@inlined_kernel
+def begin_counts(stats):
+    """Empty what a step counts however often it is begun anew."""
+    stats.passes = stats.impact_updates = stats.direct_work = 0
+
+
 @kernel
 def advance(scene, steps):
     """Do up to `steps` steps, fewer if they take long; a step that fails leaves its start.
 
-    Returns (steps done, status, how many of them did not converge). The steps done are counted in
-    scene.clock as well: whatever becomes of the answer, state and time agree.
+    Returns (steps done, status, how many of them did not converge, in how many of them Newton's
+    method solved an island). The steps done are counted in scene.clock as well: whatever becomes of
+    the answer, state and time agree.
     """
-    unmet = 0
+    unmet = by_newton = 0
+    if scene.on_demand[1].awaited != 0:
+        return 0, NEEDS_KERNEL, unmet, by_newton
     end = monotonic_seconds() + _PATIENCE if steps > 1 else 0.0
     for done in range(steps):
-        scene.tally[0].passes = 0
+        begin_counts(scene.step_stats[0])
         while True:
             status = step(scene)
             if status != LOOK_FURTHER:
                 break
-        if scene.tally[0].looks > 0:
+        if scene.step_stats[0].looks > 0:
             forget_driven(scene)
-        if scene.tally[0].passage_count > 0 or scene.tally[0].flies:
+        if scene.step_stats[0].passage_count > 0 or scene.step_stats[0].flies:
             forget_passages(scene)
         if status != DONE and status != FALLS_ASLEEP:
-            return done, status, unmet
+            return done, status, unmet, by_newton
         scene.clock[0] += 1
-        if not scene.tally[0].converged:
+        if not scene.step_stats[0].converged:
             keep_worst(scene, unmet)
             unmet += 1
-        scene.tally[0].due = status
+        by_newton += 1 if scene.step_stats[0].newton_islands > 0 else 0
+        scene.step_stats[0].due = status
         if status == FALLS_ASLEEP:
-            return done + 1, status, unmet
+            return done + 1, status, unmet, by_newton
         if steps > 1 and monotonic_seconds() > end:
-            return done + 1, DONE, unmet
-    return steps, DONE, unmet
+            return done + 1, DONE, unmet, by_newton
+    return steps, DONE, unmet, by_newton
 
 
 @inner_kernel
@@ -83,27 +102,41 @@ def step(s):
 
     LOOK_FURTHER asks for it again: contacts are then looked for further away.
     """
-    look(s)
-    status = collide_shapes(s)
+    begin_step(s)
+    forward_kinematics(s)
+    status = find_contacts(s)
     if status == DONE:
-        status = find_motion(s)
+        status = solve_constraints(s)
     if status == DONE:
-        status = disturb(s)
+        status = wake_touched(s)
     if status == DONE:
         read_sensors(s)
         status = integrate(s)
     if status == DONE:
-        remember(s)
-        return rest(s)
+        keep_for_next_step(s)
+        return detect_rest(s)
     restore_start(s, status)
     return status
 
 
 @inlined_kernel
-def look(s):
-    """Keep the start of the step, and find where everything is and how it moves."""
+def begin_step(s):
+    """Keep the start of the step, to which one that cannot be done returns.
+
+    Reads: connections, joint_impact_impulses, q, spring_hinges, velocity.
+    Writes: connections, work.
+    """
     keep_start(s)
-    s.tally[0].impact_looks = s.tally[0].undrifted = 0
+    s.step_stats[0].impact_looks = s.step_stats[0].undrifted = 0
+
+
+@inlined_kernel
+def forward_kinematics(s):
+    """Find where every body is when the forces of the step act, and how it moves.
+
+    Reads: forest, kinematics, past_accelerations, q, velocity, work.
+    Writes: kinematics, q, work.
+    """
     if s.settings[0].integrator == SEMI_IMPLICIT:
         drift_to_middle(s)
     else:
@@ -112,7 +145,7 @@ def look(s):
 
 
 @inlined_kernel
-def find_motion(s):
+def solve_constraints(s):
     """Find the motion of the step with its constraints.
 
     Once more, from the same start, where it takes actuators to their effort limits or off them.
@@ -125,17 +158,21 @@ def find_motion(s):
         status = constrain(s)
         if status != DONE:
             return status
-        if s.tally[0].struck or revisions == _REVISIONS:
-            return DONE  # what has struck does not do so again
+        if s.step_stats[0].had_impacts or revisions == _REVISIONS:
+            return DONE  # the impacts of a step happen once
         if not revise_actuators(s, 2 * revisions < _REVISIONS):
             return DONE
-        recall(s)
+        match_contacts(s)
         revisions += 1
 
 
 @inlined_kernel
 def revise_actuators(s, may_release):
-    """See which actuators the motion found takes to their limits; return whether that is new."""
+    """See which actuators the motion found takes to their limits; return whether that is new.
+
+    Reads: control, forest, q, velocity, work.
+    Writes: control.
+    """
     settings = s.settings[0]
     if settings.integrator != SEMI_IMPLICIT:
         return False
@@ -157,32 +194,39 @@ def prepare_constraints(s):
 
     Where there is restitution, its impacts come first; in an rk4 step, all others come then.
     """
-    tally = s.tally[0]
-    if tally.struck:
-        forget_struck_impulses(s)
-    tally.struck = tally.impact_rounds = tally.impacts_left = 0
-    bounces, lands = s.late[RESTITUTION] != 0, s.settings[0].integrator == RK4
+    stats = s.step_stats[0]
+    if stats.had_impacts:
+        forget_impact_impulses(s)
+    stats.had_impacts = stats.impact_rounds = stats.impacts_left = 0
+    bounces, lands = s.on_demand[0].resolve_impacts != 0, s.settings[0].integrator == RK4
     while True:
-        status = move_freely(s)
+        status = unconstrained_dynamics(s)
         if status == DONE:
             status = prepare_rows(s)
-        if status != DONE or tally.row_count == 0:
+        if status != DONE or stats.row_count == 0:
             return status
         if bounces:
             bounces = False
-            status = call_with_scene(s, RESTITUTION, ())
+            status = resolve_impacts(s)
             if status == LOOK_FURTHER:
                 return status
             if status == RESOLVED:
                 continue
-        if not lands or not call_with_scene(s, STRIKE, ()):
+        if not lands:
             return DONE
+        status = resolve_inelastic_impacts(s)
+        if status != RESOLVED:
+            return status
         lands = False
 
 
 @inlined_kernel
-def move_freely(s):
-    """Factorise the forest and find its acceleration without constraints."""
+def unconstrained_dynamics(s):
+    """Factorise the forest and find its acceleration without constraints.
+
+    Reads: articulated, connections, control, forest, kinematics, q, velocity, work, wrenches.
+    Writes: articulated, work.
+    """
     settings = s.settings[0]
     horizon = settings.time_step if settings.integrator == SEMI_IMPLICIT else 0.0
     return find_acceleration(s, horizon)
@@ -190,46 +234,63 @@ def move_freely(s):
 
 @inlined_kernel
 def read_sensors(s):
-    """Read every sensor, impacts at the start of the step included."""
-    count_strike(s)
+    """Read every sensor, impacts at the start of the step included.
+
+    Reads: articulated, kinematics, sensors, work.
+    Writes: articulated, sensors.
+    """
+    count_impact_wrenches(s)
     sense(s.kinematics, s.articulated, s.settings[0].gravity, s.sensors)
 
 
 @inlined_kernel
 def integrate(s):
-    """Carry the state to the end of the step, then take back some of the penetration."""
+    """Carry the state to the end of the step, then take back some of the penetration.
+
+    Reads: articulated, collision, connections, control, direct, forest, islands, joint_holds,
+    kinematics, materials, newton, newton_part, q, rows, sites, solver_choice, spring_hinges,
+    velocity, work, wrenches.
+    Writes: articulated, collision, direct, islands, kinematics, newton, newton_part, q, rows,
+    sites, velocity, work.
+    """
     if s.settings[0].continuous:
         copy_vector(s.q, s.work.q_swept)
-    keeps_momentum = s.late[MOMENTUM] != 0
+    keeps_momentum = s.on_demand[0].keep_momentum != 0
     if keeps_momentum:
-        call_with_scene(s, MOMENTUM, (0,))
+        keep_momentum(s, 0)
     if s.settings[0].integrator == RK4:
-        status = call_with_scene(s, RK4_STEP, ())
+        status = integrate_rk4(s)
         if status != DONE:
             return status
     else:
         integrate_euler(s)
-    if s.tally[0].row_count > 0:
-        plan_push(s)
+    if s.step_stats[0].row_count > 0:
+        solve_position_correction(s)
         correct_positions(s)
         if s.settings[0].projection:
-            call_with_scene(s, PROJECTION, ())
+            project_connections(s)
     if not within_limits(s.q, s.velocity):
         return DIVERGED
     status = DONE
     if s.settings[0].continuous:
         status = look_at_motion(s)
-    if keeps_momentum and s.tally[0].leaks and status == DONE:
-        call_with_scene(s, MOMENTUM, (1,))
+    if keeps_momentum and s.step_stats[0].leaks and status == DONE:
+        keep_momentum(s, 1)
     return status
 
 
 @inlined_kernel
-def remember(s):
-    """Keep what the next step and its readers need of a step that is done."""
+def keep_for_next_step(s):
+    """Keep what the next step and its readers need of a step that is done.
+
+    Reads: collision, connections, control, forest, past_accelerations, rows, sensors,
+    spring_hinges, work.
+    Writes: collision, connections, control, joint_impulses, past_accelerations, sensors,
+    spring_hinges.
+    """
     remember_impulses(s)
     remember_acceleration(s.work, s.past_accelerations)
-    if s.late[SPIN] != 0:
+    if s.on_demand[0].turn_freely != 0:
         forget_free_turning(s.forest, s.past_accelerations)
     advance_targets(s.work.applied, s.control)
     keep_readings(s.sensors)

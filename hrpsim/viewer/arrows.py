@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Forces as arrows: those of contacts, and what force sensors read."""
 
 from __future__ import annotations
@@ -5,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.world.objects.body import rotation_matrix
-from hrpsim.world.objects.robot import SensorView
-from hrpsim.world.results import Contact
+from hrpsim.world.objects.sensor_view import SensorView
+from hrpsim.world.parts.results import Contact
 
 LEAST_FORCE = 1e-3  # [N]; an arrow needs a direction
 

@@ -1,20 +1,21 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A chromium without a window, which draws by software where there is no graphics card."""
 
 from __future__ import annotations
 
-import ctypes
 import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 from hrpsim.errors import HrpsimError
+from hrpsim.orphans import signal_at_parent_end
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-_PR_SET_PDEATHSIG = 1
 _OPTIONS = (
     "--headless=new",
     "--no-first-run",
@@ -40,7 +41,7 @@ def find_chromium() -> str:
 
 
 def _end_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    signal_at_parent_end(signal.SIGKILL)
 
 
 class Chromium:
@@ -63,7 +64,7 @@ class Chromium:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            preexec_fn=_end_with_parent if sys.platform == "linux" else None,
+            preexec_fn=_end_with_parent,
         )
 
     def __enter__(self) -> Chromium:

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The panel beside the picture: run, look back, choose what is drawn and plotted."""
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from hrpsim.viewer.signals import History, moves_freely, signals_of
 
 _SPEEDS = {"1/10": 0.1, "1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0, "5": 5.0}
 _NOBODY = "nobody"
-_MOST_WISHES = 1000
+_MOST_REQUESTS = 1000
 _TEXT_PERIOD = 0.2  # between updates of texts and plots [s, wall]
 _PLOT_COLOR = "#2b6cb0"
 
@@ -23,14 +26,15 @@ _PLOT_COLOR = "#2b6cb0"
 class Controls:
     """Buttons and sliders of a viser server.
 
-    A person's wishes come in threads of the server; `obey` carries them out in the caller's.
+    A person's requests come in threads of the server; `process_requests` carries them out in the
+    caller's.
     `arrows` has the boxes that a person ticks for each kind of arrow.
     """
 
-    def __init__(self, server, session: Session, drawing: Drawing):
+    def __init__(self, server, session: Session, drawing: Drawing, follow: str = ""):
         self._session = session
         self.drawing = drawing
-        self._wishes: deque[Callable[[], None]] = deque(maxlen=_MOST_WISHES)
+        self._requests: deque[Callable[[], None]] = deque(maxlen=_MOST_REQUESTS)
         self._last_text = 0.0
         self._last_time, self._frames = session.world.time, 0
         gui = server.gui
@@ -39,23 +43,23 @@ class Controls:
         self.back = None
         if session.keeps_past:
             self._add_past(gui)
-        self.followed = ""  # the entity that cameras follow
+        self.followed = follow  # the entity that cameras follow, or ""
         self._add_camera(gui)
         self._add_arrows(gui)
         self._add_plot(gui)
 
-    def obey(self) -> None:
+    def process_requests(self) -> None:
         """Carry out what was asked for since the last call; what makes no sense is left out."""
-        for _ in range(len(self._wishes)):
-            wish = self._wishes.popleft()
+        for _ in range(len(self._requests)):
+            request = self._requests.popleft()
             try:
-                wish()
+                request()
             except Exception as error:
                 page_faults.note(error)
 
-    def wish(self, deed: Callable[[], None]) -> None:
-        """Let `deed` be done at the next call of `obey`; for any thread. The latest 1000 count."""
-        self._wishes.append(deed)
+    def request(self, deed: Callable[[], None]) -> None:
+        """Let `deed` be done by `process_requests`; for any thread. The latest 1000 count."""
+        self._requests.append(deed)
 
     def update(self) -> None:
         """Show the state of the run; to be called once a frame."""
@@ -83,9 +87,9 @@ class Controls:
             (self.step, session.step),
             (self.reset, session.reset),
         ):
-            button.on_click(lambda _, deed=deed: self.wish(deed))
+            button.on_click(lambda _, deed=deed: self.request(deed))
         speed.on_update(
-            lambda _: self.wish(lambda: setattr(session, "speed", _SPEEDS[speed.value]))
+            lambda _: self.request(lambda: setattr(session, "speed", _SPEEDS[speed.value]))
         )
 
     def _add_past(self, gui) -> None:
@@ -94,11 +98,11 @@ class Controls:
             self.back = gui.add_slider("Back [s]", min=0.0, max=1.0, step=0.01, initial_value=0.0)
             if session.motion.rewinds:
                 go_on = gui.add_button("Go on from here")
-                go_on.on_click(lambda _: self.wish(session.go_on_from_here))
+                go_on.on_click(lambda _: self.request(session.go_on_from_here))
 
         def look(event) -> None:
             if event.client is not None:  # not when the program itself moves the slider
-                self.wish(lambda: session.look_back(self.back.value))
+                self.request(lambda: session.look_back(self.back.value))
 
         self.back.on_update(look)
 
@@ -107,12 +111,14 @@ class Controls:
         if not names:
             return
         with gui.add_folder("Camera"):
-            chosen = gui.add_dropdown("Follow", (_NOBODY, *names), initial_value=_NOBODY)
+            chosen = gui.add_dropdown(
+                "Follow", (_NOBODY, *names), initial_value=self.followed or _NOBODY
+            )
 
         def follow() -> None:
             self.followed = "" if chosen.value == _NOBODY else chosen.value
 
-        chosen.on_update(lambda _: self.wish(follow))
+        chosen.on_update(lambda _: self.request(follow))
 
     def _add_arrows(self, gui) -> None:
         with gui.add_folder("Arrows"):
@@ -122,10 +128,10 @@ class Controls:
                 "torques": gui.add_checkbox("Sensor torques", True),
             }
             clear = gui.add_checkbox("See through", False)
-        clear.on_update(lambda _: self.wish(lambda: self.drawing.see_through(clear.value)))
+        clear.on_update(lambda _: self.request(lambda: self.drawing.see_through(clear.value)))
         for kind, box in self.arrows.items():
             box.on_update(
-                lambda _, kind=kind, box=box: self.wish(
+                lambda _, kind=kind, box=box: self.request(
                     lambda: self.drawing.shows.__setitem__(kind, box.value)
                 )
             )
@@ -147,7 +153,7 @@ class Controls:
         def choose() -> None:
             self._history = History(signals[chosen.value])
 
-        chosen.on_update(lambda _: self.wish(choose))
+        chosen.on_update(lambda _: self.request(choose))
 
     def _show_texts(self, passed: float) -> None:
         session = self._session
@@ -161,6 +167,9 @@ class Controls:
             state = f"real-time factor {factor:.2f}, {self._frames / passed:.0f} frames/s"
         else:
             state = "paused"
+        made = session.world.stats.since_reset
+        if made.unconverged:
+            state += f", {made.unconverged} of {made.steps} steps not converged"
         self.status.content = f"**{shown:.3f} s** &nbsp; {state}"
         if self.back is not None and session.looking_back == 0.0:
             if self.back.value != 0.0:

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A damped spring between a point of a body and the hand of a person: an external wrench."""
 
 from __future__ import annotations
@@ -73,3 +76,18 @@ class Grip:
         else:
             origin, orientation = self.entity.position, self.entity.orientation
         return origin, rotation_matrix(orientation)
+
+
+class Grabbing:
+    """What a session's hand does with what it has grabbed."""
+
+    grip: Grip | None = None
+
+    def drag_to(self, target) -> None:
+        """Move the hand to `target` (3,) [m] in the world, as far as FARTHEST from the origin."""
+        if self.grip is not None:
+            self.grip.move_to(target)
+
+    def release(self) -> None:
+        """Let go of what is held."""
+        self.grip = None

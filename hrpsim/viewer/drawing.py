@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Draws a world into a viser scene, once, and then moves what has moved."""
 
 from __future__ import annotations

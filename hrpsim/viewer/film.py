@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Pictures and films of a world without a window: what the page shows, drawn by a headless browser.
 
 The browser is chromium, which draws by software where there is no graphics card, so that pictures
@@ -42,12 +45,7 @@ def film(
     there.
     """
     path = Path(file)
-    if path.suffix not in SUFFIXES:
-        raise HrpsimError(f"{path}: a film ends in {' or '.join(SUFFIXES)}, not in {path.suffix!r}")
-    if not path.parent.is_dir():
-        raise HrpsimError(f"{path}: there is no folder {str(path.parent)!r}")
-    if path.suffix == ".mp4":
-        _need_encoder()
+    check_film(path)
     viewer = Viewer(world, motion, port=0, message_limit=_PICTURE_LIMIT)
     try:
         if prepare is not None:
@@ -58,7 +56,14 @@ def film(
         viewer.stop()
 
 
-def _need_encoder() -> None:
+def check_film(path: Path) -> None:
+    """Raise HrpsimError where no film can be written to this file."""
+    if path.suffix not in SUFFIXES:
+        raise HrpsimError(f"{path}: a film ends in {' or '.join(SUFFIXES)}, not in {path.suffix!r}")
+    if not path.parent.is_dir():
+        raise HrpsimError(f"{path}: there is no folder {str(path.parent)!r}")
+    if path.suffix == ".png":
+        return
     try:
         import imageio_ffmpeg  # noqa: F401
     except ImportError as cause:

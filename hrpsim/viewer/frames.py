@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Messages of a page on their way to viser (RFC 6455): sound, not too large and not too many.
 
 What viser cannot have asked for is left out: bytes that are no message, numbers that are not
@@ -10,6 +13,8 @@ import asyncio
 import math
 import struct
 import time
+from collections.abc import AsyncIterator
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,12 +22,20 @@ _RATE, _AT_ONCE = 100.0, 400  # messages a second: a page that is dragged about 
 _BYTES, _BYTES_AT_ONCE = 2.0e6, 8.0e6  # a second, or one of the largest messages
 _MOST_JUNK = 20  # messages, until a page is not listened to any more
 _UNASKED = ("FileTransfer", "ShareUrl")  # how the names of messages begin that nobody may send
-_CONTINUATION, _BINARY, _CLOSE = 0x0, 0x2, 0x8
+_CONTINUATION, _BINARY, CLOSE, PONG = 0x0, 0x2, 0x8, 0xA
 _DEEPEST = 20
 
 
 class TooMuch(ValueError):
     """A page that breaks the rules of websockets or the limits here."""
+
+
+class Frame(NamedTuple):
+    """A frame of a websocket."""
+
+    final: bool  # whether it is a message's last
+    code: int  # its kind
+    payload: bytes
 
 
 class Allowance:
@@ -41,7 +54,9 @@ class Allowance:
             await asyncio.sleep(-self._left / self._rate)
 
 
-async def pass_messages(reader, writer, largest: int, of_all: Allowance) -> None:
+async def pass_messages(
+    frames: AsyncIterator[Frame], writer, largest: int, of_all: Allowance
+) -> None:
     """Pass the frames of a page on to viser until it leaves.
 
     of_all: what all pages may send together. Raises TooMuch for a message of more than `largest`
@@ -51,12 +66,11 @@ async def pass_messages(reader, writer, largest: int, of_all: Allowance) -> None
     volume = Allowance(max(_BYTES, largest), max(_BYTES_AT_ONCE, largest))
     parts: list[bytes] = []
     junk = size = 0
-    while True:
-        final, code, payload = await _frame(reader, largest)
+    async for final, code, payload in frames:
         await messages.spend(1)
         await of_all.spend(1)
         await volume.spend(len(payload))
-        if code >= _CLOSE:
+        if code >= CLOSE:
             writer.write(_packed(code, payload))
             continue
         size += len(payload)
@@ -97,8 +111,8 @@ def _is_finite(value, depth: int = 0) -> bool:
     return depth < _DEEPEST and all(_is_finite(item, depth + 1) for item in value)
 
 
-async def _frame(reader, largest: int) -> tuple[bool, int, bytes]:
-    """Return whether a frame is a message's last, its kind, and its payload."""
+async def frame(reader, largest: int) -> Frame:
+    """Return the next frame of a page; TooMuch for one that is none or too large."""
     first, second = await reader.readexactly(2)
     size = second & 0x7F
     if size == 126:
@@ -106,10 +120,10 @@ async def _frame(reader, largest: int) -> tuple[bool, int, bytes]:
     elif size == 127:
         (size,) = struct.unpack("!Q", await reader.readexactly(8))
     code = first & 0x0F
-    if not second & 0x80 or first & 0x70 or size > (125 if code >= _CLOSE else largest):
+    if not second & 0x80 or first & 0x70 or size > (125 if code >= CLOSE else largest):
         raise TooMuch("a frame that is too large, or not of RFC 6455")
     key = await reader.readexactly(4)
-    return bool(first & 0x80), code, _unmasked(await reader.readexactly(size), key)
+    return Frame(bool(first & 0x80), code, _unmasked(await reader.readexactly(size), key))
 
 
 def _unmasked(payload: bytes, key: bytes) -> bytes:

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The door to the viewer's page: who may come in, how many, and how much they may say.
 
 Viser's server asks nobody who he is. It therefore listens where only this machine reaches it, and
@@ -16,14 +19,16 @@ import threading
 
 from hrpsim.errors import HrpsimError
 from hrpsim.viewer.frames import Allowance, pass_messages
+from hrpsim.viewer.handshake import BUSY, agreement, all_frames, farewell, frames_before_pong
 from hrpsim.viewer.visitors import Request, Visitors, refusal
 
 _MOST_CONNECTIONS = 64
 _MOST_PAGES = 8  # that are shown the world at a time: each costs a share of every frame
 _ARRIVALS, _ARRIVALS_AT_ONCE = 20.0, 60  # connections a second
-_MESSAGES, _MESSAGES_AT_ONCE = 250.0, 1000  # of all pages together, a second
+_OPENINGS, _OPENINGS_AT_ONCE = 1.0, 16  # of pages a second: each is sent the whole scene
+_MESSAGES, _MESSAGES_AT_ONCE = 120.0, 1000  # of all pages together, a second
 _HEAD_SIZE = 16 * 1024  # [bytes]
-_HEAD_TIME = 5.0  # [s] for the head of a request to come
+_HEAD_TIME = 5.0  # [s] for the head of a request, or the answer to a ping, to come
 _PIECE = 64 * 1024  # [bytes]
 _BUFFER = 256 * 1024  # of a connection [bytes]: who does not read is soon sent nothing more
 _PORTS = 1000  # that are tried, from the wanted one on
@@ -48,6 +53,7 @@ class Gate:
         self.port: int = self._socket.getsockname()[1]
         self._visitors = Visitors(host, self.port, self.token)
         self._pages = 0
+        self._openings = Allowance(_OPENINGS, _OPENINGS_AT_ONCE)
         self._messages = Allowance(_MESSAGES, _MESSAGES_AT_ONCE)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="viewer gate", daemon=True)
@@ -118,15 +124,25 @@ class Gate:
             writer.write(refused)
             await asyncio.wait_for(writer.drain(), _HEAD_TIME)
             return
-        inside_reader, inside_writer = await self._go_inside()
+        if request.is_websocket:
+            await self._open_page(request, reader, writer)
+        else:
+            await self._send_file(request, writer)
+
+    async def _open_page(self, request: Request, reader, writer) -> None:
+        """Show the world to a page once it has answered, if there is a place for it."""
+        writer.write(agreement(request))
+        waited_for = frames_before_pong(reader, writer, self._message_limit)
+        early = await asyncio.wait_for(waited_for, _HEAD_TIME)
+        await self._openings.spend(1)
+        if self._pages >= _MOST_PAGES:
+            writer.write(farewell(BUSY))
+            return
+        self._pages += 1
         try:
-            inside_writer.write(request.to_bytes())
-            if request.is_websocket:
-                await self._show(reader, writer, inside_reader, inside_writer)
-            else:
-                await self._send_file(request, writer, inside_reader)
+            await self._show(request, all_frames(early, reader, self._message_limit), writer)
         finally:
-            inside_writer.close()
+            self._pages -= 1
 
     async def _go_inside(self):
         way = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -139,30 +155,38 @@ class Gate:
             way.close()
             raise
 
-    async def _show(self, reader, writer, inside_reader, inside_writer) -> None:
+    async def _show(self, request: Request, frames, writer) -> None:
         """Pass messages both ways until one of the two ends it."""
-        self._pages += 1
+        inside_reader, inside_writer = await self._go_inside()
+        inside_writer.write(request.to_bytes())
+        head = await asyncio.wait_for(inside_reader.readuntil(b"\r\n\r\n"), _HEAD_TIME)
+        if not head.startswith(b"HTTP/1.1 101 "):
+            inside_writer.close()
+            return
+        limit, all_messages = self._message_limit, self._messages
         ways = [
-            asyncio.ensure_future(self._pass_in(reader, inside_writer)),
+            asyncio.ensure_future(pass_messages(frames, inside_writer, limit, all_messages)),
             asyncio.ensure_future(_pass_on(inside_reader, writer)),
         ]
         try:
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            self._pages -= 1
             for way in ways:
                 way.cancel()
             await asyncio.gather(*ways, return_exceptions=True)
+            inside_writer.close()
 
-    async def _pass_in(self, reader, inside_writer) -> None:
-        await pass_messages(reader, inside_writer, self._message_limit, self._messages)
-
-    async def _send_file(self, request: Request, writer, inside_reader) -> None:
+    async def _send_file(self, request: Request, writer) -> None:
         """Pass on what viser answers to a GET, with the token as a cookie where it was shown."""
-        head = await asyncio.wait_for(inside_reader.readuntil(b"\r\n\r\n"), _HEAD_TIME)
-        lines = _HEAD_LINES + self._visitors.cookie_line(request)
-        writer.write(head[:-2] + lines.encode() + b"\r\n")
-        await _pass_on(inside_reader, writer)
+        inside_reader, inside_writer = await self._go_inside()
+        try:
+            inside_writer.write(request.to_bytes())
+            head = await asyncio.wait_for(inside_reader.readuntil(b"\r\n\r\n"), _HEAD_TIME)
+            lines = _HEAD_LINES + self._visitors.cookie_line(request)
+            writer.write(head[:-2] + lines.encode() + b"\r\n")
+            await _pass_on(inside_reader, writer)
+        finally:
+            inside_writer.close()
 
 
 async def _pass_on(reader, writer) -> None:

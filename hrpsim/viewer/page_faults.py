@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What pages send that viser cannot deal with: a line of the log in place of a traceback."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The last stretch of a run as snapshots of the world, so that one can look back."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A world that a person plays, pauses, rewinds and drags. Knows nothing of browsers."""
 
 from __future__ import annotations
@@ -8,7 +11,7 @@ from dataclasses import dataclass
 
 from hrpsim.control.framework.pacing import Pacer
 from hrpsim.errors import HrpsimError
-from hrpsim.viewer.dragging import Grip
+from hrpsim.viewer.dragging import Grabbing, Grip
 from hrpsim.viewer.recording import Recording
 
 _SHARE_OF_FRAME = 0.7  # of a frame's wall time that steps may take: the rest is for drawing
@@ -27,7 +30,7 @@ class Motion:
     rewinds: bool = True
 
 
-class Session:
+class Session(Grabbing):
     """Plays a world at `speed` simulated seconds a second, frame by frame.
 
     All methods are for the thread that calls `frame`. `looking_back` is how far [s] what is shown
@@ -49,7 +52,6 @@ class Session:
         self.playing = False
         self.looking_back = 0.0
         self.problem = ""  # why time does not go on
-        self.grip: Grip | None = None
         self._present = None
         self._clock = clock
         self._pacer = Pacer(self.motion.period, 1.0, clock=clock)
@@ -117,15 +119,6 @@ class Session:
         """Let a spring hold `point` [m], in the world, of a link or body, where it is now."""
         self._return_to_present()
         self.grip = Grip(self.world.entities[entity], link, point, self.motion.period)
-
-    def drag_to(self, target) -> None:
-        """Move the hand to `target` (3,) [m] in the world, as far as FARTHEST from the origin."""
-        if self.grip is not None:
-            self.grip.move_to(target)
-
-    def release(self) -> None:
-        """Let go of what is held."""
-        self.grip = None
 
     def frame(self, duration: float) -> int:
         """Make the steps that are due, in a part of `duration` [s, wall]; return the periods."""

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Quantities of a world that can be plotted against time."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A running world in a browser: the server, the loop, and hands that drag."""
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ DEFAULT_PORT = 8080
 _EVERYWHERE = ("0.0.0.0", "::", "")
 _MESSAGE_LIMIT = 1_000_000  # of a page to the world [bytes]
 _FRAME = 1.0 / 40.0  # [s, wall]
+_PICTURES = 120.0  # that all pages together are sent a second: each costs time of this process
 _CAMERA = np.array([2.2, 2.4, 0.8])  # from the middle, for things within 1 m of it [m]
 _FIELD_OF_VIEW = 0.85  # upright [rad]
 _FOLLOWS_FROM = 2e-3  # a following camera stays for less [m]
@@ -33,7 +37,8 @@ class Viewer:
     host: the address to listen on; from another machine the page opens only with the token that
     `url` holds. port 0: any free one; a taken one gives way to the next free one. motion: how time
     goes on, by the world's own steps unless given. session: what makes it so, a Session unless
-    given. message_limit: largest message of a page [bytes]. Raises HrpsimError where viser is not
+    given. message_limit: largest message of a page [bytes]. follow: the entity
+    that cameras follow until a visitor chooses another. Raises HrpsimError where viser is not
     installed or nothing can listen there.
     """
 
@@ -46,6 +51,7 @@ class Viewer:
         host: str = LOOPBACK,
         port: int = DEFAULT_PORT,
         message_limit: int = _MESSAGE_LIMIT,
+        follow: str = "",
     ):
         try:
             import viser
@@ -77,8 +83,9 @@ class Viewer:
         self.server.scene.world_axes.visible = False
         self.drawing = Drawing(self.server, world)
         self._drawn = tuple(world.entities)
-        self.controls = Controls(self.server, self.session, self.drawing)
+        self.controls = Controls(self.server, self.session, self.drawing, follow)
         self.frame_count = 0
+        self._next_picture = 0.0  # [s, wall]
         self.panels: list = []  # what else is updated once a frame
         self._line = None
         self._followed_to: np.ndarray | None = None
@@ -103,13 +110,13 @@ class Viewer:
 
         Time stands still until somebody opens the page for the first time.
         """
-        self.server.on_client_connect(lambda _: self.controls.wish(self._welcome))
+        self.server.on_client_connect(lambda _: self.controls.request(self._welcome))
         end = time.monotonic() + duration
         while time.monotonic() < end:
             self.turn()
 
     def turn(self) -> None:
-        """Make one frame: wishes, steps, picture; sleep until the next is due."""
+        """Make one frame: requests, steps, picture; sleep until the next is due."""
         begin = time.monotonic()
         self.show()
         time.sleep(max(0.0, begin + _FRAME - time.monotonic()))
@@ -117,8 +124,12 @@ class Viewer:
     def show(self) -> None:
         """Do what was asked for on the page, make the steps that are due, and show the world."""
         self.frame_count += 1
-        self.controls.obey()
+        self.controls.process_requests()
         self.session.frame(_FRAME)
+        now = time.monotonic()
+        if now < self._next_picture:
+            return
+        self._next_picture = now + self.gate.page_count / _PICTURES - 0.1 * _FRAME
         try:
             self._draw()
         except Exception as error:  # a page may have said nonsense about its camera, say
@@ -143,7 +154,8 @@ class Viewer:
     def stop(self) -> None:
         """Close the page."""
         self.gate.close()
-        self.server.stop()
+        with redirect_stdout(StringIO()):  # viser says so, where JSON may be printed
+            self.server.stop()
 
     def _draw_anew(self) -> None:
         """Draw what came into the world, and no longer what left it."""
@@ -171,11 +183,11 @@ class Viewer:
             async def drag(event, entity=entity, link=link) -> None:
                 start, target = np.array(event.start_position), np.array(event.end_position)
                 if event.phase == "start":
-                    self.controls.wish(lambda: self.session.grab(entity, link, start))
+                    self.controls.request(lambda: self.session.grab(entity, link, start))
                 if event.phase == "end":
-                    self.controls.wish(self.session.release)
+                    self.controls.request(self.session.release)
                 else:
-                    self.controls.wish(lambda: self.session.drag_to(target))
+                    self.controls.request(lambda: self.session.drag_to(target))
 
             node.on_drag("left")(drag)
 

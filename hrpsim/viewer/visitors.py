@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Whom the viewer lets in: by the name he calls it, the page he comes from, the token he has."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What is to be drawn of a robot, a body or a fixed shape: geometry, its place and its colour."""
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""What users hold: World and its ways of connecting, sleeping, keeping and reading.
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
 
-objects/ has robots and bodies, arrays/ lays their data out, file/ reads world files.
+"""What users hold: World, which is composed of parts and delegates to them.
+
+objects/ has robots and bodies, arrays/ lays their data out, parts/ has what a world consists of,
+file/ reads world files.
 """

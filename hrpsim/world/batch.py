@@ -1,15 +1,20 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Many copies of a world that step side by side, for studies over states, parameters, commands."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from hrpsim.errors import StateError, WorldError
+from hrpsim.errors import StateError, WorldError, shown_value, unknown_name
+from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.world.world import World
 
 _SHARES = 4  # of the worlds that each thread takes one after another: some steps take longer
@@ -18,7 +23,8 @@ _SHARES = 4  # of the worlds that each thread takes one after another: some step
 class Batch:
     """`count` independent copies of a world, in its present state.
 
-    They differ by what is done to each of `worlds`: states, commands, friction, solvers. Stepped
+    They differ by what is done to each of `worlds`: states, commands, friction, solvers; the
+    methods that take a row for each world do it for all. Stepped
     together they take the same steps, bit for bit, as each would by itself. The compiled step needs
     no lock of Python's, so `threads` (one a processor by default) work at once; the more steps a
     call, the less time goes to Python. Raises WorldError for a count or threads below 1.
@@ -30,6 +36,8 @@ class Batch:
             if value < 1 or value != int(value):
                 raise WorldError(f"{what} of a batch must be a whole number >= 1, got {value!r}")
         self.worlds: tuple[World, ...] = tuple(world.copy() for _ in range(int(count)))
+        self._start = world.snapshot()
+        self._noise: dict[tuple[int, str, str], SensorNoise] = {}
         self._pool = ThreadPoolExecutor(min(int(threads), int(count)), "hrpsim-batch")
         size = -(-len(self.worlds) // (_SHARES * min(int(threads), int(count))))
         self._shares = [range(k, min(k + size, count)) for k in range(0, count, size)]
@@ -94,18 +102,156 @@ class Batch:
         """Return the velocities (count, nv) of the robots or bodies called `name`."""
         return np.array([world.entities[name].v for world in self.worlds])
 
-    def command(self, name: str, names=None, over: float = 0.0, **values) -> None:
+    def command(
+        self,
+        name: str,
+        names: str | Sequence[str] | None = None,
+        over: float = 0.0,
+        **values: ArrayLike | None,
+    ) -> None:
         """Command the robots called `name`, as `Robot.command` does, each with its own row.
 
         positions, velocities, efforts: (count, joints). StateError on any other number of rows.
         """
-        rows = {what: np.asarray(array) for what, array in values.items() if array is not None}
-        for what, array in rows.items():
-            if array.ndim != 2 or len(array) != len(self):
-                raise StateError(
-                    f"{what} of {len(self)} worlds must have shape ({len(self)}, joints), "
-                    f"got {array.shape}"
-                )
+        rows = {what: self._rows(what, v) for what, v in values.items() if v is not None}
         for k, world in enumerate(self.worlds):
             one = {what: array[k] for what, array in rows.items()}
             world.robots[name].command(names=names, over=over, **one)
+
+    def _rows(self, what: str, given: ArrayLike) -> np.ndarray:
+        """Return an array with a row for each world."""
+        array = np.asarray(given)
+        if array.ndim != 2 or len(array) != len(self):
+            raise StateError(
+                f"{what} of {len(self)} worlds must have shape ({len(self)}, joints), "
+                f"got {array.shape}"
+            )
+        return array
+
+    def _numbers(self, what: str, given: ArrayLike | None) -> np.ndarray:
+        """Return a number for each world, from one or from as many; NaN for None."""
+        array = np.asarray(np.nan if given is None else given, dtype=np.float64)
+        if array.shape not in ((), (len(self),)):
+            raise StateError(
+                f"{what} of {len(self)} worlds must be one number or ({len(self)},), "
+                f"got {array.shape}"
+            )
+        return np.broadcast_to(array, (len(self),))
+
+    # -- what differs from world to world ---------------------------------------------------------
+
+    def scale_inertias(
+        self, name: str, factors: ArrayLike, links: str | Sequence[str] | None = None
+    ) -> None:
+        """Scale masses and inertias of the robots called `name`, as Robot.scale_inertias does.
+
+        factors: (count,), or (count, links) with one for each of `links`.
+        """
+        factors = np.asarray(factors, dtype=np.float64)
+        if factors.ndim not in (1, 2) or len(factors) != len(self):
+            raise StateError(
+                f"factors of {len(self)} worlds must have shape ({len(self)},) or "
+                f"({len(self)}, links), got {factors.shape}"
+            )
+        for world, row in zip(self.worlds, factors):
+            world.robots[name].scale_inertias(row, links)
+
+    def set_gains(
+        self, name: str, kp: ArrayLike, kd: ArrayLike, names: str | Sequence[str] | None = None
+    ) -> None:
+        """Set PD gains (count, joints) of the robots called `name`; held targets follow at once."""
+        rows = self._rows("kp", kp), self._rows("kd", kd)
+        for world, p, d in zip(self.worlds, *rows):
+            world.robots[name].set_gains(p, d, names)
+            world.robots[name].use_gains()
+
+    def set_joint_properties(
+        self, name: str, names: str | Sequence[str] | None = None, **values: ArrayLike
+    ) -> None:
+        """Set friction, damping, stiffness, rotor_inertia (count, joints) of robots' joints."""
+        rows = {what: self._rows(what, array) for what, array in values.items()}
+        for k, world in enumerate(self.worlds):
+            one = {what: array[k] for what, array in rows.items()}
+            world.robots[name].set_joint_properties(names, **one)
+
+    def set_friction(
+        self,
+        a: str,
+        b: str,
+        static: ArrayLike,
+        kinetic: ArrayLike | None = None,
+        restitution: ArrayLike = 0.0,
+    ) -> None:
+        """Set friction and restitution of two materials: one number, or one for each world."""
+        rows = (
+            self._numbers("static friction", static),
+            self._numbers("kinetic friction", kinetic),
+            self._numbers("restitution", restitution),
+        )
+        for world, mu, sliding, bounce in zip(self.worlds, *rows):
+            world.set_friction(a, b, mu, None if np.isnan(sliding) else sliding, bounce)
+
+    def set_noise(self, name: str, levels: Sequence[NoiseLevels]) -> None:
+        """Set the noise of the force sensors and IMUs of the robots called `name`, one a world.
+
+        The readings of `sensor` have it; those of `worlds` themselves are exact.
+        """
+        if len(levels) != len(self):
+            raise StateError(f"{len(self)} worlds need as many levels, got {len(levels)}")
+        for k, (world, one) in enumerate(zip(self.worlds, levels)):
+            if not isinstance(one, NoiseLevels):
+                raise StateError(f"levels[{k}] must be NoiseLevels, got {shown_value(one)}")
+            for sensor in world.robots[name].sensors.values():
+                told = sensor.description
+                self._noise[k, name, told.name] = SensorNoise(told.name, told.kind, one)
+
+    def sensor(self, name: str, sensor: str) -> np.ndarray:
+        """Return what a sensor of the robots called `name` reads (count, 6), with its noise.
+
+        Force [N] and torque [Nm], or angular velocity [rad/s] and specific force [m/s^2].
+        """
+        readings = np.empty((len(self), 6))
+        for k, world in enumerate(self.worlds):
+            robot = world.robots[name]
+            if sensor not in robot.sensors:
+                raise WorldError(f"{name!r}: {unknown_name('sensor', sensor, robot.sensors)}")
+            readings[k] = robot.sensors[sensor].reading
+            noise = self._noise.get((k, name, sensor))
+            if noise is not None and noise.is_on:
+                readings[k] += noise.at(round(world.time / world.time_step))
+        return readings
+
+    def apply_wrench(
+        self,
+        name: str,
+        force: ArrayLike,
+        torque: ArrayLike = (0.0, 0.0, 0.0),
+        link: str | None = None,
+    ) -> None:
+        """Push in the next call of `step`: (3,) or (count, 3) in each world [N], [Nm].
+
+        link: of the robots called `name`; None for bodies.
+        """
+        shape = (len(self), 3)
+        forces, torques = np.broadcast_to(force, shape), np.broadcast_to(torque, shape)
+        for world, f, t in zip(self.worlds, forces, torques):
+            if not (f.any() or t.any()):
+                continue
+            if link is None:
+                world.bodies[name].apply_wrench(f, t)
+            else:
+                world.robots[name].apply_wrench(link, f, t)
+
+    def reset(self, worlds: Sequence[int] | np.ndarray | None = None) -> None:
+        """Return all worlds, or those of these numbers, to the state that the batch was made in.
+
+        What was set of them (masses, friction, gains) stays.
+        """
+        chosen = range(len(self)) if worlds is None else np.asarray(worlds, dtype=np.int64)
+        for k in chosen:
+            if not 0 <= k < len(self):
+                raise WorldError(f"there is no world {k} in a batch of {len(self)}")
+        for k in chosen:
+            self.worlds[k].restore(self._start)
+            for robot in self.worlds[k].robots.values():
+                robot.use_gains()

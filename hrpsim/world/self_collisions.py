@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which links of a robot touch each other, in one posture and over many."""
 
 from __future__ import annotations
@@ -40,11 +43,11 @@ class SelfContacts:
         self._robot.q = q
         self._robot.v = np.zeros(self._robot.nv)
         scene = self._scene
-        scene.tally["previous_count"] = 0  # what was found stays if the step fails
+        scene.step_stats["previous_count"] = 0  # what was found stays if the step fails
         while (status := advance(Reference(scene), 1)[1]) in _ASKS:
             scene = self._scene = grow(scene, status)
         found: dict[Pair, float] = {}
-        records = scene.collision.contacts[: int(scene.tally["found_count"][0])]
+        records = scene.collision.contacts[: int(scene.step_stats["found_count"][0])]
         for a, b, gap in records[["shape_a", "shape_b", "gap"]].tolist():
             if gap < 0.0:
                 pair = pair_of(self._links[a], self._links[b])

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Finding rest: dynamic relaxation with kinetic damping.
 
 A robot that is put down with its joints at their targets sinks into its gains and sways for
@@ -7,17 +10,26 @@ passes a peak, which is where a swing passes its equilibrium; a few swings are t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from hrpsim.dynamics.articulated import place_inertias
 from hrpsim.dynamics.recursive import kinetic_energy
 from hrpsim.kinematics.forward import update_poses, update_velocities
-
-if TYPE_CHECKING:
-    from hrpsim.world.world import World
+from hrpsim.step.scene.scene import Scene
 
 
-def world_kinetic_energy(world: World) -> float:
+class Moving(Protocol):
+    """What moves here: a world."""
+
+    @property
+    def scene(self) -> Scene:
+        """The arrays that steps work on."""
+
+    def step(self) -> None:
+        """Advance by a step."""
+
+
+def world_kinetic_energy(world: Moving) -> float:
     """Return the kinetic energy of everything, rotors included [J]."""
     scene = world.scene
     update_poses(scene.forest, scene.q, scene.kinematics)
@@ -26,7 +38,7 @@ def world_kinetic_energy(world: World) -> float:
     return float(kinetic_energy(scene.forest, scene.kinematics, scene.articulated, scene.velocity))
 
 
-def relax(world: World, step_limit: int, energy_tolerance: float) -> bool:
+def relax(world: Moving, step_limit: int, energy_tolerance: float) -> bool:
     """Step until a swing's peak of kinetic energy [J] is within the tolerance; say whether it was.
 
     Velocities end as zero. A swing that lasts under three steps is noise and not taken for one.
@@ -47,7 +59,7 @@ def relax(world: World, step_limit: int, energy_tolerance: float) -> bool:
     return False
 
 
-def _stop(world: World) -> None:
+def _stop(world: Moving) -> None:
     """Take all velocity away, and what the steps before say of it."""
     scene = world.scene
     scene.velocity[:] = 0.0

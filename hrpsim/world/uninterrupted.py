@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Changes of a world that a signal must not cut in two: handlers run when they are over."""
 
 from __future__ import annotations

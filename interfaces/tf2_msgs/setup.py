@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The message type of /tf, built as rosidl_package.py tells."""
 
 import sys

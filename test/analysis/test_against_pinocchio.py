@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Torques, centre of mass, momenta and energies are Pinocchio's, whatever link is fixed.
 
 At each random state some link is fixed at a random place. Pinocchio is given the recovered base

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The zero-moment point of the motion is the one that the simulator's foot sensors measure.
 
 A squat and a sway in place are simulated. What a robot tells, joint positions at 200 Hz, is

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What does not fit is refused by file, line and name; what is refused changes nothing."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What is said to be a rate is one: central differences of positions, momenta and energies."""
 
 import numpy as np

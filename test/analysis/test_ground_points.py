@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Zero-moment point, capture point and support polygon against their definitions."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Motions from files, their differentiation, and which links are fixed when."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Sample by sample beside a control loop: the numbers of the whole trajectory, no allocation."""
 
 import tracemalloc

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Several fixed links share the surroundings' wrench by the rule that was chosen."""
 
 import numpy as np

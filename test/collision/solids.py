@@ -1,15 +1,23 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the tests of meshes share: two posed shapes as solids, their contacts, and meshes to try."""
 
 import itertools
 
 import numpy as np
-from collision.meeting import Manifold, Posed
+from collision.posed import Manifold, Posed, manifold_of, no_points
 from scipy.spatial import ConvexHull
 
-from hrpsim.collision.mesh.meeting import move_meeting, new_meeting, place_meeting
+from hrpsim.collision.mesh.collision_proxies import solids_of
 from hrpsim.collision.mesh.mesh_contacts import mesh_contacts
-from hrpsim.collision.mesh.twins import solids_of
-from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS
+from hrpsim.collision.mesh.solid_pair import (
+    CANDIDATE,
+    CANDIDATE_COUNT,
+    SOLID_PAIR,
+    move_solid_pair,
+    place_solid_pair,
+)
 from hrpsim.jit.compiled import kernel
 from hrpsim.model.shapes.geometry import Box, Mesh
 
@@ -17,17 +25,17 @@ from hrpsim.model.shapes.geometry import Box, Mesh
 @kernel
 def collide_solids(
     polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, margin, spin, drift, time_step, known, loads,
-    meeting, candidates, point_out, normal_out, gap_out, feature_out,
+    solid_pair, candidates, out,
 ):  # fmt: skip
-    m = meeting[0]
-    place_meeting(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m)
+    m = solid_pair[0]
+    place_solid_pair(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m)
     m.memory_count = known.shape[0]
     for k in range(known.shape[0]):
         m.memory_feature[k], m.memory_load[k] = known[k], loads[k]
-    move_meeting(spin, drift, m)
+    move_solid_pair(spin, drift, m)
     speed = np.sqrt(drift[0] ** 2 + drift[1] ** 2 + drift[2] ** 2)
     m.calm, m.near, m.time_step = margin, margin + time_step * speed, time_step
-    return mesh_contacts(polyhedra, m, candidates, point_out, normal_out, gap_out, feature_out)
+    return mesh_contacts(polyhedra, m, candidates, out)
 
 
 def meet_solids(
@@ -39,16 +47,15 @@ def meet_solids(
     """
     known = memory or {}
     pool, numbers = solids_of([a.shape, b.shape, CUBE_MESH])
-    point, normal = np.full((MAX_MESH_POINTS, 3), np.nan), np.full((MAX_MESH_POINTS, 3), np.nan)
-    gap, feature = np.full(MAX_MESH_POINTS, np.nan), np.zeros(MAX_MESH_POINTS, np.int64)
+    found = no_points()
     n = collide_solids(
         pool, numbers[0], np.array(a.R, float), np.array(a.p, float),
         numbers[1], np.array(b.R, float), np.array(b.p, float), float(margin), np.zeros(3),
         np.array(drift, float), float(time_step), np.array(list(known), np.int64),
-        np.array(list(known.values()), float), *new_meeting(),
-        point, normal, gap, feature,
+        np.array(list(known.values()), float), np.zeros(1, SOLID_PAIR),
+        np.zeros(CANDIDATE_COUNT, CANDIDATE), found,
     )  # fmt: skip
-    return Manifold(point[:n], normal[:n], gap[:n], feature[:n])
+    return manifold_of(found, n)
 
 
 def box_mesh(lengths) -> Mesh:

@@ -1,8 +1,11 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Gaps and normals agree with coal's on random pairs, apart and in overlap."""
 
 import numpy as np
 import pytest
-from collision.meeting import PAIRS, Posed, meet, random_pair, separation
+from collision.posed import PAIRS, Posed, meet, random_pair, random_pairs, separation
 
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, PLANE, SPHERE
 
@@ -35,10 +38,8 @@ def coal_distance(a, b):
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_shapes_apart_have_the_gap_and_the_normal_that_coal_finds(pair):
-    rng = np.random.default_rng(11)
     seen = 0
-    for _ in range(200):
-        a, b = random_pair(rng, pair)
+    for a, b in random_pairs(pair, seed=11, count=200):
         distance, normal = coal_distance(a, b)
         if distance < 1e-3:
             continue

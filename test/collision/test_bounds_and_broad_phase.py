@@ -1,8 +1,11 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Bounds hold their shapes tightly; the broad phase finds what comparing all pairs finds."""
 
 import numpy as np
 import pytest
-from collision.meeting import KINDS, Posed, random_rotation, random_shape, reach
+from collision.posed import KINDS, Posed, random_rotation, random_shape, reach
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

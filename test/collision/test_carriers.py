@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The list of candidate pairs leaves nothing out that touches, however bodies move."""
 
 import numpy as np
@@ -5,7 +8,7 @@ import pytest
 
 from hrpsim import Box, Sphere, World, load_model
 from hrpsim.collision.carriers import new_carriers
-from hrpsim.collision.contacts import SHAPE
+from hrpsim.collision.records import SHAPE
 from robots import HRP2_LIKE
 
 
@@ -30,8 +33,8 @@ def test_a_list_that_is_kept_finds_what_a_new_one_finds(integrator):
     calm = 0
     for _ in range(600):
         kept.step()
-        calm += int(kept.scene.tally["calm"][0])
-        renewed.scene.tally["candidate_count"] = -1
+        calm += int(kept.scene.step_stats["calm"][0])
+        renewed.scene.step_stats["candidate_count"] = -1
         renewed.step()
     np.testing.assert_array_equal(kept.scene.q, renewed.scene.q)
     np.testing.assert_array_equal(kept.scene.velocity, renewed.scene.velocity)

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Of a patch's many contacts up to eight are kept, from step to step the same: those that hold it.
 
 The sole of a foot has 500 vertices about an ellipse, in one plane or up to 1e-5 m out of it.
@@ -5,7 +8,7 @@ The sole of a foot has 500 vertices about an ellipse, in one plane or up to 1e-5
 
 import numpy as np
 import pytest
-from collision.meeting import Posed, turn
+from collision.posed import Posed, turn
 from collision.solids import box_mesh, meet_solids, sole_mesh
 
 from hrpsim.model.shapes.geometry import Plane

@@ -1,8 +1,11 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Poses that leave a direction open still give one finite, sensible contact."""
 
 import numpy as np
 import pytest
-from collision.meeting import KINDS, Posed, meet, random_shape, turn
+from collision.posed import KINDS, Posed, meet, random_shape, turn
 
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Sphere
 

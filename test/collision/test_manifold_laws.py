@@ -1,8 +1,20 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What holds for the contacts of every pair of shapes in any pose."""
 
 import numpy as np
 import pytest
-from collision.meeting import KINDS, PAIRS, Posed, meet, random_pair, random_rotation, turn
+from collision.posed import (
+    KINDS,
+    PAIRS,
+    Posed,
+    meet,
+    random_pair,
+    random_pairs,
+    random_rotation,
+    turn,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -88,9 +100,7 @@ def test_a_contact_lies_half_its_gap_from_either_surface(pair):
     """A ball with the radius of half the gap about the nearest contact touches both shapes."""
     from hrpsim.model.shapes.geometry import Sphere
 
-    rng = np.random.default_rng(5)
-    for _ in range(100):
-        a, b = random_pair(rng, pair)
+    for a, b in random_pairs(pair, seed=5, count=100):
         m = meet(a, b, margin=0.5)
         if m.count == 0 or m.nearest[0] < 1e-3:
             continue

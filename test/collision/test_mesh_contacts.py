@@ -1,8 +1,19 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Contacts of meshes: those of the boxes that they are, or what coal finds; named steadily."""
 
 import numpy as np
 import pytest
-from collision.meeting import Posed, meet, random_pair, random_rotation, separation, turn
+from collision.posed import (
+    Posed,
+    check_features_stay,
+    meet,
+    random_pair,
+    random_rotation,
+    separation,
+    turn,
+)
 from collision.solids import (
     L_OUTLINE,
     U_OUTLINE,
@@ -13,7 +24,7 @@ from collision.solids import (
     meet_solids,
     prism_mesh,
 )
-from collision.test_mesh_distance import apart, coal_distance, coal_model, is_within
+from collision.test_mesh_distance import apart, beside_coal, is_within
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -104,14 +115,8 @@ OTHERS = {"sphere": Sphere(0.07), "capsule": Capsule(0.04, 0.2), "box": Box((0.1
 @pytest.mark.parametrize("first", MESHES)
 @pytest.mark.parametrize("second", [*MESHES, *OTHERS])
 def test_apart_the_nearest_contact_has_the_distance_that_coal_finds(first, second):
-    rng = np.random.default_rng(3)
-    shapes = MESHES[first], (MESHES | OTHERS)[second]
-    models = [coal_model(shape) for shape in shapes]
     seen = 0
-    for _ in range(60):
-        a = Posed(shapes[0], random_rotation(rng), rng.uniform(-0.3, 0.3, 3))
-        b = Posed(shapes[1], random_rotation(rng), rng.uniform(-0.1, 0.1, 3))
-        expected = coal_distance(a, b, models)
+    for a, b, expected in beside_coal(MESHES[first], (MESHES | OTHERS)[second], seed=3):
         if expected > 1e-6 and not is_within(a, b):
             seen += 1
             found = meet_solids(a, b, margin=expected + 1e-3)
@@ -181,17 +186,7 @@ def test_a_vertex_in_a_thin_plate_leaves_it_on_one_side():
 
 @pytest.mark.parametrize("case", RESTING)
 def test_a_mesh_that_jitters_keeps_its_features_and_points(case):
-    a, b = RESTING[case]
-    still = on_meshes(a, b)
-    known = dict(zip(still.features, still.points))
-    assert len(known) == still.count
-    rng = np.random.default_rng(6)
-    for _ in range(50):
-        R = turn(rng.normal(size=3), rng.uniform(-1e-8, 1e-8)) @ a.R
-        m = on_meshes(Posed(a.shape, R, a.p + rng.uniform(-1e-8, 1e-8, 3)), b)
-        assert set(m.features) == set(known)
-        for feature, point in zip(m.features, m.points):
-            assert point == pytest.approx(known[feature], abs=1e-5)
+    check_features_stay(on_meshes, *RESTING[case], motion=1e-8, rounds=50)
 
 
 def test_a_ball_with_many_vertices_near_the_floor_keeps_few_of_them_the_deepest_among_them():

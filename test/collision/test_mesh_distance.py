@@ -1,14 +1,17 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The distance of meshes is coal's, whatever they are, and 0 as soon as they overlap."""
 
 import numpy as np
 import pytest
-from collision.meeting import Posed, meet, random_pair, random_rotation
+from collision.posed import Posed, meet, random_pairs, random_rotation
 from collision.solids import L_OUTLINE, U_OUTLINE, ball_mesh, box_mesh, grid_mesh, prism_mesh
 
-from hrpsim.collision.contacts import MANIFOLD
 from hrpsim.collision.distance import distance
-from hrpsim.collision.mesh.meeting import new_meeting
-from hrpsim.collision.mesh.twins import solids_of
+from hrpsim.collision.mesh.collision_proxies import solids_of
+from hrpsim.collision.mesh.solid_pair import SOLID_PAIR
+from hrpsim.collision.records import MANIFOLD
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 
 coal = pytest.importorskip("coal")
@@ -29,11 +32,11 @@ OTHERS = {
 
 def apart(a: Posed, b: Posed, at_most=10.0):
     pool, numbers = solids_of([a.shape, b.shape])
-    meeting, _ = new_meeting()
+    solid_pair = np.zeros(1, SOLID_PAIR)
     return distance(
         pool, a.shape.kind, np.array(a.shape.size), numbers[0], np.array(a.R), np.array(a.p, float),
         b.shape.kind, np.array(b.shape.size), numbers[1], np.array(b.R), np.array(b.p, float),
-        float(at_most), np.zeros(1, MANIFOLD), meeting,
+        float(at_most), np.zeros(1, MANIFOLD), solid_pair,
     )  # fmt: skip
 
 
@@ -67,18 +70,22 @@ def coal_distance(a, b, models):
     )  # fmt: skip
 
 
+def beside_coal(first, second, seed):
+    """Yield 60 random placements of two shapes, and the distance that coal finds."""
+    rng = np.random.default_rng(seed)
+    models = coal_model(first), coal_model(second)
+    for _ in range(60):
+        a = Posed(first, random_rotation(rng), rng.uniform(-0.3, 0.3, 3))
+        b = Posed(second, random_rotation(rng), rng.uniform(-0.1, 0.1, 3))
+        yield a, b, coal_distance(a, b, models)
+
+
 @pytest.mark.parametrize("first", MESHES)
 @pytest.mark.parametrize("second", [*MESHES, *OTHERS])
 def test_meshes_are_as_far_apart_as_coal_finds(first, second):
-    rng = np.random.default_rng(1)
-    shapes = MESHES[first], (MESHES | OTHERS)[second]
-    models = [coal_model(shape) for shape in shapes]
-    tolerance = 1e-9 if isinstance(shapes[1], Mesh) else 1e-7  # coal iterates with a primitive
+    tolerance = 1e-9 if second in MESHES else 1e-7  # coal iterates with a primitive
     seen = 0
-    for _ in range(60):
-        a = Posed(shapes[0], random_rotation(rng), rng.uniform(-0.3, 0.3, 3))
-        b = Posed(shapes[1], random_rotation(rng), rng.uniform(-0.1, 0.1, 3))
-        expected = coal_distance(a, b, models)
+    for a, b, expected in beside_coal(MESHES[first], (MESHES | OTHERS)[second], seed=1):
         found = apart(a, b)
         if expected > 1e-6 and not is_within(a, b):
             seen += 1
@@ -130,7 +137,5 @@ def test_a_cylinder_is_off_by_no_more_than_its_prism():
 
 @pytest.mark.parametrize("pair", ["box-box", "capsule-box", "sphere-sphere", "cylinder-box"])
 def test_primitives_have_the_gap_of_their_contacts(pair):
-    rng = np.random.default_rng(4)
-    for _ in range(50):
-        a, b = random_pair(rng, pair)
+    for a, b in random_pairs(pair, seed=4, count=50):
         assert apart(a, b) == pytest.approx(max(meet(a, b, margin=10.0).nearest[0], 0.0))

@@ -1,12 +1,15 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """An edge in the mouth of a notch is held by both rims, past whose ends it crosses them."""
 
 import numpy as np
 import pytest
-from collision.meeting import Posed, turn
+from collision.posed import Posed, turn
 from collision.solids import L_OUTLINE, box_mesh, meet_solids, prism_mesh
 from collision.test_mesh_distance import apart
 
-from hrpsim.collision.mesh.twins import twin
+from hrpsim.collision.mesh.collision_proxies import proxy
 from hrpsim.model.shapes.geometry import Mesh
 
 HALF = 0.1
@@ -94,7 +97,7 @@ def test_beside_a_wall_the_edge_above_does_not_go_on():
 def ends(shape):
     """Return the places where edges go on, and their directions there."""
     found = []
-    for edge in twin(shape).edges:
+    for edge in proxy(shape).edges:
         start, along = edge["start"], edge["direction"]
         if edge["goes_on"] & 1:
             found.append((start, -along))

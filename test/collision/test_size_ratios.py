@@ -1,8 +1,11 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Small shapes on large ones: gaps are exact at the scale of the small shape, however they lean."""
 
 import numpy as np
 import pytest
-from collision.meeting import Posed, meet, random_rotation, separation, turn
+from collision.posed import Posed, meet, random_rotation, separation, turn
 
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder
 

@@ -1,8 +1,11 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Contacts keep their identity while the same features touch, so that solvers can start warm."""
 
 import numpy as np
 import pytest
-from collision.meeting import PAIRS, Posed, meet, random_pair, turn
+from collision.posed import PAIRS, Posed, check_features_stay, meet, random_pair, turn
 
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Plane
 
@@ -31,16 +34,7 @@ RESTING = {
 
 @pytest.mark.parametrize("case", RESTING)
 def test_a_resting_shape_that_jitters_keeps_its_features_and_points(case):
-    a, b = RESTING[case]
-    still = meet(a, b)
-    still_points = dict(zip(still.features, still.points))
-    rng = np.random.default_rng(1)
-    for _ in range(100):
-        R = turn(rng.normal(size=3), rng.uniform(-1e-6, 1e-6)) @ a.R
-        m = meet(Posed(a.shape, R, a.p + rng.uniform(-1e-6, 1e-6, 3)), b)
-        assert set(m.features) == set(still_points)
-        for feature, point in zip(m.features, m.points):
-            assert point == pytest.approx(still_points[feature], abs=1e-5)
+    check_features_stay(meet, *RESTING[case], motion=1e-6, rounds=100)
 
 
 @pytest.mark.parametrize("pair", PAIRS)

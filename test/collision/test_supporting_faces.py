@@ -1,8 +1,11 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Shapes that lie on faces have full support polygons, level and tilted by a microradian."""
 
 import numpy as np
 import pytest
-from collision.meeting import Posed, meet, turn
+from collision.posed import Posed, meet, turn
 
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Plane
 

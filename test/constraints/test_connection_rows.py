@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Rows of connections against derivatives of their errors, taken numerically along the motion."""
 
 import numpy as np
@@ -24,17 +27,17 @@ def rows_of(world) -> np.ndarray:
 
 
 def row_rates(world, q, velocity) -> np.ndarray:
-    """J times the motion of the ports, for every row of connections."""
+    """J times the motion of the sites, for every row of connections."""
     scene = world.scene
     motion = new_kinematics(len(scene.forest.bodies))
     update_poses(scene.forest, q, motion)
     update_velocities(scene.forest, velocity, motion)
-    ports = scene.ports.ports
+    sites = scene.sites.sites
     rates = []
     for row in rows_of(world):
-        rate = row["J_a"] @ motion[ports[row["port_a"]]["body"]]["v"]
-        if row["port_b"] >= 0:
-            rate += row["J_b"] @ motion[ports[row["port_b"]]["body"]]["v"]
+        rate = row["J_a"] @ motion[sites[row["site_a"]]["body"]]["v"]
+        if row["site_b"] >= 0:
+            rate += row["J_b"] @ motion[sites[row["site_b"]]["body"]]["v"]
         rates.append(rate)
     return np.array(rates)
 

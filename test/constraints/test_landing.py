@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Bodies that land, bounce, are pushed out of the ground, and rest on each other."""
 
 import math

@@ -1,8 +1,11 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Penalty contacts: springs with a maximum extension, friction that sticks to anchors and slips."""
 
 import numpy as np
 import pytest
-from world.scenes import show, weightless
+from world.scenes import check_snapshot_and_reset, show, weightless
 
 from hrpsim import Box, Sphere, World, WorldError, load_model, load_world
 from robots import HRP2_LIKE
@@ -184,13 +187,7 @@ def test_snapshots_continue_bit_for_bit_and_reset_repeats():
             path.append(np.concatenate([box.q, box.v]))
         return np.array(path)
 
-    first = run(12)
-    kept = world.snapshot()
-    second = run(60)
-    world.restore(kept)
-    np.testing.assert_array_equal(run(60), second)
-    world.reset()
-    np.testing.assert_array_equal(run(72), np.vstack([first, second]))
+    check_snapshot_and_reset(world, run, 12, 60)
 
 
 def test_energy_falls_under_damping():
@@ -224,7 +221,7 @@ def test_the_stiffness_of_modes_is_the_largest_eigenvalue():
     J = np.array(J)
     M = np.diag([side**2 / 6.0] * 3 + [1.0] * 3)
     expected = k * dt**2 * np.linalg.eigvals(np.linalg.solve(M, J.T @ J)).real.max()
-    found = float(world.scene.tally["stiffness"][0])
+    found = float(world.scene.step_stats["stiffness"][0])
     show("k dt^2 / m of the stiffest mode, eigenvalue", found, float(expected))
     assert found <= expected * (1.0 + 1e-9)
     assert found == pytest.approx(expected, rel=0.02)

@@ -1,8 +1,11 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Hinges of four constrained springs: statics, torque, friction, limits, and their solvers."""
 
 import numpy as np
 import pytest
-from world.scenes import one_joint, show, weightless
+from world.scenes import check_snapshot_and_reset, one_joint, show, weightless
 
 from hrpsim import Box, World, WorldError
 from hrpsim.experiments.scenes.double_pendulum import Lagrange, Sprung, swing, times
@@ -146,13 +149,7 @@ def test_snapshots_continue_bit_for_bit_and_reset_repeats():
             path.append([*rod.q, *rod.v, hinge.angle])
         return np.array(path)
 
-    first = run(150)
-    kept = world.snapshot()
-    second = run(300)
-    world.restore(kept)
-    np.testing.assert_array_equal(run(300), second)
-    world.reset()
-    np.testing.assert_array_equal(run(450), np.vstack([first, second]))
+    check_snapshot_and_reset(world, run, 150, 300)
     copied = world.copy()
     world.step(50)
     copied.step(50)

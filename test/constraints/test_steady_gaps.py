@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A gap is a continuous function of the pose: a body at rest must not feel its own rounding."""
 
 import math

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Writes a motion of the HRP-2 like robot as hrpsys's tools lay it out, without hrpsim's writer.
 
     python test/control/hrpsys_fixture.py FOLDER     # writes FOLDER/greeting.pos and the others

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A controller in the simulator's process: its life, its clock, its commands and their errors."""
 
 import textwrap

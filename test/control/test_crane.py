@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The crane: grip force by virtual work, bounded motion, moves of a script, who is in the goal."""
 
 import numpy as np
@@ -6,7 +9,7 @@ import pytest
 from hrpsim import Box, World, load_model, load_world
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.framework.controller import ControllerError
-from hrpsim.crane.control import Crane, Wish
+from hrpsim.crane.control import Crane, Request
 from hrpsim.crane.score import in_goal
 from hrpsim.crane.script import Go, Grip, ScriptedCrane, Wait
 from hrpsim.resources import share_path
@@ -32,16 +35,16 @@ def run(world, crane, duration, parameters=None):
 class Wishing(Crane):
     """A crane whose player wishes the same all the time."""
 
-    def __init__(self, wish):
-        self.always = wish
+    def __init__(self, request):
+        self.always = request
 
     def control(self, state):
-        self.wish = self.always
+        self.request = self.always
         return super().control(state)
 
 
 def test_speed_and_acceleration_are_bounded_and_the_hand_follows(world):
-    crane = Wishing(Wish((3.0, 4.0, 0.0), 9.0))
+    crane = Wishing(Request((3.0, 4.0, 0.0), 9.0))
     path, _ = run(world, crane, 0.4, {"speed": 0.2, "acceleration": 1.0, "turn_speed": 0.5})
     v = np.diff(path, axis=0) / crane.period
     a = np.diff(v, axis=0) / crane.period
@@ -53,7 +56,7 @@ def test_speed_and_acceleration_are_bounded_and_the_hand_follows(world):
 
 
 def test_it_stops_at_the_end_of_the_slides(world):
-    crane = Wishing(Wish((1.0, 0.0, -1.0)))
+    crane = Wishing(Request((1.0, 0.0, -1.0)))
     path, _ = run(world, crane, 4.0)
     assert path[-1, 0] == 0.5 and path[-1, 2] == 0.0
     speed = np.linalg.norm(np.diff(path, axis=0), axis=1) / crane.period
@@ -74,7 +77,7 @@ def test_pads_press_with_the_force_asked_for_at_any_width(width):
     for name in ("left_knuckle", "right_knuckle", "left_wrist", "right_wrist"):
         q[model.joint(name).q_index] = angle - 0.05
     robot = world.add_robot(model, q=q)
-    loop = ControlLoop(robot, Wishing(Wish(close=True)), {"period": 1e-3, "grip": 7.0})
+    loop = ControlLoop(robot, Wishing(Request(close=True)), {"period": 1e-3, "grip": 7.0})
     for _ in range(500):
         loop.tick()
     forces = {"left_claw": 0.0, "right_claw": 0.0}
@@ -145,7 +148,7 @@ def test_another_robot_is_refused():
 
 
 def test_a_reset_lets_it_begin_anew(world):
-    crane = Wishing(Wish((0.2, 0.0, 0.0)))
+    crane = Wishing(Request((0.2, 0.0, 0.0)))
     path, loop = run(world, crane, 0.3)
     world.reset()
     again = []

@@ -1,26 +1,39 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 import numpy as np
 import pytest
 from control.walking import RIGID, model_on
 
-from hrpsim.control.balance.foot import foot_of
-from hrpsim.control.balance.foot_forces import FootForces, left_share
-from hrpsim.control.balance.foot_lean import FootLean
+from hrpsim.control.balance.ankle_admittance import answer_torque, new_admittance
+from hrpsim.control.balance.foot import foot_of, foot_records
+from hrpsim.control.balance.foot_forces import divide_force, left_share
+from hrpsim.control.framework.controller import controlled_joints
 
-SOLES = [[0.1, 0.1, 0.0], [-0.05, -0.12, 0.0]]
-YAWS = [0.3, -0.2]
-COM = (0.05, 0.01, 0.8)
+SOLES = np.array([[0.1, 0.1, 0.0], [-0.05, -0.12, 0.0]])
+YAWS = np.array([0.3, -0.2])
+COM = np.array([0.05, 0.01, 0.8])
+BOTH = np.array([True, True])
 
 
 def feet_on(bushes):
     return tuple(foot_of(model_on(bushes), sole) for sole in ("l_sole", "r_sole"))
 
 
+def divided(bushes, zmp):
+    """Return the forces and the torques that make a ZMP with 570 N."""
+    forces, torques, model = np.empty((2, 3)), np.empty((2, 2)), model_on(bushes)
+    feet = foot_records(model, feet_on(bushes), controlled_joints(model))
+    share = left_share(np.array(zmp), SOLES, BOTH)
+    divide_force(feet, 0.01, np.array(zmp), COM, 570.0, share, SOLES, YAWS, forces, torques)
+    return forces, torques
+
+
 @pytest.mark.parametrize("zmp", [(0.02, 0.0), (0.05, 0.09), (-0.04, -0.1), (0.06, -0.05)])
 @pytest.mark.parametrize("bushes", ["openhrp", RIGID])
 def test_forces_of_both_feet_make_the_zmp(zmp, bushes):
     feet = feet_on(bushes)
-    share = left_share(zmp, *SOLES, (True, True))
-    forces, torques = FootForces(feet, 0.01).wrenches(zmp, COM, 570.0, share, SOLES, YAWS)
+    forces, torques = divided(bushes, zmp)
     total, moment = np.zeros(3), np.zeros(2)
     for sole, foot, force, torque in zip(SOLES, feet, forces, torques):
         pivot = np.add(sole, (0.0, 0.0, foot.pivot_height))
@@ -34,9 +47,7 @@ def test_forces_of_both_feet_make_the_zmp(zmp, bushes):
 
 def test_pressure_stays_inside_each_sole():
     feet = feet_on("openhrp")
-    far = (0.9, -0.9)
-    share = left_share(far, *SOLES, (True, True))
-    forces, torques = FootForces(feet, 0.01).wrenches(far, COM, 570.0, share, SOLES, YAWS)
+    forces, torques = divided("openhrp", (0.9, -0.9))
     for foot, force, torque, yaw in zip(feet, forces, torques, YAWS):
         if force[2] == 0.0:
             continue
@@ -49,21 +60,19 @@ def test_pressure_stays_inside_each_sole():
 
 
 def test_load_goes_to_the_foot_that_the_zmp_is_near():
-    both = (True, True)
-    assert left_share(SOLES[0], *SOLES, both) == pytest.approx(1.0)
-    assert left_share(SOLES[1], *SOLES, both) == pytest.approx(0.0)
-    assert left_share(np.mean(SOLES, axis=0), *SOLES, both) == pytest.approx(0.5)
-    assert left_share((3.0, 3.0), *SOLES, both) == 1.0
-    assert left_share(SOLES[1], *SOLES, (True, False)) == 1.0
-    assert left_share(SOLES[0], *SOLES, (False, True)) == 0.0
+    assert left_share(SOLES[0, :2], SOLES, BOTH) == pytest.approx(1.0)
+    assert left_share(SOLES[1, :2], SOLES, BOTH) == pytest.approx(0.0)
+    assert left_share(SOLES[:, :2].mean(axis=0), SOLES, BOTH) == pytest.approx(0.5)
+    assert left_share(np.array([3.0, 3.0]), SOLES, BOTH) == 1.0
+    assert left_share(SOLES[1, :2], SOLES, np.array([True, False])) == 1.0
+    assert left_share(SOLES[0, :2], SOLES, np.array([False, True])) == 0.0
 
 
-def leans(bushes, wanted, period, measured=None, stands=True):
+def leans(bushes, wanted, period):
     """Return the leans (n, 2) of a foot whose servos are stiff, and its stiffness and damping."""
     foot = feet_on(bushes)[0]
-    lean = FootLean(foot, (0.0, 0.0), period, answer_time=0.05, fading_time=0.1)
-    measured = wanted if measured is None else measured
-    course = [lean.update(w, m, stands, 1.0) for w, m in zip(wanted, measured)]
+    (record,) = new_admittance(foot, (0.0, 0.0), period, answer_time=0.05, fading_time=0.1)
+    course = [[answer_torque(record, k, w[k], w[k], True, 1.0) for k in (0, 1)] for w in wanted]
     return np.array(course), foot.turn_stiffness, foot.turn_damping
 
 
@@ -82,13 +91,13 @@ def test_an_error_of_torque_is_answered_within_its_time():
     """On a floor that leans: the spring is under torque where none is wanted."""
     stiffness, slope, period = 2500.0, 0.0175, 0.001
     foot = feet_on("jaxon")[0]
-    lean = FootLean(foot, (0.0, 0.0), period, answer_time=0.05, fading_time=0.1)
+    (record,) = new_admittance(foot, (0.0, 0.0), period, answer_time=0.05, fading_time=0.1)
     felt, course = stiffness * slope, []
     for _ in range(400):
-        x, _ = lean.update((0.0, 0.0), (felt, 0.0), True, 1.0)
+        x = answer_torque(record, 0, 0.0, felt, True, 1.0)
         felt = stiffness * (slope - x)
         course.append(felt / (stiffness * slope))
     assert course[50] == pytest.approx(np.exp(-1.0), abs=0.03)
     assert abs(course[-1]) < 1e-3
-    in_air = [lean.update((0.0, 0.0), (0.0, 0.0), False, 1.0)[0] for _ in range(300)]
+    in_air = [answer_torque(record, 0, 0.0, 0.0, False, 1.0) for _ in range(300)]
     assert in_air[100] == pytest.approx(slope * np.exp(-1.0), rel=0.05)

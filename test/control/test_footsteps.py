@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Footsteps of a walk, the soles' outlines, and what plans are refused."""
 
 import math
@@ -38,7 +41,7 @@ def test_outline_of_the_sole_is_read_from_the_model():
         for sole in ("l_sole", "r_sole"):
             corners = {tuple(corner) for corner in np.round(sole_outline(model, sole), 9)}
             assert corners == {tuple(corner) for corner in OUTLINE}
-    with pytest.raises(hrpsim.ModelError, match="no box to stand on"):
+    with pytest.raises(hrpsim.ModelError, match="nothing flat to stand on"):
         sole_outline(model, "HEAD_LINK0")
 
 

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Leg inverse kinematics against forward kinematics, on the robots that have such legs."""
 
 import numpy as np

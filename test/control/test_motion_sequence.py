@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """How a motion goes on between its samples, and which file tells the pose of the waist."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Quintics between rests, and the centre of mass for a zero-moment point."""
 
 import numpy as np

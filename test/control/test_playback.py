@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Sequences played by joint PD: what joints then do, at any control period."""
 
 from __future__ import annotations

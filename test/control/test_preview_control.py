@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Preview control of the cart-table model against its own optimum and the exact solution."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Sets of hrpsys files: what is read, what is refused and how, and what is written."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The standing demo as a controller in the simulator's process."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The standing demo as a function of time, and in the world, with rubber bushes and without."""
 
 from typing import NamedTuple

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 import numpy as np
 import pytest
 from control.walking import RIGID, half_sitting_robot, model_on, pattern, standing
@@ -27,6 +30,17 @@ def test_without_a_stabiliser_it_is_playback_bit_for_bit():
     off = course(Walk(pattern("E5")), {"stabilizer": False})
     np.testing.assert_array_equal(plain, off)
     assert np.abs(course(Walk(pattern("E5"))) - plain).max() > 1e-3
+
+
+def test_a_second_walk_of_a_model_is_planned_once_and_has_the_same_bits():
+    model = model_on(RIGID)
+    first, second, slower = Walk(), Walk(), Walk()
+    for controller, period in ((first, 0.005), (second, 0.005), (slower, 0.01)):
+        controller.configure(model, {"pattern": "stepping", "period": period})
+    assert second.reference is first.reference and second.sequence is first.sequence
+    assert slower.reference.count < first.reference.count
+    again = course(Walk(), {"pattern": "stepping"}, duration=1.5)
+    np.testing.assert_array_equal(course(Walk(), {"pattern": "stepping"}, duration=1.5), again)
 
 
 @pytest.mark.parametrize("period", [0.001, 0.002, 0.005])

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Robots that stand on a floor, and motions for them."""
 
 from functools import cache

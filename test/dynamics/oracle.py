@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The same robot in hrpsim and in Pinocchio, random states of it, and how far the two are apart."""
 
 from typing import NamedTuple

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Print a table of the worst relative errors against Pinocchio, for docs/verification.
 
 In the folder test, with hrpsim installed: python -m dynamics.report [states] [--all]

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """MuJoCo, which shares no code with Pinocchio, computes the same masses and accelerations."""
 
 import mujoco

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Every algorithm gives Pinocchio's numbers, on every robot that example-robot-data ships.
 
 `pytest -s` shows the worst relative errors; `dynamics.report` makes a table of them.

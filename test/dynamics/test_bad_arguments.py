@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Wrong arguments end in an error that names them, and never in NaN."""
 
 import numpy as np

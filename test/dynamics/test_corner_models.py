@@ -1,9 +1,14 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Forward dynamics of models at the edge: one body, many roots, planar and floating joints."""
 
 import numpy as np
 import pinocchio
 import pytest
 from dynamics.oracle import compare, oracle_q, pair_of, random_q
+from model import urdf_text
+from model.urdf_text import robot
 
 import hrpsim
 from hrpsim.model.system import FIXED
@@ -22,14 +27,7 @@ def link(name: str, mass: float = 1.0) -> str:
 
 
 def joint(name: str, kind: str, parent: str, child: str, inside: str = "") -> str:
-    return (
-        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-        f"{inside}{LIMIT}</joint>"
-    )
-
-
-def robot(*parts: str) -> str:
-    return f'<robot name="r">{"".join(parts)}</robot>'
+    return urdf_text.joint(name, kind, parent, child, inside + LIMIT)
 
 
 def test_a_thrown_body_turns_as_euler_says():

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Habits of the kernels: one compiled signature each, whatever arrays users hand in."""
 
 import importlib

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The public functions are functions: same input, same bits, and the input stays as it was."""
 
 import threading

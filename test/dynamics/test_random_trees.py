@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Random trees obey the laws of mechanics, and Pinocchio agrees on every number."""
 
 import numpy as np

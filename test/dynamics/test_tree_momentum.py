@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The momentum found from the leaves to the root is that of all links together."""
 
 import numpy as np

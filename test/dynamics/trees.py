@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Random robots: trees of links with skew axes, turned inertias, rotors and any kind of joint."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E4: the estimate of three masses beside closed forms and pinocchio; the sway of the robot."""
 
 import math

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """hrpsim reproduce: statuses, tables, JSON, figures, and what it says when something is missing."""
 
 import json
@@ -10,17 +13,9 @@ import pytest
 from hrpsim.cli import main
 from hrpsim.errors import WorldError
 from hrpsim.experiments.framework import registry
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Result,
-    Row,
-    at_least,
-    at_most,
-    below,
-    equal_to,
-    near,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Result, Row
 from hrpsim.experiments.framework.report import shown
+from hrpsim.experiments.framework.targets import at_least, at_most, below, equal_to, near
 
 ROW_KEYS = {"what", "unit", "source", "analytic", "ours", "peer", "target", "met"}
 

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The heart's mesh: closed, outward, and of the volume of its curve."""
 
 from collections import Counter

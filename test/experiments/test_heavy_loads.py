@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E12 and E13 at small size: what they measure is what they say, and their laws hold."""
 
 import math

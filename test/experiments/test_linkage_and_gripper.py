@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E2 and E14: the linkage's exact motion, loops that stay closed, and grips that do not slip."""
 
 import numpy as np

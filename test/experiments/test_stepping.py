@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E3: what counts as chatter, what the sensors have to add up to, and a few steps in place."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E11: the fixed foot goes from right to left and stays where it is while it is fixed."""
 
 import numpy as np

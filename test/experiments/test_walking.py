@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E5: what the paper says of bushes and the stabiliser; how the worlds of its walks are made."""
 
 import math

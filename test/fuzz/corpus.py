@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Sound files of every kind, of which damaged ones are made."""
 
 from __future__ import annotations
@@ -24,6 +27,19 @@ XACRO = f"""{HEAD}
 <mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial><more/>
 </xacro:rod><xacro:if value="$(eval n == 2)"/><xacro:unless value="${{not 1 &lt; 2}}"/>
 <xacro:include filename="none.xacro" optional="true"/></robot>"""
+FUZZED_MJCF = """<mujoco model="m"><option timestep="0.002"/>
+<default><joint armature="0.01" damping="0.2"/><default class="d"><geom contype="0"/></default>
+</default><asset><mesh name="t" vertex="0 0 0  0.1 0 0  0 0.1 0  0 0 0.1"/></asset><worldbody>
+<geom type="plane" size="1 1 1"/><body name="a" pos="0 0 1"><freejoint/><geom type="box"
+ size="0.1 0.1 0.2"/><site name="s"/><body name="b" pos="0 0 -0.2"><joint name="h" axis="0 1 0"
+ range="-90 90"/><joint name="k" axis="1 0 0" pos="0 0 0.1" ref="5"/><geom type="mesh" mesh="t"/>
+<body name="c"><joint type="ball"/><geom size="0.1" class="d"/></body></body></body></worldbody>
+<contact><exclude body1="a" body2="c"/></contact><equality><connect body1="c" body2="a"
+ anchor="0 0 0"/><joint joint1="h" joint2="k" polycoef="0 2 0 0 0"/></equality>
+<actuator><position joint="h" kp="20" kv="1"/><motor joint="k" gear="9" ctrlrange="-1 1"/>
+</actuator>
+<sensor><gyro site="s"/><force site="s"/></sensor>
+<keyframe><key qpos="0 0 1 1 0 0 0 0.1 0.2 1 0 0 0"/></keyframe></mujoco>"""
 SRDF = """<robot name="arm"><disable_default_collisions link="a"/>
 <enable_collisions link1="a" link2="b"/><disable_collisions link1="b" link2="c" reason="Never"/>
 </robot>"""
@@ -82,7 +98,13 @@ byte[] data
 @cache
 def seeds(kind: str) -> tuple[bytes, ...]:
     """Return sound files of a kind."""
+    from model.mjcf_files import ARM as MJCF
+    from model.openhrp_files import BODY, WRL
+
     texts = {
+        "mjcf": [MJCF, FUZZED_MJCF],
+        "wrl": [WRL],
+        "body": [BODY],
         "urdf": [ARM],
         "xacro": [XACRO, (share_path("urdf") / "crane.urdf.xacro").read_text()],
         "srdf": [SRDF],

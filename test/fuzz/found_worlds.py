@@ -1,6 +1,15 @@
-"""Worlds that random search found and shrunk, by their fault: calls for `random_worlds.build`."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Worlds that random search found and shrunk, by their fault: calls for `random_worlds.build`.
+
+Long ones lie in the folder found/, a call a line.
+"""
 
 from __future__ import annotations
+
+import json
+from pathlib import Path
 
 ARM = (
     '<robot name="r"><link name="l0"><inertial><origin xyz="-0.314479128 -0.091365963 0.0'
@@ -104,3 +113,6 @@ FOUND = {
         ("connection", {"a": 2, "b": -1, "kind": "slider"}),
     ],
 }
+
+for _path in sorted((Path(__file__).parent / "found").glob("*.json")):
+    FOUND[_path.stem.replace("_", " ")] = json.loads(_path.read_text(encoding="utf-8"))

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Runs damaged files through their readers, and shrinks those that a reader does not bear."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Coverage-guided fuzzing of a reader with atheris: guided.py KIND [-max_total_time=SECONDS].
 
 KIND is one of the kinds in targets.py. Sound files of that kind are where it starts.

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Damages files: bytes, numbers, words, elements of XML and values of YAML; by seed."""
 
 from __future__ import annotations
@@ -115,8 +118,8 @@ VALUES = (
         {"mesh": {"file": "/etc/passwd"}},
     ),
 )
-XML = ("urdf", "xacro", "srdf")
-YAML = ("world", "parameters", "keyframes", "metadata")
+XML = ("urdf", "xacro", "srdf", "mjcf")
+YAML = ("world", "parameters", "keyframes", "metadata", "body")
 
 
 def damaged(kind: str, seed: int) -> bytes:

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Random messages of any type of ROS, from a seed: sound in parts, nonsense in others."""
 
 from __future__ import annotations

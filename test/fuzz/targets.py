@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What reads a file of each kind; only hrpsim's own errors may come out."""
 
 from __future__ import annotations
@@ -12,6 +15,9 @@ from hrpsim.errors import HrpsimError
 
 SUFFIXES = {
     "urdf": ".urdf",
+    "mjcf": ".xml",
+    "wrl": ".wrl",
+    "body": ".body",
     "xacro": ".xacro",
     "srdf": ".srdf",
     "world": ".yaml",
@@ -61,7 +67,11 @@ ARM = (
 
 def read(kind: str, path: Path) -> None:
     """Read a file of a kind; raises whatever its reader raises."""
-    if kind in ("urdf", "xacro"):
+    if kind in ("wrl", "body"):
+        from model.openhrp_files import SOLE
+
+        (path.parent / "sole.wrl").write_text(SOLE)
+    if kind in ("urdf", "xacro", "mjcf", "wrl", "body"):
         from hrpsim.model.load import load_model
 
         load_model(path, base="fixed" if len(path.read_bytes()) % 2 else "free")

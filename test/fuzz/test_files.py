@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Damaged files of every kind are read or refused in one line, soon, and with little memory."""
 
 from __future__ import annotations
@@ -7,7 +10,7 @@ from fuzz.fuzzing import Reader, first_seed, fuzz, minutes
 from fuzz.mutation import damaged
 from fuzz.targets import SUFFIXES
 
-INPUTS = 30  # of each kind, where no time is given
+INPUTS = 50  # of each kind, where no time is given
 
 
 @pytest.mark.timeout(0 if minutes() else 300)

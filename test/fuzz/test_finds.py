@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What fuzzing found, and attacks that were written by hand: each is refused in one line, soon."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Random worlds of extreme but finite numbers: no hang, no number that is not finite, true errors.
 
 `HRPSIM_FUZZ_MINUTES` sets for how long further seeds are tried; without it there are ten.
@@ -9,12 +12,15 @@ import numpy as np
 import pytest
 from fuzz.found_worlds import FOUND
 from fuzz.fuzzing import first_seed, minutes
-from fuzz.random_worlds import load_kernels, outcome, recipe, shrunk
+from fuzz.random_worlds import STEPS, load_kernels, outcome, recipe, shrunk
 
 import hrpsim
+from hrpsim.constraints.rows import LOWER_LIMIT
 
 MOST_FINDS = 5  # then the others wait
 FEW = range(10)
+LONG = {"direct contacts without end"}  # each step takes as long as one may
+FEW_STEPS = 10
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -57,7 +63,7 @@ def test_what_goes_wrong_in_a_child_is_told():
 
 @pytest.mark.parametrize("fault", FOUND)
 def test_what_was_found_is_mended(fault):
-    assert outcome(FOUND[fault]) == ""
+    assert outcome(FOUND[fault], FEW_STEPS if fault in LONG else STEPS) == ""
 
 
 def test_a_plate_thinner_than_rounding_lets_things_slide():
@@ -164,6 +170,20 @@ def test_a_robot_without_any_moving_link_may_stand_last():
     assert world.time == 0.001
 
 
+def test_a_constraint_is_named_beside_a_robot_without_any_moving_link():
+    """Law: of robots that begin at one place of the arrays, the one with the joint is named."""
+    arm = """<robot name="arm"><link name="base"/><link name="rod"><inertial>
+      <origin xyz="0 0 -1"/><mass value="1"/>
+      <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="hinge" type="revolute"><parent link="base"/><child link="rod"/>
+      <axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+    world = hrpsim.World()
+    for name, text in (("post", '<robot name="post"><link name="a"/></robot>'), ("arm", arm)):
+        world.add_robot(hrpsim.load_model(text, base="fixed"), name=name)
+    world.step()
+    assert world._scenes.naming().name(LOWER_LIMIT, 0, -1).endswith("of arm/hinge")
+
+
 @pytest.mark.parametrize("law", ["simultaneous", "sequential"])
 @pytest.mark.parametrize("solver", ["iterative", "direct", "split"])
 def test_impacts_without_end_have_one(law, solver):
@@ -184,6 +204,28 @@ def test_impacts_without_end_have_one(law, solver):
     begin = time.perf_counter()
     assert run_steps(world, 5)
     assert time.perf_counter() - begin < 60.0
+
+
+def test_impacts_of_a_step_that_is_begun_anew_are_bounded():
+    """A ball of 10 km around thrown boxes: each pass takes 1e6 updates of contacts at most."""
+    rng = np.random.default_rng(0)
+    world = hrpsim.World(time_step=0.2, gravity=(0.0, 0.0, 0.0))
+    world.set_friction("default", "default", 0.9, restitution=0.85)
+    world.add_static(hrpsim.Sphere(0.3), (-0.6, 0.1, -0.1))
+    world.add_static(hrpsim.Sphere(0.3), (-0.2, -0.1, -0.2))
+    for _ in range(4):
+        world.add_body(
+            hrpsim.Box((0.3, 0.2, 0.25)),
+            10.0 ** rng.uniform(-3, 3),
+            rng.uniform(-0.3, 0.3, 3),
+            velocity=rng.normal(size=3),
+            angular_velocity=3.0 * rng.normal(size=3),
+        )
+    world.add_body(hrpsim.Sphere(1e4), 0.2, (0.1, 0.5, 0.1), angular_velocity=(0.0, 0.0, -5.0))
+    assert run_steps(world, 1)
+    assert world.stats.impact_passes > 2 and world.stats.impacts_left > 0
+    updates = world.scene.step_stats[0]["impact_updates"]
+    assert 1e6 < updates < 1.05e6 * (world.stats.impact_passes + 1)
 
 
 def run_steps(world, count: int) -> bool:

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Random requests and messages: the node answers each, stays finite and stays alive.
 
 HRPSIM_FUZZ_MINUTES gives the time; some seconds without it. HRPSIM_FUZZ_SEED repeats a run.

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Poses, velocities and Jacobians are each other's derivatives, near the origin and far from it."""
 
 import numpy as np

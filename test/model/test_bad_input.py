@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """An unsound description is refused with file, line, element and cause; nothing is half built."""
 
 import re

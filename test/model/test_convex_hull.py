@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Convex hulls hold all points, are closed and convex, and have no triangle too many."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Every robot of example-robot-data is the same robot for hrpsim as for Pinocchio."""
 
 import numpy as np

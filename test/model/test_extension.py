@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What stands under <hrpsim> and <ros2_control> reaches the model, and nothing else is let in."""
 
 import numpy as np
@@ -84,9 +87,12 @@ def test_a_capsule_is_inscribed_in_its_cylinder():
 
 
 def test_a_force_sensor_on_a_joint_is_one_on_its_child_link():
-    sensor = '<sensor name="s" type="force_torque" tare="true"><origin xyz="1 0 0"/></sensor>'
+    sensor = (
+        '<sensor name="s" type="force_torque" tare="true" rate="50"><origin xyz="1 0 0"/></sensor>'
+    )
     on_joint, on_link = leg(sensor, "ankle").sensors[0], leg(sensor, "foot").sensors[0]
     assert (on_joint.link, on_joint.body, on_joint.tare) == ("foot", 2, True)
+    assert on_joint.rate == 50.0
     assert (on_link.link, on_link.body) == ("foot", 2)
     assert on_joint.p.tolist() == on_link.p.tolist() == [1, 0, 0]
 
@@ -101,7 +107,7 @@ def test_a_sensor_stands_at_its_origin_in_its_link():
     assert measured.body == 1
     assert measured.R == pytest.approx(frame.R @ turn, abs=1e-15)
     assert measured.p == pytest.approx(frame.R @ [0, 0, 0.1] + frame.p, abs=1e-15)
-    assert measured.tare is False
+    assert measured.tare is False and measured.rate == 0.0
 
 
 def test_a_sensor_on_a_fixed_root_stands_in_the_world():
@@ -187,6 +193,11 @@ REFUSED = {
         "foot",
         "<sensor name='s' type='force_torque' tare='yes'/>",
         "tare='yes' must be true or false",
+    ),
+    "negative rate": (
+        "foot",
+        "<sensor name='s' type='imu' rate='-1'/>",
+        "rate='-1' is negative",
     ),
     "tared imu": (
         "foot",

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Files beside the description: packages, meshes, xacro and its arguments."""
 
 import os

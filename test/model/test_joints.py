@@ -1,7 +1,11 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Each joint type becomes the right bodies; links, inertia and limits stay where URDF puts them."""
 
 import numpy as np
 import pytest
+from model.urdf_text import joint, robot, zero_posture
 
 from hrpsim.errors import ModelError
 from hrpsim.model.load import load_model
@@ -14,28 +18,6 @@ INERTIAL = """<inertial><origin xyz="0.1 0 0"/><mass value="2"/>
 
 def link(name: str, inertial: str = INERTIAL) -> str:
     return f'<link name="{name}">{inertial}</link>'
-
-
-def joint(name: str, kind: str, parent: str, child: str, inside: str = "") -> str:
-    return (
-        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-        f"{inside}</joint>"
-    )
-
-
-def robot(*parts: str) -> str:
-    return f'<robot name="r">{"".join(parts)}</robot>'
-
-
-def zero_posture(model):
-    """R_world_body and p_world of each body with every joint at zero, as System reads."""
-    placed = []
-    for i, parent in enumerate(model.system.parent):
-        R, p = model.system.placement_R[i], model.system.placement_p[i]
-        if parent >= 0:
-            R, p = placed[parent][0] @ R, placed[parent][0] @ p + placed[parent][1]
-        placed.append((R, p))
-    return placed
 
 
 def link_placement(model, name: str):

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Collision meshes of robot descriptions: hulls, exact solids or none, and what is said of each."""
 
 import re

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Whatever is damaged in a description, the answer is a model or a ModelError, nothing else."""
 
 import copy

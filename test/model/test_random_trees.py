@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Random trees with skew axes, turned inertias and shuffled names are Pinocchio's trees too."""
 
 import numpy as np
@@ -5,6 +8,7 @@ import pinocchio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from model.urdf_text import zero_posture
 
 from hrpsim.model.load import load_model
 
@@ -50,12 +54,7 @@ def test_random_trees_are_pinocchios(seed, link_count):
     data = oracle.createData()
     neutral = pinocchio.neutral(oracle)
     pinocchio.framesForwardKinematics(oracle, data, neutral)
-    placed = []
-    for i, parent in enumerate(model.system.parent):
-        R, p = model.system.placement_R[i], model.system.placement_p[i]
-        if parent >= 0:
-            R, p = placed[parent][0] @ R, placed[parent][0] @ p + placed[parent][1]
-        placed.append((R, p))
+    placed = zero_posture(model)
     for name, frame in model.frames.items():
         theirs = data.oMf[oracle.getFrameId(name)]
         R, p = placed[frame.body]

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Mass properties of meshes and compounds, against closed forms and trimesh's own integrals."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """SRDF: pairs of links that never collide, read as the tools of ROS read them, and written."""
 
 import pytest

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What is odd about a description, but can be simulated, is said once at load, with its cure."""
 
 import warnings

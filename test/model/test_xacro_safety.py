@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Xacro of strangers: no code runs, nothing else is read, and all of it ends soon."""
 
 from __future__ import annotations
@@ -10,8 +13,10 @@ import pytest
 
 from hrpsim import ModelError, load_model
 from hrpsim.model.load import expand_xacro
-from hrpsim.model.urdf.xacro_expressions import Budget, Evaluator, ExpressionError, known_names
-from hrpsim.model.urdf.xacro_text import macro_parameter
+from hrpsim.model.urdf.xacro_budget import Budget, ExpressionError
+from hrpsim.model.urdf.xacro_expressions import Evaluator
+from hrpsim.model.urdf.xacro_functions import known_names
+from hrpsim.model.urdf.xacro_macros import macro_parameter
 
 HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
 
@@ -100,10 +105,10 @@ def test_names_of_math_and_the_description():
 )
 def test_what_is_refused_is_refused_soon(expression):
     """Code, attributes, and whatever grows without bound: an error, in well under 5 s."""
-    begin = time.process_time()
+    begin = time.thread_time()
     with pytest.raises(ExpressionError):
         evaluate(expression)
-    assert time.process_time() - begin < 3.0
+    assert time.thread_time() - begin < 3.0
 
 
 def test_no_expression_runs_a_command(tmp_path):
@@ -222,9 +227,9 @@ def test_parameters_of_macros_are_those_of_xacro(text, expected):
 
 def test_parameters_of_macros_take_linear_time():
     """xacro's own expression takes 2^n steps for n characters before an unmatched quote."""
-    begin = time.process_time()
+    begin = time.thread_time()
     macro_parameter("a:=" + "x" * 5000 + "'")
-    assert time.process_time() - begin < 1.0
+    assert time.thread_time() - begin < 1.0
 
 
 def test_a_description_may_warn():

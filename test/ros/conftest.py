@@ -1,5 +1,9 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Real ROS for the tests: a private domain for each worker, nodes as processes, a listener."""
 
+import gc
 import importlib
 import importlib.util
 import os
@@ -12,34 +16,51 @@ from pathlib import Path
 import pytest
 
 HAVE_RCLPY = importlib.util.find_spec("rclpy") is not None
+WITHOUT_ROS = (
+    "test_rclpy_is_there.py",
+    "test_simulation.py",
+    "test_loading.py",
+    "test_placed_joints.py",
+)
 collect_ignore = [
     path.name
     for path in Path(__file__).parent.glob("test_*.py")
-    if not HAVE_RCLPY and path.name != "test_rclpy_is_there.py"
+    if not HAVE_RCLPY and path.name not in WITHOUT_ROS
 ]
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in its own hook
 def pytest_collection_modifyitems(items):
-    """Let one worker run a module in its order: its tests share a node whose time goes on.
+    """Let one worker run all of them in their order: those of a module share a node.
 
+    Whatever its domain, a participant's ports in shared memory are the first that are free on the
+    machine: of processes that are killed, those of another worker would take them over.
     Processes start slowly on a loaded machine: the time-out is for those that hang.
     """
     for item in items:
-        if Path(__file__).parent not in item.path.parents:
+        if not is_ours(item):
             continue
-        item.add_marker(pytest.mark.xdist_group(item.path.stem))
+        item.add_marker(pytest.mark.xdist_group("ros"))
         if not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(400))
 
 
 def pytest_collection_finish(session):
     """Compile the kernels before the clocks of the tests run, in one worker only."""
-    if HAVE_RCLPY and any(Path(__file__).parent in item.path.parents for item in session.items):
+    if getattr(session.config.option, "loadgroup", False):
+        apart = [item.nodeid for item in session.items if "@" not in item.nodeid and is_ours(item)]
+        assert not apart, f"this pytest does not keep groups of pytest-xdist together: {apart[0]}"
+    if HAVE_RCLPY and any(map(is_ours, session.items)):
         import fcntl
 
         with open(Path(tempfile.gettempdir()) / "hrpsim-test-warm-up.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             subprocess.run([sys.executable, "-m", "hrpsim.cli", "warm-up"], timeout=600, check=True)
+
+
+def is_ours(item):
+    """Whether a test is one of this folder."""
+    return Path(__file__).parent in item.path.parents
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -58,6 +79,17 @@ def private_domain():
     os.environ.update(before)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _no_nodes_of_other_modules():
+    """Take what the last module made in this process out of the graph: cycles hold nodes in it."""
+    gc.collect()
+
+
+def _settling():
+    """Return how long what was sent may take on its way [s]: longer on a busy machine."""
+    return 0.1 * max(1.0, os.getloadavg()[0] / os.cpu_count())
+
+
 class Listener:
     """A node in the test's own process that listens, publishes and calls."""
 
@@ -73,13 +105,23 @@ class Listener:
         self._executor.add_node(self.node)
 
     def publishers_of(self, name, namespace="/"):
-        """Return the types of what a node publishes, by topic; none while it is not discovered."""
-        from rclpy._rclpy_pybind11 import NodeNameNonExistentError
+        """Return the types of what a node publishes, by topic; none while it is not discovered.
 
-        try:
-            return dict(self.node.get_publisher_names_and_types_by_node(name, namespace))
-        except NodeNameNonExistentError:
-            return {}
+        Asked by topic: by node, rclpy tells of one node of that name, which may be one that died.
+        """
+        return self._topics_of(self.node.get_publishers_info_by_topic, name, namespace)
+
+    def subscribers_of(self, name, namespace="/"):
+        """Return the types of what a node listens to, by topic, as `publishers_of`."""
+        return self._topics_of(self.node.get_subscriptions_info_by_topic, name, namespace)
+
+    def _topics_of(self, infos_of, name, namespace):
+        return {
+            topic: types
+            for topic, types in self.node.get_topic_names_and_types()
+            for info in infos_of(topic)
+            if (info.node_name, info.node_namespace) == (name, namespace)
+        }
 
     def collect(self, type_name, topic, qos=None):
         """Return a list that fills with the messages of `topic`, once a publisher is matched."""
@@ -88,6 +130,7 @@ class Listener:
             message_type(type_name), topic, received.append, qos or 5000
         )
         assert self.wait_for(lambda: subscription.get_publisher_count() > 0), topic
+        self.spin(_settling())  # the publisher learns of the subscription a moment later
         return received
 
     def publisher(self, type_name, topic):
@@ -102,7 +145,7 @@ class Listener:
         (Asking the middleware for the acknowledgement takes three seconds, its heartbeat period.)
         """
         publisher.publish(message)
-        time.sleep(0.1 * max(1.0, os.getloadavg()[0] / os.cpu_count()))
+        time.sleep(_settling())
 
     def call(self, service, request=None, type_name="std_srvs/srv/Trigger", timeout=60.0):
         """Call a service and return its response."""
@@ -144,6 +187,7 @@ class Listener:
         self._executor.shutdown(timeout_sec=1.0)
         self.node.destroy_node()
         self.context.try_shutdown()
+        self.context.destroy()  # at once: its participant would be in the way of the next test
 
 
 def message_type(name):
@@ -174,10 +218,12 @@ class Simulations:
         self.children = []
 
     def start_program(self, module, *arguments):
+        name = f"{module.rpartition('.')[2]}_{len(self.children)}"
+        return self.start_child(name, sys.executable, "-m", module, *map(str, arguments))
+
+    def start_child(self, name, *command):
         from hrpsim.ros.base.child_process import ChildProcess
 
-        name = f"{module.rpartition('.')[2]}_{len(self.children)}"
-        command = [sys.executable, "-m", module, *map(str, arguments)]
         child = ChildProcess(name, command, self._folder / f"{name}.log", os.environ)
         self.children.append(child)
         return child
@@ -205,6 +251,19 @@ def simulations(tmp_path):
     simulations = Simulations(tmp_path)
     yield simulations
     simulations.stop()
+
+
+@pytest.fixture
+def hide_module(monkeypatch, tmp_path):
+    """Call with a module's name: processes to come cannot import it, though it is there."""
+
+    def hide(name):
+        hidden = tmp_path / f"{name}.py"
+        hidden.write_text(f"raise ModuleNotFoundError('not here', name='{name}')\n")
+        paths = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+
+    return hide
 
 
 @pytest.fixture(scope="module")

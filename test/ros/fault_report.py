@@ -1,27 +1,28 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Faults that are brought about on purpose, and what came of them: the table of docs/faults.md.
 
-    cd test && python -m ros.fault_report [kills] > ../docs/faults.md
+    cd test && python -m ros.fault_report [ROWS ...] > ../docs/faults.md
 
-Each line says what is promised, what happened, and what was lost. `kills` is how many
-demonstrations are broken by killing one of their processes at a random moment (100).
+Each line says what is promised, what happened, and what was lost. Without the names of rows all
+are made; those of killed processes (.kills) take an hour.
 """
 
 from __future__ import annotations
 
 import os
-import random
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
+from ros import kills
+from ros.kills import Demonstration
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = """# Faults brought about on purpose
@@ -30,183 +31,20 @@ Made by `python -m ros.fault_report` in test/, with {cpus} processors under a lo
 
 | fault | promised | happened | lost |
 | --- | --- | --- | --- |"""
-KINDS = {
-    "node": "hrpsim.ros.simulation.node",
-    "controller": "controller_node",
-    "recorder": "recording.recorder",
-}
 LIMIT = 120.0  # [s]
-AT_ONCE = 2  # demonstrations that are broken beside each other
-
-
-def children_of(pid: int) -> dict[str, int]:
-    """Return the processes of a demonstration by their kind."""
-    found = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            line = (entry / "cmdline").read_text()
-        except OSError:
-            continue
-        if parent == pid:
-            found |= {kind: int(entry.name) for kind, word in KINDS.items() if word in line}
-    return found
-
-
-class Demonstration:
-    """`hrpsim walk --ros` as fast as it goes, as a process."""
-
-    def __init__(self, folder: Path, *arguments: str):
-        self.output = folder / "demo"
-        shutil.rmtree(self.output, ignore_errors=True)
-        command = [sys.executable, "-m", "hrpsim.cli", "walk", "--ros", "--rate", "0"]
-        with (folder / "demo.log").open("w") as log:
-            self.process = subprocess.Popen(
-                [*command, "--output", str(self.output), *arguments],
-                cwd=ROOT,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
-        self.log = folder / "demo.log"
-
-    def child(self, kind: str) -> int | None:
-        """Return the process id of a child, or None if the walk ends before it starts."""
-        while self.process.poll() is None:
-            if kind in (found := children_of(self.process.pid)):
-                return found[kind]
-            time.sleep(0.02)
-        return None
-
-    def end(self) -> tuple[int | None, float]:
-        """Wait for the end; return exit status and seconds that it took."""
-        begin = time.monotonic()
-        try:
-            self.process.wait(LIMIT)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            return None, LIMIT
-        return self.process.returncode, time.monotonic() - begin
-
-
-class Kill(NamedTuple):
-    """What came of a demonstration one of whose processes was killed."""
-
-    kind: str  # "demonstration": that which started the others
-    status: int | None
-    took: float  # [s] until it had ended
-    left: int  # processes that were still there 10 s later
-    messages: int | None  # that could be read of its bag; -1: none could, None: there was no bag
-
-
-def short_walk(folder: Path) -> Path:
-    """Write the first two seconds of a walk as sequence files; return their basename."""
-    base = folder / "short"
-    command = [sys.executable, "-m", "hrpsim.cli", "walk", "--pattern", "stepping"]
-    subprocess.run(
-        [*command, "--duration", "0.01", "--write-sequence", str(base)],
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-    )
-    for file in folder.glob("short.*"):
-        lines = file.read_text().splitlines(keepends=True)
-        file.write_text("".join(lines[:400]))
-    return base
-
-
-def kills(folder: Path, count: int, seed: int = 15) -> None:
-    """Kill one process of each demonstration at a random moment of it, several at once."""
-    pattern = ("--pattern", str(short_walk(folder)))
-    whole = Demonstration(folder, *pattern)
-    begin = time.monotonic()
-    status, _ = whole.end()
-    length = time.monotonic() - begin
-    print(f"undisturbed: status {status} after {length:.0f} s", file=sys.stderr)
-    chance = random.Random(seed)
-    plans = ((n, chance.uniform(0.0, 1.5 * length), chance.random()) for n in range(2 * count))
-
-    def broken(plan: tuple[int, float, float]) -> Kill:
-        place = folder / f"kill_{plan[0]}"
-        place.mkdir()
-        try:
-            return kill_one(Demonstration(place, *pattern), *plan[1:])
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
-
-    done: list[Kill] = []
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        while len(done) < count and (some := list(islice(plans, 4 * AT_ONCE))):
-            done += [kill for kill in pool.map(broken, some) if kill.kind != "none"]
-    for kind in ("demonstration", *KINDS):
-        tell_kills(kind, [kill for kill in done if kill.kind == kind])
-
-
-def kill_one(demonstration: Demonstration, moment: float, choice: float) -> Kill:
-    """Kill one of the processes that there are after `moment` [s]."""
-    deadline = time.monotonic() + moment
-    while time.monotonic() < deadline and demonstration.process.poll() is None:
-        time.sleep(0.01)
-    there = {"demonstration": demonstration.process.pid, **children_of(demonstration.process.pid)}
-    kind = sorted(there)[int(choice * len(there))]
-    if demonstration.process.poll() is not None:
-        kind = "none"  # it was over
-    else:
-        os.kill(there[kind], signal.SIGKILL)
-    status, took = demonstration.end()
-    deadline = time.monotonic() + 10.0
-    while (left := sum(map(is_there, there.values()))) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return Kill(kind, status, took, left, messages_in(demonstration.output / "bag"))
-
-
-def is_there(pid: int) -> bool:
-    """Whether a process runs."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
-
-
-def messages_in(bag: Path) -> int | None:
-    """Return how many messages of a bag can be read, -1 if it is refused, None without one."""
-    from hrpsim.bag.reader import BagError, message_counts
-
-    if not bag.exists() or not any(file.stat().st_size for file in bag.iterdir()):
-        return None
-    try:
-        return sum(message_counts(bag).values())
-    except BagError:
-        return -1
-
-
-def tell_kills(kind: str, done: list[Kill]) -> None:
-    """Print the row of the kills of one kind of process."""
-    if not done:
-        return
-    statuses = [kill.status for kill in done]
-    ends = ", ".join(f"{statuses.count(s)} with status {s}" for s in sorted(set(statuses), key=str))
-    bags = [kill.messages for kill in done if kill.messages is not None]
-    row(
-        f"kill -9 of the {kind} at {len(done)} random moments of a short walk",
-        "the demonstration ends and no process stays"
-        if kind == "demonstration"
-        else "the demonstration ends with status 1 (0 if the walk was over) and no process stays",
-        f"{ends}; {max(kill.took for kill in done):.1f} s at most; "
-        f"{sum(kill.left for kill in done)} processes left",
-        f"{sum(count >= 0 for count in bags)} of {len(bags)} bags read, {min(bags, default=0)} to "
-        f"{max(bags, default=0)} messages",
-    )
 
 
 def stopped(folder: Path) -> None:
     """Stop the node for 5 s in the middle of the walk."""
     demonstration = Demonstration(folder)
-    pid = demonstration.child("node")
+    pid = demonstration.wait_for("node")
     time.sleep(12.0)
     os.kill(pid, signal.SIGSTOP)
     time.sleep(5.0)
     os.kill(pid, signal.SIGCONT)
-    status, took = demonstration.end()
+    begin = time.monotonic()
+    status = demonstration.end()
+    took = time.monotonic() - begin
     row(
         "SIGSTOP of the node for 5 s",
         "lockstep waits and goes on",
@@ -434,22 +272,34 @@ def row(*cells: str) -> None:
     sys.stdout.flush()
 
 
+def killed(folder: Path) -> None:
+    """Kill a hundred of each kind of process."""
+    options = kills.parsed([])
+    for kind in kills.KINDS:
+        print(kills.told(kind, kills.campaign(kind, options, folder)), flush=True)
+
+
+ROWS = {
+    "floods": names_and_floods,
+    "clock": clock_jumps,
+    "disk": full_disk,
+    "places": places,
+    "pages": pages,
+    "stopped": stopped,
+    "killed": killed,
+}
+
+
 def main() -> None:
-    """Print the page."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    """Print the page, or some of its rows."""
+    wanted = sys.argv[1:] or list(ROWS)
     print(HEAD.format(cpus=os.cpu_count(), load=os.getloadavg()[0]))
     from hrpsim.ros.base.domain import PrivateDomain
 
     with tempfile.TemporaryDirectory() as name, PrivateDomain() as domain:
         os.environ.update(domain.environment())
-        folder = Path(name)
-        names_and_floods(folder)
-        clock_jumps(folder)
-        full_disk(folder)
-        places(folder)
-        pages(folder)
-        stopped(folder)
-        kills(folder, count)
+        for row_name in wanted:
+            ROWS[row_name](Path(name))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,18 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Controllers for test_lockstep.py: one that uses everything that is measured, and bad ones."""
 
 import numpy as np
 
-from hrpsim.control.framework.controller import Command, Controller, controlled_joints
+from hrpsim.control.framework.controller import (
+    EFFORT,
+    VELOCITY,
+    Command,
+    Controller,
+    controlled_joints,
+    joint_modes,
+)
 
 
 class Feedback(Controller):
@@ -29,6 +39,35 @@ class Feedback(Controller):
         self.tick += 1
         self.finished = self.tick == self.ticks
         return Command(positions=target, efforts=effort)
+
+
+class Demanding(Feedback):
+    """Asks for the true base, noise and delays, and commands joints in different modes."""
+
+    needs = {"base": "true", "noise": {"gyro": 0.01, "seed": 3}, "delays": {"imu": 0.005}}
+
+    def configure(self, model, parameters):
+        super().configure(model, parameters)
+        self.modes = joint_modes(model, {"?ARM_JOINT0": EFFORT, "HEAD_*": VELOCITY})
+
+    def control(self, state):
+        positions, _, efforts, _ = super().control(state)
+        base, efforts = state.base, efforts + 0.1
+        positions[self.hips] += 0.01 * base.angular_velocity[0] + 0.1 * base.orientation[0]
+        velocities = np.full(len(positions), 0.01 * base.linear_velocity[1])
+        return Command(positions, velocities, efforts, self.modes)
+
+
+class Guessing(Demanding):
+    """Asks for an estimate of the base in place of the truth."""
+
+    needs = Demanding.needs | {"base": "estimated"}
+
+
+class Blind(Feedback):
+    """Asks for what no topic tells."""
+
+    needs = {"zmp": True}
 
 
 class Slow(Feedback):

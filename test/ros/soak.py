@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A node that runs for hours while entities come and go: memory, descriptors, losses, answers.
 
     cd test && python -m ros.soak --minutes 120 --csv soak.csv
@@ -22,6 +25,7 @@ from pathlib import Path
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from ros.conftest import Listener, Simulations
+from ros.spawning import spawn_request
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from simulation_interfaces.srv import DeleteEntity, SpawnEntity
@@ -61,6 +65,10 @@ class Stream:
                 self.gaps += stamp - self._stamp != PERIOD_NS
             self._number, self._stamp = number, stamp
             self.count += 1
+            self.heard(stamp, info)
+
+    def heard(self, stamp: int, info: dict) -> None:
+        """Deal with a message of this stamp [ns]; for streams that look at more than numbers."""
 
 
 class Visitors:
@@ -92,13 +100,10 @@ class Visitors:
         if self._turn % 2:
             self._future = self._delete.call_async(DeleteEntity.Request(entity=name))
             return False
-        request = SpawnEntity.Request(name=name)
+        request = spawn_request(BALL if self._turn % 4 == 0 else PENDULUM, name=name)
         if self._turn % 4 == 0:
-            request.resource_string = BALL
             request.initial_pose.pose.position.x = 2.0
             request.initial_pose.pose.position.z = 0.5
-        else:
-            request.resource_string = PENDULUM
         self._future = self._spawn.call_async(request)
         return False
 

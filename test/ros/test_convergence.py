@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A solver that does not come to its end is told of in /diagnostics and in the log."""
 
 import re
@@ -20,7 +23,8 @@ def bench(simulations, listener):
 
     def status(wanted=lambda status: True):
         messages.clear()
-        assert listener.wait_for(lambda: any(wanted(m.status[0]) for m in messages))
+        found = listener.wait_for(lambda: any(wanted(m.status[0]) for m in messages))
+        assert found, [m.status[0].message for m in messages]
         return next(m.status[0] for m in messages if wanted(m.status[0]))
 
     return node, listener, status

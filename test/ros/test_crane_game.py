@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The crane game over real topics: node and crane as processes, a joystick and a velocity."""
 
 import os

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """`hrpsim walk --ros`, which `make demo` runs: processes, files and verdict."""
 
 import json
@@ -8,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from control.bipeds import biped
 
 import hrpsim
 from hrpsim.bag.foot_force_axes import swings
@@ -55,6 +59,21 @@ def test_a_walk_over_ros(tmp_path):
     times, left, right = foot_forces(bag)
     assert len(swings(times, left, right)) == len(swings(times, right, left)) == 1
     assert not processes_of(domain_of(result))
+
+
+@pytest.mark.timeout(300)
+def test_a_robot_of_ones_own_over_ros(tmp_path):
+    """A made-up biped, with other sensors than hrp2_like: their topics are waited for."""
+    (tmp_path / "biped.urdf").write_text(biped())
+    arguments = "--robot", tmp_path / "biped.urdf", "--pattern", "stepping"
+    result = run_demo(tmp_path / "out", *arguments)
+    assert result.returncode == 0, result.stdout + result.stderr
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["problems"] == [] and summary["verdict"] == "stands"
+    assert summary["steps"] == summary["planned_steps"] > 0
+    counts = summary["messages"]
+    assert min(counts["/walking_imu/data"], counts["/lfsensor"]) > 1000
+    assert "/lhsensor" not in counts and not any(summary["lost"].values())
 
 
 @pytest.mark.timeout(300)

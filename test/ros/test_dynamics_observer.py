@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The observer beside a running simulation: it expects what the sensors measure."""
 
 import numpy as np

@@ -1,14 +1,23 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Signals end the programs within a limit, and nothing stays behind."""
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from ros.processes import descendants, is_alive
 
-from hrpsim.ros.base.child_process import ChildProcess, own_shared_memory
+from hrpsim.ros.base.child_process import (
+    ChildProcess,
+    mapped_shared_memory,
+    own_shared_memory,
+)
 
 LIMIT = 30.0  # [s]
 
@@ -74,15 +83,103 @@ def test_a_child_ends_with_its_parent(tmp_path):
     assert not is_alive(child)
 
 
+def wait_for_the_end(pids):
+    """Return which of some processes still run after the limit."""
+    deadline = time.monotonic() + LIMIT
+    while (left := [pid for pid in pids if is_alive(pid)]) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return left
+
+
+@pytest.mark.parametrize("begun", ["starting", "ready"])
+def test_a_killed_demonstration_leaves_no_process(tmp_path, begun):
+    """Law: whatever kills the walk over ROS, its processes end."""
+    command = [sys.executable, "-m", "hrpsim.cli", "walk", "--ros", "--output", str(tmp_path)]
+    demo = ChildProcess("demo", command, tmp_path / "demo.log", os.environ)
+    deadline = time.monotonic() + 100.0
+    log = tmp_path / "node.log"
+    while len(found := descendants(demo.pid)) < 3 or (
+        begun == "ready" and not (log.exists() and "ready" in log.read_text())
+    ):
+        assert demo.exit_code is None and time.monotonic() < deadline, demo.lines
+        time.sleep(0.1)
+    demo.send_signal(signal.SIGKILL)
+    demo.wait(LIMIT)
+    assert wait_for_the_end(found) == []
+
+
+def test_a_node_that_dies_while_the_others_start_is_seen(tmp_path):
+    """Law: the demonstration names it and ends at once; no process and no shared memory stays."""
+    command = [sys.executable, "-m", "hrpsim.cli", "walk", "--ros", "--output", str(tmp_path)]
+    demo = ChildProcess("demo", command, tmp_path / "demo.log", os.environ)
+    deadline = time.monotonic() + 100.0
+    log, others, node = tmp_path / "node.log", [], None
+    memory = set()
+    while not (log.exists() and "ready" in log.read_text() and memory):
+        assert demo.exit_code is None and time.monotonic() < deadline, demo.lines
+        found = descendants(demo.pid)
+        kinds = {pid: Path(f"/proc/{pid}/cmdline").read_text() for pid in found}
+        node = next((pid for pid, line in kinds.items() if "simulation.node" in line), None)
+        others = [mapped_shared_memory(pid) for pid in found if pid != node]
+        memory = mapped_shared_memory(node or 0) & set().union(*others)
+        time.sleep(0.02)
+    os.kill(node, signal.SIGKILL)
+    assert demo.wait(LIMIT) == 1
+    assert any("node ended early" in line for line in demo.lines), "\n".join(demo.lines)
+    assert wait_for_the_end(found) == []
+    assert not [name for name in memory if "_port" not in name and Path("/dev/shm", name).exists()]
+
+
+def test_a_node_ends_with_the_process_that_it_is_told(simulations, tmp_path):
+    """Law: HRPSIM_END_WITH makes a node end with its launch, however that ends."""
+    command = [sys.executable, "-m", "hrpsim.ros.simulation.node"]
+    script = (
+        "import os, subprocess, sys, time\n"
+        "environment = {**os.environ, 'HRPSIM_END_WITH': str(os.getpid())}\n"
+        f"subprocess.Popen({command!r}, env=environment)\n"
+        "time.sleep(100)\n"
+    )
+    launch = ChildProcess(
+        "launch", [sys.executable, "-c", script], tmp_path / "launch.log", os.environ
+    )
+    assert launch.wait_for_line("ready", timeout=100.0), launch.lines
+    started = descendants(launch.pid)
+    assert len(started) == 1
+    launch.send_signal(signal.SIGKILL)
+    launch.wait(LIMIT)
+    assert wait_for_the_end(started) == []
+
+
+def test_a_node_whose_launch_has_ended_does_not_start(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    environment = {**os.environ, "HRPSIM_END_WITH": str(gone.pid)}
+    command = [sys.executable, "-m", "hrpsim.ros.simulation.node"]
+    assert subprocess.run(command, env=environment, timeout=60.0, check=False).returncode == 130
+
+
+def test_a_closed_terminal_ends_the_node_cleanly(simulations):
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup lets children ignore it
+    try:
+        node = simulations.start()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    node.send_signal(signal.SIGHUP)
+    assert node.wait(LIMIT) == 0
+    assert any("simulated" in line for line in node.lines)
+
+
 def data_segments(pid):
     """Return the shared-memory files that hold what a process sends; ports can be shared."""
-    found = [path for path in own_shared_memory(pid) if "port" not in path.name]
-    assert any(path.exists() for path in found)
-    return found
-
-
-def is_alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
+        found = [path for path in own_shared_memory(pid) if "port" not in path.name]
+        if any(path.exists() for path in found):
+            return found
+        time.sleep(0.1)
+    others = {
+        entry.name: (entry / "cmdline").read_text()
+        for entry in Path("/proc").glob("[0-9]*")
+        if mapped_shared_memory(int(entry.name)) & mapped_shared_memory(pid)
+    }
+    raise AssertionError(f"{mapped_shared_memory(pid)} of {pid} is mapped by {others}")

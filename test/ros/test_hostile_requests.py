@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Requests that nobody should send: each is answered, and the node and its world go on."""
 
 import re
@@ -10,6 +13,7 @@ pytest.importorskip("simulation_interfaces", reason="no simulation_interfaces: m
 
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
+from ros.spawning import spawn_request
 from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import (
@@ -17,7 +21,6 @@ from simulation_interfaces.srv import (
     GetEntities,
     GetEntitiesStates,
     SetEntityState,
-    SpawnEntity,
 )
 
 KINDS = "simulation_interfaces/srv/"
@@ -85,8 +88,7 @@ class Target:
         return self.listener.call(f"/hrpsim/{service}", request, KINDS + kind, timeout=30.0)
 
     def spawn(self, text, **fields):
-        request = SpawnEntity.Request(name="x", resource_string=text, **fields)
-        return self.call("spawn_entity", request).result
+        return self.call("spawn_entity", spawn_request(text, name="x", **fields)).result
 
     def delete(self, name):
         assert self.call("delete_entity", DeleteEntity.Request(entity=name)).result.result == 1
@@ -178,6 +180,9 @@ def test_a_state_that_is_refused_changes_nothing(target):
     assert target.spawn("{shape: {sphere: 0.1}, mass: 1}").result == Result.RESULT_OK
     before = target.state()
     request = SetEntityState.Request(entity="x")
+    for flag in ("set_pose", "set_twist"):  # from release 2.1 on
+        if hasattr(request, flag):
+            setattr(request, flag, True)
     request.state.pose.position.x = 3.0
     request.state.twist.linear.x = float("inf")
     result = target.call("set_entity_state", request).result

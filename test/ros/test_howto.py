@@ -1,4 +1,7 @@
-"""The commands of docs/ros_howto.md are good: calls get answers, files and parameters exist."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The commands of docs/howto/ros.md are good: calls get answers, files and parameters exist."""
 
 import importlib.util
 import re
@@ -6,14 +9,18 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pages.commands import launch_text
 
+from hrpsim import World
 from hrpsim.model.load import load_model
-from hrpsim.ros.base.parameters import SPECIFICATIONS
+from hrpsim.ros.base.parameter_table import SPECIFICATIONS
 from hrpsim.ros.controller.controller_node import PARAMETERS
+from hrpsim.ros.core.entity_bounds import bounding_box
+from robots import HRP2_LIKE
 
 ROOT = Path(__file__).resolve().parents[2]
-TEXT = (ROOT / "docs" / "ros_howto.md").read_text()
-CALL = re.compile(r'^    ros2 service call (\S+) (\S+)(?: "(.*)")?$', re.MULTILINE)
+TEXT = (ROOT / "docs" / "howto" / "ros.md").read_text()
+CALL = re.compile(r'^ros2 service call (\S+) (\S+)(?: "(.*)")?$', re.MULTILINE)
 
 
 def fill(message, values):
@@ -43,6 +50,19 @@ def test_service_calls_succeed_one_after_another(simulations, listener):
             assert response.result.result == 1, (service, response.result.error_message)
 
 
+def test_the_twin_stands_on_the_floor():
+    """Law: the pose that is told puts the lowest point of the robot at the height of the floor."""
+    call = next(line for line in TEXT.splitlines() if "name: twin" in line)
+    pose = yaml.safe_load(re.search(r'"(.*)"$', call)[1])["initial_pose"]["pose"]["position"]
+    world = World()
+    robot = world.add_robot(load_model(HRP2_LIKE), name="twin")
+    q = robot.q.copy()
+    q[:3] = [pose.get(axis, 0.0) for axis in "xyz"]
+    robot.q = q
+    lower, _ = bounding_box(robot)
+    assert lower[2] == pytest.approx(0.0, abs=1e-9)
+
+
 def test_parameters_exist():
     known = {specification.name for specification in SPECIFICATIONS} | set(PARAMETERS)
     named = set(re.findall(r"-p \"?(\w+):=", TEXT))
@@ -52,17 +72,17 @@ def test_parameters_exist():
 
 def test_files_and_programs_exist():
     setup = (ROOT / "setup.cfg").read_text()
-    for program in re.findall(r"^    (hrpsim\w*|wrench_\w+) ", TEXT, re.MULTILINE):
+    for program in re.findall(r"^(hrpsim\w*|wrench_\w+) ", TEXT, re.MULTILINE):
         assert f"{program} = hrpsim." in setup, program
     for module in re.findall(r"python -m ([\w.]+)", TEXT):
         assert importlib.util.find_spec(module), module
     for name in re.findall(r"ros2 launch hrpsim (\S+)", TEXT):
-        text = (ROOT / "launch" / name).read_text()
+        text = launch_text(name)
         line = TEXT.split(f"ros2 launch hrpsim {name}")[1].split("\n")[0].split("#")[0]
         for argument in re.findall(r"(\w+):=", line):
             assert f'"{argument}"' in text, argument
     for link in re.findall(r"\]\(([\w./]+\.\w+)[^ )]*\)", TEXT):
-        assert (ROOT / "docs" / link).exists(), link
+        assert (ROOT / "docs" / "howto" / link).exists(), link
 
 
 def test_the_arm_command_has_a_number_for_each_joint():

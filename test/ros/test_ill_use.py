@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What users and controllers do wrong: floods, rivals, kills, nonsense; nothing hangs or leaks."""
 
 import re
@@ -43,7 +46,7 @@ class Running:
         def is_wanted(status):
             return status.level == level and text in status.message
 
-        assert self.listener.wait_for(look, LIMIT), found
+        assert self.listener.wait_for(look, LIMIT), [status.message for status in found]
         return next(status for status in found if is_wanted(status))
 
     def is_well(self):

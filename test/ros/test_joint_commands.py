@@ -1,12 +1,16 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What commands do, and what happens to those that are wrong."""
 
 import math
 import time
 
 import pytest
+from ros.messages import seconds, warnings_in
 from sensor_msgs.msg import JointState
 
-from hrpsim.ros.base.rejections import RepeatFilter
+from hrpsim.ros.base.repeat_filter import RepeatFilter
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 
@@ -35,13 +39,7 @@ class Commander:
         return dict(zip(state.name, zip(state.position, state.velocity, state.effort)))
 
     def warnings(self):
-        """Return the node's warnings about messages, not those about the solver."""
-        told = [entry.msg for entry in self.log if entry.name == "hrpsim" and entry.level == 30]
-        return [text for text in told if "did not converge" not in text]
-
-
-def seconds(message):
-    return message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
+        return warnings_in(self.log)
 
 
 @pytest.fixture(scope="module")

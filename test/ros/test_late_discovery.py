@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Programs that find each other late: nobody hangs, nothing is missed, and one line says so."""
 
 from pathlib import Path

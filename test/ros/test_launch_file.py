@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The launch files: loaded by the real launch where there is one, else read."""
 
 import ast
@@ -8,12 +11,19 @@ from pathlib import Path
 import pytest
 
 from hrpsim.commands.walk import BUSH_SETS, PATTERNS
-from hrpsim.ros.base.parameters import SPECIFICATIONS
+from hrpsim.ros.base.parameter_table import SPECIFICATIONS
 from hrpsim.ros.controller.controller_node import PARAMETERS
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ("stand", "walking_demo", "ros2_control")
+SHARED = ROOT / "launch" / "hrpsim_launch.py"
+NAMES = ("stand", "walking_demo", "ros2_control", "crane")
 PROGRAMS = {"hrpsim_node", "hrpsim_controller", "wrench_recorder"}
+PARTS = (
+    "humanoid_arguments",
+    "humanoid_simulation",
+    "recorder",
+    "rviz",
+)  # functions of the shared file
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -22,61 +32,107 @@ def file(request):
 
 
 @pytest.fixture(scope="module")
-def calls(file):
-    """All calls of the file as (function name, {keyword: constant}, first constant)."""
+def trees(file):
+    return trees_of(file)
+
+
+def trees_of(file):
+    """The syntax trees of a file and of the shared parts it uses."""
+    tree = ast.parse(file.read_text())
+    used = {node.func.id for node in calls_in(tree)}
+    parts = [
+        node
+        for node in ast.parse(SHARED.read_text()).body
+        if isinstance(node, ast.FunctionDef) and node.name in used & set(PARTS)
+    ]
+    return [tree, *parts]
+
+
+@pytest.fixture(scope="module")
+def calls(trees):
+    return calls_of(trees)
+
+
+def calls_of(trees):
+    """All calls: (function, keywords, constants)."""
     found = []
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            keywords = {
-                k.arg: k.value.value for k in node.keywords if isinstance(k.value, ast.Constant)
-            }
-            first = node.args[0] if node.args else None
-            found.append((node.func.id, keywords, getattr(first, "value", None)))
+    for node in [call for tree in trees for call in calls_in(tree)]:
+        keywords = {k.arg: constant(k.value) for k in node.keywords}
+        found.append((node.func.id, keywords, [constant(value) for value in node.args]))
     return found
 
 
+def calls_in(tree):
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return [node for node in nodes if isinstance(node.func, ast.Name)]
+
+
+def constant(node):
+    return node.value if isinstance(node, ast.Constant) else None
+
+
 def test_every_argument_is_described_and_used(calls):
-    declared = {first: kw for name, kw, first in calls if name == "DeclareLaunchArgument"}
-    used = {first for name, _, first in calls if name in ("LaunchConfiguration", "parameter")}
+    declared = {values[0]: values[2] for name, _, values in calls if name == "argument"}
+    used = {v[0] for name, _, v in calls if name in ("LaunchConfiguration", "parameter")}
     assert set(declared) == used - {None}
-    assert all(len(keywords["description"]) > 10 for keywords in declared.values())
+    assert all(len(description) > 6 for description in declared.values())
 
 
 def test_programs_are_those_that_the_package_installs(calls, file):
-    nodes = {keywords["executable"] for name, keywords, _ in calls if name == "Node"}
-    others = {"rviz2"}
+    own = {values[0] for name, _, values in calls if name == "program"}
+    others = {tuple(values) for name, _, values in calls if name == "other"}
+    expected = {("rviz2", "rviz2")}
     if "ros2_control" in file.name:  # its controllers take the place of ours
-        others |= {"ros2_control_node", "spawner"}
-        assert nodes == PROGRAMS - {"hrpsim_controller"} | others
+        manager = "controller_manager"
+        expected |= {(manager, "ros2_control_node"), (manager, "spawner")}
+        assert own == PROGRAMS - {"hrpsim_controller"}
+    elif "crane" in file.name:
+        expected = {("joy", "joy_node")}
+        assert own == PROGRAMS - {"wrench_recorder"}
     else:
-        assert nodes == PROGRAMS | others
+        assert own == PROGRAMS
+    assert others == expected
     setup = (ROOT / "setup.cfg").read_text()
     assert all(f"{program} = hrpsim.ros." in setup for program in PROGRAMS)
 
 
-def test_parameters_are_the_node_s(file):
-    tree = ast.parse(file.read_text())
+def test_packages_are_looked_up_before_anything_is_started(calls, file):
+    """Law: each package of others is asked for, under the condition that its program has."""
+    needed = {values[0] for name, _, values in calls if name == "other"}
+    (_, on_request, always) = next(call for call in calls if call[0] == "look_up")
+    assert needed <= {*on_request.values(), *always}
+    order = file.read_text().rpartition("LaunchDescription(")[2]
+    started = [order.index(word) for word in ("simulation",)]
+    looked_up = "packages" if "packages" in order else "look_up("
+    assert order.index(looked_up) < min(started)
+    if "recorder()" in order:
+        assert order.index(looked_up) < order.index("recorder()")
+
+
+def test_parameters_are_the_node_s(trees, calls):
     keys = {
         key.value
-        for node in ast.walk(tree)
+        for node in (node for tree in trees for node in ast.walk(tree))
         if isinstance(node, ast.Dict)
         for key in node.keys
         if isinstance(key, ast.Constant)
     }
+    keys |= {key for name, given, _ in calls if name == "humanoid_simulation" for key in given}
     names = {specification.name for specification in SPECIFICATIONS} | set(PARAMETERS)
     assert keys - {"use_sim_time"} <= names
 
 
 def test_files_it_names_exist(file):
-    names = re.findall(r'"config", "([^"]+)"', file.read_text())
+    names = re.findall(r'config\("([^"]+)"\)', file.read_text() + SHARED.read_text())
     assert len(names) == (3 if "ros2_control" in file.name else 2)
     for name in names:
         assert (ROOT / "config" / name).is_file()
 
 
 def test_the_walk_has_the_arguments_of_the_command():
-    text = (ROOT / "launch" / "walking_demo.launch.py").read_text()
-    arguments = set(re.findall(r'DeclareLaunchArgument\(\s*"(\w+)"', text))
+    file = ROOT / "launch" / "walking_demo.launch.py"
+    text, calls = file.read_text(), calls_of(trees_of(file))
+    arguments = {values[0] for name, _, values in calls if name == "argument"}
     assert {
         *("world_file", "bush", "bush_set", "stabilizer", "pattern", "real_time_factor"),
         *("publish_rate", "lockstep", "start_paused", "namespace", "rviz", "record", "bag"),
@@ -93,4 +149,4 @@ def test_real_launch_loads_it(file):
     specification.loader.exec_module(module)
     description = module.generate_launch_description()
     names = {argument.name for argument in description.get_launch_arguments()}
-    assert {"bush", "real_time_factor", "rviz", "record", "world_file"} <= names
+    assert {"real_time_factor", "namespace", "world_file"} <= names

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Controllers over topics in lockstep: the same bits as in process, and no silent waiting."""
 
 import re
@@ -7,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bridges.test_onnx_policy import SIZE, TEXT, network
 from sensor_msgs.msg import JointState
 
 import hrpsim
@@ -17,7 +21,7 @@ from hrpsim.ros.base.child_process import own_shared_memory
 STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
 PROGRAM = "hrpsim.ros.controller.controller_node"
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENT = ROOT / "docs" / "controllers.md"
+DOCUMENT = ROOT / "docs" / "tutorials" / "my_controller.md"
 FEEDBACK = Path(__file__).with_name("feedback_controller.py")
 LIMIT = 60.0  # [s]
 
@@ -37,9 +41,10 @@ def start_controller(simulations, name, *parameters, namespace="", lockstep=True
     return simulations.start_program(PROGRAM, *arguments)
 
 
-def documented(number):
-    """Return the text of a block of Python code in docs/controllers.md."""
-    return re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)[number]
+def documented(name):
+    """Return the text of a file that docs/tutorials/my_controller.md tells to save."""
+    block = rf"<!-- file: {name} -->\n```python\n(.*?)```"
+    return re.search(block, DOCUMENT.read_text(), re.DOTALL)[1]
 
 
 def in_process(name, parameters, ticks):
@@ -57,15 +62,24 @@ def in_process(name, parameters, ticks):
     return course
 
 
-@pytest.mark.parametrize("controller", ["Feedback", "Sway"])
+@pytest.mark.parametrize("controller", ["Feedback", "Sway", "Demanding", "Guessing", "Policy"])
 def test_the_same_bits_in_process_and_over_topics(simulations, listener, tmp_path, controller):
     if controller == "Sway":  # the one of the documentation, in a namespace, with states between
-        (tmp_path / "sway.py").write_text(documented(0))
+        (tmp_path / "sway.py").write_text(documented("sway.py"))
         name, parameters, namespace = f"{tmp_path}/sway.py:Sway", {"duration": 3.0}, "/left"
         ticks, options = 601, {"publish_rate": 1000.0}
+    elif controller == "Policy":
+        pytest.importorskip("onnxruntime")
+        description = tmp_path / "policy.yaml"
+        description.write_text(TEXT)
+        weights = np.random.default_rng(0).normal(size=(SIZE, 2))
+        network(tmp_path / "policy.onnx", weights)
+        parameters = {"description": str(description), "commands": [[0.1, 0.5, 0.0, 0.0]]}
+        name, namespace = "hrpsim.bridges.onnx_policy:OnnxPolicy", ""
+        parameters, ticks, options = parameters | {"duration": 2.5}, 501, {}
     else:
-        name, parameters, namespace = f"{FEEDBACK}:Feedback", {"ticks": 1000}, ""
-        ticks, options = 1000, {}
+        ticks, options = 1000 if controller == "Feedback" else 500, {}
+        name, parameters, namespace = f"{FEEDBACK}:{controller}", {"ticks": ticks}, ""
     node = simulations.start(namespace=namespace, lockstep=True, real_time_factor=0.0, **options)
     states = listener.collect(STATE, f"{namespace}/joint_states")
     wrenches = listener.collect(WRENCH, f"{namespace}/lfsensor")
@@ -148,8 +162,10 @@ def test_the_node_says_what_it_waits_for_and_what_it_does_not_take(simulations, 
 
     time.sleep(0.7)
     stalls = [line for line in node.lines if "lockstep waits" in line]
-    assert len(stalls) == 2  # at 0 s and at 0.010 s, once each
-    assert re.search(r"0\.010000000 s, for 0\.5 s now; 1 publisher connected", stalls[1])
+    stamps = [re.search(r"the stamp (\S+) s, for", line)[1] for line in stalls]
+    assert len(stamps) == len(set(stamps))  # once each
+    assert (stamps[0], stamps[-1]) == ("0.000000000", "0.010000000")
+    assert re.search(r"0\.010000000 s, for 0\.5 s now; 1 publisher connected", stalls[-1])
     node.send_signal(signal.SIGINT)
     assert node.wait(LIMIT) == 0
     assert "2 commands accepted, 5 rejected" in node.lines[-1]
@@ -233,6 +249,10 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
     assert "hrpsim_controller: Dizzy: positions for joint 'RLEG_JOINT0' is nan" in dizzy.lines[-1]
     assert not any("Traceback" in line for line in dizzy.lines)
 
+    blind = start_controller(simulations, f"{FEEDBACK}:Blind")
+    assert blind.wait(LIMIT) == 1
+    assert "needs the true zmp, which no topic tells" in blind.lines[-1]
+
     expected = "state after 0.000000000 s, at a whole multiple of the controller's period of 0.007"
     assert slow.wait_for_line(expected, LIMIT), slow.lines
     slow.send_signal(signal.SIGTERM)
@@ -282,12 +302,3 @@ def test_a_control_period_must_be_whole_steps(simulations):
         "control_period of 0.0015 s is not a whole multiple of the world's time step of 0.001"
     )
     assert expected in node.lines[-1]
-
-
-def test_the_documented_program_runs(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "sway.py").write_text(documented(0))
-    (tmp_path / "config").symlink_to(ROOT / "config")
-    assert len(documented(0).partition("class")[2].splitlines()) <= 30
-    exec(compile(documented(1), str(DOCUMENT), "exec"), {})
-    assert capsys.readouterr().out.startswith("4.005 [")

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Filters of names: what Python's re finds, in a time in proportion to the name."""
 
 import re
@@ -6,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hrpsim.ros.simulation.name_pattern import NamePattern, PatternError
+from hrpsim.ros.core.name_pattern import NamePattern, PatternError
 
 LETTERS = st.sampled_from(["a", "b", "_", "1", ".", r"\d", r"\w", r"\.", "[ab]", "[^a]", "[0-9_]"])
 
@@ -51,8 +54,39 @@ def test_corners_of_the_syntax(text, name):
 
 
 @pytest.mark.parametrize(
+    "text, found, not_found",
+    [
+        ("^[[:alpha:]]+$", "crate", "crate2"),
+        ("[[:digit:]_]$", "crate_", "crate"),
+        ("^[^[:upper:]]*$", "crate", "Crate"),
+        ("^[[:xdigit:]x[:punct:]]+$", "0xff-", "0xfg"),
+        ("[[:space:][:blank:]]", "a b", "ab"),
+    ],
+)
+def test_classes_of_posix(text, found, not_found):
+    """Law: a class in a set stands for its letters, as POSIX's extended expressions have it."""
+    assert NamePattern(text).found_in(found)
+    assert not NamePattern(text).found_in(not_found)
+
+
+@pytest.mark.parametrize(
     "text",
-    [r"(a)\1", "(?=a)", "(?i)a", "(", ")", "*", "a**", "a{2}{3}", "[a", "\\", "a{3,1}", "[b-a]"]
+    [
+        "[[:alpha]]",
+        "[[:letter:]]",
+        r"(a)\1",
+        "(?=a)",
+        "(?i)a",
+        "(",
+        ")",
+        "*",
+        "a**",
+        "a{2}{3}",
+        "[a",
+        "\\",
+        "a{3,1}",
+        "[b-a]",
+    ]
     + ["((a{99}){99}){99}", "(" * 99 + ")" * 99, r"\b", "a*+"],
 )
 def test_what_it_does_not_take_is_refused(text):

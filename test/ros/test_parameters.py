@@ -1,8 +1,12 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Parameters: described, checked at the start and at run time."""
 
 import pytest
 
-from hrpsim.ros.base.parameters import SPECIFICATIONS, xacro_arguments
+from hrpsim.ros.base.parameter_table import SPECIFICATIONS
+from hrpsim.ros.base.parameters import xacro_arguments
 
 
 @pytest.mark.parametrize(

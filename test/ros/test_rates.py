@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Rates follow the parameters, in simulated time, and simulated time follows the wall."""
 
 import time

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Without rclpy the other files of this folder are not collected; this one says so."""
 
 import pytest

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The recorder's bag says what the topics said, and rosbags reads it."""
 
 import signal

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What stays of a recording whose recorder is killed or finds no room.
 
 Apart from the other tests of the recorder, whose paused node would be recorded, too.

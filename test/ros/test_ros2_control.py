@@ -1,18 +1,23 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The node as hardware of ros2_control: what its topic hardware interface sends and expects."""
 
 import math
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from ros.messages import seconds, warnings_in
 from ros.topic_hardware import TopicHardware
 from sensor_msgs.msg import JointState
 
 from hrpsim import load_model
 from hrpsim.control.motion.quintic import smooth_step
-from hrpsim.ros.base.unset_values import split_unset
+from hrpsim.ros.robot.joint_commands import split_by_nan
 from robots import HRP2_LIKE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,7 +52,7 @@ class Rig:
         answer = self.listener.call("/hrpsim/step")
         now = float(answer.message.split("time ")[1].split()[0])
         assert self.listener.wait_for(
-            lambda: abs(stamp(self.states[-1]) - now) < 1e-9, timeout=20.0
+            lambda: abs(seconds(self.states[-1]) - now) < 1e-9, timeout=20.0
         )
         self.hardware.read()
         return dict(zip(self.states[-1].name, self.states[-1].position))
@@ -58,13 +63,7 @@ class Rig:
         return sent
 
     def warnings(self):
-        """Return the node's warnings about messages, not those about the solver."""
-        told = [entry.msg for entry in self.log if entry.name == "hrpsim" and entry.level == 30]
-        return [text for text in told if "did not converge" not in text]
-
-
-def stamp(message):
-    return message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
+        return warnings_in(self.log)
 
 
 @pytest.fixture(scope="module")
@@ -185,19 +184,11 @@ def test_infinity_in_a_message_with_nan_changes_nothing(rig):
     assert ARM[2] in rig.warnings()[0]
 
 
-def test_unset_values_are_split_off():
-    given = {"positions": [1.0, NAN, 3.0, NAN], "efforts": [5.0, NAN, NAN, 8.0]}
-    commands, unset = split_unset("abcd", given)
-    assert commands == [
-        (["a"], {"positions": [1.0], "efforts": [5.0]}),
-        (["c"], {"positions": [3.0]}),
-        (["d"], {"efforts": [8.0]}),
-    ]
-    assert unset == ["b", "c", "d"]
-    assert split_unset("ab", {"positions": [1.0, 2.0]}) == (
-        [(["a", "b"], {"positions": [1.0, 2.0]})],
-        [],
-    )
+def test_joints_are_told_apart_by_their_nan():
+    """Law: a joint with any value is commanded, one with some values and some NaN is named."""
+    values = [np.array([1.0, NAN, 3.0, NAN]), np.array([5.0, NAN, NAN, 8.0])]
+    assert split_by_nan("abcd", values) == (["a", "c", "d"], ["c", "d"])
+    assert split_by_nan("ab", [np.array([1.0, 2.0])]) == (["a", "b"], [])
 
 
 def test_controllers_of_the_file_have_the_joints_and_interfaces_of_the_robot():
@@ -220,9 +211,9 @@ def test_controllers_of_the_file_have_the_joints_and_interfaces_of_the_robot():
 
 def test_the_launch_file_starts_controllers_of_the_file():
     text = (ROOT / "launch" / "ros2_control.launch.py").read_text()
-    default = text.split('"controllers",\n        default_value="')[1].split('"')[0].split()
+    default = text.split('"controllers",\n        "')[1].split('"')[0].split()
     parameters = yaml.safe_load((ROOT / "config" / "ros2_control.yaml").read_text())
     assert {f"/**/{name}" for name in default} <= set(parameters)
-    rate = float(text.split('"publish_rate",\n        default_value="')[1].split('"')[0])
+    rate = float(text.split('humanoid_arguments(rate="')[1].split('"')[0])
     manager = parameters["/**/controller_manager"]["ros__parameters"]
     assert rate >= manager["update_rate"]

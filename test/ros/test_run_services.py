@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Pause, resume, step and reset, and a clock that never runs backwards."""
 
 import numpy as np

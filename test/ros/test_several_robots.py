@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Two robots in one world: each has its namespace, its frames, and inputs of its own."""
 
 import pytest
@@ -93,17 +96,22 @@ def pair(shared_pair):
 
 
 def test_each_robot_has_its_topics_and_the_world_its_own(pair):
-    node = pair.listener.node
-    assert pair.listener.wait_for(lambda: ("hrpsim", "/") in node.get_node_names_and_namespaces())
-    found = {name for name, _ in node.get_publisher_names_and_types_by_node("hrpsim", "/")}
-    found = {name for name in found if "/_action/" not in name}
-    found -= {"/rosout", "/parameter_events"}
-    world = {"/clock", "/tf", "/tf_static", "/contact_markers", "/diagnostics"}
+    world = {
+        "/clock",
+        "/tf",
+        "/tf_static",
+        "/contact_markers",
+        "/simulation_description",
+        "/diagnostics",
+    }
     each = ("joint_states", "odom", "robot_description")
-    assert found == world | {f"/{side}/{topic}" for side in SIDES for topic in each}
-    heard = {name for name, _ in node.get_subscriber_names_and_types_by_node("hrpsim", "/")}
+    expected = world | {f"/{side}/{topic}" for side in SIDES for topic in each}
+    assert pair.listener.wait_for(lambda: expected <= set(pair.listener.publishers_of("hrpsim")))
+    found = {name for name in pair.listener.publishers_of("hrpsim") if "/_action/" not in name}
+    assert found - {"/rosout", "/parameter_events"} == expected
     inputs = ("joint_commands", "joint_trajectory", "apply_wrench", "set_base_pose")
-    assert {f"/{side}/{topic}" for side in SIDES for topic in inputs} <= heard
+    expected = {f"/{side}/{topic}" for side in SIDES for topic in inputs}
+    assert pair.listener.wait_for(lambda: expected <= set(pair.listener.subscribers_of("hrpsim")))
     assert pair.listener.set_parameter("gains.left.axle", [3.0, 0.3]).successful
     assert not pair.listener.set_parameter("gains.axle", [3.0, 0.3]).successful
 

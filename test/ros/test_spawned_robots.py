@@ -1,11 +1,16 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Robots that come and go while a node runs: their topics, frames and parameters do, too."""
 
 import time
 
 import pytest
+from ros.messages import seconds
 
 pytest.importorskip("simulation_interfaces", reason="no simulation_interfaces: make setup-test")
 
+from ros.spawning import spawn_request
 from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import (
@@ -37,14 +42,15 @@ class Zoo:
         self.node = node
 
     def call(self, kind, service, **fields):
-        request = kind.Request(**fields)
-        name = f"simulation_interfaces/srv/{kind.__name__}"
-        return self.listener.call(f"{self.node}/{service}", request, name)
+        return self.ask(kind.Request(**fields), service)
+
+    def ask(self, request, service):
+        name = type(request).__name__.removesuffix("_Request")
+        kind = f"simulation_interfaces/srv/{name}"
+        return self.listener.call(f"{self.node}/{service}", request, kind)
 
     def spawn(self, name, text=PENDULUM, **fields):
-        return self.call(
-            SpawnEntity, "spawn_entity", name=name, resource_string=text, **fields
-        ).result
+        return self.ask(spawn_request(text, name=name, **fields), "spawn_entity").result
 
     def delete(self, name):
         result = self.call(DeleteEntity, "delete_entity", entity=name).result
@@ -78,10 +84,6 @@ def shared(paused_simulation, module_listener):
 def zoo(shared):
     shared.call(ResetSimulation, "reset_simulation")
     return shared
-
-
-def seconds(message):
-    return message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
 
 
 def test_a_spawned_robot_is_commanded_and_measured(zoo):
@@ -129,7 +131,7 @@ def test_a_namespace_can_be_given_and_is_nobody_else_s(zoo):
 def test_a_second_humanoid_has_all_that_the_first_has(zoo):
     static = zoo.listener.collect(TF, "/tf_static", qos.LATCHED)
     moving = zoo.listener.collect(TF, "/tf")
-    request = SpawnEntity.Request(name="twin", uri=TWIN)
+    request = spawn_request(uri=TWIN, name="twin")
     request.initial_pose.pose.position.y = 3.0
     request.initial_pose.pose.position.z = 2.0
     answer = zoo.listener.call(

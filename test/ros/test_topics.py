@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Every topic of the running node: type, frame, quality of service, rate and meaning."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Motions through points: Hermite's cubics, quintics from rest to rest, and what does not fit."""
 
 import numpy as np

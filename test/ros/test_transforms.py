@@ -1,9 +1,13 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The tf tree is complete, and it is the forward kinematics of joint_states and odom."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from tf2_msgs.msg import TFMessage
 
 import hrpsim
@@ -28,18 +32,7 @@ class Tree:
         edge = self._edges[frame]
         p, R = self.pose(edge.header.frame_id, root)
         t, q = edge.transform.translation, edge.transform.rotation
-        return p + R @ [t.x, t.y, t.z], R @ matrix((q.x, q.y, q.z, q.w))
-
-
-def matrix(quaternion):
-    x, y, z, w = quaternion
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+        return p + R @ [t.x, t.y, t.z], R @ Rotation.from_quat((q.x, q.y, q.z, q.w)).as_matrix()
 
 
 @pytest.fixture

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The viewer beside the node: one world, one process, a page that plays it."""
 
 import time
@@ -8,13 +11,14 @@ import pytest
 
 from hrpsim import load_world
 from hrpsim.resources import share_path
+from hrpsim.ros.core.world_source import LoadedWorld
 from hrpsim.ros.simulation.simulation_node import SimulationNode
 
 pytest.importorskip("viser", reason="viser is not installed: hrpsim[viewer]")
 
 
 @pytest.fixture
-def simulation(private_domain):
+def node(private_domain):
     import rclpy
     from rclpy.context import Context
     from rclpy.parameter import Parameter
@@ -23,59 +27,74 @@ def simulation(private_domain):
     rclpy.init(context=context)
     given = {"viewer": True, "viewer_port": 0, "real_time_factor": 0.0}
     node = SimulationNode(
-        lambda node: load_world(share_path("config/stand.yaml")),
+        lambda node: (load_world(share_path("config/stand.yaml")), LoadedWorld()),
         context=context,
         parameter_overrides=[Parameter(name, value=value) for name, value in given.items()],
     )
     yield node
     node.destroy()
     context.try_shutdown()
+    context.destroy()
 
 
-def run_until(simulation, happened, limit=60.0):
+def run_until(node, happened, limit=60.0):
     end = time.monotonic() + limit
-    simulation.run(lambda: happened() or time.monotonic() > end)
+    node.run(lambda: happened() or time.monotonic() > end)
     assert happened()
 
 
-def test_the_page_shows_and_plays_the_node_s_world(simulation):
-    viewer, world = simulation._viewer.viewer, simulation.world
+def test_the_page_shows_and_plays_the_node_s_world(node):
+    simulation = node.simulation
+    viewer, world = node._viewer.viewer, simulation.world
     with urllib.request.urlopen(viewer.url, timeout=20) as page:
         assert page.status == 200
-    run_until(simulation, lambda: world.time > 0.2)
+    run_until(node, lambda: world.time > 0.2)
     controls, session = viewer.controls, viewer.session
-    controls.wish(session.pause)
-    run_until(simulation, lambda: simulation.paused)
+    controls.request(session.pause)
+    run_until(node, lambda: simulation.paused)
     then, steps = world.time, simulation.clock.steps
-    controls.wish(session.step)
-    run_until(simulation, lambda: world.time > then)
+    controls.request(session.step)
+    run_until(node, lambda: world.time > then)
     assert simulation.clock.steps == steps + 1 and simulation.paused
-    controls.wish(session.reset)
-    run_until(simulation, lambda: world.time == 0.0)
+    controls.request(session.reset)
+    run_until(node, lambda: world.time == 0.0)
     assert simulation.clock.steps > steps + 1  # time of ROS goes on
-    controls.wish(session.play)
-    run_until(simulation, lambda: world.time > 0.05)
+    controls.request(session.play)
+    run_until(node, lambda: world.time > 0.05)
     assert controls.back is None
 
 
-def test_a_drag_pulls_and_what_is_spawned_is_drawn(simulation):
-    viewer, world = simulation._viewer.viewer, simulation.world
+def test_a_drag_pulls_and_what_is_spawned_is_drawn(node):
+    viewer, world = node._viewer.viewer, node.simulation.world
     robot = world.robots["hrp2"]
-    run_until(simulation, lambda: world.time > 0.1)
+    run_until(node, lambda: world.time > 0.1)
     before = robot.q[:3]
     chest = robot.link_pose("CHEST_LINK1")[0]
-    viewer.controls.wish(lambda: viewer.session.grab("hrp2", "CHEST_LINK1", chest))
-    viewer.controls.wish(lambda: viewer.session.drag_to(chest + (0.1, 0.0, 0.0)))
-    run_until(simulation, lambda: viewer.session.grip is not None)
+    viewer.controls.request(lambda: viewer.session.grab("hrp2", "CHEST_LINK1", chest))
+    viewer.controls.request(lambda: viewer.session.drag_to(chest + (0.1, 0.0, 0.0)))
+    run_until(node, lambda: viewer.session.grip is not None)
     end = world.time + 0.5
-    run_until(simulation, lambda: world.time > end)
+    run_until(node, lambda: world.time > end)
     assert robot.q[0] - before[0] > 1e-3
-    viewer.controls.wish(viewer.session.release)
+    viewer.controls.request(viewer.session.release)
     from hrpsim import Box
 
     world.add_body(Box((0.1, 0.1, 0.1)), 1.0, (1.0, 0.0, 0.05), name="crate")
-    run_until(simulation, lambda: viewer.server.scene.get_handle_by_name("/crate/crate"))
-    node = viewer.server.scene.get_handle_by_name("/crate/crate")
-    np.testing.assert_allclose(node.position, [1.0, 0.0, 0.05], atol=1e-3)
+    run_until(node, lambda: viewer.server.scene.get_handle_by_name("/crate/crate"))
+    drawn = viewer.server.scene.get_handle_by_name("/crate/crate")
+    np.testing.assert_allclose(drawn.position, [1.0, 0.0, 0.05], atol=1e-3)
     world.remove("crate")
-    run_until(simulation, lambda: not viewer.server.scene.get_handle_by_name("/crate/crate"))
+    run_until(node, lambda: not viewer.server.scene.get_handle_by_name("/crate/crate"))
+
+
+def test_another_world_has_a_page_on_the_same_port(node):
+    before = node._viewer
+    world = load_world(share_path("config/walking_demo.yaml"))
+    node.simulation.load(world, LoadedWorld())
+    viewer = node._viewer.viewer
+    assert node._viewer.port == before.port and viewer.session.world is world
+    with urllib.request.urlopen(viewer.url, timeout=20) as page:
+        assert page.status == 200
+    assert before.hand not in node.simulation.other_inputs
+    viewer.controls.request(viewer.session.play)
+    run_until(node, lambda: world.time > 0.1)

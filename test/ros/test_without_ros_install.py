@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where ROS 2 comes from wheels: all ways to start Python find it; what is missing is named."""
 
 import importlib.metadata
@@ -80,14 +83,8 @@ def test_path_and_home_are_enough_of_an_environment(wheels, tmp_path):
     assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr
 
 
-def test_without_tf2_msgs_the_node_runs_and_says_so_once(
-    simulations, listener, monkeypatch, tmp_path
-):
-    """A module of that name that cannot be imported stands before the real one."""
-    hidden = tmp_path / "tf2_msgs.py"
-    hidden.write_text("raise ModuleNotFoundError('not here', name='tf2_msgs')\n")
-    paths = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+def test_without_tf2_msgs_the_node_runs_and_says_so_once(simulations, listener, hide_module):
+    hide_module("tf2_msgs")
     node = simulations.start(start_paused=True, remap=["__node:=plain"])
     assert sum("tf2_msgs is not installed" in line for line in node.lines) == 1
     assert listener.call("/plain/step").success

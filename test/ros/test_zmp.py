@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The measured zero-moment point is the centre of pressure of the contact forces."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A stand-in for joint_state_topic_hardware_interface 1.1, which no registry has.
 
 What it does with messages, and nothing else, as its source says: which topics and QoS, which values

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Force sensors and IMUs of small robots: values, frames and signs by the laws of motion."""
 
 import math

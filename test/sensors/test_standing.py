@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """hrp2_like stands at half-sitting: what its feet, hands, waist and centre of mass show.
 
 Load: 58 kg, waist 0.6487 m, legs 0 0 -0.4538 0.8727 -0.4189 0, every driven joint under the PD

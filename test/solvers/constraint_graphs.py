@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Constraint graphs and their dense matrices J M^-1 J^T, and the kernels' calls on them."""
 
 import numpy as np
@@ -25,6 +28,11 @@ def run_same_graph(nodes, node_count, elimination):
 @kernel
 def run_factorise(elimination, active, matrix, factor):
     return block_ldl.factorise(elimination, active, matrix, factor)
+
+
+@kernel
+def run_factor_work(elimination, active, factor):
+    return block_ldl.factor_work(elimination, active, factor)
 
 
 @kernel
@@ -109,7 +117,7 @@ def eliminated(nodes):
         len(nodes), max(nodes["tree_a"].max(), nodes["tree_b"].max()) + 1, 0
     )
     if not run_eliminate(nodes, len(nodes), elimination):
-        needed = int(elimination.tally["entry_count"][0])
+        needed = int(elimination.counts["entry_count"][0])
         elimination = new_elimination(len(elimination.nodes), len(elimination.root), needed)
         assert run_eliminate(nodes, len(nodes), elimination)
     return elimination
@@ -121,7 +129,7 @@ def rows_of(nodes, n):
 
 def assembled(nodes, elimination, A):
     """Return the pool of blocks of the dense matrix A."""
-    matrix = np.full(elimination.tally["block_space"][0], np.nan)
+    matrix = np.full(elimination.counts["block_space"][0], np.nan)
     for column in elimination.columns[: len(nodes)]:
         own = rows_of(nodes, column["node"])
         size = column["size"]

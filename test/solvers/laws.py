@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The constraint problem of a step, put together again from outside, and the laws of its forces.
 
 Mass matrix and Jacobians are dense sums over bodies (M = sum J_i^T I_i J_i), which have nothing in
@@ -8,33 +11,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.dynamics.response import port_velocities
+from hrpsim.dynamics.response import site_velocities
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.step.contact_search import collide_shapes
+from hrpsim.step.contact_search import find_contacts
 from hrpsim.step.rows.constrain import solve_rows
 from hrpsim.step.rows.prepare import prepare_rows
 from hrpsim.step.scene.status import DONE
-from hrpsim.step.step import look, move_freely
+from hrpsim.step.step import begin_step, forward_kinematics, unconstrained_dynamics
 from hrpsim.world.arrays.capacity import grow
 
 
 @kernel
 def prepare(scene):
-    """Do a semi-implicit step up to its solution; leave rows and the ports' free velocity."""
-    s, work, ports = scene, scene.work, scene.ports
-    look(s)
-    status = collide_shapes(s)
+    """Do a semi-implicit step up to its solution; leave rows and the sites' free velocity."""
+    s, work, sites = scene, scene.work, scene.sites
+    begin_step(s)
+    forward_kinematics(s)
+    status = find_contacts(s)
     if status == 0:
-        status = move_freely(s)
+        status = unconstrained_dynamics(s)
     if status == 0:
         status = prepare_rows(s)
     if status == 0:
         for k in range(work.change.shape[0]):
             work.change[k] = s.velocity[k] + s.settings[0].time_step * work.dv[k]
-        port_velocities(s.forest, s.kinematics, work.change, s.tally[0].port_count, ports)
+        site_velocities(s.forest, s.kinematics, work.change, s.step_stats[0].site_count, sites)
     copy_vector(work.q_start, s.q)
     copy_vector(work.velocity_start, s.velocity)
     return status
@@ -42,13 +46,13 @@ def prepare(scene):
 
 @kernel
 def solve_prepared(scene, sweep_limit):
-    """Solve the rows that `prepare` left, from no impulses."""
-    for number in range(scene.tally[0].row_count):
+    """Solve the rows that `prepare` left, from no impulses; return how that ended."""
+    for number in range(scene.step_stats[0].row_count):
         scene.rows.rows[number].impulse = 0.0
     scene.settings[0].sweep_limit = sweep_limit
-    for k in range(scene.tally[0].island_count):
+    for k in range(scene.step_stats[0].island_count):
         scene.islands.spans[k].new_count = 0  # which would allow more
-    solve_rows(scene)
+    return solve_rows(scene)
 
 
 class Problem(NamedTuple):
@@ -70,7 +74,7 @@ def prepared(world):
     """Return the scene of a semi-implicit world just before the solution of its next step."""
     status = prepare(Reference(world.scene))
     while status != DONE:
-        world._scene = grow(world.scene, status)
+        world._scenes.present = grow(world.scene, status)
         status = prepare(Reference(world.scene))
     return world.scene
 
@@ -93,14 +97,23 @@ def solved_velocity(scene, start) -> np.ndarray:
     return solved
 
 
+def solved(world, sweep_limit):
+    """Return the scene of `prepared` with its rows solved, from no impulses."""
+    free = world.scene.sites.velocity.copy()
+    while (status := solve_prepared(Reference(world.scene), sweep_limit)) != DONE:
+        world._scenes.present = grow(world.scene, status)
+        world.scene.sites.velocity[:] = free
+    return world.scene
+
+
 def problem_of(scene) -> Problem:
     """Return the problem that `prepare` left in the scene."""
     M, jacobians = mass_matrix(scene)
-    tally = scene.tally[0]
-    rows = scene.rows.rows[: tally["row_count"]].copy()
+    stats = scene.step_stats[0]
+    rows = scene.rows.rows[: stats["row_count"]].copy()
     J = np.array([row_jacobian(scene, row, jacobians) for row in rows])
     free = scene.velocity + scene.settings["time_step"][0] * scene.work.dv
-    return Problem(M, J.reshape(len(rows), len(free)), free, rows, int(tally["contact_count"]))
+    return Problem(M, J.reshape(len(rows), len(free)), free, rows, int(stats["contact_count"]))
 
 
 def mass_matrix(scene) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -132,14 +145,14 @@ def row_jacobian(scene, row, jacobians) -> np.ndarray:
     """Return J (nv,) of one row."""
     total = np.zeros(len(scene.velocity))
     for side in "ab":
-        number = row[f"port_{side}"]
+        number = row[f"site_{side}"]
         if number < 0:
             continue
-        port = scene.ports.ports[number]
-        if port["dof"] >= 0:
-            total[port["dof"]] += row[f"J_{side}"][0]
+        site = scene.sites.sites[number]
+        if site["dof"] >= 0:
+            total[site["dof"]] += row[f"J_{side}"][0]
         else:
-            total += row[f"J_{side}"] @ jacobians[port["body"]]
+            total += row[f"J_{side}"] @ jacobians[site["body"]]
     return total
 
 

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Sweeps that do not converge by themselves are carried on with momentum."""
 
 import numpy as np

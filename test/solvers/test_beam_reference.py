@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The direct solver beside a dense solution of the same equations, assembled apart from it."""
 
 import numpy as np
@@ -6,7 +9,7 @@ from scipy.linalg import block_diag
 from scipy.spatial.transform import Rotation
 
 from hrpsim.experiments.scenes import beam
-from hrpsim.experiments.scenes.dense_beam import DenseBeam
+from hrpsim.experiments.studies.e12_beam import dense_beam
 
 STEPS = 12
 COUNT = 9
@@ -17,27 +20,11 @@ SPRINGS = {
 }
 
 
-def dense(load: str, spring: dict) -> DenseBeam:
-    positions = beam.centres(COUNT)
-    gravity, velocities, spins = beam.motion(load, positions)
-    return DenseBeam(
-        positions,
-        velocities,
-        spins,
-        edge=beam.EDGE,
-        mass=beam.MASS,
-        gravity=gravity,
-        clamped=load == "cantilever",
-        time_step=beam.TIME_STEP,
-        **spring,
-    )
-
-
 @pytest.mark.parametrize("spring", SPRINGS)
 @pytest.mark.parametrize("load", ["spinning", "cantilever"])
 def test_states_and_impulses_are_those_of_the_dense_solution(load, spring):
     world = beam.our_beam(load, COUNT, solver="direct", spring=SPRINGS[spring])
-    truth = dense(load, SPRINGS[spring])
+    truth = dense_beam(load, COUNT, SPRINGS[spring])
     world.step(STEPS)
     truth.step(STEPS)
     assert world.stats.direct_finished and world.stats.direct_rows == len(truth.impulse)
@@ -47,7 +34,7 @@ def test_states_and_impulses_are_those_of_the_dense_solution(load, spring):
     for ours, expected in [
         (beam.our_positions(world) - start, truth.x - start),
         ([body.velocity for body in bodies], truth.v),
-        (world.joins["impulse"].ravel(), truth.impulse),
+        (world.connection_records["impulse"].ravel(), truth.impulse),
     ]:
         scale = np.abs(expected).max() if moves or np.ndim(expected) == 1 else 1.0
         np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-8 * scale)
@@ -56,7 +43,7 @@ def test_states_and_impulses_are_those_of_the_dense_solution(load, spring):
 def test_rows_of_the_dense_solution_are_the_derivatives_of_its_errors():
     """G v is dg/dt and the bend d2g/dt2, by central differences, where nothing is aligned."""
     random = np.random.default_rng(5)
-    body = dense("cantilever", SPRINGS["source"])
+    body = dense_beam("cantilever", COUNT, SPRINGS["source"])
     count = len(body.x)
     body.x += random.normal(size=(count, 3)) * 0.02
     body.v, body.omega = random.normal(size=(2, count, 3))
@@ -78,7 +65,7 @@ def test_rows_of_the_dense_solution_are_the_derivatives_of_its_errors():
 
 def test_the_dense_matrix_is_that_of_spook():
     """[M -G^T; G Sigma] (AGX eq. 15) with Sigma = 4 eps / h^2 / (1 + 4 tau / h)."""
-    body = dense("spinning", SPRINGS["soft"])
+    body = dense_beam("spinning", COUNT, SPRINGS["soft"])
     matrix, _ = body.system()
     G, _, _ = body.rows()
     one = np.diag([beam.MASS] * 3 + [beam.MASS * beam.EDGE**2 / 6] * 3)

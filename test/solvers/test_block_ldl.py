@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The block-sparse factorisation and its solutions, against dense algebra."""
 
 import numpy as np
@@ -14,6 +17,7 @@ from solvers.constraint_graphs import (
     nodes_of,
     quick,
     ring,
+    run_factor_work,
     run_factorise,
     run_solve,
 )
@@ -32,8 +36,8 @@ class System:
         self.A = A + sigma * np.diag(np.diag(A)) + (sigma > 0.0) * 1e-3 * np.eye(len(A))
         self.elimination = eliminated(nodes)
         self.matrix = assembled(nodes, self.elimination, self.A)
-        tally = self.elimination.tally[0]
-        self.factor = new_factor(tally["block_space"], tally["row_end"], len(nodes))
+        counts = self.elimination.counts[0]
+        self.factor = new_factor(counts["block_space"], counts["row_end"], len(nodes))
         self.factor.blocks[:] = np.nan  # what an earlier step left there must not matter
         self.active = np.ones(len(A), dtype=np.int64)
         self.right_side = rng.normal(size=len(A))
@@ -91,6 +95,31 @@ def test_large_systems_are_solved_to_rounding(ends, size):
     assert residual <= 1e-12 * np.linalg.norm(system.A) * np.linalg.norm(x)
 
 
+def test_the_work_of_a_factor_is_that_of_its_live_columns():
+    """A chain costs n (2 n)^2 / 2 a link; without a link, what lies beside it is the end of one."""
+    size, count = 6, 20
+    system = System(nodes_of(chain(count), size))
+
+    def work():
+        return run_factor_work(system.elimination, system.active, system.factor)
+
+    link, end = size * (2 * size) ** 2 // 2, size**3 // 2
+    assert work() == (count - 1) * link + end
+    system.active[7 * size : 8 * size] = 0
+    assert work() == (count - 3) * link + 2 * end
+    system.active[:] = 0
+    assert work() == 0
+
+
+@pytest.mark.parametrize("count", [1, 5, 30])
+def test_the_work_of_a_dense_factor_is_a_sixth_of_its_cube(count):
+    """Nodes on one tree are a dense matrix: n^3 / 6 multiplications, as Cholesky's method."""
+    system = System(nodes_of([(0, -1)] * count, 3))
+    work = run_factor_work(system.elimination, system.active, system.factor)
+    n = 3 * count
+    assert n**3 / 6 <= work <= n**3 / 6 * (1.0 + 3.0 / count) ** 2
+
+
 def test_factor_is_used_again_for_other_right_sides_and_other_active_rows():
     system = System(nodes_of(ring(12), 6))
     for active in (1, 0, 1):
@@ -146,7 +175,7 @@ def test_rows_of_no_node_are_left_alone():
     moved = system.nodes.copy()
     moved["first_row"] += 4
     elimination = eliminated(moved)
-    factor = new_factor(elimination.tally["block_space"][0], 12, 3)
+    factor = new_factor(elimination.counts["block_space"][0], 12, 3)
     active = np.ones(12, dtype=np.int64)
     x = np.full(12, 7.0)
     x[4:10] = system.right_side

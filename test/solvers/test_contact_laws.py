@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Laws that every step's contact forces must keep, on random piles: looked at from outside.
 
 A semi-implicit step drifts to its middle, does v' = v + dt (a + contact forces) there, and drifts
@@ -5,6 +8,7 @@ on with v', so the velocities before and after say what each body was pushed wit
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -44,6 +48,41 @@ def look_at_a_step(world, bodies):
     return before, after
 
 
+class Push(NamedTuple):
+    """What weight and contacts did to a body in a step, and how it answered."""
+
+    force: np.ndarray  # (3,) [N]
+    torque: np.ndarray  # (3,) about the centre of mass [Nm]
+    change: np.ndarray  # m dv / dt (3,) [N]
+    spin_change: np.ndarray  # I dw / dt without what the torque adds (3,) [Nm]
+    gyroscopic: np.ndarray  # -m x I m of the mean spin m without it (3,) [Nm]
+
+
+def pushes(world, bodies, steps):
+    """Yield the Push of each body in each of so many steps, in which there are contacts enough."""
+    touched = 0
+    for _ in range(steps):
+        before, after = look_at_a_step(world, bodies)
+        touched += len(world.contacts)
+        for body in bodies:
+            yield _push_on(world, body, before, after)
+    assert touched > steps
+
+
+def _push_on(world, body, before, after):
+    centre, v, w, inertia = before[body.name]
+    force = np.array([0.0, 0.0, -GRAVITY * body.mass])
+    torque = np.zeros(3)
+    for c in world.contacts:
+        sign = (c.a[0] == body.name) - (c.b[0] == body.name)
+        force += sign * c.force
+        torque += sign * np.cross(c.point - centre, c.force)
+    dv = (after[body.name][0] - v) / world.time_step
+    alone = after[body.name][1] - world.time_step * np.linalg.solve(inertia, torque)
+    mean, dw = 0.5 * (w + alone), (alone - w) / world.time_step
+    return Push(force, torque, body.mass * dv, inertia @ dw, -np.cross(mean, inertia @ mean))
+
+
 def relative(contact, before, twists):
     """Velocity of a's point against b's for {name: (v, w)}."""
     total = np.zeros(3)
@@ -68,31 +107,15 @@ def test_each_body_moves_as_gravity_and_its_contacts_push_it(seed):
     """
     world, bodies = falling_pile(seed)
     world.step(150)
-    touched = 0
-    for _ in range(150):
-        before, after = look_at_a_step(world, bodies)
-        touched += len(world.contacts)
-        for body in bodies:
-            centre, v, w, inertia = before[body.name]
-            force = np.array([0.0, 0.0, -GRAVITY * body.mass])
-            torque = np.zeros(3)
-            for c in world.contacts:
-                sign = (c.a[0] == body.name) - (c.b[0] == body.name)
-                force += sign * c.force
-                torque += sign * np.cross(c.point - centre, c.force)
-            dv = (after[body.name][0] - v) / world.time_step
-            np.testing.assert_allclose(
-                body.mass * dv, force, atol=1e-8 * max(1.0, np.abs(force).max())
-            )
-            pushed = world.time_step * np.linalg.solve(inertia, torque)
-            alone = after[body.name][1] - pushed
-            mean, dw = 0.5 * (w + alone), (alone - w) / world.time_step
-            np.testing.assert_allclose(
-                inertia @ dw,
-                -np.cross(mean, inertia @ mean),
-                atol=1e-8 * max(1.0, np.abs(torque).max()),
-            )
-    assert touched > 150
+    for pushed in pushes(world, bodies, 150):
+        np.testing.assert_allclose(
+            pushed.change, pushed.force, atol=1e-8 * max(1.0, np.abs(pushed.force).max())
+        )
+        np.testing.assert_allclose(
+            pushed.spin_change,
+            pushed.gyroscopic,
+            atol=1e-8 * max(1.0, np.abs(pushed.torque).max()),
+        )
 
 
 @examples

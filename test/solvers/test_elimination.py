@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The order of elimination and the structure of the factor, against dense Cholesky factors."""
 
 import numpy as np
@@ -35,7 +38,7 @@ def coupled(nodes):
 def fill(nodes, elimination):
     """Return how many blocks are stored that the matrix itself does not have."""
     blocks = np.count_nonzero(np.tril(coupled(nodes), -1))
-    return int(elimination.tally["entry_count"][0]) - blocks
+    return int(elimination.counts["entry_count"][0]) - blocks
 
 
 def structure(elimination, count):
@@ -87,7 +90,7 @@ def test_structure_holds_every_nonzero_of_the_cholesky_factor(nodes, seed):
 @given(graphs())
 def test_entries_ascend_and_blocks_do_not_overlap(nodes):
     elimination = eliminated(nodes)
-    used = np.zeros(elimination.tally["block_space"][0], dtype=int)
+    used = np.zeros(elimination.counts["block_space"][0], dtype=int)
     for column in elimination.columns:
         entries = elimination.entries[column["start"] : column["end"]]
         assert (np.diff(entries["column"]) > 0).all()
@@ -124,7 +127,7 @@ def test_grid_fills_no_more_than_with_multiple_minimum_degree(side):
     pattern = csc_matrix(coupled(nodes) + 100.0 * np.eye(len(nodes)))
     options = {"SymmetricMode": True}
     peer = splu(pattern, "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
-    assert eliminated(nodes).tally["entry_count"][0] + len(nodes) <= peer.L.nnz
+    assert eliminated(nodes).counts["entry_count"][0] + len(nodes) <= peer.L.nnz
 
 
 @quick
@@ -161,13 +164,13 @@ def test_no_graph_is_the_same_before_the_first_order():
 @given(graphs(), st.floats(0.0, 1.0))
 def test_short_of_entries_says_how_many_and_writes_none_outside(nodes, share):
     full = eliminated(nodes)
-    needed = int(full.tally["entry_count"][0])
+    needed = int(full.counts["entry_count"][0])
     room = int(share * needed)
     short = new_elimination(len(nodes), len(full.root), needed)
     guard = short.entries[room:].copy()
     short = short._replace(entries=short.entries[:room])
     assert run_eliminate(nodes, len(nodes), short) == (room == needed)
-    assert short.tally == full.tally
+    assert short.counts == full.counts
     assert run_same_graph(nodes, len(nodes), short) == (room == needed)
     assert (short.entries.base[room:] == guard).all()
 
@@ -177,8 +180,8 @@ def test_short_of_nodes_or_trees_says_how_many_and_writes_nothing(node_room, tre
     nodes = nodes_of(chain(5), 6)
     elimination = new_elimination(node_room, tree_room, 10)
     assert not run_eliminate(nodes, 5, elimination)
-    tally = elimination.tally[0]
-    assert (tally["node_count"], tally["tree_count"], tally["entry_count"]) == (5, 6, -1)
+    counts = elimination.counts[0]
+    assert (counts["node_count"], counts["tree_count"], counts["entry_count"]) == (5, 6, -1)
     assert not run_same_graph(nodes, 5, elimination)
     assert not any(elimination.columns.tobytes())
 

@@ -1,8 +1,11 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The source papers' friction laws: what each permits, in every direction, on real scenes.
 
 Each solved step is put together again as a dense problem (laws.py), and the forces are held
 against the definition of their friction model. The closed forms for one point are those of
-docs/derivations.md, section 6.
+docs/explanation/derivations.md, section 6.
 """
 
 import math
@@ -11,7 +14,7 @@ import numpy as np
 import pytest
 from sensors.test_standing import half_sitting, humanoid
 from solvers.laws import prepared, problem_of, solved_velocity
-from solvers.test_contact_laws import falling_pile, look_at_a_step
+from solvers.test_contact_laws import falling_pile, pushes
 from world.scenes import GRAVITY, INTEGRATORS, contact_force, middle_of_step, show
 from world.scripted import bits, pile
 
@@ -206,26 +209,10 @@ def test_each_body_moves_as_the_reported_forces_push_it(model):
     """m dv = dt (m g + sum F), I dw = dt (sum r x F - w x I w): Newton's third law with it."""
     world, bodies = falling_pile(3, friction_model=model)
     world.step(200)
-    touched = 0
-    for _ in range(100):
-        before, after = look_at_a_step(world, bodies)
-        touched += len(world.contacts)
-        for body in bodies:
-            centre, v, w, inertia = before[body.name]
-            force = np.array([0.0, 0.0, -GRAVITY * body.mass])
-            torque = np.zeros(3)
-            for c in world.contacts:
-                sign = (c.a[0] == body.name) - (c.b[0] == body.name)
-                force += sign * c.force
-                torque += sign * np.cross(c.point - centre, c.force)
-            dv = (after[body.name][0] - v) / world.time_step
-            pushed = world.time_step * np.linalg.solve(inertia, torque)
-            alone = after[body.name][1] - pushed
-            mean, dw = 0.5 * (w + alone), (alone - w) / world.time_step
-            scale = 1e-8 * max(1.0, np.abs(force).max(), np.abs(torque).max())
-            np.testing.assert_allclose(body.mass * dv, force, atol=scale)
-            np.testing.assert_allclose(inertia @ dw, -np.cross(mean, inertia @ mean), atol=scale)
-    assert touched > 100
+    for pushed in pushes(world, bodies, 100):
+        scale = 1e-8 * max(1.0, np.abs(pushed.force).max(), np.abs(pushed.torque).max())
+        np.testing.assert_allclose(pushed.change, pushed.force, atol=scale)
+        np.testing.assert_allclose(pushed.spin_change, pushed.gyroscopic, atol=scale)
 
 
 # -- directions ---------------------------------------------------------------------------

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The forces of every solver, and of solvers mixed, keep the laws of contacts and constraints.
 
 Each step is put together again as a dense problem (laws.py) and the impulses and velocities that
@@ -21,7 +24,9 @@ from hrpsim import Box, Sphere, World
 TIGHT = dict(tolerance=1e-8, sweep_limit=2000)
 EXACT = ("pull", "bounds", "cone", "momentum")  # hold whether or not the solution converged
 SOLVERS = {
+    "auto": "auto",
     "iterative": "iterative",
+    "newton": "newton",
     "direct": "direct",
     "split": "split",
     "mixed": [
@@ -55,7 +60,9 @@ class Worst(dict):
         impulses = scene.rows.rows["impulse"][: stats.row_count]
         errors = law_errors(problem, impulses, solved_velocity(scene, start))
         rest = max(errors[law] for law in ("normal", "friction", "others"))
-        mixed = stats.direct_rows + stats.split_rows > 0  # else it is the last sweep's change
+        mixed = (
+            stats.direct_rows + stats.split_rows + stats.newton_islands > 0
+        )  # else it is the last sweep's change
         assert rest <= (1.5 if mixed else 10.0) * stats.residual + 1e-12, f"{errors} {stats}"
         for law, error in errors.items():
             if law in EXACT or stats.residual <= tolerance:

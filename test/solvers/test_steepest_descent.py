@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Steepest descent with Armijo's rule on the penalty function of constrained springs."""
 
 import numpy as np
@@ -35,7 +38,7 @@ def stretched(targets):
     )
     rows["solver"], rows["lower"], rows["impulse"] = DESCENT, 0.0, 0.0
     rows["target"] = targets
-    scene.ports.velocity[:] = 0.0
+    scene.sites.velocity[:] = 0.0
     return scene, J @ response.T
 
 
@@ -47,7 +50,7 @@ def run(scene, weight: float, limit: int):
         scene.rows.response,
         weight,
         limit,
-        scene.ports.velocity,
+        scene.sites.velocity,
         scene.rows.descent[0],
         scene.rows.descent[1],
     )
@@ -79,7 +82,7 @@ def test_the_minimum_of_a_quadratic_is_found():
     assert value(scene, A, targets, WEIGHT) == pytest.approx(least, rel=1e-6)
     assert furthest == pytest.approx((targets - A @ found).max(), rel=1e-9)
     np.testing.assert_allclose(
-        scene.rows.rows["J_a"][:4] @ scene.ports.velocity[:6], A @ found, atol=1e-12
+        scene.rows.rows["J_a"][:4] @ scene.sites.velocity[:6], A @ found, atol=1e-12
     )
 
 

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """When the sweeps stop: by the rule that was asked for, at its bound, or at the limit."""
 
 import numpy as np
@@ -17,15 +20,15 @@ def pushed_humanoid(stop="residual", bound=1e-6, sweep_limit=120):
 
     Whatever the rule, it was settled by the same one, so that all start from the same state.
     """
-    world = World()
+    world = World(solver="iterative")
     world.add_ground()
     robot = world.add_robot(humanoid(False), q=half_sitting(humanoid(False)))
     world.settle()
     world.step(5)
     robot.apply_wrench("BODY", force=(60.0, 30.0, 0.0))
-    kept = World(stop=stop, tolerance=bound, sweep_limit=sweep_limit)._settings
+    kept = World(stop=stop, tolerance=bound, sweep_limit=sweep_limit).scene.settings
     for name in ("tolerance", "relative_tolerance", "sweep_limit"):
-        world._settings[name] = kept[name]
+        world.scene.settings[name] = kept[name]
     return world
 
 

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Rotations and spatial inertias in kernels obey their algebra."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The crane game in a viewer, played by a test."""
 
 from hrpsim import load_world

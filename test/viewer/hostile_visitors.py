@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """How fast a robot steps while fifty visitors do their worst, and while nobody does."""
 
 from __future__ import annotations
@@ -15,7 +18,8 @@ from hrpsim.viewer.viewer import Viewer
 
 PERIOD, TURNS = 3.0, 4  # [s] of each measurement, and how many of each
 
-# Ten of each: silent lines, pages that never read, junk, floods of sound messages, requests.
+# Ten of each: silent lines, pages that never read, junk, floods of sound messages, requests. Half
+# of the pages answer the ping that asks whether they read.
 HOSTILE = """
 import os, random, socket, struct, sys, time
 port, version = int(sys.argv[1]), sys.argv[2]
@@ -26,7 +30,7 @@ HEAD = (f"GET / HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: Upgrade\\r\\n"
         f"Sec-WebSocket-Protocol: viser-v{version}\\r\\n\\r\\n").encode()
 def frame(content):
     return struct.pack("!BBH", 0x82, 0xFE, len(content)) + bytes(4) + content
-lines = {}
+lines, answered = {}, set()
 while True:
     for number in range(50):
         kind = number % 5
@@ -35,8 +39,17 @@ while True:
                 lines[number] = line = socket.create_connection(("127.0.0.1", port), 1.0)
                 line.setblocking(False)
                 if kind in (1, 2, 3):
+                    answered.discard(number)
                     line.send(HEAD + frame(sound))
             line = lines[number]
+            if kind in (1, 2, 3) and number >= 25 and number not in answered:
+                said = line.recv(4096)
+                if not said:
+                    raise ConnectionError
+                ping = said.find(b"\\x89\\x08")
+                if ping >= 0:
+                    line.send(bytes((0x8A, 0x88)) + bytes(4) + said[ping + 2:ping + 10])
+                    answered.add(number)
             if kind == 2:
                 line.send(frame(junk) * 20)
             elif kind == 3:
@@ -48,6 +61,7 @@ while True:
             pass
         except OSError:
             lines.pop(number, None)
+            answered.discard(number)
     time.sleep(0.01)
 """
 

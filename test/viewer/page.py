@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A page in a headless chromium, driven over the DevTools protocol as a person would use it."""
 
 import base64
@@ -157,7 +160,7 @@ class Shown:
 
     def _serve(self):
         self.viewer.server.on_client_connect(
-            lambda _: self.viewer.controls.wish(self.viewer.session.play)
+            lambda _: self.viewer.controls.request(self.viewer.session.play)
         )
         while self._going:
             self.viewer.turn()

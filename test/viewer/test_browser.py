@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The page of a standing robot in a real browser, headless chromium, used as a person uses it."""
 
 import time
@@ -25,7 +28,7 @@ def hide_robot(shown, hidden):
         for _, _, node in shown.viewer.drawing.parts:
             node.visible = not hidden
 
-    shown.viewer.controls.wish(deed)
+    shown.viewer.controls.request(deed)
 
 
 def steady_picture(shown):

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The crane game in a real browser: held buttons, keys, and how many frames a second."""
 
 import time

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the crane's panel shows in the scene, without a browser."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The spring of a dragging hand against Hooke's law and closed forms of a critically damped one."""
 
 import math

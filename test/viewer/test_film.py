@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Films and pictures drawn by a headless browser, looked at as numbers."""
 
 import importlib.util

@@ -1,5 +1,10 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Who may play with a world in a browser: foreign pages, rebound names and floods may not."""
 
+import asyncio
+import contextlib
 import http.client
 import socket
 import struct
@@ -17,7 +22,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from hrpsim import HrpsimError, Sphere, World
-from hrpsim.viewer.frames import is_sound
+from hrpsim.viewer.frames import TooMuch, is_sound
+from hrpsim.viewer.handshake import agreement, all_frames, frames_before_pong
 from hrpsim.viewer.viewer import Viewer
 from hrpsim.viewer.visitors import Request, Visitors
 
@@ -78,6 +84,23 @@ def opened(viewer, query="", **options):
         close_timeout=0.1,
         **options,
     )
+
+
+def raw_page(viewer):
+    """Return a socket on which a websocket is open, and the pong that it owes."""
+    page = socket.create_connection(("127.0.0.1", viewer.gate.port), timeout=20)
+    page.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+    page.sendall(
+        f"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n{key}"
+        f"Sec-WebSocket-Protocol: viser-v{viser.__version__}\r\n\r\n".encode()
+    )
+    said = b""
+    while len(said.partition(b"\r\n\r\n")[2]) < 10:
+        said += page.recv(1000)
+    head, _, ping = said.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 101") and ping[:2] == b"\x89\x08"
+    return page, b"\x8a\x88" + b"\0" * 4 + ping[2:10]
 
 
 def token(viewer):
@@ -201,20 +224,50 @@ def test_a_page_that_says_too_much_is_ended(viewer):
         assert page.recv(timeout=20)
 
 
-def test_no_more_pages_than_can_be_drawn(viewer):
+def wait_for(condition):
+    end = time.monotonic() + 20.0
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def empty_viewer():
+    """A viewer that nobody has visited."""
+    shown = Viewer(small_world(), port=0)
+    yield shown
+    shown.stop()
+
+
+def test_no_more_pages_than_can_be_drawn(empty_viewer):
     """Law: pages beyond the eighth are turned away, and let in when one has left."""
-    pages = []
+    gate = empty_viewer.gate
+    pages = [opened(empty_viewer) for _ in range(8)]
+    wait_for(lambda: gate.page_count == 8)
     with pytest.raises(InvalidStatus) as refused:
-        for _ in range(9):
-            pages.append(opened(viewer))
-    assert refused.value.response.status_code == 503 and len(pages) == 8
+        opened(empty_viewer)
+    assert refused.value.response.status_code == 503
     for page in pages:
         page.close()
-    end = time.monotonic() + 20.0
-    while viewer.gate.page_count:
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    opened(viewer).close()
+    wait_for(lambda: gate.page_count == 0)
+    with opened(empty_viewer) as page:
+        assert page.recv(timeout=20)
+
+
+def test_pages_that_come_at_once_are_no_more_either(empty_viewer):
+    """Law: the ninth of those that ask together is closed with "try again later"."""
+    pages = [raw_page(empty_viewer) for _ in range(10)]
+    for page, pong in pages:
+        page.sendall(pong)
+    codes = []
+    for page, _ in pages:
+        page.settimeout(1.0)
+        with contextlib.suppress(TimeoutError):
+            data = page.recv(4)
+            codes += [struct.unpack("!H", data[2:])[0]] * (data[0] == 0x88)
+    assert codes == [1013, 1013] and empty_viewer.gate.page_count == 8
+    for page, _ in pages:
+        page.close()
 
 
 def test_many_that_hold_the_line_keep_nobody_out_for_long(viewer):
@@ -231,15 +284,91 @@ def test_many_that_hold_the_line_keep_nobody_out_for_long(viewer):
         connection.close()
 
 
+def test_who_does_not_answer_is_not_shown_the_world(empty_viewer):
+    """Law: before its pong a page takes no place, viser hears nothing of it, and it is let go."""
+    told = []
+    empty_viewer.server.on_client_connect(lambda _: told.append("opened"))
+    message = msgspec.msgpack.encode(CAMERA)
+    silent = [raw_page(empty_viewer)[0] for _ in range(10)]
+    for page in silent:
+        page.sendall(struct.pack("!BBH", 0x82, 0xFE, len(message)) + b"\0" * 4 + message)
+    with opened(empty_viewer) as page:
+        page.send(message)
+        assert page.recv(timeout=20)
+        wait_for(lambda: told)
+        assert empty_viewer.gate.page_count == 1
+    for page in silent:
+        assert page.recv(1000) == b""
+        page.close()
+    assert told == ["opened"]
+
+
+def from_page(code, payload):
+    """Return a frame as a page sends it, with a mask of zero."""
+    return bytes((0x80 | code, 0x80 | len(payload))) + b"\0" * 4 + payload
+
+
+class Pings:
+    """What the gate writes to a page, which answers after it has said something else."""
+
+    def __init__(self, reader, *said):
+        self.reader, self.said = reader, said
+
+    def write(self, ping):
+        for frame in self.said:
+            self.reader.feed_data(frame)
+        self.reader.feed_data(from_page(0xA, ping[2:]))
+
+
+@pytest.mark.parametrize(
+    "said, is_let_in",
+    [
+        ([], True),
+        ([from_page(0x2, b"one"), from_page(0xA, b"a pong to nothing")], True),
+        ([from_page(0x2, b"x" * 100)] * 20, False),
+        ([from_page(0x9, b"")] * 200, False),
+        ([from_page(0x8, b"")], False),
+    ],
+)
+def test_what_a_page_says_before_its_pong_is_kept(said, is_let_in):
+    """Law: it may speak as soon as the websocket is open, within limits; all keeps its order."""
+
+    async def codes():
+        reader = asyncio.StreamReader()
+        early = await frames_before_pong(reader, Pings(reader, *said), 1000)
+        reader.feed_data(from_page(0x2, b"later"))
+        reader.feed_eof()
+        heard = []
+        with contextlib.suppress(asyncio.IncompleteReadError):
+            async for frame in all_frames(early, reader, 1000):
+                heard.append(frame.payload)
+        return heard
+
+    if is_let_in:
+        assert asyncio.run(codes()) == [one[6:] for one in said] + [b"later"]
+    else:
+        with pytest.raises(TooMuch):
+            asyncio.run(codes())
+
+
+def test_the_websocket_is_agreed_to_as_in_the_standard():
+    """Law: the key and the answer of RFC 6455, section 1.3; of the protocols the first of viser."""
+    fields = {
+        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "sec-websocket-protocol": "chat, viser-v1, viser-v2",
+    }
+    answer = agreement(Request("/", tuple(fields.items()))).decode().split("\r\n")
+    assert "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" in answer
+    assert "Sec-WebSocket-Protocol: viser-v1" in answer
+    for key in ("", "abc", "AAAA"):
+        with pytest.raises(ValueError):
+            agreement(Request("/", (("sec-websocket-key", key),)))
+
+
 def test_a_slow_reader_holds_up_nobody(viewer):
     """Law: a page that does not read costs a buffer; the others get their pictures."""
-    slow = socket.create_connection(("127.0.0.1", viewer.gate.port))
-    slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
-    slow.sendall(
-        f"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n{key}"
-        f"Sec-WebSocket-Protocol: viser-v{viser.__version__}\r\n\r\n".encode()
-    )
+    slow, pong = raw_page(viewer)
+    slow.sendall(pong)
     message = msgspec.msgpack.encode(CAMERA)
     slow.sendall(struct.pack("!BBH", 0x82, 0xFE, len(message)) + b"\0" * 4 + message)
     viewer.session.world.bodies["ball"].v = np.array([0.5, 0.0, 0.0, 0.0, 5.0, 0.0])

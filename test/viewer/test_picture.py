@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What is drawn: visuals of descriptions, force arrows, capsules, plotted signals."""
 
 import numpy as np

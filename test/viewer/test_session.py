@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Play, pause, step, reset, looking back and going on: what a person does, without a browser."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Collisions in closed form, for tests of impacts: pairs one after the other, or all at once."""
 
 import itertools

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the tests of connections share: a small robot, generalised motion, numeric derivatives."""
 
 from __future__ import annotations

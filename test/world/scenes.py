@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the tests of worlds share: small models, slopes, momenta; and how figures are printed."""
 
 import math
@@ -50,6 +53,17 @@ def joint_text(
 def one_joint(kind: str = "revolute", **options):
     """Return the model of `joint_text` on a fixed base."""
     return load_model(joint_text(kind, **options), base="fixed")
+
+
+def check_snapshot_and_reset(world, run, before: int, after: int) -> None:
+    """Check that a restored and a reset world repeat, bit for bit, what `run(steps)` returns."""
+    first = run(before)
+    kept = world.snapshot()
+    second = run(after)
+    world.restore(kept)
+    np.testing.assert_array_equal(run(after), second)
+    world.reset()
+    np.testing.assert_array_equal(run(before + after), np.vstack([first, second]))
 
 
 def weightless(time_step: float = 1e-3, integrator: str = "semi_implicit", **options) -> World:

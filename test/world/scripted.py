@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A scene of everything, stepped and pushed; run as a script it prints a hash of the states' bits.
 
 python -m world.scripted, with test/ on the path: two processes must print the same.

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Actuators at their effort limits beside constraints: who bears what, at rest."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Copies of a world step as each would alone, differ as they are told to, and fail alone."""
 
 import numpy as np

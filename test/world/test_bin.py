@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What falls into a bin comes to rest, not in each other, and without energy from nowhere."""
 
 import sys
@@ -33,17 +36,17 @@ def fall_of(scene, sleeping, seconds) -> Fall:
 
 @pytest.mark.parametrize("sleeping", [False, True])
 @pytest.mark.parametrize(
-    "scene",
+    "scene, seconds",
     [
-        pytest.param(bin_scene.boxes(45), id="boxes"),
-        pytest.param(bin_scene.meshes(18), id="meshes"),
-        pytest.param(bin_scene.meshes(24, seed=4), id="meshes, dipping edges"),
-        pytest.param(bin_scene.meshes(24, seed=8), id="meshes, notches"),
+        pytest.param(bin_scene.boxes(45), 2.0, id="boxes"),
+        pytest.param(bin_scene.meshes(18), 2.0, id="meshes"),
+        pytest.param(bin_scene.meshes(24, seed=4), 2.0, id="meshes, dipping edges"),
+        pytest.param(bin_scene.meshes(24, seed=8), 3.0, id="meshes, notches"),
     ],
 )
-def test_all_come_to_rest_beside_each_other(scene, sleeping):
+def test_all_come_to_rest_beside_each_other(scene, seconds, sleeping):
     """Overlaps are coal's, from the poses alone; energy is kinetic and potential."""
-    fall = fall_of(scene, sleeping, seconds=2.0)
+    fall = fall_of(scene, sleeping, seconds)
     assert max(fall.depths[-20:]) < 1e-3
     assert fall.fastest[-1] < 1e-5
     assert fall.last_impact < len(fall.total) - 100

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Commands that are spread over a control period reach their goal in equal steps."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a robot and a world refuse, and that nothing changes then."""
 
 import pickle
@@ -56,6 +59,42 @@ def test_a_bad_command_is_refused_and_the_last_one_stays(command, message):
     assert (robot._control() == before).all()
     world.step()
     assert robot.joint_efforts[robot.joint_names.index("knee")] == 0.2
+
+
+VALUES = st.sampled_from([np.nan, np.inf, -0.3, 0.0, 0.2])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(VALUES, VALUES, VALUES), min_size=2, max_size=2),
+    st.sets(st.sampled_from(["positions", "velocities", "efforts"]), min_size=1),
+)
+def test_nan_holds_commands_each_joint_by_what_it_is_given(rows, arguments):
+    """Law: it does what a command for each joint does with its values that are no NaN, or nothing.
+
+    Where one of these commands is refused, all are.
+    """
+    values = dict(zip(("positions", "velocities", "efforts"), np.array(rows).T))
+    values = {argument: values[argument] for argument in sorted(arguments)}
+    (_, one), (_, whole) = pair(), pair()
+    for robot in (one, whole):
+        robot.command(positions=[0.1], velocities=[0.2], names=["hip"])
+    before = whole._control().copy()
+    refused = False
+    for k, name in enumerate(["hip", "knee"]):
+        given = {a: [v[k]] for a, v in values.items() if not np.isnan(v[k])}
+        try:
+            if given:
+                one.command(names=[name], **given)
+        except StateError:
+            refused = True
+    if refused:
+        with pytest.raises(StateError, match=r"'hip'|'knee'"):
+            whole.command(names=["hip", "knee"], nan_holds=True, **values)
+        assert (whole._control() == before).all()
+    else:
+        whole.command(names=["hip", "knee"], nan_holds=True, **values)
+        assert (whole._control() == one._control()).all()
 
 
 def test_a_command_lasts_until_the_next_for_its_joint():

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Making connections: how ends and frames are given, what is refused, what a world remembers."""
 
 import numpy as np

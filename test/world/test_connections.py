@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What connections do, against mechanics: freedoms, momentum, springs, motors, limits."""
 
 import math

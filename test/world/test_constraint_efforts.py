@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What constraints exert, read by joint and by connection: closed forms, impulses of impacts."""
 
 import numpy as np
@@ -55,14 +58,17 @@ def test_all_kinds_together_have_the_reaction_of_a_mimic():
         robot.constraint_efforts("lock", "c")
 
 
+def thrown_at_a_stop(integrator):
+    """Return a weightless world and its robot, whose joint hits its limit in the 50th step."""
+    world = weightless(1e-3, integrator)
+    limit = 'lower="-1" upper="0.1" effort="1e9" velocity="1e9"'
+    return world, world.add_robot(one_joint(moment=0.05, limit=limit), v=[2.0])
+
+
 @pytest.mark.parametrize("integrator", EVERY)
 def test_a_stop_exerts_the_impulse_that_stops_the_joint(integrator):
     """sum of efforts dt = I (w_after - w_before), the blow of an rk4 step included."""
-    world = weightless(1e-3, integrator)
-    robot = world.add_robot(
-        one_joint(moment=0.05, limit='lower="-1" upper="0.1" effort="1e9" velocity="1e9"'),
-        v=[2.0],
-    )
+    world, robot = thrown_at_a_stop(integrator)
     total, largest = 0.0, 0.0
     for _ in range(100):
         before = robot.v[0]
@@ -96,11 +102,7 @@ def test_a_connection_bears_the_blow(integrator, solver):
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_blows_are_gone_in_the_next_step_and_kept_by_snapshots(integrator):
-    world = weightless(1e-3, integrator)
-    robot = world.add_robot(
-        one_joint(moment=0.05, limit='lower="-1" upper="0.1" effort="1e9" velocity="1e9"'),
-        v=[2.0],
-    )
+    world, robot = thrown_at_a_stop(integrator)
     while robot.constraint_efforts()[0] == 0.0:
         world.step()
     blow, snapshot, copied = robot.constraint_efforts(), world.snapshot(), world.copy()

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Contacts as arrays: the force on the one who is asked, where it acts, and who the partner is."""
 
 import pickle

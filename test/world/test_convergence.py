@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Whether the solver came to its end, over the steps of a call and since the start."""
 
 import numpy as np
@@ -16,8 +19,8 @@ def summary(some):
 
 
 def landing(**options):
-    """A robot that lands on its feet: some steps do not converge."""
-    world = World(**options)
+    """A robot that lands on its feet: some steps do not converge by sweeps."""
+    world = World(solver="iterative", **options)
     world.add_ground()
     model = humanoid(False)
     world.add_robot(model, q=half_sitting(model))
@@ -109,7 +112,7 @@ def test_time_that_passes_while_all_sleeps_counts_as_converged():
 
 def pushed(limit: int | None):
     """Boxes of 1, 10 and 100 kg that are put onto each other, the lightest below."""
-    world = World(sleeping=False, tolerance=1e-12, sweep_limit=limit)
+    world = World(solver="iterative", sleeping=False, tolerance=1e-12, sweep_limit=limit)
     world.add_ground()
     for k, mass in enumerate((1.0, 10.0, 100.0)):
         world.add_body(Box((0.2, 0.2, 0.2)), mass, (0, 0, 0.1 + 0.2 * k))
@@ -122,13 +125,13 @@ def test_an_explicit_limit_of_sweeps_holds_for_new_contacts_too():
     most, began = 0, 0
     for _ in range(30):
         world.step()
-        began += int(world.scene.tally["new_count"][0]) > 0
+        began += int(world.scene.step_stats["new_count"][0]) > 0
         assert world.stats.iterations <= 7
     assert began > 0
     old = 0
     for _ in range(30):
         usual.step()
-        if usual.scene.tally["new_count"][0] > 0:
+        if usual.scene.step_stats["new_count"][0] > 0:
             most = max(most, usual.stats.iterations)
         else:
             old = max(old, usual.stats.iterations)
@@ -138,7 +141,7 @@ def test_an_explicit_limit_of_sweeps_holds_for_new_contacts_too():
 def test_the_limit_of_sweeps_is_checked():
     with pytest.raises(WorldError, match="sweep_limit must be at least 1, got 0"):
         World(sweep_limit=0)
-    settings = [World(sweep_limit=limit)._settings[0] for limit in (None, 120)]
+    settings = [World(sweep_limit=limit).scene.settings[0] for limit in (None, 120)]
     assert [(s["sweep_limit"], s["cold_sweep_limit"]) for s in settings] == [
         (120, 1200),
         (120, 120),

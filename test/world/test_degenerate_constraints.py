@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Constraints that contradict or repeat each other, and bodies where and as fast as none should be.
 
 No number that is not finite ever reaches the state, and the step reports what it could not satisfy:

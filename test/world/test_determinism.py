@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Same input, same bits: across processes, snapshots, resets, and ways of counting steps."""
 
 import os

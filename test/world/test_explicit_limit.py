@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """How long a step rk4 may take on springs and dampers: closed forms, and what the error says."""
 
 import math
@@ -7,7 +10,7 @@ import pytest
 from world.scenes import one_joint, show, weightless
 
 from hrpsim import ModelWarning, WorldError
-from hrpsim.world.objects.explicit_limit import rk4_limit
+from hrpsim.world.parts.explicit_limit import rk4_limit
 
 STIFFNESS, MASS = 5.0e5, 29.0
 SQUARE = 2.0 * math.sqrt(2.0)  # where |R(iy)| = 1

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A step that cannot be done has not been: all that lasts is as before, bit by bit."""
 
 import copy
@@ -11,10 +14,11 @@ from hrpsim.errors import WorldError
 
 # What a step works with, in records that last: it writes them before it reads them.
 WORK = {
-    "connections": ("first_row", "error", "struck_before"),
+    "connections": ("first_row", "error", "impact_impulse_before"),
     "sensors": ("wrench", "measured"),
-    "tally": (
+    "step_stats": (
         "candidate_count",
+        "direct_work",
         "calm",
         "worst_row",
         "needed",
@@ -25,14 +29,14 @@ WORK = {
         "fault_other",
         "fault_stiffness",
     ),
-    "trees": ("leader", "span", "wakeful", "leans", "island"),
+    "trees": ("representative", "span", "keeps_awake", "grounded", "island"),
 }
 
 
 def lasting(world) -> dict[str, np.ndarray]:
     """Return what the future of a world depends on, and what users read, without work."""
     scene = world.scene
-    counts = scene.tally[0]
+    counts = scene.step_stats[0]
     arrays = {
         "q": scene.q,
         "velocity": scene.velocity,
@@ -40,13 +44,13 @@ def lasting(world) -> dict[str, np.ndarray]:
         "control": scene.control,
         "holds": scene.joint_holds,
         "impulses": scene.joint_impulses,
-        "struck": scene.joint_struck,
+        "impact_impulse": scene.joint_impact_impulses,
         "connections": scene.connections,
         "spring_hinges": scene.spring_hinges,
         "trees": scene.islands.trees,
         "contacts": scene.collision.contacts[: counts["contact_count"]],
         "previous": scene.collision.previous[: counts["previous_count"]],
-        "tally": scene.tally,
+        "step_stats": scene.step_stats,
         "clock": scene.clock,
         "settings": scene.settings,
         "sensors": scene.sensors,

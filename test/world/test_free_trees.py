@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Trees that tumble and swing: second order, and an energy that swings about its start."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What happens where an impact finds several contacts closed: at once, or one after the other."""
 
 import numpy as np
@@ -98,7 +101,7 @@ def test_unknown_laws_are_refused_with_those_that_exist():
     world = World()
     with pytest.raises(WorldError, match="simultaneous, sequential"):
         world.set_friction("a", "b", 0.5, restitution=1.0, impact_law="newton")
-    assert "a" not in world._materials.index
+    assert "a" not in world._contents.materials.index
 
 
 def test_world_files_choose_the_law(tmp_path):

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Fast shapes stop where they first touch; nothing passes through, nothing is stopped by a miss."""
 
 from itertools import pairwise

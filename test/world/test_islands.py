@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Islands: who is solved together, against brute force; and that nothing else has a say in it."""
 
 import numpy as np
@@ -12,29 +15,31 @@ from robots import HRP2_LIKE
 def found_islands(world: World) -> list[set[int]]:
     """Return the rows of each island of the last step, contacts with all three."""
     scene = world.scene
-    contacts = int(scene.tally["contact_count"][0])
+    contacts = int(scene.step_stats["contact_count"][0])
     islands = []
-    for k in range(int(scene.tally["island_count"][0])):
+    for k in range(int(scene.step_stats["island_count"][0])):
         span = scene.islands.spans[k]
-        units = scene.rows.units[span["first"] : span["end"]].tolist()
+        island_rows = scene.rows.island_rows[span["first"] : span["end"]].tolist()
         pressed = int(span["contact_end"] - span["first"])
-        assert all(n % 3 == 0 and n < 3 * contacts for n in units[:pressed])
-        assert all(n >= 3 * contacts for n in units[pressed:])
-        assert units[:pressed] == sorted(units[:pressed])
-        assert units[pressed:] == sorted(units[pressed:])
-        islands.append({n + r for n in units[:pressed] for r in range(3)} | set(units[pressed:]))
+        assert all(n % 3 == 0 and n < 3 * contacts for n in island_rows[:pressed])
+        assert all(n >= 3 * contacts for n in island_rows[pressed:])
+        assert island_rows[:pressed] == sorted(island_rows[:pressed])
+        assert island_rows[pressed:] == sorted(island_rows[pressed:])
+        islands.append(
+            {n + r for n in island_rows[:pressed] for r in range(3)} | set(island_rows[pressed:])
+        )
     return islands
 
 
 def islands_by_force(world: World) -> set[frozenset[int]]:
-    """Return the same from the rows' ports: sets of rows that share trees, merged until none do."""
+    """Return the same from the rows' sites: sets of rows that share trees, merged until none do."""
     scene = world.scene
     roots = scene.forest.bodies["root"]
     groups = []
-    for n in range(int(scene.tally["row_count"][0])):
+    for n in range(int(scene.step_stats["row_count"][0])):
         row = scene.rows.rows[n]
-        ports = [int(row[f"port_{side}"]) for side in "ab" if row[f"port_{side}"] >= 0]
-        trees = {int(roots[scene.ports.ports[p]["body"]]) for p in ports}
+        sites = [int(row[f"site_{side}"]) for side in "ab" if row[f"site_{side}"] >= 0]
+        trees = {int(roots[scene.sites.sites[p]["body"]]) for p in sites}
         touched = [g for g in groups if g[0] & trees]
         groups = [g for g in groups if not g[0] & trees]
         groups.append((trees.union(*(g[0] for g in touched)), {n}.union(*(g[1] for g in touched))))
@@ -67,7 +72,7 @@ def test_direct_rows_are_one_island_and_the_rest_are_their_own():
     world.connect(bodies[0], bodies[1], "ball", solver="direct")
     world.connect(bodies[4], None, "ball", solver="direct")
     world.step(700)
-    direct = int(world.scene.tally["direct_island"][0])
+    direct = int(world.scene.step_stats["direct_island"][0])
     solvers = world.scene.rows.rows["solver"]
     for k, rows in enumerate(found_islands(world)):
         assert (k == direct) == any(solvers[n] for n in rows)

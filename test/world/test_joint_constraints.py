@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Locks, velocity motors and yielding joint constraints, against closed forms."""
 
 import math
@@ -152,9 +155,9 @@ def test_constraints_set_before_a_robot_joins_are_kept():
     )
     other = world.add_robot(one_joint())
     world.step()
-    laws = world.scene.joint_laws[:, 3]
-    assert laws[robot.first_v].tolist() == (0.25, 0.5, 3.0, 1)
-    assert laws[other.first_v].tolist()[:3] == (0.0, 2e-3, math.inf)
+    parameters = world.scene.joint_parameters[:, 3]
+    assert parameters[robot.first_v].tolist() == (0.25, 0.5, 3.0, 1)
+    assert parameters[other.first_v].tolist()[:3] == (0.0, 2e-3, math.inf)
 
 
 @pytest.mark.parametrize(

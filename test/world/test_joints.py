@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What bounds and drives a joint: limits, dry friction, mimics, actuator limits, rotors."""
 
 import numpy as np
@@ -113,7 +116,7 @@ MIMIC = """<robot name="pair">
 
 @integrators
 def test_a_mimic_joint_keeps_ratio_and_offset(integrator):
-    """q_f = -2 q_l + 0.3 within 1e-9, and the leader moves I_l + 4 I_f."""
+    """q_f = -2 q_l + 0.3 within 1e-9, and the representative moves I_l + 4 I_f."""
     model = load_model(MIMIC, base="fixed")
     world = weightless(integrator=integrator)
     lead, follow = (model.joint(n).q_index for n in ("lead", "follow"))

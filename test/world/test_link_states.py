@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Poses and velocities of all links at once, against Pinocchio and what bodies say themselves."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Robots stand still on the meshes of their own feet, and so does a sole of 500 vertices.
 
 The robots are those of example-robot-data that stand, half sitting as their SRDF says, under PD.
@@ -159,7 +162,7 @@ def test_a_sole_of_500_vertices_comes_to_rest_and_none_of_them_sinks_in(heights,
             deepest = max(deepest, -low)
         if step >= 750:
             forces.append(sum(contact.force for contact in world.contacts))
-            count = int(world.scene.tally["contact_count"][0])
+            count = int(world.scene.step_stats["contact_count"][0])
             names.add(tuple(world.scene.collision.contacts["feature"][:count]))
     chatter = np.ptp(forces, axis=0).max()
     show("deepest vertex [m], chatter [N], rate [rad/s]", deepest, chatter, foot.angular_velocity)

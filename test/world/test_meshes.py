@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Worlds with triangle meshes do what worlds of primitives do, and what only concave things do."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Momentum of floating trees: what changes it is the impulse of outer forces, and nothing else."""
 
 import numpy as np

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What would pass through something meets it: the centre of mass and momentum of all stay exact."""
 
 from itertools import pairwise, product

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Points of a rigid flat patch repeat what others say: the direct solver lets all of them carry.
 
 Which of them is lowest by less than the slop is rounding, and decides nothing.

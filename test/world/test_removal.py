@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Taking robots and bodies out of a world: the rest goes on as if nothing had happened."""
 
 import numpy as np
@@ -201,9 +204,12 @@ def test_a_reset_after_a_removal_joins_the_bodies_that_are_left():
     world.step(2)
     world.remove("first")
     sides = ["body_a", "body_b"]
-    joined, hinged = world.joins[sides].copy(), world.spring_hinge_records[sides].copy()
+    joined, hinged = (
+        world.connection_records[sides].copy(),
+        world.spring_hinge_records[sides].copy(),
+    )
     world.reset()
-    assert (world.joins[sides] == joined).all()
+    assert (world.connection_records[sides] == joined).all()
     assert (world.spring_hinge_records[sides] == hinged).all()
     world.step(10)
     np.testing.assert_allclose(b.position - a.position, (0.2, 0.0, 0.0), atol=1e-9)

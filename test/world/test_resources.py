@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A step compiles once, allocates nothing, and grows its arrays when a scene needs it."""
 
 import tracemalloc
@@ -8,9 +11,8 @@ from world.scenes import GRAVITY, INTEGRATORS, contact_force, one_joint, show
 from world.scripted import everything, pile
 
 from hrpsim import Box, Sphere, World
-from hrpsim.collision.contacts import CONTACT
-from hrpsim.constraints.rows import new_rows
-from hrpsim.dynamics.response import new_ports
+from hrpsim.jit.fields import Axis, declared_fields, replaced
+from hrpsim.step.scene.scene import Scene
 from hrpsim.step.step import advance
 
 
@@ -33,17 +35,13 @@ def crowd(count: int) -> World:
 
 def with_room(world: World, room: int) -> World:
     """Give every array that can grow `room` entries."""
-    scene = world.scene
-    collision = scene.collision._replace(
-        contacts=np.zeros(room, CONTACT),
-        previous=np.zeros(room, CONTACT),
-        pairs=np.zeros((room, 2), np.int64),
-    )
-    world._scene = scene._replace(
-        collision=collision,
-        ports=new_ports(len(scene.forest.bodies), len(scene.forest.dofs), room),
-        rows=new_rows(room, room),
-    )
+    axes = (Axis.CONTACT, Axis.PAIR, Axis.BLOCK, Axis.ROW, Axis.RESPONSE)
+    arrays = {}
+    for path, field in declared_fields(Scene):
+        if set(axes) & set(field.shape):
+            shape = [room if axis in axes else axis for axis in field.shape]
+            arrays[path] = np.full(shape, field.fill, field.dtype)
+    world._scenes.present = replaced(world.scene, arrays)
     return world
 
 

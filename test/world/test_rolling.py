@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Rolling, sliding-then-rolling and spinning against closed forms; edges that tip stay in place."""
 
 import itertools

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Robots that collide with themselves, and everything that keeps shapes from colliding."""
 
 from __future__ import annotations
@@ -203,7 +206,7 @@ def test_a_walk_that_never_touches_itself_is_the_same_walk():
     assert np.array_equal(plain.q, careful.q)
 
 
-# -- what check-urdf and its survey say
+# -- what check-model and its survey say
 
 
 def test_the_survey_finds_what_can_touch():
@@ -292,25 +295,25 @@ def test_the_humanoid_touches_itself_where_fcl_says_so():
     assert found > 50
 
 
-def test_check_urdf_lists_overlaps_and_writes_an_srdf(tmp_path, capsys):
+def test_check_model_lists_overlaps_and_writes_an_srdf(tmp_path, capsys):
     bent = ARM.replace('rpy="0 0 0"', "")
     urdf, srdf = tmp_path / "arm.urdf", tmp_path / "arm.srdf"
     thick = bent.replace('<box size="0.3 0.4 0.6"/>', '<box size="1.3 0.4 0.6"/>')
     urdf.write_text(thick)
-    assert main(["check-urdf", str(urdf), "--base", "fixed", "--self-collisions", "--json"]) == 0
+    assert main(["check-model", str(urdf), "--base", "fixed", "--self-collisions", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert list(report["overlaps_in_neutral_posture"]) == ["chest - fore"]
     assert report["overlaps_in_neutral_posture"]["chest - fore"].endswith(" mm")
     options = ["--write-srdf", str(srdf), "--samples", "200", "--json"]
-    assert main(["check-urdf", str(urdf), "--base", "fixed", *options]) == 0
+    assert main(["check-model", str(urdf), "--base", "fixed", *options]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["pairs_disabled"] == {"Adjacent": 2, "Default": 1}
     model = load_model(urdf, base="fixed", srdf=srdf)
     assert len(model.disabled_collisions) == 3
-    assert main(["check-urdf", str(urdf), "--srdf", str(srdf), "--self-collisions"]) == 0
+    assert main(["check-model", str(urdf), "--srdf", str(srdf), "--self-collisions"]) == 0
     assert "overlaps_in_neutral_posture: {}" in capsys.readouterr().out
     with pytest.raises(SystemExit) as ended:
-        main(["check-urdf", str(urdf), "--write-srdf", str(srdf), "--samples", "0"])
+        main(["check-model", str(urdf), "--write-srdf", str(srdf), "--samples", "0"])
     assert ended.value.code == 2
     assert "'0' is not a whole number from 1 to" in capsys.readouterr().err
 

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Meshes, height fields and compounds as bodies and as fixed shapes; world files that name them."""
 
 from __future__ import annotations

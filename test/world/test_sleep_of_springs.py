@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Sleep beside springs, meshes and what is fast: anchors are kept, hinges stay awake, hits wake."""
 
 import math
@@ -188,7 +191,7 @@ def test_what_would_fly_through_it_in_a_step_wakes_it(shape):
     v, q, scene = ball.first_v, ball.first_q, world.scene
     scene.velocity[v : v + 6] = 0, 0, 0, 100.0, 0, 0
     scene.q[q : q + 3] = -1.33, 0, 0.3
-    scene.tally["candidate_count"] = -1
+    scene.step_stats["candidate_count"] = -1
     assert world.asleep == ("plate",)
     for _ in range(40):
         world.step()

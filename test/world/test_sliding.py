@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E7 and E8 of REFERENCE: a 1 kg box on a plane with mu = 0.5, g = 9.8."""
 
 import math

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Coulomb's law on a slope: friction holds up to atan(mu), and beyond it a = g (sin - mu cos)."""
 
 import math

@@ -1,10 +1,13 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which solver a constraint gets: the first rule that matches, by kind, names and materials."""
 
 import pytest
 from world.scenes import one_joint
 
 from hrpsim import Box, World, WorldError
-from hrpsim.constraints.rows import DIRECT, ITERATIVE, SPLIT
+from hrpsim.constraints.rows import AUTO, DIRECT, ITERATIVE, SPLIT
 from hrpsim.world.objects.solver_rules import KINDS, SolverRules
 
 HAND, BOX, FLOOR = ("robot", "hand"), ("box", "box"), ("world", "ground")
@@ -18,11 +21,11 @@ def contact_solver(rules: SolverRules, a, b, materials=("default", "default")) -
 
 def test_without_rules_what_is_joined_is_direct():
     rules = SolverRules()
-    assert contact_solver(rules, HAND, BOX) == ITERATIVE
+    assert contact_solver(rules, HAND, BOX) == AUTO
     assert rules.of_connection(HAND, BOX) == DIRECT
     chosen = {kind: rules.of_joint(kind, "robot", "j") for kind in KINDS[2:]}
     direct = {"lock", "motor"}
-    assert chosen == {kind: DIRECT if kind in direct else ITERATIVE for kind in chosen}
+    assert chosen == {kind: DIRECT if kind in direct else AUTO for kind in chosen}
 
 
 @pytest.mark.parametrize("name, code", [("iterative", ITERATIVE), ("direct", DIRECT)])
@@ -65,17 +68,17 @@ def test_two_patterns_need_two_bodies():
     a, ab, c = ("a", "a"), ("ab", "ab"), ("c", "c")
     assert contact_solver(rules, a, ab) == contact_solver(rules, ab, a) == DIRECT
     assert contact_solver(rules, ab, ab) == DIRECT
-    assert contact_solver(rules, a, a) == contact_solver(rules, ab, c) == ITERATIVE
+    assert contact_solver(rules, a, a) == contact_solver(rules, ab, c) == AUTO
 
 
 def test_materials_are_compared_like_bodies():
     rules = SolverRules([{"solver": "direct", "materials": ["rubber", "steel"]}])
     assert contact_solver(rules, HAND, BOX, ("steel", "rubber")) == DIRECT
-    assert contact_solver(rules, HAND, BOX, ("rubber", "rubber")) == ITERATIVE
-    assert rules.usual["contact"] == ITERATIVE
+    assert contact_solver(rules, HAND, BOX, ("rubber", "rubber")) == AUTO
+    assert rules.usual["contact"] == AUTO
     rules = SolverRules([{"solver": "split", "materials": "rubber", "bodies": "box"}])
     assert contact_solver(rules, HAND, BOX, ("rubber", "wood")) == SPLIT
-    assert contact_solver(rules, HAND, FLOOR, ("rubber", "wood")) == ITERATIVE
+    assert contact_solver(rules, HAND, FLOOR, ("rubber", "wood")) == AUTO
     rules = SolverRules([{"solver": "iterative", "materials": "rubber"}, {"solver": "direct"}])
     assert rules.of_connection(HAND, BOX) == DIRECT
 
@@ -86,9 +89,9 @@ def test_joints_are_named_like_links():
     rules.add("direct", "friction", "robot")
     rules.add("direct", None, ["robot", "box"])
     assert rules.of_joint("limit", "robot", "knee_l") == DIRECT
-    assert rules.of_joint("limit", "robot", "hip") == ITERATIVE
+    assert rules.of_joint("limit", "robot", "hip") == AUTO
     assert rules.of_joint("friction", "robot", "hip") == DIRECT
-    assert rules.of_joint("mimic", "robot", "hip") == ITERATIVE
+    assert rules.of_joint("mimic", "robot", "hip") == AUTO
 
 
 def test_classes_are_few():
@@ -96,7 +99,7 @@ def test_classes_are_few():
     rules = SolverRules([{"solver": "direct", "bodies": "robot/hand"}])
     owners = [("box", str(k)) for k in range(1000)] + [HAND]
     classes, table = rules.of_contacts(owners, ["default"] * 1001)
-    assert table.tolist() == [[ITERATIVE, DIRECT], [DIRECT, DIRECT]]
+    assert table.tolist() == [[AUTO, DIRECT], [DIRECT, DIRECT]]
     assert (classes[:1000] == 0).all() and classes[1000] == 1
 
 

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Joint springs, dampers and pendulums against closed forms and a precise solver of the ODE."""
 
 import math

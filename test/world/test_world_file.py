@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """World files: what they may say, and that every mistake is named with its file and place."""
 
 from __future__ import annotations
@@ -108,7 +111,7 @@ ARM = """<robot name="arm"><link name="a"/><link name="b"><inertial><mass value=
   <joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>
   <joint name="k" type="continuous"><parent link="b"/><child link="c"/><origin xyz="1 0 0"/>
   <axis xyz="0 0 1"/></joint></robot>"""
-JOINED = """
+PLACED_CONNECTION = """
 world: {gravity: [0, 0, 0], solver: iterative, position_projection: true}
 contacts: [{between: [rubber, default], compliance: 1e-5, damping_time: 0.01, force_limit: 50}]
 solvers: [{solver: direct, kind: lock}, {solver: split, bodies: ["box*", world/ground]}]
@@ -130,7 +133,7 @@ connections:
 
 def test_connections_locks_and_motors_of_a_file(tmp_path):
     (tmp_path / "arm.urdf").write_text(ARM)
-    world = load(tmp_path, JOINED)
+    world = load(tmp_path, PLACED_CONNECTION)
     lid, rod = world.connections["lid"], world.connections["distance"]
     assert (lid.a, lid.b, lid.kind, lid.solver) == (
         ("box",) * 2,

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Balanced trees of axis-aligned boxes over triangles, made once for each solid."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Of the many contacts of a patch the few that hold it, from step to step the same.
 
 Tilt solid a against b by a slope t across the patch's normal: the gap g of a contact at x becomes
@@ -14,6 +17,7 @@ import numpy as np
 
 from hrpsim.collision.primitives.contact_row import MAX_POINTS
 from hrpsim.jit.compiled import inner_kernel
+from hrpsim.spatial.vector import matrix_times
 
 # The slopes: none, the motion's, and rings of seven.
 _DIRECTIONS = MAX_POINTS - 1
@@ -132,9 +136,7 @@ def _remember(m, candidates):
 def _slope_of_motion(m, seed):
     """Return the slope that the present motion adds in the step, two numbers."""
     R, w, n = m.world_R[0], m.spin[0], seed.normal
-    wx = R[0, 0] * w[0] + R[0, 1] * w[1] + R[0, 2] * w[2]
-    wy = R[1, 0] * w[0] + R[1, 1] * w[1] + R[1, 2] * w[2]
-    wz = R[2, 0] * w[0] + R[2, 1] * w[1] + R[2, 2] * w[2]
+    wx, wy, wz = matrix_times(R, w[0], w[1], w[2])
     gx, gy, gz = n[1] * wz - n[2] * wy, n[2] * wx - n[0] * wz, n[0] * wy - n[1] * wx
     u, v, dt = m.across[0], m.across[1], m.time_step
     along_u = gx * u[0] + gy * u[1] + gz * u[2]

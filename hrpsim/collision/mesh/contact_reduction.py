@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """From all contacts between two solids to the few that span each patch."""
 
 from __future__ import annotations
@@ -7,7 +10,7 @@ import math
 import numpy as np
 
 from hrpsim.collision.mesh.contact_choice import choose_points
-from hrpsim.collision.mesh.meeting import FACE_VERTEX, VERTEX_FACE
+from hrpsim.collision.mesh.solid_pair import FACE_VERTEX, VERTEX_FACE
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS, NO_POINTS
 from hrpsim.jit.compiled import inner_kernel
 
@@ -112,7 +115,7 @@ def _deepest_left(m, candidates):
 
 
 @inner_kernel
-def reduce_candidates(polyhedra, m, candidates, point_out, normal_out, gap_out, feature_out):
+def reduce_candidates(polyhedra, m, candidates, out):
     """Write the contacts that span each patch, deepest patch first; return how many."""
     _drop_other_faces(polyhedra, m, candidates)
     _merge(m, candidates)
@@ -131,22 +134,22 @@ def reduce_candidates(polyhedra, m, candidates, point_out, normal_out, gap_out, 
         if size > MAX_POINTS:
             choose_points(m, candidates, seed, cluster)
         if count + MAX_POINTS > MAX_MESH_POINTS:  # not all may find room, but the deepest does
-            count = _write(candidates[seed], count, point_out, normal_out, gap_out, feature_out)
+            count = _write(candidates[seed], count, out)
             candidates[seed].kept = 0
         for k in range(m.count):
             found = candidates[k]
             if found.cluster == cluster and found.kept and count < MAX_MESH_POINTS:
-                count = _write(found, count, point_out, normal_out, gap_out, feature_out)
+                count = _write(found, count, out)
         cluster += 1
     return count
 
 
 @inner_kernel
-def _write(found, count, point_out, normal_out, gap_out, feature_out):
+def _write(found, count, out):
     """Write a candidate as contact number `count`; return count + 1."""
     for r in range(3):
-        point_out[count, r] = found.point[r]
-        normal_out[count, r] = found.normal[r]
-    gap_out[count] = found.gap
-    feature_out[count] = found.feature
+        out.point[count, r] = found.point[r]
+        out.normal[count, r] = found.normal[r]
+    out.gap[count] = found.gap
+    out.feature[count] = found.feature
     return count + 1

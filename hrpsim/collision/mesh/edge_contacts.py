@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Contacts of two convex edges."""
 
 from __future__ import annotations
@@ -6,21 +9,21 @@ import math
 
 import numpy as np
 
-from hrpsim.collision.mesh.meeting import (
+from hrpsim.collision.mesh.solid_pair import (
     AN_EDGE,
     EDGE_EDGE,
     NO_TRIANGLE,
     SIDE_A,
     SIDE_B,
     add_candidate,
-    closes,
     feature_code,
     is_inside,
     to_other,
     velocity_at,
 )
-from hrpsim.collision.mesh.vertex_contacts import CONE_TOLERANCE, passes_wedge
+from hrpsim.collision.mesh.vertex_contacts import CONE_TOLERANCE, comes_behind_edge
 from hrpsim.jit.compiled import inner_kernel
+from hrpsim.spatial.vector import transposed_times
 
 # Edges whose directions differ by less than this sine touch along their length: their ends do.
 _PARALLEL = 1e-6
@@ -33,12 +36,7 @@ _FACING = 1.0 - 0.5 * _FACE_TO_FACE * _FACE_TO_FACE
 @inner_kernel
 def _to_own(m, x, y, z):
     """Return the direction x, y, z of b's frame in that of a."""
-    R = m.R[0]
-    return (
-        R[0, 0] * x + R[1, 0] * y + R[2, 0] * z,
-        R[0, 1] * x + R[1, 1] * y + R[2, 1] * z,
-        R[0, 2] * x + R[1, 2] * y + R[2, 2] * z,
-    )
+    return transposed_times(m.R[SIDE_A], x, y, z)
 
 
 @inner_kernel
@@ -48,10 +46,7 @@ def _outside_cones(m, edge_a, edge_b, nx, ny, nz):
     That is the sine, and the number of the face that n leaves it over: 0 and 1 of b, 2 and 3 of a.
     """
     where = NO_FACE
-    R = m.R[0]
-    x = R[0, 0] * nx + R[1, 0] * ny + R[2, 0] * nz
-    y = R[0, 1] * nx + R[1, 1] * ny + R[2, 1] * nz
-    z = R[0, 2] * nx + R[1, 2] * ny + R[2, 2] * nz
+    x, y, z = _to_own(m, nx, ny, nz)
     worst = 0.0
     for k in range(2):
         a, b = edge_a.inward[k], edge_b.inward[k]
@@ -158,6 +153,15 @@ def _reaches(edge, along, nx, ny, nz, depth, rim, deepest):
 
 
 @inner_kernel
+def _in_other(m, side, edge):
+    """Return start and direction of an own edge in the other frame."""
+    d, s, t = edge.direction, edge.start, m.t[side]
+    ux, uy, uz = to_other(m, side, d[0], d[1], d[2])
+    x, y, z = to_other(m, side, s[0], s[1], s[2])
+    return x + t[0], y + t[1], z + t[2], ux, uy, uz
+
+
+@inner_kernel
 def _overlap(
     polyhedra, m, edge_a, edge_b, along_a, along_b, is_past, on_a, on_b, nx, ny, nz, depth, deepest
 ):
@@ -173,18 +177,12 @@ def _overlap(
         if not _reaches(edge_a, along_a, x, y, z, depth, m.rim, deepest):
             return False
     la, lb = edge_a.length, edge_b.length
-    d, s, t = edge_a.direction, edge_a.start, m.t[0]
-    ux, uy, uz = to_other(m, SIDE_A, d[0], d[1], d[2])
-    ax, ay, az = to_other(m, SIDE_A, s[0], s[1], s[2])
-    ax, ay, az = ax + t[0], ay + t[1], az + t[2]
+    ax, ay, az, ux, uy, uz = _in_other(m, SIDE_A, edge_a)
     if _shallower_elsewhere(
         polyhedra, m, SIDE_A, edge_b, on_b, edge_a, ax, ay, az, la * ux, la * uy, la * uz, depth
     ):
         return False
-    d, s, t = edge_b.direction, edge_b.start, m.t[1]
-    vx, vy, vz = to_other(m, SIDE_B, d[0], d[1], d[2])
-    bx, by, bz = to_other(m, SIDE_B, s[0], s[1], s[2])
-    bx, by, bz = bx + t[0], by + t[1], bz + t[2]
+    bx, by, bz, vx, vy, vz = _in_other(m, SIDE_B, edge_b)
     if _shallower_elsewhere(
         polyhedra, m, SIDE_B, edge_a, on_a, edge_b, bx, by, bz, lb * vx, lb * vy, lb * vz, depth
     ):
@@ -287,13 +285,8 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
         dx, dy, dz = velocity_at(m, SIDE_A, px, py, pz)
         if past > m.rim or -m.time_step * (dx * nx + dy * ny + dz * nz) < gap:
             return
-    if gap > m.calm:
-        dx, dy, dz = velocity_at(m, SIDE_A, px, py, pz)
-        if not closes(m, gap, -(dx * nx + dy * ny + dz * nz)):
-            return
-        time, rounding = m.time_step, m.rounding[0] + m.rounding[1]
-        if not passes_wedge(edge_b, px, py, pz, time * dx, time * dy, time * dz, rounding + m.calm):
-            return
+    if gap > m.calm and not comes_behind_edge(m, SIDE_A, edge_b, px, py, pz, nx, ny, nz, gap):
+        return
     first_a = polyhedra.solids[m.solid[0]].first_edge
     first_b = polyhedra.solids[m.solid[1]].first_edge
     add_candidate(

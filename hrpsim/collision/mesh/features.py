@@ -1,8 +1,11 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """From triangles to a solid with features: which vertices and edges stand out, and where.
 
 Contacts are made between vertices and faces and between edges. A vertex can be the first to touch
 only if the surface falls away from it on all sides, and an edge only if it is convex; what is flat
-or concave never catches anything (docs/collision.md).
+or concave never catches anything (docs/explanation/collision.md).
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from hrpsim.collision.mesh.polyhedra import (
     VERTEX,
     Polyhedra,
 )
-from hrpsim.collision.mesh.rays import measure_thickness, new_stack
+from hrpsim.collision.mesh.tree_queries import measure_thickness, new_stack
 from hrpsim.collision.primitives.simplex import nearest_weights
 from hrpsim.jit.compiled import kernel
 

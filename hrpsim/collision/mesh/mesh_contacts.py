@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Contacts of solids with faces, edges and vertices: meshes with each other and with all else."""
 
 from __future__ import annotations
@@ -6,7 +9,7 @@ import numpy as np
 
 from hrpsim.collision.mesh.contact_reduction import reduce_candidates
 from hrpsim.collision.mesh.edge_contacts import meet_edges
-from hrpsim.collision.mesh.meeting import (
+from hrpsim.collision.mesh.solid_pair import (
     A_FACE,
     A_VERTEX,
     FACE_VERTEX,
@@ -20,7 +23,7 @@ from hrpsim.collision.mesh.meeting import (
     to_other,
     velocity_at,
 )
-from hrpsim.collision.mesh.tree_walk import boxes_apart, split_first
+from hrpsim.collision.mesh.tree_queries import boxes_apart, split_first
 from hrpsim.collision.mesh.vertex_contacts import LEAN, meet_with_vertex, vertex_supports
 from hrpsim.jit.compiled import inner_kernel
 
@@ -121,10 +124,10 @@ def find_candidates(polyhedra, m, candidates):
 
 
 @inner_kernel
-def mesh_contacts(polyhedra, m, candidates, point_out, normal_out, gap_out, feature_out):
+def mesh_contacts(polyhedra, m, candidates, out):
     """Write the contacts of two solids placed in `m`; return how many (0..MAX_MESH_POINTS).
 
     The outputs are those of hrpsim.collision.manifold.collide, with MAX_MESH_POINTS rows.
     """
     find_candidates(polyhedra, m, candidates)
-    return reduce_candidates(polyhedra, m, candidates, point_out, normal_out, gap_out, feature_out)
+    return reduce_candidates(polyhedra, m, candidates, out)

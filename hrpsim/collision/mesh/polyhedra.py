@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Polyhedral solids as flat pools for the kernels: vertices, edges, triangles, bounding boxes.
 
 Sphere, capsule, box and cylinder have twins here, for their contacts with meshes: a point and a

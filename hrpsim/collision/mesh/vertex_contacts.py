@@ -1,10 +1,14 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Contacts of a vertex with what a triangle of the other solid owns: face, edges and vertices."""
 
 from __future__ import annotations
 
 import math
 
-from hrpsim.collision.mesh.meeting import (
+from hrpsim.collision.mesh.polyhedra import CONVEX, FLAT
+from hrpsim.collision.mesh.solid_pair import (
     A_FACE,
     A_VERTEX,
     AN_EDGE,
@@ -21,9 +25,9 @@ from hrpsim.collision.mesh.meeting import (
     to_other,
     velocity_at,
 )
-from hrpsim.collision.mesh.polyhedra import CONVEX, FLAT
-from hrpsim.collision.mesh.surface import is_near_surface
+from hrpsim.collision.mesh.tree_queries import is_near_surface
 from hrpsim.jit.compiled import inner_kernel
+from hrpsim.spatial.vector import transposed_times
 
 # Sine by which a face may lean against the surface about a vertex that touches it: the vertices of
 # a tilted foot are all kept while they are near the floor, those behind a flush rim are not.
@@ -40,10 +44,7 @@ COINCIDENT = 1e-12
 @inner_kernel
 def vertex_supports(polyhedra, m, side, vertex, nx, ny, nz, lean):
     """Return whether the own surface falls away from a vertex along -n, up to a sine of `lean`."""
-    R = m.R[side]
-    x = R[0, 0] * nx + R[1, 0] * ny + R[2, 0] * nz
-    y = R[0, 1] * nx + R[1, 1] * ny + R[2, 1] * nz
-    z = R[0, 2] * nx + R[1, 2] * ny + R[2, 2] * nz
+    x, y, z = transposed_times(m.R[side], nx, ny, nz)
     for s in range(polyhedra.vertices[vertex].first_spoke, polyhedra.vertices[vertex].last_spoke):
         d = polyhedra.spokes[s].direction
         if x * d[0] + y * d[1] + z * d[2] < -lean:
@@ -167,7 +168,7 @@ def _meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle):
 
 
 @inner_kernel
-def passes_wedge(edge, x, y, z, dx, dy, dz, rounding):
+def _passes_wedge(edge, x, y, z, dx, dy, dz, rounding):
     """Return whether a point that moves by d comes behind both faces of a convex edge at once."""
     begin, end = 0.0, 1.0
     for k in range(2):
@@ -181,6 +182,16 @@ def passes_wedge(edge, x, y, z, dx, dy, dz, rounding):
         elif rate > 0.0:
             end = min(end, -height / rate)
     return begin <= end
+
+
+@inner_kernel
+def comes_behind_edge(m, side, edge, x, y, z, nx, ny, nz, gap):
+    """Return whether the own point x, at `gap` along n, comes behind an edge within the step."""
+    dx, dy, dz = velocity_at(m, side, x, y, z)
+    if not closes(m, gap, -(dx * nx + dy * ny + dz * nz)):
+        return False
+    time, rounding = m.time_step, m.rounding[0] + m.rounding[1]
+    return _passes_wedge(edge, x, y, z, time * dx, time * dy, time * dz, rounding + m.calm)
 
 
 @inner_kernel
@@ -204,13 +215,8 @@ def _meet_edge(polyhedra, m, candidates, side, vertex, code, x, y, z, number):
             return
     if not vertex_supports(polyhedra, m, side, vertex, nx, ny, nz, CONE_TOLERANCE):
         return
-    if gap > m.calm:
-        dx, dy, dz = velocity_at(m, side, x, y, z)
-        if not closes(m, gap, -(dx * nx + dy * ny + dz * nz)):
-            return
-        time, rounding = m.time_step, m.rounding[0] + m.rounding[1]
-        if not passes_wedge(edge, x, y, z, time * dx, time * dy, time * dz, rounding + m.calm):
-            return
+    if gap > m.calm and not comes_behind_edge(m, side, edge, x, y, z, nx, ny, nz, gap):
+        return
     other = m.solid[1 - side]
     add_candidate(
         m, candidates, side, VERTEX_EDGE if side == 0 else EDGE_VERTEX, code,

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Contacts of spheres, boxes, capsules, cylinders and planes, each pair by a closed form.
 
 Imports jit and the kinds of shapes.

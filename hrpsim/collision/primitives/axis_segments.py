@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The nearest points of two segments (the axes of capsules and cylinders)."""
 
 from __future__ import annotations

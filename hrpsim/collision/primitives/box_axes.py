@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The axis of least overlap of two boxes (separating axis theorem).
 
 The overlap test of oriented boxes is Gottschalk, Lin and Manocha, OBBTree, SIGGRAPH 1996.

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The faces of a box: which one a direction meets, clipping to it, codes of its edges and corners.
 
 Face coordinates (X, Y) [m] run along the two axes after the face's own, from its middle.

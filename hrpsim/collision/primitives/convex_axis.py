@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The separation axis of two convex cores: the normal along which their gap is largest.
 
 Apart, that is the direction between their nearest points, found by the distance iteration of

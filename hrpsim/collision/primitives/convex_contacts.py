@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Contacts of boxes, capsules and cylinders with one another.
 
 Every pair takes the same steps: guess the normal, write the overlap of the features that meet along
@@ -8,16 +11,22 @@ from __future__ import annotations
 
 from hrpsim.collision.primitives.box_axes import box_axis
 from hrpsim.collision.primitives.box_face import facing_axis
-from hrpsim.collision.primitives.cap import (
+from hrpsim.collision.primitives.contact_row import NO_POINTS
+from hrpsim.collision.primitives.convex_axis import refine_axis
+from hrpsim.collision.primitives.cylinder_cap import (
     FACING_COSINE,
     cap_cosine,
     cap_on_cap,
     cap_on_face,
     line_on_cap,
 )
-from hrpsim.collision.primitives.contact_row import NO_POINTS
-from hrpsim.collision.primitives.convex_axis import refine_axis
 from hrpsim.collision.primitives.face_on_face import face_on_face
+from hrpsim.collision.primitives.generatrix import (
+    MEANINGFUL_SINE,
+    generatrix,
+    line_on_face,
+    line_on_line,
+)
 from hrpsim.collision.primitives.nearest_point import (
     ROUNDING,
     TOLERANCE,
@@ -27,12 +36,6 @@ from hrpsim.collision.primitives.nearest_point import (
     write_nearest,
 )
 from hrpsim.collision.primitives.round_axes import round_axis
-from hrpsim.collision.primitives.side_line import (
-    MEANINGFUL_SINE,
-    line_on_face,
-    line_on_line,
-    side_line,
-)
 from hrpsim.collision.primitives.support import extent_sum, radial_direction
 from hrpsim.jit.compiled import inner_kernel
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER
@@ -54,8 +57,8 @@ def _faces(kind, R, nx, ny, nz):
 def _below_points(size, R, nx, ny, nz, reach):
     """Return how far a nearly level cap may lie below its contacts with a shape of extent `reach`.
 
-    The side line that holds its deepest point is left out; a rim that overhangs is at most twice as
-    far below.
+    The generatrix that holds its deepest point is left out; a rim that overhangs is at most twice
+    as far below.
     """
     _, _, _, sine = radial_direction(R, nx, ny, nz)
     return 2.0 * sine * min(size[0], reach)
@@ -63,8 +66,7 @@ def _below_points(size, R, nx, ny, nz, reach):
 
 @inner_kernel
 def _features_along(
-    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, reach,
-    point_out, normal_out, gap_out, feature_out,
+    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, reach, out,
 ):  # fmt: skip
     """Write the overlap of the features of a and b that meet along n.
 
@@ -75,22 +77,19 @@ def _features_along(
     below = 0.0
     if kind_a == BOX:
         count = face_on_face(
-            size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
-            point_out, normal_out, gap_out, feature_out,
+            size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, out,
         )  # fmt: skip
         return count, below
     cap_a = _faces(kind_a, R_a, nx, ny, nz)
-    line_a, ax, ay, az, fx, fy, fz = side_line(kind_a, size_a, R_a, tx, ty, tz, -nx, -ny, -nz)
+    line_a, ax, ay, az, fx, fy, fz = generatrix(kind_a, size_a, R_a, tx, ty, tz, -nx, -ny, -nz)
     if kind_b == BOX:
         if line_a:
             count = line_on_face(
-                count, ax, ay, az, fx, fy, fz, size_b, R_b, p_b, nx, ny, nz, margin,
-                point_out, normal_out, gap_out, feature_out,
+                count, ax, ay, az, fx, fy, fz, size_b, R_b, p_b, nx, ny, nz, margin, out,
             )  # fmt: skip
         if cap_a:
             count = cap_on_face(
-                count, size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
-                point_out, normal_out, gap_out, feature_out,
+                count, size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, out,
             )  # fmt: skip
             if not line_a:
                 below = _below_points(size_a, R_a, nx, ny, nz, reach)
@@ -102,26 +101,24 @@ def _features_along(
                     below = max(below, other)
         return count, below
     cap_b = _faces(kind_b, R_b, nx, ny, nz)
-    line_b, bx, by, bz, gx, gy, gz = side_line(kind_b, size_b, R_b, 0.0, 0.0, 0.0, nx, ny, nz)
+    line_b, bx, by, bz, gx, gy, gz = generatrix(kind_b, size_b, R_b, 0.0, 0.0, 0.0, nx, ny, nz)
     if cap_b and line_a:
         count = line_on_cap(
-            count, ax, ay, az, fx, fy, fz, size_b, R_b, p_b, 1.0, nx, ny, nz, margin,
-            point_out, normal_out, gap_out, feature_out,
+            count, ax, ay, az, fx, fy, fz, size_b, R_b, p_b, 1.0, nx, ny, nz, margin, out,
         )  # fmt: skip
     if cap_a and line_b:
         count = line_on_cap(
             count, bx - tx, by - ty, bz - tz, gx, gy, gz, size_a, R_a, p_a, -1.0,
-            -nx, -ny, -nz, margin, point_out, normal_out, gap_out, feature_out,
+            -nx, -ny, -nz, margin, out,
         )  # fmt: skip
     if cap_a and cap_b:
         count = cap_on_cap(
-            count, size_a, R_a, p_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
-            point_out, normal_out, gap_out, feature_out,
+            count, size_a, R_a, p_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, out,
         )  # fmt: skip
     if not cap_a and not cap_b and line_a and line_b:
         count = line_on_line(
             count, ax, ay, az, fx, fy, fz, bx, by, bz, gx, gy, gz, size_a[0] + size_b[0], p_b,
-            nx, ny, nz, margin, point_out, normal_out, gap_out, feature_out,
+            nx, ny, nz, margin, out,
         )  # fmt: skip
     if cap_a and not line_a:
         below += _below_points(size_a, R_a, nx, ny, nz, reach)
@@ -132,8 +129,7 @@ def _features_along(
 
 @inner_kernel
 def convex_on_convex(
-    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin,
-    point_out, normal_out, gap_out, feature_out,
+    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
     """Write the contacts of a box, capsule or cylinder (a) with one of equal or lower kind (b).
 
@@ -155,23 +151,22 @@ def convex_on_convex(
             return NO_POINTS
         count, below = _features_along(
             kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
-            size, point_out, normal_out, gap_out, feature_out,
+            size, out,
         )  # fmt: skip
         if kind_a == BOX and separation <= 0.0 and count > 0:
             # The axis test is complete for boxes in overlap, and its bias is meant.
             return count
         if refined:
-            count = keep_distinct(count, size, point_out, normal_out, gap_out, feature_out)
-        nearest_included = certified(count, gap_out, separation, tolerance + below)
-        bound_gaps(count, separation, gap_out)
+            count = keep_distinct(count, size, out)
+        nearest_included = certified(count, out.gap, separation, tolerance + below)
+        bound_gaps(count, separation, out)
         if nearest_included:
             return count
         if refined:
             break
         nx, ny, nz, core, ax, ay, az = refine_axis(
-            kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, core, point_out
+            kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, core, out.point
         )
     return write_nearest(
-        count, ax, ay, az, p_b, nx, ny, nz, core - rounding, rounding_a, size,
-        point_out, normal_out, gap_out, feature_out,
+        count, ax, ay, az, p_b, nx, ny, nz, core - rounding, rounding_a, size, out,
     )  # fmt: skip

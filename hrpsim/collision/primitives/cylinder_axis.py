@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Newton's method for the separation axis of a cylinder (a) and a box, segment or cylinder (b).
 
 Along a unit vector n from b to a the separation of the cores is
@@ -213,7 +216,7 @@ def contact_point(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
     _, rx, ry, rz, _, _, _, _ = _rim(R_a, size_a[0], nx, ny, nz)
     ex, ey, ez, h = _edge(0, size_a, R_a, kind_b, size_b, R_b)
     if first == 0:
-        # On the side line, opposite b's point: what remains between them is parallel to n.
+        # On the generatrix, opposite b's point: what remains between them is parallel to n.
         slope = Gx * ex + Gy * ey + Gz * ez
         along = -slope
         if second > 0:

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The manifold of two boxes along a given normal: the overlap of the faces that meet."""
 
 from __future__ import annotations
@@ -22,8 +25,7 @@ from hrpsim.jit.compiled import inner_kernel
 
 @inner_kernel
 def face_on_face(
-    size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin,
-    point_out, normal_out, gap_out, feature_out,
+    size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, out,
 ):  # fmt: skip
     """Write the corners of the overlap of the facing faces of two boxes along n; return how many.
 
@@ -74,10 +76,7 @@ def face_on_face(
         if not some:
             continue
         for leaving in range(2):
-            if leaving == 0:
-                along, side = start, start_side
-            else:
-                along, side = end, end_side
+            along, side = (start, start_side) if leaving == 0 else (end, end_side)
             if side >= 0:
                 code_a, code_b = edge_code, face_edge(axis_b, cosine_b, side)
             elif leaving == 0:
@@ -88,8 +87,7 @@ def face_on_face(
             X, Y = clamp(x + along * dx, half_u), clamp(y + along * dy, half_v)
             count = write_over_plane(
                 count, X, Y, g0 + slope_X * (X - X0) + slope_Y * (Y - Y0), code_a, code_b,
-                axis_b, cosine_b, size_b[axis_b], R_b, p_b, 1.0, nx, ny, nz, margin,
-                point_out, normal_out, gap_out, feature_out,
+                axis_b, cosine_b, size_b[axis_b], R_b, p_b, 1.0, nx, ny, nz, margin, out,
             )  # fmt: skip
 
     for corner in range(4):
@@ -102,7 +100,6 @@ def face_on_face(
             count = write_over_plane(
                 count, X, Y, g0 + slope_X * (X - X0) + slope_Y * (Y - Y0),
                 SURFACE, face_vertex(axis_b, cosine_b, sign_u, sign_v),
-                axis_b, cosine_b, size_b[axis_b], R_b, p_b, 1.0, nx, ny, nz, margin,
-                point_out, normal_out, gap_out, feature_out,
+                axis_b, cosine_b, size_b[axis_b], R_b, p_b, 1.0, nx, ny, nz, margin, out,
             )  # fmt: skip
     return count

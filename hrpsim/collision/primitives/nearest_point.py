@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Whether a clipped manifold holds the nearest points of the shapes, and their contact if not."""
 
 from __future__ import annotations
@@ -34,14 +37,14 @@ def certified(count, gap, separation, tolerance):
 
 
 @inner_kernel
-def bound_gaps(count, separation, gap_out):
+def bound_gaps(count, separation, out):
     """Raise gaps to the separation: a feature that just misses the other one may fall below it."""
     for k in range(count):
-        gap_out[k] = max(gap_out[k], separation)
+        out.gap[k] = max(out.gap[k], separation)
 
 
 @inner_kernel
-def keep_distinct(count, size, point_out, normal_out, gap_out, feature_out):
+def keep_distinct(count, size, out):
     """Drop contacts that nearly coincide with an earlier one; return how many stay.
 
     A vertex that touches a vertex or an edge lies on several features at once.
@@ -49,29 +52,27 @@ def keep_distinct(count, size, point_out, normal_out, gap_out, feature_out):
     kept = NO_POINTS
     reach = _COINCIDENT * size
     for k in range(count):
-        x, y, z = point_out[k, 0], point_out[k, 1], point_out[k, 2]
+        x, y, z = out.point[k, 0], out.point[k, 1], out.point[k, 2]
         distinct = True
         for other in range(kept):
             away = max(
-                abs(x - point_out[other, 0]),
-                abs(y - point_out[other, 1]),
-                abs(z - point_out[other, 2]),
+                abs(x - out.point[other, 0]),
+                abs(y - out.point[other, 1]),
+                abs(z - out.point[other, 2]),
             )
             if away < reach:
                 distinct = False
         if distinct:
             kept = write_contact(
-                kept, x, y, z, normal_out[k, 0], normal_out[k, 1], normal_out[k, 2],
-                gap_out[k], feature_out[k] // FEATURES, feature_out[k] % FEATURES,
-                point_out, normal_out, gap_out, feature_out,
+                kept, x, y, z, out.normal[k, 0], out.normal[k, 1], out.normal[k, 2],
+                out.gap[k], out.feature[k] // FEATURES, out.feature[k] % FEATURES, out,
             )  # fmt: skip
     return kept
 
 
 @inner_kernel
 def write_nearest(
-    count, ax, ay, az, p_b, nx, ny, nz, separation, radius_a, size,
-    point_out, normal_out, gap_out, feature_out,
+    count, ax, ay, az, p_b, nx, ny, nz, separation, radius_a, size, out,
 ):  # fmt: skip
     """Add the contact at point a of core a (relative to p_b), inside the surface by `radius_a`.
 
@@ -84,15 +85,13 @@ def write_nearest(
     z = p_b[2] + (az - inward * nz)
     reach = _COINCIDENT * size
     for k in range(count):
-        away = max(abs(x - point_out[k, 0]), abs(y - point_out[k, 1]), abs(z - point_out[k, 2]))
+        away = max(abs(x - out.point[k, 0]), abs(y - out.point[k, 1]), abs(z - out.point[k, 2]))
         if away < reach:
             write_contact(
                 k, x, y, z, nx, ny, nz, separation,
-                feature_out[k] // FEATURES, feature_out[k] % FEATURES,
-                point_out, normal_out, gap_out, feature_out,
+                out.feature[k] // FEATURES, out.feature[k] % FEATURES, out,
             )  # fmt: skip
             return count
     return write_contact(
-        min(count, MAX_POINTS - 1), x, y, z, nx, ny, nz, separation, NEAREST, NEAREST,
-        point_out, normal_out, gap_out, feature_out,
+        min(count, MAX_POINTS - 1), x, y, z, nx, ny, nz, separation, NEAREST, NEAREST, out,
     )  # fmt: skip

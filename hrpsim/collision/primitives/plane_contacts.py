@@ -1,12 +1,15 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Contacts of a shape (a) with a half-space (b) that fills z <= 0 of its frame."""
 
 from __future__ import annotations
 
 import math
 
-from hrpsim.collision.primitives.cap import FACING_COSINE
 from hrpsim.collision.primitives.contact_row import END, NO_POINTS, SURFACE, write_contact
-from hrpsim.collision.primitives.side_line import MEANINGFUL_SINE
+from hrpsim.collision.primitives.cylinder_cap import FACING_COSINE
+from hrpsim.collision.primitives.generatrix import MEANINGFUL_SINE
 from hrpsim.jit.compiled import inner_kernel
 
 
@@ -17,7 +20,7 @@ def _height(R_b, p_b, x, y, z):
 
 
 @inner_kernel
-def _touch(k, x, y, z, gap, margin, code, R_b, point_out, normal_out, gap_out, feature_out):
+def _touch(k, x, y, z, gap, margin, code, R_b, out):
     """Write the contact of a surface point that lies `gap` above the plane, if within margin."""
     if gap > margin:
         return k
@@ -25,14 +28,12 @@ def _touch(k, x, y, z, gap, margin, code, R_b, point_out, normal_out, gap_out, f
     half = 0.5 * gap
     return write_contact(
         k, x - half * nx, y - half * ny, z - half * nz, nx, ny, nz, gap,
-        code, SURFACE, point_out, normal_out, gap_out, feature_out,
+        code, SURFACE, out,
     )  # fmt: skip
 
 
 @inner_kernel
-def sphere_on_plane(
-    size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-):
+def sphere_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
     """Write the contact of a sphere with a half-space; return 0 or 1."""
     radius = size_a[0]
     gap = _height(R_b, p_b, p_a[0], p_a[1], p_a[2]) - radius
@@ -41,12 +42,12 @@ def sphere_on_plane(
         p_a[0] - radius * R_b[0, 2],
         p_a[1] - radius * R_b[1, 2],
         p_a[2] - radius * R_b[2, 2],
-        gap, margin, SURFACE, R_b, point_out, normal_out, gap_out, feature_out,
+        gap, margin, SURFACE, R_b, out,
     )  # fmt: skip
 
 
 @inner_kernel
-def box_on_plane(size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out):
+def box_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
     """Write the box vertices within margin of a half-space; return how many."""
     nx, ny, nz = R_b[0, 2], R_b[1, 2], R_b[2, 2]
     hx, hy, hz = size_a[0], size_a[1], size_a[2]
@@ -69,15 +70,13 @@ def box_on_plane(size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_
                 p_a[0] + R_a[0, 0] * x + R_a[0, 1] * y + R_a[0, 2] * z,
                 p_a[1] + R_a[1, 0] * x + R_a[1, 1] * y + R_a[1, 2] * z,
                 p_a[2] + R_a[2, 0] * x + R_a[2, 1] * y + R_a[2, 2] * z,
-                gap, margin, vertex, R_b, point_out, normal_out, gap_out, feature_out,
+                gap, margin, vertex, R_b, out,
             )  # fmt: skip
     return count
 
 
 @inner_kernel
-def capsule_on_plane(
-    size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-):
+def capsule_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
     """Write the ends of a capsule that are within margin of a half-space; return how many."""
     radius = size_a[0]
     count = NO_POINTS
@@ -89,15 +88,13 @@ def capsule_on_plane(
         count = _touch(
             count, x - radius * R_b[0, 2], y - radius * R_b[1, 2], z - radius * R_b[2, 2],
             _height(R_b, p_b, x, y, z) - radius, margin, END + end,
-            R_b, point_out, normal_out, gap_out, feature_out,
+            R_b, out,
         )  # fmt: skip
     return count
 
 
 @inner_kernel
-def cylinder_on_plane(
-    size_a, R_a, p_a, R_b, p_b, margin, point_out, normal_out, gap_out, feature_out
-):
+def cylinder_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
     """Write the rim points of a cylinder that are within margin of a half-space; return how many.
 
     Each cap gives its deepest point, which follows the tilt, so that a cylinder rolls on its side
@@ -122,7 +119,7 @@ def cylinder_on_plane(
                 p_a[1] + along * ay + reach * dy,
                 p_a[2] + along * az + reach * dz,
                 height + along * cosine - radius * sine, margin, END + end,
-                R_b, point_out, normal_out, gap_out, feature_out,
+                R_b, out,
             )  # fmt: skip
     if abs(cosine) > FACING_COSINE:
         cap = 0 if cosine > 0.0 else 1
@@ -137,6 +134,6 @@ def cylinder_on_plane(
                 p_a[1] + along * ay + reach * uy,
                 p_a[2] + along * az + reach * uz,
                 height + along * cosine + reach * (nx * ux + ny * uy + nz * uz), margin,
-                4 * cap + k, R_b, point_out, normal_out, gap_out, feature_out,
+                4 * cap + k, R_b, out,
             )  # fmt: skip
     return count

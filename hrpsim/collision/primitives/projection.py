@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Oblique projection onto a plane of a shape (a box face, a cylinder cap) along the contact normal.
 
 The bearing shape has centre p and axes R. Its plane lies at distance `half` from the centre, across
@@ -53,8 +56,7 @@ def project_point(x, y, z, axis, cosine, half, R, nx, ny, nz):
 
 @inner_kernel
 def write_over_plane(
-    k, X, Y, gap, code_other, code_bearing, axis, cosine, half, R, p, sign, nx, ny, nz, margin,
-    point_out, normal_out, gap_out, feature_out,
+    k, X, Y, gap, code_other, code_bearing, axis, cosine, half, R, p, sign, nx, ny, nz, margin, out,
 ):  # fmt: skip
     """Write the contact over plane point X, Y if its gap is within margin; return the count.
 
@@ -73,6 +75,5 @@ def write_over_plane(
         p[0] + (R[0, axis] * height + R[0, u] * X + R[0, v] * Y + rise * nx),
         p[1] + (R[1, axis] * height + R[1, u] * X + R[1, v] * Y + rise * ny),
         p[2] + (R[2, axis] * height + R[2, u] * X + R[2, v] * Y + rise * nz),
-        sign * nx, sign * ny, sign * nz, gap, code_other, code_bearing,
-        point_out, normal_out, gap_out, feature_out,
+        sign * nx, sign * ny, sign * nz, gap, code_other, code_bearing, out,
     )  # fmt: skip

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """First guesses of the separation axis of pairs with a capsule or a cylinder.
 
 The guesses are face normals, cap normals, and the directions across two axes or edges. A box and a

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The point of a simplex (1 to 4 vertices) nearest to the origin, for the distance iteration."""
 
 from __future__ import annotations

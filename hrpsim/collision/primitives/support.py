@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Support points of the core shapes: box, segment (the core of a capsule) and cylinder.
 
 What is across a cylinder's axis is taken along its own x and y axes. The difference between a

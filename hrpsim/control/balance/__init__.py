@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Feedback on the feet: estimation, stabiliser, detection of falls.
 
 Imports pattern/ and below.

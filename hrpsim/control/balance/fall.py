@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Tells from the pose of the base whether a humanoid has fallen."""
 
 from __future__ import annotations

@@ -1,17 +1,38 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A foot as its controller knows it: leg, sole, force sensor, and the springs above the sole."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from hrpsim.control.motion.leg_kinematics import JOINT_COUNT, LegKinematics
+from hrpsim.control.motion.numerical_leg import NumericalLeg, leg_of
 from hrpsim.control.pattern.support_polygon import sole_outline
 from hrpsim.errors import ModelError
 from hrpsim.model.model import Model, Sensor
 from hrpsim.model.system import PRISMATIC, REVOLUTE
+
+FOOT = np.dtype(
+    [
+        ("ankle_body", "i8"),
+        ("bodies", "i8", (JOINT_COUNT,)),  # that the leg's joints move
+        ("joints", "i8", (JOINT_COUNT,)),  # places of the leg's joints among those controlled
+        ("sole_R", "f8", (3, 3)),
+        ("pivot", "f8", (3,)),
+        ("pivot_height", "f8"),
+        ("sensor_R", "f8", (3, 3)),
+        ("sensor_p", "f8", (3,)),
+        ("slide_stiffness", "f8"),
+        ("lowest", "f8", (2,)),  # corners of the rectangle about the sole
+        ("highest", "f8", (2,)),
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -23,10 +44,11 @@ class Foot:
     infinitely stiff.
     """
 
-    leg: LegKinematics
+    leg: LegKinematics | NumericalLeg
     sole: str  # link
     ankle_body: int  # what the last of the leg's joints moves
     sole_R: np.ndarray  # the sole in the frame of that body, springs at rest (3, 3)
+    ankle_turns: np.ndarray  # of the sole about its x and y, for a rate of 1 of the last two (2, 2)
     pivot: np.ndarray  # in the frame of that body (3,) [m]
     pivot_height: float  # above the sole's origin [m]
     outline: np.ndarray  # corners of the sole, counter-clockwise (k, 2) [m]
@@ -41,11 +63,11 @@ class Foot:
 def foot_of(model: Model, sole: str) -> Foot:
     """Return the foot that ends in the link `sole`.
 
-    Raises ModelError where the leg is not of HRP-2's type, where the sole has no box or no force
+    Raises ModelError where the leg has no six joints, where the sole has no shape or no force
     sensor, or where springs between ankle and sole do not lie along the sole's axes.
     """
     system, frame = model.system, model.frame(sole)
-    leg = LegKinematics(model, sole)
+    leg = leg_of(model, sole)
     last = model.joint(leg.joint_names[JOINT_COUNT - 1]).body
     below = []
     body = frame.body
@@ -77,7 +99,7 @@ def foot_of(model: Model, sole: str) -> Foot:
             pivot = at
         else:
             slide_stiffness = float(system.stiffness[k])
-    sensor = _force_sensor(model, sole, below)
+    sensor = _force_sensor(model, sole, [*below, last])
     if sensor.body != frame.body:
         raise ModelError(f"{model.source}: sensor {sensor.name!r} does not stand on {sole!r}")
     return Foot(
@@ -85,6 +107,7 @@ def foot_of(model: Model, sole: str) -> Foot:
         sole=sole,
         ankle_body=last,
         sole_R=sole_R,
+        ankle_turns=_ankle_turns(model, last, sole_R),
         pivot=pivot,
         pivot_height=float((sole_R.T @ (pivot - sole_p))[2]),
         outline=sole_outline(model, sole),
@@ -97,10 +120,30 @@ def foot_of(model: Model, sole: str) -> Foot:
     )
 
 
+def foot_records(model: Model, feet: Sequence[Foot], joint_names: Sequence[str]) -> np.ndarray:
+    """Return what kernels know of some feet (n,), FOOT; joint_names: those that are controlled."""
+    records = np.zeros(len(feet), dtype=FOOT)
+    bodies = {joint.name: joint.body for joint in model.joints}
+    for record, foot in zip(records, feet):
+        record["bodies"] = [bodies[name] for name in foot.leg.joint_names]
+        record["joints"] = [joint_names.index(name) for name in foot.leg.joint_names]
+        for name in ("ankle_body", "sole_R", "pivot", "pivot_height", "sensor_R", "sensor_p"):
+            record[name] = getattr(foot, name)
+        record["slide_stiffness"] = foot.slide_stiffness
+        record["lowest"], record["highest"] = foot.outline.min(axis=0), foot.outline.max(axis=0)
+    return records
+
+
+def _ankle_turns(model: Model, last: int, sole_R) -> np.ndarray:
+    """Return about how much of the sole's x and y the ankle's joints turn it, springs at rest."""
+    axes = [model.system.placement_R[last].T[:, 2], np.array([0.0, 0.0, 1.0])]
+    return np.stack([sole_R[:, :2].T @ axis for axis in axes], axis=-1)
+
+
 def _force_sensor(model: Model, sole: str, bodies: list[int]) -> Sensor:
-    for sensor in model.sensors:
-        if sensor.kind == "force_torque" and sensor.body in bodies:
-            return sensor
-    raise ModelError(
-        f"{model.source}: no force sensor between ankle and {sole!r}; a stabiliser needs one"
-    )
+    found = [s for s in model.sensors if s.kind == "force_torque" and s.body in bodies]
+    if not found:
+        raise ModelError(
+            f"{model.source}: no force sensor between ankle and {sole!r}; a stabiliser needs one"
+        )
+    return next((sensor for sensor in found if sensor.tare), found[0])

@@ -1,4 +1,12 @@
-"""Where a walking robot's centre of mass is above its soles, by encoders, IMU and force sensors."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Where a walking robot's centre of mass is above its soles, by encoders, IMU and force sensors.
+
+A sole that stands is level whatever the rubber above it does, so orientation of the waist and joint
+angles together tell where the ankle is, and the sole is beneath it. Of an IMU's yaw, which drifts
+on a robot, nothing is used.
+"""
 
 from __future__ import annotations
 
@@ -7,198 +15,263 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.control.balance.foot import Foot
-from hrpsim.control.framework.controller import State, controlled_joints
-from hrpsim.dynamics.functions import STANDARD_GRAVITY
+from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.control.balance.foot import Foot, foot_records
+from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.errors import ModelError
-from hrpsim.kinematics.forest import forest_of
+from hrpsim.jit.compiled import inlined_kernel
+from hrpsim.kinematics.forest import Forest, forest_of
 from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
-from hrpsim.model.model import Model
+from hrpsim.model.model import Model, Sensor
 from hrpsim.model.system import FREE
 from hrpsim.spatial.rotation import quaternion_from_rotation
 
 _LOADED = 0.05  # of the weight: what the feet must bear together to be stood on
 
+MEASURED = np.dtype(
+    [
+        ("wrenches", "f8", (2, 6)),  # of the feet's sensors, force first [N, Nm]
+        ("orientation", "f8", (4,)),  # of the IMU, x y z w
+        ("angular_velocity", "f8", (3,)),  # in its frame [rad/s]
+    ]
+)
 
-class Estimate(NamedTuple):
-    """Axes: z up, turned so that the soles that bear the load have the yaw they should have.
+# Axes: z up, turned so that the soles that bear the load have the yaw they should have. The support
+# is the mean of the soles' positions on the floor, weighted by the loads they bear. Row or entry 0
+# is the left foot's, 1 the right one's.
+ESTIMATE = np.dtype(
+    [
+        ("waist_R", "f8", (3, 3)),
+        ("waist_rate", "f8", (3,)),  # angular velocity of the waist [rad/s]
+        ("com", "f8", (3,)),  # centre of mass from the support [m]
+        ("com_velocity", "f8", (3,)),
+        ("weights", "f8", (2,)),  # parts of the load that the soles bear
+        ("loads", "f8", (2,)),  # vertical forces of the floor [N]
+        ("zmp", "f8", (2,)),  # from the support [m]
+        ("pivot_torques", "f8", (2, 2)),  # of the floor about each pivot, x and y of the sole [Nm]
+        ("pivots", "f8", (2, 3)),  # from the waist [m]
+        ("pressures", "f8", (2, 2)),  # centres of pressure in the soles' frames [m]
+    ]
+)
 
-    The support is the mean of the soles' positions on the floor, weighted by the loads they bear.
-    Row or entry 0 is the left foot's, 1 the right one's.
-    """
-
-    waist_R: np.ndarray  # (3, 3)
-    waist_rate: np.ndarray  # angular velocity of the waist (3,) [rad/s]
-    com: np.ndarray  # centre of mass from the support (3,) [m]
-    com_velocity: np.ndarray  # (3,) [m/s]
-    weights: tuple[float, float]  # parts of the load that the soles bear
-    loads: tuple[float, float]  # vertical forces of the floor [N]
-    zmp: tuple[float, float]  # from the support [m]
-    pivot_torques: tuple  # of the floor about each foot's pivot, x and y of the sole [Nm]
-    pivots: tuple  # each foot's pivot from the waist (3,) [m]
-    leg_motions: tuple  # motion of each leg's joints for a unit rate (6, 6), angular part first
-
-
-class StateEstimator:
-    """Estimates from what an HRP robot measures; the soles that bear load are taken to lie flat.
-
-    A sole that stands is level whatever the rubber above it does, so orientation of the waist and
-    joint angles together tell where the ankle is, and the sole is beneath it. Of an IMU's yaw,
-    which drifts on a robot, nothing is used.
-    """
-
-    def __init__(self, model: Model, feet: tuple[Foot, Foot]):
-        if model.base != "free":
-            raise ModelError(f"{model.source}: a robot on a fixed base has nothing to balance")
-        system = model.system
-        waist = model.frame(model.base_link)
-        imus = [s for s in model.sensors if s.kind == "imu" and s.body == waist.body]
-        if not imus:
-            raise ModelError(f"{model.source}: no IMU on {model.base_link!r}")
-        self.feet = feet
-        self._waist = waist.body
-        self._imu = imus[0].name
-        self._R_waist_imu = imus[0].R
-        turned = np.empty(4)
-        quaternion_from_rotation(np.ascontiguousarray(imus[0].R.T), turned)
-        self._imu_to_waist = tuple(turned.tolist())
-        self._force_names = tuple(foot.sensor.name for foot in feet)
-        self._wrench_moves = [_wrench_move(foot) for foot in feet]
-        self._forest = forest_of(system)
-        self._kinematics = new_kinematics(model.body_count)
-        self._R, self._p = self._kinematics["R"], self._kinematics["p"]
-        self._v, self._S = self._kinematics["v"], self._kinematics["S"]
-        places = [model.joint(name) for name in controlled_joints(model)]
-        self._q_index = np.array([joint.q_index for joint in places])
-        self._v_index = np.array([joint.v_index for joint in places])
-        base = next(joint for joint in model.joints if joint.joint_type == FREE)
-        self._at = base.q_index + 3
-        self._base_v = base.v_index
-        self._q = model.neutral()
-        self._q[base.q_index : base.q_index + 3] = 0.0
-        self._velocity = np.zeros(model.nv)
-        self._mass = system.mass / model.mass
-        self._moment = (self._mass[:, None] * system.com)[:, :, None]
-        bodies = {joint.name: joint.body for joint in model.joints}
-        self._leg_bodies = [
-            np.array([bodies[name] for name in foot.leg.joint_names]) for foot in feet
-        ]
-        self.weight = -model.mass * STANDARD_GRAVITY[2]
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget which way the robot faced and which foot it stood on."""
-        self._turn = 0.0
-        self._weights = (0.5, 0.5)
-        self._aligned = False
-
-    def update(self, state: State, sole_yaws) -> Estimate:
-        """Return the estimate; sole_yaws: what the yaws of the soles should be (2,) [rad]."""
-        loads, torques, cops = self._feel_feet(state)
-        total = max(loads[0], 0.0) + max(loads[1], 0.0)
-        if total > _LOADED * self.weight:
-            left = max(loads[0], 0.0) / total
-            self._weights = (left, 1.0 - left)
-        if not self._aligned:
-            self._place(state)
-            for weight, foot, yaw in zip(self._weights, self.feet, sole_yaws):
-                self._turn += weight * math.remainder(yaw - self._yaw(foot), math.tau)
-            self._aligned = True
-        R = self._place(state)
-        rate = R @ (self._R_waist_imu @ state.imus[self._imu].angular_velocity)
-        com, com_velocity = self._move(state, rate)
-        pivots, soles, velocity = [], np.zeros(3), np.zeros(3)
-        zmp_x = zmp_y = turn = 0.0
-        for side, foot in enumerate(self.feet):
-            body, weight = foot.ankle_body, self._weights[side]
-            R_ankle, motion = self._R[body], self._v[body]
-            pivot = self._p[body] + R_ankle @ foot.pivot
-            pivots.append(pivot)
-            soles += weight * pivot
-            soles[2] -= weight * foot.pivot_height
-            velocity += weight * (motion[3:] + _cross(motion[:3], pivot))
-            yaw = self._yaw(foot)
-            c, s = weight * math.cos(yaw), weight * math.sin(yaw)
-            zmp_x += c * cops[side][0] - s * cops[side][1]
-            zmp_y += s * cops[side][0] + c * cops[side][1]
-            turn += weight * math.remainder(sole_yaws[side] - yaw, math.tau)
-        self._turn += turn
-        return Estimate(
-            waist_R=R,
-            waist_rate=rate,
-            com=com - soles,
-            com_velocity=com_velocity - velocity,
-            weights=self._weights,
-            loads=loads,
-            zmp=(zmp_x, zmp_y),
-            pivot_torques=torques,
-            pivots=tuple(pivots),
-            leg_motions=tuple(self._S[bodies] for bodies in self._leg_bodies),
-        )
-
-    def _place(self, state: State) -> np.ndarray:
-        """Bring the bodies' poses up to date; return how the waist is turned (3, 3)."""
-        q, at = self._q, self._at
-        q[self._q_index] = state.joint_positions
-        facing = (0.0, 0.0, math.sin(0.5 * self._turn), math.cos(0.5 * self._turn))
-        turned = _product(facing, state.imus[self._imu].orientation.tolist())
-        q[at : at + 4] = _product(turned, self._imu_to_waist)
-        update_poses(self._forest, q, self._kinematics)
-        return self._R[self._waist].copy()
-
-    def _move(self, state: State, rate) -> tuple[np.ndarray, np.ndarray]:
-        """Return position and velocity of the centre of mass relative to the waist's origin."""
-        velocity = self._velocity
-        velocity[self._v_index] = state.joint_velocities
-        velocity[self._base_v : self._base_v + 3] = rate
-        update_velocities(self._forest, velocity, self._kinematics)
-        moments = (self._R @ self._moment)[:, :, 0] + self._mass[:, None] * self._p
-        v = self._v
-        wx, wy, wz = v[:, 0], v[:, 1], v[:, 2]
-        x, y, z = moments[:, 0], moments[:, 1], moments[:, 2]
-        turning = (wy @ z - wz @ y, wz @ x - wx @ z, wx @ y - wy @ x)
-        return moments.sum(axis=0), self._mass @ v[:, 3:] + turning
-
-    def _yaw(self, foot: Foot) -> float:
-        x, y, _ = (self._R[foot.ankle_body] @ foot.sole_R[:, 0]).tolist()
-        return math.atan2(y, x)
-
-    def _feel_feet(self, state: State):
-        """Return loads [N], torques about the pivots [Nm] and centres of pressure [m]."""
-        loads, torques, cops = [], [], []
-        for name, foot, move in zip(self._force_names, self.feet, self._wrench_moves):
-            fx, fy, fz, tx, ty, _ = (
-                state.wrenches[name] if move is None else (move @ state.wrenches[name])
-            )
-            loads.append(fz)
-            torques.append((tx + foot.pivot_height * fy, ty - foot.pivot_height * fx))
-            pressed = max(fz, 0.01 * self.weight)
-            cops.append((-ty / pressed, tx / pressed))
-        return tuple(loads), tuple(torques), cops
+ESTIMATOR = np.dtype(
+    [
+        ("waist", "i8"),  # body
+        ("orientation_at", "i8"),  # place of the waist's quaternion in q
+        ("rate_at", "i8"),  # place of its angular velocity
+        ("imu_R", "f8", (3, 3)),  # the IMU in the waist's frame
+        ("waist_in_imu", "f8", (4,)),  # quaternion
+        ("weight", "f8"),  # of the robot [N]
+        ("turn", "f8"),  # from the IMU's yaw to that of the estimate's axes [rad]
+        ("is_aligned", "i8"),  # whether that was ever found
+    ]
+)
 
 
-def _wrench_move(foot: Foot) -> np.ndarray | None:
-    """Return the matrix (6, 6) that takes a sensor's wrench to the sole's frame; None: identity."""
-    R, (x, y, z) = foot.sensor_R, foot.sensor_p
-    move = np.zeros((6, 6))
-    move[:3, :3] = move[3:, 3:] = R
-    move[3:, :3] = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) @ R
-    return None if np.allclose(move, np.eye(6), atol=1e-12) else move
+class Estimation(NamedTuple):
+    """A model with j controlled joints, what is measured, and what is made of it."""
+
+    forest: Forest
+    kinematics: np.ndarray  # (n,) KINEMATICS, about the waist's origin
+    q: np.ndarray  # (nq,)
+    velocity: np.ndarray  # (nv,) kernels' layout
+    joint_q: np.ndarray  # (j,)
+    joint_v: np.ndarray  # (j,)
+    mass_shares: np.ndarray  # of the bodies (n,)
+    feet: np.ndarray  # (2,) FOOT
+    estimator: np.ndarray  # (1,) ESTIMATOR
+    joint_positions: np.ndarray  # measured (j,)
+    joint_velocities: np.ndarray  # (j,)
+    measured: np.ndarray  # (1,) MEASURED
+    estimate: np.ndarray  # (1,) ESTIMATE
 
 
-def _product(a, b) -> tuple[float, float, float, float]:
-    """Return the product of two quaternions x y z w."""
-    ax, ay, az, aw = a
-    bx, by, bz, bw = b
-    return (
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-        aw * bw - ax * bx - ay * by - az * bz,
+def new_estimation(model: Model, feet: tuple[Foot, Foot]) -> Estimation:
+    """Return what an estimate is made with; ModelError for a model that has nothing to balance."""
+    if model.base != "free":
+        raise ModelError(f"{model.source}: a robot on a fixed base has nothing to balance")
+    waist = model.frame(model.base_link).body
+    imu = waist_imu(model)
+    base = next(joint for joint in model.joints if joint.joint_type == FREE)
+    names = controlled_joints(model)
+    places = [model.joint(name) for name in names]
+    q = model.neutral()
+    q[base.q_index : base.q_index + 3] = 0.0
+    estimator = np.zeros(1, dtype=ESTIMATOR)
+    estimator["waist"], estimator["imu_R"] = waist, imu.R
+    estimator["orientation_at"], estimator["rate_at"] = base.q_index + 3, base.v_index
+    estimator["weight"] = model.mass * STANDARD_GRAVITY
+    quaternion_from_rotation(np.ascontiguousarray(imu.R.T), estimator["waist_in_imu"][0])
+    estimation = Estimation(
+        forest_of(model.system),
+        new_kinematics(model.body_count),
+        q,
+        np.zeros(model.nv),
+        np.array([joint.q_index for joint in places]),
+        np.array([joint.v_index for joint in places]),
+        model.system.mass / model.mass,
+        foot_records(model, feet, names),
+        estimator,
+        np.zeros(len(names)),
+        np.zeros(len(names)),
+        np.zeros(1, dtype=MEASURED),
+        np.zeros(1, dtype=ESTIMATE),
     )
+    forget(estimation)
+    return estimation
 
 
-def _cross(a, b) -> np.ndarray:
-    ax, ay, az = a
-    bx, by, bz = b
-    return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
+def waist_imu(model: Model) -> Sensor:
+    """Return the IMU on the base link; ModelError where there is none."""
+    waist = model.frame(model.base_link).body
+    found = [s for s in model.sensors if s.kind == "imu" and s.body == waist]
+    if not found:
+        raise ModelError(f"{model.source}: no IMU on {model.base_link!r}")
+    return found[0]
+
+
+def forget(estimation: Estimation) -> None:
+    """Forget which way the robot faced and which foot it stood on."""
+    estimation.estimator["turn"], estimation.estimator["is_aligned"] = 0.0, 0
+    estimation.estimate["weights"] = 0.5
+
+
+@inlined_kernel
+def update_estimate(s, sole_yaws):
+    """Write the estimate for what is measured; sole_yaws: what the soles' should be (2,) [rad]."""
+    own, found = s.estimator[0], s.estimate[0]
+    _feel_feet(s.feet, s.measured[0].wrenches, own.weight, found)
+    left, right = max(found.loads[0], 0.0), max(found.loads[1], 0.0)
+    if left + right > _LOADED * own.weight:
+        found.weights[0] = left / (left + right)
+        found.weights[1] = 1.0 - found.weights[0]
+    for k in range(s.joint_q.shape[0]):
+        s.q[s.joint_q[k]] = s.joint_positions[k]
+        s.velocity[s.joint_v[k]] = s.joint_velocities[k]
+    if own.is_aligned == 0:
+        _place_bodies(s)
+        own.turn += _missing_turn(s, sole_yaws)
+        own.is_aligned = 1
+    _place_bodies(s)
+    _move_bodies(s)
+    _find_center_of_mass(s)
+    _find_support(s)
+    own.turn += _missing_turn(s, sole_yaws)
+
+
+@inlined_kernel
+def _feel_feet(feet, wrenches, weight, found):
+    """Write loads, torques about the pivots and centres of pressure, from the force sensors."""
+    for side in range(2):
+        foot, wrench = feet[side], wrenches[side]
+        R, p = foot.sensor_R, foot.sensor_p
+        fx = R[0, 0] * wrench[0] + R[0, 1] * wrench[1] + R[0, 2] * wrench[2]
+        fy = R[1, 0] * wrench[0] + R[1, 1] * wrench[1] + R[1, 2] * wrench[2]
+        fz = R[2, 0] * wrench[0] + R[2, 1] * wrench[1] + R[2, 2] * wrench[2]
+        tx = R[0, 0] * wrench[3] + R[0, 1] * wrench[4] + R[0, 2] * wrench[5]
+        ty = R[1, 0] * wrench[3] + R[1, 1] * wrench[4] + R[1, 2] * wrench[5]
+        tx += p[1] * fz - p[2] * fy
+        ty += p[2] * fx - p[0] * fz
+        pressed = max(fz, 0.01 * weight)
+        found.loads[side] = fz
+        found.pivot_torques[side, 0] = tx + foot.pivot_height * fy
+        found.pivot_torques[side, 1] = ty - foot.pivot_height * fx
+        found.pressures[side, 0], found.pressures[side, 1] = -ty / pressed, tx / pressed
+
+
+@inlined_kernel
+def _place_bodies(s):
+    """Write the bodies' poses for the joints and the IMU, turned by what its yaw is off."""
+    own, measured = s.estimator[0], s.measured[0].orientation
+    bx, by, bz, bw = measured[0], measured[1], measured[2], measured[3]
+    z, w = math.sin(0.5 * own.turn), math.cos(0.5 * own.turn)
+    ax, ay, az, aw = w * bx - z * by, w * by + z * bx, w * bz + z * bw, w * bw - z * bz
+    waist, at = own.waist_in_imu, own.orientation_at
+    bx, by, bz, bw = waist[0], waist[1], waist[2], waist[3]
+    s.q[at] = aw * bx + ax * bw + ay * bz - az * by
+    s.q[at + 1] = aw * by - ax * bz + ay * bw + az * bx
+    s.q[at + 2] = aw * bz + ax * by - ay * bx + az * bw
+    s.q[at + 3] = aw * bw - ax * bx - ay * by - az * bz
+    update_poses(s.forest, s.q, s.kinematics)
+
+
+@inlined_kernel
+def _move_bodies(s):
+    """Write the bodies' velocities, and how the waist is turned and turns."""
+    own, found, gyro = s.estimator[0], s.estimate[0], s.measured[0].angular_velocity
+    R, L = s.kinematics[own.waist].R, own.imu_R
+    x = L[0, 0] * gyro[0] + L[0, 1] * gyro[1] + L[0, 2] * gyro[2]
+    y = L[1, 0] * gyro[0] + L[1, 1] * gyro[1] + L[1, 2] * gyro[2]
+    z = L[2, 0] * gyro[0] + L[2, 1] * gyro[1] + L[2, 2] * gyro[2]
+    for a in range(3):
+        found.waist_rate[a] = R[a, 0] * x + R[a, 1] * y + R[a, 2] * z
+        s.velocity[own.rate_at + a] = found.waist_rate[a]
+        for b in range(3):
+            found.waist_R[a, b] = R[a, b]
+    update_velocities(s.forest, s.velocity, s.kinematics)
+
+
+@inlined_kernel
+def _find_center_of_mass(s):
+    """Write place and velocity of the centre of mass relative to the waist's origin."""
+    com, velocity = s.estimate[0].com, s.estimate[0].com_velocity
+    for a in range(3):
+        com[a] = velocity[a] = 0.0
+    for i in range(s.mass_shares.shape[0]):
+        here, c, share = s.kinematics[i], s.forest.bodies[i].com, s.mass_shares[i]
+        R, p, v = here.R, here.p, here.v
+        x = p[0] + R[0, 0] * c[0] + R[0, 1] * c[1] + R[0, 2] * c[2]
+        y = p[1] + R[1, 0] * c[0] + R[1, 1] * c[1] + R[1, 2] * c[2]
+        z = p[2] + R[2, 0] * c[0] + R[2, 1] * c[1] + R[2, 2] * c[2]
+        com[0] += share * x
+        com[1] += share * y
+        com[2] += share * z
+        velocity[0] += share * (v[3] + v[1] * z - v[2] * y)
+        velocity[1] += share * (v[4] + v[2] * x - v[0] * z)
+        velocity[2] += share * (v[5] + v[0] * y - v[1] * x)
+
+
+@inlined_kernel
+def _find_support(s):
+    """Write the pivots and the ZMP, and the centre of mass from the support instead of the waist.
+
+    The support is taken to move as the ankles' bodies do at the pivots.
+    """
+    found = s.estimate[0]
+    found.zmp[0] = found.zmp[1] = 0.0
+    for side in range(2):
+        foot, weight, pivot = s.feet[side], found.weights[side], found.pivots[side]
+        here = s.kinematics[foot.ankle_body]
+        R, p, v, at = here.R, here.p, here.v, foot.pivot
+        for a in range(3):
+            pivot[a] = p[a] + R[a, 0] * at[0] + R[a, 1] * at[1] + R[a, 2] * at[2]
+            found.com[a] -= weight * pivot[a]
+        found.com[2] += weight * foot.pivot_height
+        found.com_velocity[0] -= weight * (v[3] + v[1] * pivot[2] - v[2] * pivot[1])
+        found.com_velocity[1] -= weight * (v[4] + v[2] * pivot[0] - v[0] * pivot[2])
+        found.com_velocity[2] -= weight * (v[5] + v[0] * pivot[1] - v[1] * pivot[0])
+        yaw = _yaw_of_sole(s, side)
+        c, sine = weight * math.cos(yaw), weight * math.sin(yaw)
+        x, y = found.pressures[side, 0], found.pressures[side, 1]
+        found.zmp[0] += c * x - sine * y
+        found.zmp[1] += sine * x + c * y
+
+
+@inlined_kernel
+def _missing_turn(s, sole_yaws):
+    """Return by how much the soles, as they bear load, face elsewhere than they should [rad]."""
+    turn = 0.0
+    for side in range(2):
+        off = sole_yaws[side] - _yaw_of_sole(s, side)
+        off -= 2.0 * math.pi * math.floor(off / (2.0 * math.pi) + 0.5)
+        turn += s.estimate[0].weights[side] * off
+    return turn
+
+
+@inlined_kernel
+def _yaw_of_sole(s, side):
+    foot = s.feet[side]
+    R, sole = s.kinematics[foot.ankle_body].R, foot.sole_R
+    x = R[0, 0] * sole[0, 0] + R[0, 1] * sole[1, 0] + R[0, 2] * sole[2, 0]
+    y = R[1, 0] * sole[0, 0] + R[1, 1] * sole[1, 0] + R[1, 2] * sole[2, 0]
+    return math.atan2(y, x)

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a stabiliser follows: everything that a motion sequence implies, tick by tick.
 
 A sequence need only hold joint angles. Where the waist stands follows from the sole that is lower;
@@ -9,11 +12,17 @@ from __future__ import annotations
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from hrpsim.control.balance.dcm_feedback import dcm_natural_frequencies
 from hrpsim.control.balance.foot import Foot
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import MotionSequence
 from hrpsim.control.pattern.support_polygon import convex_hull
-from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_pose
+from hrpsim.dynamics.functions import (
+    center_of_mass,
+    inverse_dynamics,
+    link_jacobian,
+    link_pose,
+)
 from hrpsim.model.model import Model
 
 _ANALYSIS_PERIOD = 0.005  # [s]
@@ -23,18 +32,22 @@ _ON_FLOOR = 1e-3  # a sole at most this much above the lower one stands [m]
 class WalkReference:
     """A sequence sampled every `period` [s], n samples, the last one at or after its end.
 
-    In the world of the sequence, z up; row 0 of a pair is the left foot's, row 1 the right one's.
+    feet: left and right, as of `foot_of`. In the world of the sequence, z up; row 0 of a pair is
+    the left foot's, row 1 the right one's.
     joint_positions, joint_velocities, joint_efforts (n, joints): in the order of
     controlled_joints(model); the efforts are those without any force of the floor [Nm].
     waist_p (n, 3), waist_R (n, 3, 3); com, com_velocity (n, 3) [m, m/s]; zmp (n, 2) [m];
     vertical_force (n,): of the floor [N]; sole_p (n, 2, 3), sole_R (n, 2, 3, 3), sole_yaw (n, 2).
     contact (n, 2) bool: whether each sole stands. polygons: corners (k, 2) of the support of each
     phase, counter-clockwise, None where no sole stands; phase (n,): which one holds.
+    natural_frequencies: of the divergent component in the first posture, along x and y [1/s];
+    leg_reach (6,): how far the joints of a leg lift its sole there [m/rad].
     """
 
     def __init__(
         self, model: Model, sequence: MotionSequence, feet: tuple[Foot, Foot], period: float
     ):
+        self.feet = feet
         begin = float(sequence.pos.times[0])
         duration = max(float(sequence.pos.times[-1]) - begin, _ANALYSIS_PERIOD)
         grid = np.arange(int(np.ceil(duration / _ANALYSIS_PERIOD - 1e-9)) + 1) * _ANALYSIS_PERIOD
@@ -62,6 +75,11 @@ class WalkReference:
         starts = np.concatenate([[0], changes])
         self.phase = np.searchsorted(starts, np.arange(self.count), side="right") - 1
         self.polygons = [self._polygon(feet, k) for k in starts]
+        first = model.neutral()
+        first[self._q_index] = self.joint_positions[0]
+        height = float(self.com[0, 2] - self.sole_p[0, :, 2].min())
+        self.natural_frequencies = dcm_natural_frequencies(model, first, height)
+        self.leg_reach = _leg_reach(model, first, feet[0])
 
     def _analyse(self, model, feet, grid, q, course, waist_p, waist_R) -> dict[str, np.ndarray]:
         """Return everything that each posture and its rates imply, on the grid."""
@@ -111,6 +129,11 @@ class WalkReference:
             if self.contact[k, side]
         ]
         return convex_hull(np.concatenate(corners)) if corners else None
+
+
+def _leg_reach(model: Model, q, foot: Foot) -> np.ndarray:
+    at = [model.joint(name).v_index for name in foot.leg.joint_names]
+    return link_jacobian(model, q, foot.sole)[2, at]
 
 
 def _joint_course(model: Model, sequence: MotionSequence, times) -> tuple[np.ndarray, ...]:

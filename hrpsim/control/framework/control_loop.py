@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A controller in the simulator's process: state in, command out, one period on."""
 
 from __future__ import annotations
@@ -6,10 +9,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from hrpsim.control.framework.controller import Controller, ControllerError, ImuReading, State
-from hrpsim.control.framework.controller_host import ControllerHost, seconds_of, steps_in_period
+from hrpsim.control.framework.controller import Controller, ControllerError, State
+from hrpsim.control.framework.controller_host import ControllerHost, steps_in_period
+from hrpsim.control.framework.state_reader import StateReader
 from hrpsim.errors import StateError
 from hrpsim.model.model import Model
 from hrpsim.world.objects.robot import Robot
@@ -50,11 +52,7 @@ class ControlLoop:
             self._host.stop()
             raise
         self._over = controller.period if interpolate else 0.0
-        names = robot.joint_names
-        self._places = np.array([names.index(name) for name in self._host.joint_names])
-        sensors = robot.sensors.values()
-        self._force_sensors = [s for s in sensors if s.description.kind == "force_torque"]
-        self._imus = [s for s in sensors if s.description.kind == "imu"]
+        self._readings = StateReader(robot, self._host.joint_names, self._host.needs)
         self._last_time = -math.inf
 
     def __enter__(self) -> ControlLoop:
@@ -88,36 +86,33 @@ class ControlLoop:
 
         Raises ControllerError for a command that the robot cannot follow.
         """
-        if self.robot.world.time < self._last_time:
+        time = self.robot.world.time
+        if time < self._last_time:
             self._host.begin_anew()
-        self._last_time = self.robot.world.time
-        state = self.read_state()
-        positions, velocities, efforts = self._host.command(state)
+        self._last_time = time
+        state = self._readings.read(time)
+        positions, velocities, efforts, modes = self._host.command(state)
         try:
-            self.robot.command(positions, velocities, efforts, self._host.joint_names, self._over)
+            self.robot.command(
+                positions,
+                velocities,
+                efforts,
+                self._host.joint_names,
+                self._over,
+                nan_holds=modes is not None,
+            )
         except StateError as error:
             self._host.stop()
             raise ControllerError(f"{self._host.name}: {error}") from error
         return state
 
     def read_state(self) -> State:
-        """Return what the robot's sensors say now, in arrays that nobody else holds."""
-        robot, places = self.robot, self._places
-        return State(
-            seconds_of(round(robot.world.time * 1e9)),
-            robot.joint_positions[places],
-            robot.joint_velocities[places],
-            robot.joint_efforts[places],
-            {sensor.description.name: sensor.wrench.copy() for sensor in self._force_sensors},
-            {
-                sensor.description.name: ImuReading(
-                    sensor.orientation.copy(),
-                    sensor.angular_velocity.copy(),
-                    sensor.linear_acceleration.copy(),
-                )
-                for sensor in self._imus
-            },
-        )
+        """Return what is measured now, in arrays that nobody else holds.
+
+        Noise, delays and the estimated base of `Controller.needs` are not in it: they are what the
+        controller makes of it.
+        """
+        return self._readings.read(self.robot.world.time)
 
     def stop(self) -> None:
         """Stop the controller; the robot keeps its last command."""

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a controller is: the interface that walks, stabilisers and the controllers of users share.
 
 A controller sees named sensors and the joints that have encoders, and answers with commands for
@@ -16,13 +19,15 @@ of its own, over ROS topics (`hrpsim_controller`): both give it the same numbers
 
 from __future__ import annotations
 
+import fnmatch
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import HrpsimError
+from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 from hrpsim.schema import Kind
@@ -40,8 +45,34 @@ class ImuReading(NamedTuple):
     linear_acceleration: np.ndarray  # specific force (3,) [m/s^2]: +9.8 upwards at rest
 
 
+class BaseReading(NamedTuple):
+    """Pose and velocity of the base, in the layout of q[:7] and v[:6]."""
+
+    position: np.ndarray  # in the world (3,) [m]
+    orientation: np.ndarray  # of the base in the world, quaternion x y z w (4,)
+    linear_velocity: np.ndarray  # in the base frame (3,) [m/s]
+    angular_velocity: np.ndarray  # in the base frame (3,) [rad/s]
+
+
+class LinkContact(NamedTuple):
+    """What touches a link, mean over the last step, along the world's axes."""
+
+    force: np.ndarray  # on the link (3,) [N]
+    torque: np.ndarray  # about the link's origin (3,) [Nm]
+    points: np.ndarray  # that press (k, 3) [m]
+    forces: np.ndarray  # on the link at the points (k, 3) [N]
+
+    @property
+    def touches(self) -> bool:
+        """Whether anything presses on the link."""
+        return len(self.points) > 0
+
+
 class State(NamedTuple):
-    """What a controller measures; joints in the order of `controlled_joints(model)`."""
+    """What a controller measures; joints in the order of `controlled_joints(model)`.
+
+    The last three are there where `Controller.needs` asks for them.
+    """
 
     time: float  # simulated, from whole nanoseconds [s]
     joint_positions: np.ndarray  # (n,) [rad or m]
@@ -50,18 +81,27 @@ class State(NamedTuple):
     # Means over the last step; before the first one, of the settling, zero where none was.
     wrenches: Mapping[str, np.ndarray]  # force [N] then torque [Nm] (6,), by sensor
     imus: Mapping[str, ImuReading]  # by sensor
+    base: BaseReading | None = None
+    contacts: Mapping[str, LinkContact] = MappingProxyType({})  # by link
+    zmp: np.ndarray | None = None  # (3,) [m] in the world; None where nothing bears the robot
+
+
+POSITION, VELOCITY, EFFORT = 0, 1, 2  # what a joint is commanded by
 
 
 class Command(NamedTuple):
     """What a controller wants, for all `controlled_joints(model)`, with the rules of Robot.command.
 
     Positions go to the joints' PD servos, with velocities and efforts as feed-forward; velocities
-    alone to the servos' damping; efforts alone are exactly what the actuators deliver.
+    alone to the servos' damping; efforts alone are exactly what the actuators deliver. `modes`
+    says for each joint which of these it is commanded by: POSITION, VELOCITY (with efforts as
+    feed-forward) or EFFORT; entries that a joint's mode does not use count for nothing.
     """
 
     positions: np.ndarray | None = None  # (n,) [rad or m]
     velocities: np.ndarray | None = None  # (n,) [rad/s or m/s]
     efforts: np.ndarray | None = None  # (n,) [Nm or N]
+    modes: np.ndarray | None = None  # (n,) POSITION, VELOCITY or EFFORT; None: all alike
 
 
 class Controller(ABC):
@@ -69,10 +109,11 @@ class Controller(ABC):
 
     `configure` once, then `initialize` with the state at the first tick, `control` at that and
     every following tick, `stop` at the end, even after an error. `initialize` may come again after
-    a reset of the simulation.
+    a reset of the simulation. `period` and `needs` are read after `configure`.
     """
 
     period: float = 0.005  # [s] of simulated time between two calls of `control`
+    needs: Mapping[str, Any] = MappingProxyType({})  # beyond sensors: framework/needs.py
     parameter_kinds: ClassVar[Mapping[str, Kind] | None] = None  # by name; None: not checked
     finished: bool = False  # set it once there is nothing left to do; the host then stops
 
@@ -104,3 +145,18 @@ def controlled_joints(model: Model) -> tuple[str, ...]:
         if joint.joint_type != FREE
         and (joint.name in model.gains or model.system.stiffness[joint.v_index] == 0.0)
     )
+
+
+def joint_modes(model: Model, modes: Mapping[str, int], default: int = POSITION) -> np.ndarray:
+    """Return `Command.modes` (n,) from patterns of joints with * and ?, the last that fits counts.
+
+    Raises ControllerError for a pattern that fits no joint.
+    """
+    names = controlled_joints(model)
+    found = np.full(len(names), default)
+    for pattern, mode in modes.items():
+        at = [k for k, name in enumerate(names) if fnmatch.fnmatchcase(name, pattern)]
+        if not at:
+            raise ControllerError(unknown_name("joint", pattern, names))
+        found[at] = mode
+    return found

@@ -1,22 +1,33 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The life of one controller, the same in the simulator's process and behind ROS topics."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from hrpsim.constants import NANOSECONDS
 from hrpsim.control.framework.controller import (
+    EFFORT,
+    POSITION,
+    VELOCITY,
     Command,
     Controller,
     ControllerError,
     State,
     controlled_joints,
 )
+from hrpsim.control.framework.needs import ESTIMATED, needs_of
+from hrpsim.control.framework.perception import Perception
 from hrpsim.model.model import Model
 
-_NANOSECONDS = 1_000_000_000
+_MODES = (POSITION, VELOCITY, EFFORT)
+_MODE_NAMES = ("position", "velocity", "effort")
 
 
 class ControllerHost:
@@ -24,7 +35,9 @@ class ControllerHost:
 
     Raises ControllerError for a period that is not positive and finite; what the controller itself
     raises goes through, after it was stopped (a `configure` that fails is not followed by `stop`).
-    joint_names: the joints of states and commands, in their order.
+    joint_names: the joints of states and commands, in their order. needs: what the controller asks
+    to see, checked; the base's truth, contacts and the zero-moment point must be in the states that
+    `command` gets, the rest is made here.
     """
 
     def __init__(
@@ -33,6 +46,7 @@ class ControllerHost:
         self.controller = controller
         self.name = type(controller).__name__
         self.joint_names = controlled_joints(model)
+        self._shape = (len(self.joint_names),)
         self._begun = False
         self._ended = False
         controller.configure(model, dict(parameters or {}))
@@ -41,6 +55,16 @@ class ControllerHost:
             raise ControllerError(
                 f"{self.name}: the period must be a time > 0 s, got {controller.period!r}"
             )
+        try:
+            self.needs = needs_of(self.name, controller.needs, model, controller.period)
+            self._perception = None
+            if self.needs.base == ESTIMATED or self.needs.noise or self.needs.delays:
+                self._perception = Perception(
+                    model, self.joint_names, self.needs, controller.period
+                )
+        except BaseException:
+            self.stop()
+            raise
 
     @property
     def finished(self) -> bool:
@@ -60,6 +84,10 @@ class ControllerHost:
         if self._ended:
             raise ControllerError(f"{self.name} was stopped; make a new host for another run")
         try:
+            if self._perception is not None:
+                if not self._begun:
+                    self._perception.reset()
+                state = self._perception.perceive(state)
             if not self._begun:
                 self.controller.initialize(state)
                 self._begun = True
@@ -79,36 +107,76 @@ class ControllerHost:
             raise ControllerError(
                 f"{self.name}.control must return a Command, got {type(command).__name__}"
             )
-        if command.positions is command.velocities is command.efforts is None:
+        positions, velocities, efforts, modes = command
+        if modes is not None:
+            return self._mixed(command)
+        if positions is velocities is efforts is None:
             raise ControllerError(
                 f"{self.name}.control returned a Command without positions, velocities or efforts"
             )
-        return Command(*(self._values(*field) for field in zip(Command._fields, command)))
+        if positions is not None:
+            positions = self._values("positions", positions)
+        if velocities is not None:
+            velocities = self._values("velocities", velocities)
+        if efforts is not None:
+            efforts = self._values("efforts", efforts)
+        return Command(positions, velocities, efforts)
 
-    def _values(self, what: str, values) -> np.ndarray | None:
-        if values is None:
-            return None
+    def _mixed(self, command: Command) -> Command:
+        """Return a command by modes with NaN where a joint is not given a value."""
+        modes = np.asarray(command.modes)
+        if modes.shape != (len(self.joint_names),) or not np.isin(modes, _MODES).all():
+            raise ControllerError(
+                f"{self.name}: modes must be {len(self.joint_names)} of POSITION, VELOCITY, EFFORT"
+            )
+        used = modes == POSITION, modes != EFFORT, np.ones(len(modes), dtype=bool)
+        fields = []
+        for mode, what, mine in zip(_MODES, Command._fields, used):
+            values = command[mode]
+            needed = modes == mode
+            if values is None and needed.any():
+                joint = self.joint_names[int(np.argmax(needed))]
+                raise ControllerError(
+                    f"{self.name}: joint {joint!r} is commanded by {_MODE_NAMES[mode]}, and the "
+                    f"command has no {what}"
+                )
+            if values is not None:
+                vector = self._numbers(what, values)
+                self._values(what, np.where(mine, vector, 0.0))
+                values = np.where(mine, vector, np.nan)
+            fields.append(values)
+        positions, velocities, efforts = fields
+        return Command(positions, velocities, efforts, modes)
+
+    def _values(self, what: str, values) -> np.ndarray:
+        """Return numbers that are all finite, one for each joint, in an array of their own."""
+        vector = self._numbers(what, values)
+        # A sum of squares of finite numbers may be infinite, never the other way round.
+        if not math.isfinite(vector.dot(vector)):
+            finite = np.isfinite(vector)
+            if not finite.all():
+                k = int(np.argmin(finite))
+                raise ControllerError(
+                    f"{self.name}: {what} for joint {self.joint_names[k]!r} is {vector[k]}"
+                )
+        return vector
+
+    def _numbers(self, what: str, values) -> np.ndarray:
         try:
             vector = np.array(values, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise ControllerError(f"{self.name}: {what} must be numbers, got {values!r}") from error
-        if vector.shape != (len(self.joint_names),):
+        if vector.shape != self._shape:
             raise ControllerError(
                 f"{self.name}: {what} must be {len(self.joint_names)} numbers, one for each of "
                 f"controlled_joints(model), got shape {vector.shape}"
-            )
-        finite = np.isfinite(vector)
-        if not finite.all():
-            k = int(np.argmin(finite))
-            raise ControllerError(
-                f"{self.name}: {what} for joint {self.joint_names[k]!r} is {vector[k]}"
             )
         return vector
 
 
 def seconds_of(nanoseconds: int) -> float:
     """Return the float64 nearest to a time in whole nanoseconds [s], as `State.time` has it."""
-    return nanoseconds / _NANOSECONDS
+    return nanoseconds / NANOSECONDS
 
 
 def steps_in_period(what: str, period: float, time_step: float) -> int:
@@ -118,8 +186,13 @@ def steps_in_period(what: str, period: float, time_step: float) -> int:
     """
     steps = round(period / time_step)
     if steps < 1 or abs(steps * time_step - period) > 1e-6 * time_step:
+        least = max(int(period / time_step), 1)
+        periods = " or ".join(f"{k * time_step:g}" for k in (least, least + 1))
+        parts = max(math.ceil(period / time_step), 1)
+        fitting = ", ".join(f"{period / k:g}" for k in range(parts, parts + 3))
         raise ControllerError(
             f"{what} of {period:g} s is not a whole multiple of the world's time step "
-            f"of {time_step:g} s"
+            f"of {time_step:g} s; a period of {periods} s is, and time steps that fit the period "
+            f"are {fitting} s"
         )
     return steps

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Keeps simulated time in step with the wall clock, a factor faster or slower."""
 
 from __future__ import annotations

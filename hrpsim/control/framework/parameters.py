@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Parameters of controllers, checked by the same kinds of values as world files."""
 
 from __future__ import annotations
@@ -57,5 +60,18 @@ def _checked(kinds: Mapping[str, Kind], given: Mapping[str, Any]) -> tuple[Any, 
     for name in given:
         if name not in kinds:
             return None, [name], unknown_name("parameter", name, kinds, limit=len(kinds))
-    values, place, mistake = first_mistake(mapping(kinds), dict(given))
+    values, place, mistake = first_mistake(_kind_of(kinds), dict(given))
     return values, place, f"{'.'.join(map(str, place))}: {mistake}" if mistake else ""
+
+
+_KEPT = 64  # kinds of mappings, of the controllers that were configured last
+_known: dict[int, tuple[Mapping[str, Kind], Kind]] = {}
+
+
+def _kind_of(kinds: Mapping[str, Kind]) -> Kind:
+    """Return the kind of mappings of these, made once: controllers are configured many times."""
+    if id(kinds) not in _known:
+        while len(_known) >= _KEPT:
+            del _known[next(iter(_known))]
+        _known[id(kinds)] = kinds, mapping(kinds)
+    return _known[id(kinds)][1]

@@ -1,15 +1,17 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Finding a user's controller by name."""
 
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
-import sys
 from pathlib import Path
 
 from hrpsim.control.framework.controller import Controller, ControllerError
 from hrpsim.errors import unknown_name
+from hrpsim.user_modules import module_in_file
 
 
 def find_controller(name: str) -> type[Controller]:
@@ -24,7 +26,7 @@ def find_controller(name: str) -> type[Controller]:
         raise ControllerError(
             f"controller {name!r}: expected 'module:Class' or 'path/to/file.py:Class'"
         )
-    module = _module_in_file(Path(place)) if place.endswith(".py") else _module(place, name)
+    module = _module_in_file(place) if place.endswith(".py") else _module(place, name)
     found = getattr(module, class_name, None)
     if found is None:
         available = [n for n, value in vars(module).items() if _is_controller(value)]
@@ -55,12 +57,8 @@ def _module(module_name: str, name: str):
         raise
 
 
-def _module_in_file(path: Path):
-    path = path.expanduser()
+def _module_in_file(place: str):
+    path = Path(place).expanduser()
     if not path.is_file():
         raise ControllerError(f"controller file {str(path)!r} does not exist")
-    specification = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(specification)
-    sys.modules.setdefault(path.stem, module)  # where dataclasses and pickle look for it
-    specification.loader.exec_module(module)
-    return module
+    return module_in_file(path)

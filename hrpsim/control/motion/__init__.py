@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Postures, sequences of motion, playback, standing up.
 
 Imports framework/.

@@ -1,15 +1,21 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Inverse kinematics of a leg of HRP-2's type: hip yaw, roll, pitch, knee, ankle pitch, roll.
 
-The derivation is in docs/control.md; its symbols are those of the code.
+The derivation is in docs/explanation/control.md; its symbols are those of the code.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
 
 from hrpsim.errors import HrpsimError, ModelError
+from hrpsim.jit.compiled import entry_point, inlined_kernel, kernel
+from hrpsim.kinematics.chain_inverse import LINK
 from hrpsim.model.model import Model
 from hrpsim.model.system import REVOLUTE
 
@@ -19,6 +25,24 @@ _AXES = (2, 0, 1, 1, 1, 0)  # axis of the waist (0 x, 1 y, 2 z) that each joint 
 _AXIS_TOLERANCE = 1e-6
 _OFFSET_TOLERANCE = 1e-6  # [m]
 _REACH_TOLERANCE = 1e-9  # [m]
+_REACHED, _TOO_NEAR, _OUT_OF_REACH = 0, 1, 2  # what `solve_leg` returns
+
+LEG = np.dtype(
+    [
+        ("sense", "f8", (JOINT_COUNT,)),  # of each joint's axis
+        ("foot_R", "f8", (3, 3)),  # of the foot link in the waist's frame, all joints at zero
+        ("ankle", "f8", (3,)),  # from the foot link, along the waist's axes, at zero [m]
+        ("hip_center", "f8", (3,)),
+        ("lateral", "f8"),
+        ("thigh", "f8", (2,)),  # z and x in the leg's plane
+        ("shank", "f8", (2,)),
+        ("longest", "f8"),
+        ("shortest", "f8"),
+        ("R", "f8", (3, 3)),  # found: how the foot is turned since zero
+        ("rho", "f8"),  # found: from the ankle's roll axis to the hip centre
+        ("length", "f8"),  # found: from the hip to the ankle in the leg's plane
+    ]
+)
 
 
 class UnreachableError(HrpsimError, ValueError):
@@ -40,7 +64,7 @@ class LegKinematics:
     def __init__(self, model: Model, foot_link: str, waist_link: str | None = None):
         waist = model.frame(waist_link or model.base_link)
         foot = model.frame(foot_link)
-        bodies = _bodies_between(model, waist.body, foot.body)
+        bodies = bodies_between(model, waist.body, foot.body)
         joints = {joint.body: joint for joint in model.joints}
         if len(bodies) < JOINT_COUNT:
             raise ModelError(
@@ -50,7 +74,8 @@ class LegKinematics:
         chain = [joints[body] for body in bodies[:JOINT_COUNT]]
         self.joint_names = tuple(joint.name for joint in chain)
         self.q_index = np.array([joint.q_index for joint in chain])
-        self._sense = np.empty(JOINT_COUNT)
+        self.record = np.zeros(1, dtype=LEG)
+        self._target = np.zeros(1, dtype=LINK)
 
         R, p = waist.R.T, -waist.R.T @ waist.p
         origin = np.empty((JOINT_COUNT, 3))
@@ -61,15 +86,14 @@ class LegKinematics:
                 if chain[k].joint_type != REVOLUTE:
                     raise ModelError(f"{model.source}: joint {chain[k].name!r} is not revolute")
                 origin[k] = p
-                self._sense[k] = _sense_of_axis(model, chain[k].name, k, R[:, 2])
-        self._foot_p = p + R @ foot.p
-        self._foot_R = R @ foot.R
-        self._read_dimensions(model, origin)
+                self.record["sense"][0, k] = _sense_of_axis(model, chain[k].name, k, R[:, 2])
+        self._read_dimensions(model, origin, p + R @ foot.p)
+        self.record["foot_R"] = R @ foot.R
 
-    def _read_dimensions(self, model: Model, origin: np.ndarray) -> None:
+    def _read_dimensions(self, model: Model, origin: np.ndarray, foot_p: np.ndarray) -> None:
         yaw, roll, hip, knee, ankle, ankle_roll = origin
         self.hip_center = np.array([yaw[0], yaw[1], roll[2]])
-        self._ankle = np.array([ankle[0], ankle_roll[1], ankle[2]])
+        ankle_p = np.array([ankle[0], ankle_roll[1], ankle[2]])
         for distance, what in (
             (roll[1] - yaw[1], "hip yaw and hip roll axes"),
             (np.hypot(*(hip - self.hip_center)[[0, 2]]), "hip pitch axis and hip centre"),
@@ -80,11 +104,14 @@ class LegKinematics:
                     f"{model.source}: the leg of {', '.join(self.joint_names)} has no closed-form "
                     f"inverse: {what} pass each other at {abs(distance):.3g} m; they must meet"
                 )
-        self._lateral = self._ankle[1] - self.hip_center[1]
-        self._thigh = _in_leg_plane(knee - hip)
-        self._shank = _in_leg_plane(ankle - knee)
-        self.longest = abs(self._thigh) + abs(self._shank)
-        self.shortest = abs(abs(self._thigh) - abs(self._shank))
+        thigh, shank = (knee - hip)[[2, 0]], (ankle - knee)[[2, 0]]
+        lengths = float(np.hypot(*thigh)), float(np.hypot(*shank))
+        self.longest, self.shortest = sum(lengths), abs(lengths[0] - lengths[1])
+        leg = self.record[0]
+        leg["ankle"], leg["hip_center"] = ankle_p - foot_p, self.hip_center
+        leg["lateral"] = ankle_p[1] - self.hip_center[1]
+        leg["thigh"], leg["shank"] = thigh, shank
+        leg["longest"], leg["shortest"] = self.longest, self.shortest
 
     def solve(self, position, orientation, *, clamp: bool = False) -> np.ndarray:
         """Return the six joint angles [rad] (6,), in (-pi, pi], that put the foot link there.
@@ -95,42 +122,97 @@ class LegKinematics:
         foot is too far or too near; with `clamp` the leg is then stretched or folded as far as it
         goes: the foot keeps its orientation, and the hip its direction as seen from the ankle.
         """
-        R = np.asarray(orientation, dtype=np.float64) @ self._foot_R.T  # turn since zero
-        ankle = np.asarray(position, dtype=np.float64) + R @ (self._ankle - self._foot_p)
-        r_x, r_y, r_z = R.T @ (self.hip_center - ankle)
-
-        # Ankle roll turns the leg's plane until it passes the hip centre at the lateral offset.
-        d, rho = self._lateral, math.hypot(r_y, r_z)
-        if rho < abs(d) and not clamp:
+        angles, leg = np.empty(JOINT_COUNT), self.record[0]
+        self._target["R"], self._target["p"] = orientation, position
+        missed = _machine_code()(leg, self._target[0], angles)
+        if missed == _TOO_NEAR and not clamp:
             raise UnreachableError(
-                f"the hip centre is {rho:.4f} m from the foot's ankle roll axis; the leg's "
-                f"lateral offset is {abs(d):.4f} m"
+                f"the hip centre is {leg['rho']:.4f} m from the foot's ankle roll axis; the leg's "
+                f"lateral offset is {abs(leg['lateral']):.4f} m"
             )
-        ankle_roll = math.atan2(r_y, r_z) + math.asin(_clipped(d / max(rho, _REACH_TOLERANCE)))
-
-        # In the plane, numbers are z + ix: a turn by a about y multiplies by exp(ia).
-        H = complex(math.sqrt(max(rho * rho - d * d, 0.0)), r_x)
-        U, W = self._thigh, self._shank
-        length = abs(H)
-        too_much = max(length - self.longest, self.shortest - length)
-        if too_much > _REACH_TOLERANCE and not clamp:
+        if missed == _OUT_OF_REACH and not clamp:
             raise UnreachableError(
-                f"hip and ankle are {length:.4f} m apart in the leg's plane; the leg reaches "
-                f"from {self.shortest:.4f} to {self.longest:.4f} m"
+                f"hip and ankle are {leg['length']:.4f} m apart in the leg's plane; the leg "
+                f"reaches from {self.shortest:.4f} to {self.longest:.4f} m"
             )
-        cosine = (length * length - abs(U) ** 2 - abs(W) ** 2) / (2.0 * abs(U) * abs(W))
-        knee = math.acos(_clipped(cosine)) + _argument(U) - _argument(W)
-        turn = _argument(U + _unit(knee) * W) - _argument(-H)  # knee and ankle pitch together
-
-        hip = R @ _about_x(ankle_roll).T @ _about_y(turn).T
-        yaw = math.atan2(-hip[0, 1], hip[1, 1])
-        roll = math.atan2(hip[2, 1], math.hypot(hip[0, 1], hip[1, 1]))
-        pitch = math.atan2(-hip[2, 0], hip[2, 2])
-        angles = np.array([yaw, roll, pitch, knee, turn - knee, ankle_roll])
-        return self._sense * (math.pi - (math.pi - angles) % (2.0 * math.pi))
+        return angles
 
 
-def _bodies_between(model: Model, ancestor: int, body: int) -> list[int]:
+@kernel
+def solve_leg(leg, target, angles_out):
+    """Write the angles (6,) that put the foot at `target`; return 0, or why it does not get there.
+
+    leg: a LEG record, of which rho, length and R are written. target: a LINK record in the waist's
+    frame. Where the foot is too far or too near the leg is stretched or folded as far as it goes.
+    """
+    R, turned, zero = leg.R, target.R, leg.foot_R
+    for a in range(3):
+        for b in range(3):
+            R[a, b] = (
+                turned[a, 0] * zero[b, 0] + turned[a, 1] * zero[b, 1] + turned[a, 2] * zero[b, 2]
+            )
+    # From the ankle to the hip centre, first along the waist's axes, then along the foot's.
+    x, y, z = leg.hip_center[0], leg.hip_center[1], leg.hip_center[2]
+    ankle = leg.ankle
+    x -= target.p[0] + R[0, 0] * ankle[0] + R[0, 1] * ankle[1] + R[0, 2] * ankle[2]
+    y -= target.p[1] + R[1, 0] * ankle[0] + R[1, 1] * ankle[1] + R[1, 2] * ankle[2]
+    z -= target.p[2] + R[2, 0] * ankle[0] + R[2, 1] * ankle[1] + R[2, 2] * ankle[2]
+    r_x = R[0, 0] * x + R[1, 0] * y + R[2, 0] * z
+    r_y = R[0, 1] * x + R[1, 1] * y + R[2, 1] * z
+    r_z = R[0, 2] * x + R[1, 2] * y + R[2, 2] * z
+
+    # Ankle roll turns the leg's plane until it passes the hip centre at the lateral offset.
+    d, rho = leg.lateral, math.hypot(r_y, r_z)
+    ankle_roll = math.atan2(r_y, r_z) + math.asin(_clipped(d / max(rho, _REACH_TOLERANCE)))
+
+    # In the plane, numbers are z + ix: a turn by a about y multiplies by exp(ia).
+    height = math.sqrt(max(rho * rho - d * d, 0.0))
+    length = math.hypot(height, r_x)
+    U_z, U_x, W_z, W_x = leg.thigh[0], leg.thigh[1], leg.shank[0], leg.shank[1]
+    U, W = math.hypot(U_z, U_x), math.hypot(W_z, W_x)
+    cosine = (length * length - U * U - W * W) / (2.0 * U * W)
+    knee = math.acos(_clipped(cosine)) + math.atan2(U_x, U_z) - math.atan2(W_x, W_z)
+    c, s = math.cos(knee), math.sin(knee)
+    whole_z, whole_x = U_z + c * W_z - s * W_x, U_x + c * W_x + s * W_z
+    turn = math.atan2(whole_x, whole_z) - math.atan2(-r_x, -height)  # knee and ankle pitch together
+
+    # What the hip turns by is R Rx(ankle_roll)^T Ry(turn)^T = Rz(yaw) Rx(roll) Ry(pitch).
+    c, s = math.cos(ankle_roll), math.sin(ankle_roll)
+    h_01, h_11 = c * R[0, 1] - s * R[0, 2], c * R[1, 1] - s * R[1, 2]
+    h_21, across = c * R[2, 1] - s * R[2, 2], s * R[2, 1] + c * R[2, 2]
+    c, s = math.cos(turn), math.sin(turn)
+    h_20, h_22 = c * R[2, 0] + s * across, c * across - s * R[2, 0]
+    angles_out[0] = math.atan2(-h_01, h_11)
+    angles_out[1] = math.atan2(h_21, math.hypot(h_01, h_11))
+    angles_out[2] = math.atan2(-h_20, h_22)
+    angles_out[3] = knee
+    angles_out[4] = turn - knee
+    angles_out[5] = ankle_roll
+    for k in range(JOINT_COUNT):
+        within = math.pi - (math.pi - angles_out[k]) % (2.0 * math.pi)
+        angles_out[k] = leg.sense[k] * within
+    leg.rho, leg.length = rho, length
+    if rho < abs(d):
+        return _TOO_NEAR
+    if max(length - leg.longest, leg.shortest - length) > _REACH_TOLERANCE:
+        return _OUT_OF_REACH
+    return _REACHED
+
+
+@inlined_kernel
+def _clipped(x):
+    return min(max(x, -1.0), 1.0)
+
+
+@functools.cache
+def _machine_code():
+    """Return `solve_leg` without a look at what it is given."""
+    leg, target = np.zeros(1, dtype=LEG)[0], np.zeros(1, dtype=LINK)[0]
+    return entry_point(solve_leg, leg, target, np.zeros(JOINT_COUNT))
+
+
+def bodies_between(model: Model, ancestor: int, body: int) -> list[int]:
+    """Return the bodies below `ancestor` down to `body`; ModelError if it does not hang there."""
     path = []
     while body != ancestor:
         if body < 0:
@@ -148,29 +230,3 @@ def _sense_of_axis(model: Model, name: str, k: int, axis: np.ndarray) -> float:
             f"{'xyz'[_AXES[k]]} of the waist, but turns about {np.round(axis, 6).tolist()}"
         )
     return sense
-
-
-def _in_leg_plane(vector: np.ndarray) -> complex:
-    return complex(vector[2], vector[0])
-
-
-def _argument(z: complex) -> float:
-    return math.atan2(z.imag, z.real)
-
-
-def _unit(angle: float) -> complex:
-    return complex(math.cos(angle), math.sin(angle))
-
-
-def _clipped(x: float) -> float:
-    return min(max(x, -1.0), 1.0)
-
-
-def _about_x(angle: float) -> np.ndarray:
-    c, s = math.cos(angle), math.sin(angle)
-    return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
-
-
-def _about_y(angle: float) -> np.ndarray:
-    c, s = math.cos(angle), math.sin(angle)
-    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])

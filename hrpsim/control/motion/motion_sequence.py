@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A motion as HRP robots keep it: joint angles, zero-moment point and waist against time."""
 
 from __future__ import annotations
@@ -35,8 +38,8 @@ class Channel:
     Between samples it follows quintics, continuous in value, first and second derivative, that
     pass a sample at the mean of the slopes on both sides, or rest there where the direction
     changes, where it stands still beside, and at both ends. They never leave the interval between
-    two samples (docs/control.md, "Motion files"). Raises SequenceError for times that do not
-    ascend, numbers beyond LARGEST_SAMPLE or not finite, or shapes that do not fit.
+    two samples (docs/explanation/control.md, "Between samples"). Raises SequenceError for times
+    that do not ascend, numbers beyond LARGEST_SAMPLE or not finite, or shapes that do not fit.
     """
 
     times: np.ndarray  # ascending (n,) [s]
@@ -71,7 +74,7 @@ class Channel:
             return NotImplemented
         return np.array_equal(self.times, other.times) and np.array_equal(self.values, other.values)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # as Python's data model asks for it
 
     def at(self, times) -> np.ndarray:
         """Return the values at `times` (k,) [s], (k, width); beyond the ends they are held."""

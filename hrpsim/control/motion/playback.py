@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Playing a motion sequence by joint PD."""
 
 from __future__ import annotations
@@ -75,6 +78,7 @@ class Playback(Controller):
 
     def initialize(self, state: State) -> None:
         """Sample the whole motion, from the posture measured now."""
+        assert self.sequence is not None  # configured
         pos = self.sequence.pos
         start, goal = state.joint_positions, np.array(state.joint_positions)
         goal[self._columns] = pos.values[0]
@@ -99,6 +103,7 @@ class Playback(Controller):
 
     def _torques(self, times, transition: float) -> np.ndarray | None:
         """Return the mean feed-forward of each period (count + 1, joints), None without any."""
+        assert self.sequence is not None  # configured
         torque = self.sequence.torque
         if torque is None or not self.feed_forward:
             return None

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Upright postures of a biped: centre of mass over a point, soles flat on given places.
 
 Rubber bushes yield by load / stiffness, which the model tells; the legs make up for it.
@@ -9,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.control.motion.leg_kinematics import LegKinematics
 from hrpsim.dynamics.functions import (
-    STANDARD_GRAVITY,
     center_of_mass,
     inverse_dynamics,
     link_pose,
@@ -87,7 +90,7 @@ class PostureSolver:
 
     def _yield_springs(self, stance: Stance) -> None:
         """Put the springs where they hold what `stance` loads the soles with."""
-        weight = -self.model.mass * STANDARD_GRAVITY[2]
+        weight = self.model.mass * STANDARD_GRAVITY
         wrenches = {}
         for sole, share, (x, y) in zip(self.soles, stance.shares, stance.pressures):
             force = weight * share

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Quintic interpolation from rest to rest: continuous in position, velocity and acceleration."""
 
 from __future__ import annotations

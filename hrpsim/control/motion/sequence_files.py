@@ -1,8 +1,11 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Reading and writing the file sets of hrpsys's SequencePlayer.
 
 A set is `<basename>.pos` and any of .zmp .waist .hip .gsens .torque .wrenches .optionaldata: text,
-one sample a line, time in column 0 [s], numbers separated by blanks. docs/control.md, "Motion
-files", says what is in the columns.
+one sample a line, time in column 0 [s], numbers separated by blanks.
+docs/reference/sequence_files.md says what is in the columns.
 """
 
 from __future__ import annotations
@@ -135,11 +138,11 @@ def _read_channel(path: Path, kind: str, labels: tuple[str, ...] | None) -> Chan
         raise SequenceError(f"{path}: the file holds no samples")
     width = len(lines[used[0]].split()) - 1 if labels is None else len(labels)
     try:
-        table = np.loadtxt([lines[k] for k in used], comments=None, ndmin=2)
+        table: np.ndarray | None = np.loadtxt([lines[k] for k in used], comments=None, ndmin=2)
     except ValueError:
         table = None
-    sound = table is not None and table.shape[1] == 1 + width and np.isfinite(table).all()
-    if not sound or width < 1 or (kind == "wrenches" and width % 6):
+    no_width = width < 1 or (kind == "wrenches" and width % 6 != 0)
+    if table is None or table.shape[1] != 1 + width or not np.isfinite(table).all() or no_width:
         raise SequenceError(_complaint(path, kind, lines, used, labels, width))
     late = np.flatnonzero(np.diff(table[:, 0]) <= 0.0)
     if late.size:

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The standing demo as a controller: position commands that follow a `StandMotion`."""
 
 from __future__ import annotations

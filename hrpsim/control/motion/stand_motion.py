@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The standing demo: half-sitting, squat, sway, steps in place, half-sitting again.
 
 Keyframes tell where the zero-moment point, the waist's height and the feet rest; quintics join
@@ -14,7 +17,7 @@ from scipy.interpolate import CubicSpline
 
 from hrpsim.control.motion.posture import PostureSolver, Stance
 from hrpsim.control.motion.quintic import smooth_step, through_rests
-from hrpsim.control.motion.servo_lead import driven_joints, leading_commands
+from hrpsim.control.motion.servo_feedforward import driven_joints, feedforward_commands
 from hrpsim.control.motion.zero_moment_point import center_of_mass_for
 from hrpsim.dynamics.functions import center_of_mass, link_pose
 from hrpsim.model.model import Model
@@ -68,7 +71,7 @@ class StandMotion:
         stances = _stances(model, solver, script, knots)
         postures = np.array([solver.solve(stance) for stance in stances])
         shares = [stance.shares for stance in stances]
-        commands = leading_commands(model, soles, knots, postures, shares)
+        commands = feedforward_commands(model, soles, knots, postures, shares)
         begin = {name: 0.0 for name in self.joint_names}
         for leg in solver.legs:
             begin.update(zip(leg.joint_names, HALF_SITTING_LEG))
@@ -84,7 +87,7 @@ class StandMotion:
 
     def phase(self, t: float) -> str:
         """Return the name of what happens at time t [s]."""
-        k = np.searchsorted(self._ends, t, side="right")
+        k = int(np.searchsorted(self._ends, t, side="right"))
         return self._phases[min(k, len(self._phases) - 1)]
 
 

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The centre of mass that makes a wanted zero-moment point, on the cart-table model."""
 
 from __future__ import annotations
@@ -5,8 +8,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import solve_banded
 
+from hrpsim.constants import STANDARD_GRAVITY
 
-def center_of_mass_for(zmp, period: float, height: float, gravity: float = 9.80665) -> np.ndarray:
+
+def center_of_mass_for(
+    zmp, period: float, height: float, gravity: float = STANDARD_GRAVITY
+) -> np.ndarray:
     """Return horizontal positions of the centre of mass [m], same shape as `zmp` (count, ...).
 
     zmp: zero-moment points [m], `period` [s] apart, at rest before the first and after the last.

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where the feet go: a walk in words, and the footsteps that it means.
 
     walk = Walk((forward(4, 0.2), turn(4, math.radians(12)), backward(3, 0.1)), first="left")
@@ -9,7 +12,7 @@ that it has in the start posture.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +21,7 @@ from hrpsim.control.pattern.support_polygon import gap_between
 from hrpsim.errors import HrpsimError, unknown_name
 
 SIDES = ("left", "right")
+STAIRS_RUN = 0.26  # of the stairs in config/stairs.yaml [m]
 _SMALLEST_GAP = 0.01  # between the soles [m]
 _LOOKS = 9  # at the soles while a foot moves
 _SAME = 1e-9  # [m, rad]
@@ -28,12 +32,13 @@ class WalkError(HrpsimError, ValueError):
 
 
 class Footstep(NamedTuple):
-    """Where a sole's frame stands on the floor."""
+    """Where a sole's frame stands on the ground, level."""
 
     side: str  # "left" or "right"
     x: float  # [m]
     y: float  # [m]
     yaw: float  # [rad]
+    z: float = 0.0  # [m]
 
     def point(self, at) -> np.ndarray:
         """Return points `at` (..., 2) of the sole's frame in the world (..., 2) [m]."""
@@ -45,19 +50,20 @@ class Footstep(NamedTuple):
 class Steps:
     """A number of steps of one kind, each of which moves the place between the feet.
 
-    forward [m] and turn [rad, left positive]: of every step. sideways [m, left positive]: of each
-    step with the foot on that side; the other foot follows.
+    forward, rise [m] and turn [rad, left positive]: of every step. sideways [m, left positive]: of
+    each step with the foot on that side; the other foot follows.
     """
 
     count: int
     forward: float = 0.0
     sideways: float = 0.0
     turn: float = 0.0
+    rise: float = 0.0
 
     def __post_init__(self):
         if not (isinstance(self.count, int) and self.count >= 1):
             raise WalkError(f"{self}: count must be a whole number of steps, at least 1")
-        if not np.isfinite([self.forward, self.sideways, self.turn]).all():
+        if not np.isfinite([self.forward, self.sideways, self.turn, self.rise]).all():
             raise WalkError(f"{self}: lengths and angles must be finite")
 
 
@@ -71,6 +77,29 @@ class Walk:
     def __post_init__(self):
         if self.first not in SIDES:
             raise WalkError(unknown_name("foot", str(self.first), SIDES))
+
+    @property
+    def climbs(self) -> bool:
+        """Whether any of its steps leads up or down."""
+        return any(steps.rise != 0.0 for steps in self.steps)
+
+    def scaled(self, size: float, turn: float = 1.0) -> Walk:
+        """Return the same walk with lengths `size` times as long and `turn` times the turns.
+
+        A walk that climbs goes where the ground is: it stays as it is.
+        """
+        if size == turn == 1.0 or self.climbs:
+            return self
+        return replace(self, steps=tuple(_scaled(steps, size, turn) for steps in self.steps))
+
+
+def _scaled(steps: Steps, size: float, turn: float) -> Steps:
+    return replace(
+        steps,
+        forward=size * steps.forward,
+        sideways=size * steps.sideways,
+        turn=turn * steps.turn,
+    )
 
 
 def forward(count: int, length: float) -> Steps:
@@ -93,6 +122,14 @@ def turn(count: int, angle: float, length: float = 0.0) -> Steps:
     return Steps(count, forward=length, turn=angle)
 
 
+def climb(count: int, run: float, rise: float) -> tuple[Steps, ...]:
+    """Return the steps up `count` stairs: one foot goes up `rise` and `run` ahead, one closes up.
+
+    A negative rise leads down.
+    """
+    return (Steps(1, forward=run, rise=rise), Steps(1)) * count
+
+
 def in_place(count: int) -> Steps:
     """Return `count` steps that lift a foot and put it back."""
     return Steps(count)
@@ -112,6 +149,7 @@ PATTERNS = {
     "backward": Walk((backward(9, 0.12),)),
     "sideways": Walk((sideways(10, 0.05),)),
     "turn": Walk((turn(10, math.radians(12.0)),)),
+    "stairs": Walk(climb(5, STAIRS_RUN, 0.10)),
 }
 
 
@@ -131,6 +169,7 @@ def plan_footsteps(walk: Walk, left: Footstep, right: Footstep, outlines) -> lis
     """
     half = 0.5 * math.hypot(left.x - right.x, left.y - right.y)
     x, y, yaw = 0.5 * (left.x + right.x), 0.5 * (left.y + right.y), left.yaw
+    z = max(left.z, right.z)
     stance = {"left": left, "right": right}
     outline = dict(zip(SIDES, outlines))
     side = walk.first
@@ -138,7 +177,7 @@ def plan_footsteps(walk: Walk, left: Footstep, right: Footstep, outlines) -> lis
 
     def put(side: str) -> None:
         aside = half if side == "left" else -half
-        step = Footstep(side, x - aside * math.sin(yaw), y + aside * math.cos(yaw), yaw)
+        step = Footstep(side, x - aside * math.sin(yaw), y + aside * math.cos(yaw), yaw, z)
         footsteps.append(step)
         gap = _least_gap(stance[side], step, stance[_other(side)], outline)
         if gap < _SMALLEST_GAP:
@@ -151,6 +190,7 @@ def plan_footsteps(walk: Walk, left: Footstep, right: Footstep, outlines) -> lis
     for steps in walk.steps:
         for _ in range(steps.count):
             yaw += steps.turn
+            z += steps.rise
             opens = (side == "left") == (steps.sideways > 0.0)
             aside = steps.sideways if opens else 0.0
             x += steps.forward * math.cos(yaw) - aside * math.sin(yaw)

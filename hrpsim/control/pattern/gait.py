@@ -1,15 +1,36 @@
-"""When the feet go: footsteps in time, as phases of support."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""When the feet go: footsteps in time, as phases of support, and where the ZMP shall be."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.control.motion.quintic import through_rests
 from hrpsim.control.pattern.footsteps import Footstep, WalkError
 
 _ROUNDING = 1e-9  # [s]
+
+
+class Pace(NamedTuple):
+    """How a walk is made easier: parts of its lengths and turns, and of its times."""
+
+    length: float = 1.0
+    time: float = 1.0
+
+
+# From the walk as it stands to one at a sixth of the speed; each is tried where joints cannot
+# follow the one before.
+PACES = tuple(
+    Pace(*pace) for pace in ((1.0, 1.0), (0.8, 1.2), (0.6, 1.4), (0.5, 1.7), (0.4, 2.0), (0.4, 2.5))
+)
+# Tried last: slow walks sway until an ankle is on the floor, and feet that turn quickly slip.
+SMALLEST_PACE = Pace(0.2, 1.1)
 
 
 @dataclass(frozen=True)
@@ -35,6 +56,21 @@ class Gait:
                 f"gait: shift is {self.shift} s, longer than start ({self.start} s) or end "
                 f"({self.end} s)"
             )
+
+    def scaled(self, size: float) -> Gait:
+        """Return the gait of a robot `size` times as large: times grow with the square root."""
+        return self.paced(Pace(size, math.sqrt(size)))
+
+    def paced(self, pace: Pace) -> Gait:
+        """Return the gait at a pace; its times are whole multiples of 10 ms."""
+        if pace == Pace():
+            return self
+        times = {
+            name: max(round(pace.time * value, 2), 0.01)
+            for name, value in vars(self).items()
+            if name != "step_height"
+        }
+        return Gait(**times, step_height=pace.length * self.step_height)
 
 
 class Phase(NamedTuple):
@@ -77,3 +113,54 @@ def contacts(phases, times) -> np.ndarray:
         if phase.target is not None:
             standing[in_air(phase, times), 0 if phase.target.side == "left" else 1] = False
     return standing
+
+
+def waist_rises(phases: list[Phase], times) -> np.ndarray:
+    """Return by how much the waist is higher than at the start of the world (n,) [m].
+
+    It follows the lower foot, and moves while one foot is in the air.
+    """
+    knots, heights = [phases[0].begin], [min(phases[0].left.z, phases[0].right.z)]
+    for phase in phases:
+        if phase.target is not None:
+            standing = phase.right if phase.target.side == "left" else phase.left
+            knots += [phase.begin, phase.end]
+            heights += [heights[-1], min(standing.z, phase.target.z)]
+    knots.append(phases[-1].end)
+    heights.append(heights[-1])
+    return through_rests(knots, heights, times)
+
+
+def ground_heights(phases: list[Phase], times) -> np.ndarray:
+    """Return the height at which the reference of the zero-moment point lies (n,) [m].
+
+    It is that of the standing sole, and moves from one to the next as the reference does.
+    """
+    knots, heights = [phases[0].begin], [phases[0].left.z]
+    for phase in phases:
+        if phase.target is not None:
+            knots += [phase.begin, phase.end]
+            heights += [getattr(phase, phase.support).z] * 2
+    knots.append(phases[-1].end)
+    heights.append(phases[-1].left.z)
+    return through_rests(knots, heights, times)
+
+
+def zmp_reference(phases: list[Phase], gait: Gait, rest: float, times) -> np.ndarray:
+    """Return the reference of the zero-moment point at `times` (n,) in the world (n, 2) [m].
+
+    In single support it rests at (rest, 0) of the standing sole; in double support a quintic takes
+    it to the sole that stands next. At the start and at the end it is in the middle of these
+    points of both soles, and moves for `gait.shift` [s] next to the first and the last step.
+    """
+    point = (rest, 0.0)
+    first, last = phases[0], phases[-1]
+    knots = [first.begin, first.end - gait.shift]
+    points = [0.5 * (first.left.point(point) + first.right.point(point))] * 2
+    for phase in phases:
+        if phase.target is not None:
+            knots += [phase.begin, phase.end]
+            points += [getattr(phase, phase.support).point(point)] * 2
+    knots.append(last.begin + gait.shift)
+    points.append(0.5 * (last.left.point(point) + last.right.point(point)))
+    return through_rests(knots, points, times)

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """How sound a walking pattern is: ZMP margins, joint limits, speeds and torques, feet."""
 
 from __future__ import annotations

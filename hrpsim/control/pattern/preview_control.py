@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Preview control of the cart-table model: the centre of mass that makes a wanted ZMP.
 
 Kajita et al., "Biped walking pattern generation by using preview control of zero-moment point",
@@ -9,6 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import solve_discrete_are
+
+from hrpsim.constants import STANDARD_GRAVITY
 
 
 class PreviewControl:
@@ -29,7 +34,7 @@ class PreviewControl:
         period: float,
         height: float,
         *,
-        gravity: float = 9.80665,
+        gravity: float = STANDARD_GRAVITY,
         horizon: float = 3.2,
         zmp_weight: float = 1.0,
         jerk_weight: float = 1e-6,

@@ -1,4 +1,7 @@
-"""The floor under the soles: outlines, the polygon that supports the robot, margins to its edge."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The floor under the soles: outlines, the polygon that supports the robot, points in it."""
 
 from __future__ import annotations
 
@@ -7,31 +10,71 @@ import itertools
 import numpy as np
 
 from hrpsim.errors import ModelError
+from hrpsim.jit.compiled import kernel
 from hrpsim.model.model import Model
-from hrpsim.model.shapes.geometry import Box
+from hrpsim.model.shapes.geometry import Box, Capsule, Mesh, Sphere
+
+_FLAT = 2e-3  # above the lowest point of a sole [m]
+_LEAST_AREA = 4e-4  # of a sole [m^2]
+_RIM = 24  # points on the rim of a cylinder
 
 
 def sole_outline(model: Model, sole: str) -> np.ndarray:
-    """Return the corners of the sole's box in the frame of the link `sole` (4, 2) [m].
+    """Return the corners of the foot in the frame of the link `sole`, z up (k, 2) [m].
 
-    They are in counter-clockwise order. Raises ModelError where the body of that link has no box.
+    They are the convex hull of what of its body's shapes is at most 2 mm above the lowest point, in
+    counter-clockwise order. Raises ModelError where that has no area.
     """
     frame = model.frame(sole)
-    boxes = [
-        shape
+    in_body = lowest_points(model, frame.body, frame.R[:, 2])
+    corners = np.empty((0, 2)) if not len(in_body) else (in_body - frame.p) @ frame.R[:, :2]
+    outline = convex_hull(corners) if len(corners) > 2 else corners
+    if len(outline) < 3 or _area(outline) < _LEAST_AREA:
+        raise ModelError(
+            f"{model.source}: the body of {sole!r} has nothing flat to stand on: of its "
+            f"{sum(shape.body == frame.body for shape in model.shapes)} collision shapes "
+            f"{len(corners)} points are lowest"
+        )
+    return outline
+
+
+def lowest_points(model: Model, body: int, up) -> np.ndarray:
+    """Return points of a body's shapes at most 2 mm above the lowest, in its frame (n, 3) [m].
+
+    up: the upward direction in that frame (3,). None (0, 3) where the body has no shapes.
+    """
+    found = [
+        shape.p + _low_points(shape.geometry, shape.R.T @ up) @ shape.R.T
         for shape in model.shapes
-        if shape.body == frame.body and isinstance(shape.geometry, Box)
+        if shape.body == body
     ]
-    if not boxes:
-        raise ModelError(f"{model.source}: the body of {sole!r} has no box to stand on")
-    corners = []
-    for shape in boxes:
+    if not found:
+        return np.empty((0, 3))
+    points = np.concatenate(found)
+    heights = points @ up
+    return points[heights < heights.min() + _FLAT]
+
+
+def _low_points(geometry, up) -> np.ndarray:
+    """Return points of a shape, in its frame, among which are all that can be lowest (n, 3) [m]."""
+    if isinstance(geometry, Box):
         signs = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
-        in_body = shape.p + (signs * shape.geometry.lengths) @ shape.R.T
-        corners.append((in_body - frame.p) @ frame.R)
-    corners = np.concatenate(corners)
-    lowest = corners[:, 2].min()
-    return convex_hull(corners[corners[:, 2] < lowest + 1e-6, :2])
+        return signs * geometry.lengths
+    if isinstance(geometry, Sphere):
+        return -geometry.radius * up[None]
+    if isinstance(geometry, Mesh):
+        return geometry.vertices
+    ends = np.array([[0.0, 0.0, 0.5 * geometry.length], [0.0, 0.0, -0.5 * geometry.length]])
+    if isinstance(geometry, Capsule):
+        return ends - geometry.radius * up
+    angles = np.arange(_RIM) * 2.0 * np.pi / _RIM
+    rim = np.stack([np.cos(angles), np.sin(angles), np.zeros(_RIM)], axis=-1) * geometry.radius
+    return np.concatenate([ends[0] + rim, ends[1] + rim])
+
+
+def _area(polygon) -> float:
+    x, y = polygon.T
+    return 0.5 * float(x @ np.roll(y, -1) - y @ np.roll(x, -1))
 
 
 def convex_hull(points) -> np.ndarray:
@@ -76,3 +119,54 @@ def _depths(points, polygon) -> np.ndarray:
     inward = np.stack([-edges[:, 1], edges[:, 0]], axis=-1)
     inward /= np.linalg.norm(inward, axis=1, keepdims=True)
     return np.asarray(points) @ inward.T - (polygon * inward).sum(axis=1)
+
+
+def inset(polygon, margin: float) -> np.ndarray:
+    """Return the corners of the part that is `margin` [m] inside of every edge (k, 2).
+
+    polygon: corners (n, 2), counter-clockwise, as are those returned. Where nothing is left it is
+    the mean of the corners, alone.
+    """
+    polygon = np.asarray(polygon, dtype=np.float64)
+    kept = polygon
+    for a, b in zip(polygon, np.roll(polygon, -1, axis=0)):
+        edge = (b - a) / np.linalg.norm(b - a)
+        inward = np.array([-edge[1], edge[0]])
+        depth = (kept - a) @ inward - margin
+        corners = []
+        for i in range(len(kept)):
+            j = (i + 1) % len(kept)
+            if depth[i] >= 0.0:
+                corners.append(kept[i])
+            if (depth[i] >= 0.0) != (depth[j] >= 0.0):
+                part = depth[i] / (depth[i] - depth[j])
+                corners.append(kept[i] + part * (kept[j] - kept[i]))
+        if not corners:
+            return polygon.mean(axis=0, keepdims=True)
+        kept = np.array(corners)
+    return kept
+
+
+@kernel
+def nearest_in(corners, count, x, y):
+    """Return the point of a convex polygon, inside or on its edge, that is nearest to (x, y).
+
+    corners (k, 2), of which the first `count` are the polygon's, counter-clockwise.
+    """
+    nearest_x, nearest_y, least = x, y, np.inf
+    outside = count < 3
+    x0, y0 = corners[count - 1, 0], corners[count - 1, 1]
+    for k in range(count):
+        x1, y1 = corners[k, 0], corners[k, 1]
+        dx, dy = x1 - x0, y1 - y0
+        if dx * (y - y0) - dy * (x - x0) < 0.0:
+            outside = True
+        square = dx * dx + dy * dy
+        part = ((x - x0) * dx + (y - y0) * dy) / square if square > 0.0 else 0.0
+        part = min(max(part, 0.0), 1.0)
+        px, py = x0 + part * dx, y0 + part * dy
+        distance = (x - px) * (x - px) + (y - py) * (y - py)
+        if distance < least:
+            nearest_x, nearest_y, least = px, py, distance
+        x0, y0 = x1, y1
+    return (nearest_x, nearest_y) if outside else (x, y)

@@ -1,4 +1,7 @@
-"""A walk as joint angles against time: footsteps, ZMP, centre of mass, legs, in this order."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A walk as joint angles against time: footsteps, feet, ZMP, centre of mass, legs."""
 
 from __future__ import annotations
 
@@ -7,17 +10,39 @@ from dataclasses import dataclass
 import numpy as np
 
 from hrpsim.control.framework.controller import controlled_joints
+from hrpsim.control.motion.leg_kinematics import UnreachableError
 from hrpsim.control.motion.motion_sequence import Channel, MotionSequence
-from hrpsim.control.pattern.footsteps import Footstep, Walk, WalkError, named_walk, plan_footsteps
-from hrpsim.control.pattern.gait import Gait, Phase, contacts, phases_of
-from hrpsim.control.pattern.swing_foot import sole_courses
+from hrpsim.control.motion.quintic import smooth_step
+from hrpsim.control.pattern.floor_clearance import check_floor_clearance
+from hrpsim.control.pattern.footsteps import (
+    SIDES,
+    Footstep,
+    Walk,
+    WalkError,
+    named_walk,
+    plan_footsteps,
+)
+from hrpsim.control.pattern.gait import (
+    PACES,
+    SMALLEST_PACE,
+    Gait,
+    Pace,
+    Phase,
+    contacts,
+    ground_heights,
+    in_air,
+    phases_of,
+    waist_rises,
+    zmp_reference,
+)
 from hrpsim.control.pattern.walking_body import WalkingBody, turned
 from hrpsim.control.pattern.whole_body_zmp import joint_efforts, sole_wrenches
-from hrpsim.control.pattern.zmp_correction import corrected_motion
-from hrpsim.control.pattern.zmp_reference import zmp_reference
+from hrpsim.control.pattern.zmp_correction import Ground, corrected_motion
 from hrpsim.model.model import Model
 
 _LONGEST_PERIOD = 0.02  # [s]
+_CLIMBING = 0.8  # one foot in the air, on stairs [s]
+_REFERENCE_LEG = 0.6  # thigh and shank of the robot that PATTERNS and Gait are made for [m]
 
 
 @dataclass(frozen=True)
@@ -50,34 +75,44 @@ def walking_pattern(
     gait: Gait | None = None,
     period: float = 0.005,
     soles: tuple[str, str] = ("l_sole", "r_sole"),
+    pace: Pace = Pace(),  # noqa: B008
 ) -> WalkingPattern:
     """Return the pattern of `walk`: the name of one of PATTERNS, or a Walk of one's own.
 
-    model: legs of HRP-2's type, a free base at the waist. soles: links of the left and right sole.
-    The walk starts and ends in half-sitting, at first with the waist over the world's origin. All
-    joints but the legs stay at zero; so do rubber bushes, so that robots with and without them are
-    given the same angles. The sequence's ZMP is that of the multibody model, and its torques are
+    model: two legs of six joints, a free base at the waist. soles: links of the left and right
+    sole. The lengths of PATTERNS, and the gait's where none is given, are those of legs of 0.6 m:
+    for others they grow with the leg, times with its square root. pace: how much shorter and slower
+    than that. The walk starts and ends in
+    half-sitting, at first with the waist over the world's origin. All joints but the legs stay as
+    they are in it; rubber bushes stay at zero, so that robots with and without them are given the
+    same angles. The sequence's ZMP is that of the multibody model, and its torques are
     what the joints need for the motion. Raises WalkError for an unknown name, soles that come too
-    near each other, or joints beyond their limits; UnreachableError where a leg is too short;
-    ModelError where the model has no such legs.
+    near each other, joints beyond their limits, or an ankle on the floor; UnreachableError where a
+    leg is too short; ModelError where the model has no such legs.
     """
     if not 0.0 < period <= _LONGEST_PERIOD:
         raise WalkError(f"period must be positive and at most {_LONGEST_PERIOD} s, got {period!r}")
-    walk = named_walk(walk) if isinstance(walk, str) else walk
-    gait = gait or Gait()
     body = WalkingBody(model, soles)
+    size = body.leg_length / _REFERENCE_LEG
+    walk = named_walk(walk).scaled(size) if isinstance(walk, str) else walk
+    walk = walk.scaled(pace.length, pace.length)
+    gait = gait or (Gait().scaled(size) if not walk.climbs else Gait(single_support=_CLIMBING))
+    gait = gait.paced(pace)
     footsteps = plan_footsteps(walk, *body.stance, body.outlines)
     phases = phases_of(*body.stance, footsteps, gait)
     times = np.arange(round(phases[-1].end / period) + 1) * period
     courses = sole_courses(phases, gait.step_height, times)
     reference = zmp_reference(phases, gait, body.com[0] - body.stance[0].x, times)
     last_waist = _half_sitting_over(body, phases[-1])
-    made = corrected_motion(body, courses, reference, last_waist, period)
+    ground = Ground(waist_rises(phases, times), ground_heights(phases, times))
+    made = corrected_motion(body, courses, reference, ground, last_waist, period)
     on_floor = contacts(phases, times)
     borne = sole_wrenches(made.wrenches, courses, _shares(reference, courses, on_floor))
     efforts = joint_efforts(model, made.motion, period, soles, borne)
-    sequence = _sequence(model, times, made, efforts, _optional_data(times, on_floor, phases))
+    optional = _optional_data(times, on_floor, phases)
+    sequence = _sequence(model, times, made, ground, efforts, optional)
     _check_limits(model, sequence, period)
+    check_floor_clearance(model, soles, body.legs, made.motion, on_floor)
     return WalkingPattern(
         sequence=sequence,
         period=period,
@@ -96,6 +131,26 @@ def walking_pattern(
     )
 
 
+def fitting_pattern(
+    model: Model, walk: str | Walk, *, soles: tuple[str, str] = ("l_sole", "r_sole")
+) -> tuple[WalkingPattern, Pace]:
+    """Return the pattern of the first pace that the legs can follow, and that pace.
+
+    The paces are PACES, then SMALLEST_PACE. A walk that climbs is made slower, not smaller. Raises
+    what `walking_pattern` raises for the slowest where there is none.
+    """
+    climbs = (named_walk(walk) if isinstance(walk, str) else walk).climbs
+    paces = [Pace(1.0, pace.time) for pace in PACES] if climbs else [*PACES, SMALLEST_PACE]
+    slowest: WalkError | UnreachableError | None = None
+    for k, pace in enumerate(paces):
+        try:
+            return walking_pattern(model, walk, soles=soles, pace=pace), pace
+        except (WalkError, UnreachableError) as error:
+            slowest = error if k < len(PACES) else slowest
+    assert slowest is not None
+    raise slowest
+
+
 def _half_sitting_over(body: WalkingBody, phase: Phase) -> np.ndarray:
     """Return where the waist is in half-sitting with the feet as they stand in `phase` (2,) [m]."""
     middle = 0.5 * np.add(phase.left[1:3], phase.right[1:3])
@@ -112,13 +167,13 @@ def _shares(reference, soles, on_floor) -> np.ndarray:
     return np.stack([on_left, 1.0 - on_left], axis=-1)
 
 
-def _sequence(model: Model, times, made, efforts, optional) -> MotionSequence:
+def _sequence(model: Model, times, made, ground, efforts, optional) -> MotionSequence:
     names = controlled_joints(model)
     joints = [model.joint(name) for name in names]
     waist = made.waist
     zmp = np.empty((len(times), 3))
     zmp[:, :2] = turned(made.zmp - waist[:, :2], -waist[:, 3])
-    zmp[:, 2] = -waist[:, 2]
+    zmp[:, 2] = ground.zmp - waist[:, 2]
     level = np.zeros((len(times), 2))
     return MotionSequence(
         joint_names=names,
@@ -148,10 +203,11 @@ def _optional_data(times, on_floor, phases) -> np.ndarray:
 def _check_limits(model: Model, sequence: MotionSequence, period: float) -> None:
     positions = sequence.pos.values
     speeds = np.abs(np.gradient(positions, period, axis=0)).max(axis=0)
-    for name, angles, speed in zip(sequence.joint_names, positions.T, speeds):
+    efforts = np.abs(sequence.torque.values).max(axis=0)
+    for name, angles, speed, effort in zip(sequence.joint_names, positions.T, speeds, efforts):
         k = model.joint(name).v_index
         lower, upper = model.system.lower[k], model.system.upper[k]
-        fastest = model.system.velocity_limit[k]
+        fastest, strongest = model.system.velocity_limit[k], model.system.effort_limit[k]
         if angles.min() < lower or angles.max() > upper:
             raise WalkError(
                 f"{model.source}: the walk takes joint {name!r} from {angles.min():.3f} to "
@@ -162,3 +218,49 @@ def _check_limits(model: Model, sequence: MotionSequence, period: float) -> None
                 f"{model.source}: the walk moves joint {name!r} at up to {speed:.3f} rad/s; its "
                 f"limit is {fastest:.3f} rad/s"
             )
+        if effort > strongest:
+            raise WalkError(
+                f"{model.source}: the walk needs up to {effort:.3g} Nm of joint {name!r}; its "
+                f"limit is {strongest:.3g} Nm"
+            )
+
+
+# Part of the time in the air in which the foot moves and turns: on a level, up and down. On stairs
+# it is above the higher tread meanwhile.
+_TRAVEL = {0: (0.08, 0.80), 1: (0.28, 0.82), -1: (0.08, 0.62)}
+_APEX = 0.42  # part of the time in the air after which the foot is highest
+
+
+def sole_courses(phases: list[Phase], step_height: float, times) -> np.ndarray:
+    """Return x, y, z [m], yaw [rad] of the left and the right sole at `times` (n,), (n, 2, 4).
+
+    Position, velocity and acceleration are continuous, and zero velocity and acceleration are
+    reached at lift-off and at touch-down. The foot travels while it is off the floor: it stops
+    above its target and comes straight down.
+    """
+    courses = np.empty((len(times), 2, 4))
+    for foot, side in enumerate(SIDES):
+        courses[:, foot] = _pose(getattr(phases[0], side))
+        for phase in phases:
+            if phase.target is None or phase.target.side != side:
+                continue
+            now = in_air(phase, times)
+            start, goal = _pose(getattr(phase, side)), _pose(phase.target)
+            courses[times > 0.5 * (phase.begin + phase.end), foot] = goal
+            part = (times[now] - phase.begin) / (phase.end - phase.begin)
+            begin, end = _TRAVEL[int(np.sign(goal[2] - start[2]))]
+            travelled = smooth_step((part - begin) / (end - begin))
+            courses[now, foot] = start + travelled[:, None] * (goal - start)
+            courses[now, foot, 2] = _height(part, start[2], goal[2], step_height)
+    return courses
+
+
+def _height(part, start: float, goal: float, step_height: float) -> np.ndarray:
+    apex = max(start, goal) + step_height
+    rising = start + (apex - start) * smooth_step(part / _APEX)
+    falling = goal + (apex - goal) * smooth_step((1.0 - part) / (1.0 - _APEX))
+    return np.where(part < _APEX, rising, falling)
+
+
+def _pose(step: Footstep) -> np.ndarray:
+    return np.array([step.x, step.y, step.z, step.yaw])

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The zero-moment point of a whole multibody model in motion, by inverse dynamics.
 
 The wrench that the free base would need is the wrench of the floor; the ZMP is where it has no
@@ -55,9 +58,11 @@ def floor_wrenches(model: Model, motion, period: float) -> np.ndarray:
     return wrenches
 
 
-def zero_moment_points(wrenches) -> np.ndarray:
-    """Return where wrenches (n, 6) of floor_wrenches meet the floor z = 0, (n, 2) [m]."""
-    return np.stack([-wrenches[:, 4], wrenches[:, 3]], axis=-1) / wrenches[:, 2:3]
+def zero_moment_points(wrenches, heights=0.0) -> np.ndarray:
+    """Return where wrenches (n, 6) of floor_wrenches meet the height `heights` (n,), (n, 2) [m]."""
+    x = heights * wrenches[:, 0] - wrenches[:, 4]
+    y = heights * wrenches[:, 1] + wrenches[:, 3]
+    return np.stack([x, y], axis=-1) / wrenches[:, 2:3]
 
 
 def sole_wrenches(wrenches, soles, shares) -> np.ndarray:

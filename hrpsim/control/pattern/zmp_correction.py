@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The course of the waist that gives the whole multibody model the ZMP that is wanted.
 
 Kajita et al., ICRA 2003: preview control on the cart-table model finds a first centre of mass
@@ -20,6 +23,13 @@ _CORRECTIONS = 2
 _ARRIVAL = 0.8  # the last part of the way, into the last posture [s]
 
 
+class Ground(NamedTuple):
+    """Heights over the floor on which the walk begins [m]."""
+
+    waist: np.ndarray  # by which the waist is higher than in half-sitting there (n,)
+    zmp: np.ndarray  # of the ZMP (n,)
+
+
 class Corrected(NamedTuple):
     """A motion with what the floor does."""
 
@@ -30,12 +40,14 @@ class Corrected(NamedTuple):
     errors: tuple[float, ...]  # largest |zmp - reference|, before corrections and after [m]
 
 
-def corrected_motion(body: WalkingBody, soles, reference, last_waist, period) -> Corrected:
+def corrected_motion(
+    body: WalkingBody, soles, reference, ground: Ground, last_waist, period
+) -> Corrected:
     """Return the motion of `body` whose ZMP follows `reference` (n, 2) [m].
 
     soles: x y z yaw of the left and the right sole (n, 2, 4). The waist starts over the world's
-    origin and ends over `last_waist` (2,) [m], exactly and at rest; it stays at its height, and its
-    yaw is the mean of the soles'. Samples are `period` [s] apart.
+    origin and ends over `last_waist` (2,) [m], exactly and at rest; it is as high as `ground` says,
+    and its yaw is the mean of the soles'. Samples are `period` [s] apart.
     """
     count = len(reference)
     times = np.arange(count) * period
@@ -43,7 +55,7 @@ def corrected_motion(body: WalkingBody, soles, reference, last_waist, period) ->
     preview = PreviewControl(period, body.com[2])
     com, _ = preview.follow(reference, reference[0])
     waist = np.empty((count, 4))
-    waist[:, 2], waist[:, 3] = body.waist_height, soles[:, :, 3].mean(axis=1)
+    waist[:, 2], waist[:, 3] = body.waist_height + ground.waist, soles[:, :, 3].mean(axis=1)
     waist[:, :2] = com - turned(body.com[:2], waist[:, 3])
     motion = body.motion(waist, soles)
     errors = []
@@ -52,7 +64,7 @@ def corrected_motion(body: WalkingBody, soles, reference, last_waist, period) ->
         waist[:, :2] += arriving * (last_waist - waist[:, :2])
         motion = body.motion(waist, soles)
         wrenches = floor_wrenches(body.model, motion, period)
-        zmp = zero_moment_points(wrenches)
+        zmp = zero_moment_points(wrenches, ground.zmp)
         errors.append(float(np.linalg.norm(zmp - reference, axis=1).max()))
         if len(errors) > _CORRECTIONS:
             return Corrected(waist, motion, wrenches, zmp, tuple(errors))

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A film strip of a robot: outlines of what its description draws, posture after posture."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Other engines, for comparison only: what is not installed is left out, and said so."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which experiments exist: the files of studies/ that are called e<number>_<topic>.py."""
 
 from __future__ import annotations

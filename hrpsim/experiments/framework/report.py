@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What is shown of experiments: aligned text, markdown, or data for JSON."""
 
 from __future__ import annotations
@@ -9,8 +12,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from hrpsim.experiments.framework.experiment import Row, Value
+from hrpsim.experiments.framework.experiment import Row
 from hrpsim.experiments.framework.runner import Outcome
+from hrpsim.experiments.framework.targets import Value
 
 _COLUMNS = ("", "unit", "source", "analytic", "ours", "peer", "target", "met")
 _SAYS = {True: "yes", False: "NO", None: ""}

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What `hrpsim reproduce` does: run, print, write, and say by the exit status how it went."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The rigid beam of E12: a row of cubes, each locked to the next, in our world and in MuJoCo.
 
 The source gives 39 boxes of 1.25 kg, 0.1 m apart, and prints neither the load nor the shape of a
@@ -10,13 +13,13 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim import Box, World
+from hrpsim.constants import STANDARD_GRAVITY as GRAVITY
 
 COUNT = 39
 EDGE = 0.1  # of a cube, and from centre to centre [m]
 MASS = 1.25  # [kg]
 TIME_STEP = 1.0 / 60.0
 STEPS = 120
-GRAVITY = 9.80665
 SPIN = 1.0  # [rad/s] about z
 LOADS = ("at rest", "spinning", "cantilever")
 SOURCE_SPRING = {"compliance": 1e-9, "damping_time": 2.0}  # of every axis of every joint

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The chain of E13: light links, each joined to the next, that carry a heavy ball.
 
 The source shows a picture and gives no measures. Here: ten links of 1 kg, 0.1 m long, hung from the
@@ -9,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim import Box, Sphere, World
+from hrpsim.constants import STANDARD_GRAVITY as GRAVITY
 from hrpsim.world.objects.body import rotation_matrix
 
 LINKS = 10
@@ -16,7 +20,6 @@ LENGTH = 0.1  # of a link [m]
 WIDTH = 0.03
 MASS = 1.0  # of a link [kg]
 RADIUS = 0.3  # of the ball [m]
-GRAVITY = 9.80665
 
 
 def our_chain(

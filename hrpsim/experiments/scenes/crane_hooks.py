@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E10's concave solids: a girder that hangs on the pads, a heart gripped at notch and tip."""
 
 from __future__ import annotations
@@ -10,7 +13,8 @@ from hrpsim import Box
 from hrpsim.crane import scene as scene
 from hrpsim.crane.scene import CraneScene, Load, Watched, slip_between
 from hrpsim.crane.script import Go, Grip, Wait
-from hrpsim.experiments.framework.experiment import Result, Row, at_most, equal_to, near
+from hrpsim.experiments.framework.experiment import Result, Row
+from hrpsim.experiments.framework.targets import at_most, equal_to, near
 from hrpsim.experiments.scenes.girder import FLANGE, HEIGHT, SLOT, girder
 from hrpsim.experiments.scenes.heart import heart
 

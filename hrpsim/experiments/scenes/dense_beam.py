@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The step of AGX's notes (eqs. 15, 16) for free bodies locked in a row, as one dense system.
 
 Written for comparison with the solver of the world and sharing nothing with it: the matrix

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The two-link pendulum of E9: Lagrange's equations with dry friction, and our three models of it.
 
 Kuroda, 8.2: boxes of 2 x 2 x 6 m and 5 kg, each hung on an axis along x that lies 1 m inside its

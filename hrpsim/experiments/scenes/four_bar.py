@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A four-bar linkage that swings under gravity: its geometry, its exact motion, and our worlds.
 
 In the x-z plane the crank turns about (0, 0), the rocker about (GROUND, 0), and the coupler joins
@@ -15,13 +18,13 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from hrpsim import Box, World, load_model
+from hrpsim.constants import STANDARD_GRAVITY as GRAVITY
 
 CRANK, COUPLER, ROCKER, GROUND = 0.2, 0.5, 0.4, 0.5  # Grashof: the crank can turn all round [m]
 LENGTHS = np.array([CRANK, COUPLER, ROCKER])
 MASSES = np.array([1.0, 1.5, 1.2])  # [kg]
 WIDTH = 0.04  # [m]
 SPINS = MASSES * (LENGTHS**2 + WIDTH**2) / 12.0  # moments of inertia about the centres [kg m^2]
-GRAVITY = 9.80665
 START = math.radians(60.0)  # the crank's angle, at rest
 CLOSURE = ("x", "z")
 NAMES = ("crank", "coupler", "rocker")

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A girder as a closed triangle mesh: an upright H, concave on both sides."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A gripper that holds a box over a floor with many objects: the scene, ours and MuJoCo's.
 
 The hand moves sideways (x) and up (z) on velocity motors. Two fingers close along y: one has a
@@ -14,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hrpsim import Box, Cylinder, Sphere, World, load_model
+from hrpsim.constants import STANDARD_GRAVITY as GRAVITY
 from hrpsim.world.objects.body import rotation_matrix
 
 TIME_STEP = 1e-3
-GRAVITY = 9.80665
 EDGE, MASS = 0.06, 1.0  # of the held box [m], [kg]
 PAD_FRICTION, FLOOR_FRICTION = 0.6, 0.5
 PAD_COMPLIANCE = 1e-6  # of each contact point of a pad: 4 N/um for the pad, hard rubber [m/N]

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The scene of E1: boxes of random sizes and attitudes dropped into a fenced tray on a slope.
 
 The paper shows a picture and gives no measures. Here: a slope of 15 degrees, friction 0.5
@@ -13,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim import Box, World
+from hrpsim.constants import STANDARD_GRAVITY as GRAVITY
 from hrpsim.world.objects.body import rotation_matrix
 
 ANGLE = math.radians(15.0)
 FRICTION = 0.5
 DENSITY = 500.0
 TIME_STEP = 1e-3
-GRAVITY = 9.80665
 NORMAL = np.array([math.sin(ANGLE), 0.0, math.cos(ANGLE)])
 R_SLOPE = np.array(
     [

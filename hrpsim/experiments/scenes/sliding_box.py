@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The thesis's sliding box, for E7 and E8: 1 kg on a horizontal plane, mu = 0.5, g = 9.8 m/s^2.
 
 The thesis does not say how large its box is; this one is 0.4 x 0.4 x 0.1 m.

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """hrp2_like at half-sitting on soles of many boxes, in our world and in MuJoCo."""
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ import numpy as np
 from lxml import etree
 
 from hrpsim import Model, World, load_model
+from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.resources import share_path
 from hrpsim.world.objects.robot import Robot
 
@@ -92,7 +96,7 @@ def mujoco_standing(mujoco, model: Model, q: np.ndarray, time_step: float = 1e-3
             actuator.set_to_position(kp=kp, kv=kd)
     mj_model = spec.compile()
     mj_model.opt.timestep = time_step
-    mj_model.opt.gravity[:] = (0.0, 0.0, -9.80665)
+    mj_model.opt.gravity[:] = (0.0, 0.0, -STANDARD_GRAVITY)
     mj_model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     mj_model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     data = mujoco.MjData(mj_model)

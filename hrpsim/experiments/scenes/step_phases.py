@@ -1,40 +1,51 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The phases of a step as kernels that repeat one of them in place, for timing."""
 
 from __future__ import annotations
 
 import time
 
-from hrpsim.dynamics.response import port_responses
+from hrpsim.dynamics.response import site_responses
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.step.rows.constrain import remember_impulses, solve_motion
 from hrpsim.step.rows.prepare import prepare_rows
-from hrpsim.step.step import collide_shapes, integrate, look, move_freely, read_sensors
+from hrpsim.step.step import (
+    begin_step,
+    find_contacts,
+    forward_kinematics,
+    integrate,
+    read_sensors,
+    unconstrained_dynamics,
+)
 from hrpsim.world.world import World
 
 
 @kernel
-def _look(s, n):
+def _place(s, n):
     for _ in range(n):
-        look(s)
+        begin_step(s)
+        forward_kinematics(s)
 
 
 @kernel
 def _collide(s, n):
     for _ in range(n):
-        collide_shapes(s)
+        find_contacts(s)
 
 
 @kernel
 def _move(s, n):
     for _ in range(n):
-        move_freely(s)
+        unconstrained_dynamics(s)
 
 
 @kernel
 def _blocks(s, n):
     for _ in range(n):
-        port_responses(s.forest, s.kinematics, s.articulated, s.tally[0].port_count, s.ports)
+        site_responses(s.forest, s.kinematics, s.articulated, s.step_stats[0].site_count, s.sites)
 
 
 @kernel
@@ -63,7 +74,7 @@ def _integrate(s, n):
 
 
 _PHASES = {
-    "kinematics": _look,
+    "kinematics": _place,
     "collision": _collide,
     "ABA": _move,
     "blocks": _blocks,

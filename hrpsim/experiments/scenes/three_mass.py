@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """How a humanoid on bushed feet sways, estimated by three masses: Lagrange's equations, linear.
 
 In the sagittal plane shanks, thighs and trunk (with head and arms), both legs in parallel, turn by
@@ -20,10 +23,10 @@ from typing import NamedTuple
 import numpy as np
 from lxml import etree
 
+from hrpsim.constants import STANDARD_GRAVITY as GRAVITY
 from hrpsim.errors import HrpsimError
 from hrpsim.experiments.scenes.standing import HALF_SITTING
 
-GRAVITY = 9.80665
 BUSH, ANKLE, KNEE = "{}LEG_BUSH_PITCH", "{}LEG_JOINT4", "{}LEG_JOINT3"
 HIP = "{}LEG_JOINT2"
 WAIST = "CHEST_JOINT1"

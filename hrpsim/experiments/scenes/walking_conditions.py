@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Worlds in which a humanoid walks: its feet, the floor, and what goes wrong."""
 
 from __future__ import annotations

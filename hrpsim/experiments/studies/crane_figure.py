@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E10's figure: moments of the game, how girder and heart are held, and what everything slipped."""
 
 from __future__ import annotations

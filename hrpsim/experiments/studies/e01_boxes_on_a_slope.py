@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E1: a hundred boxes dropped on a slope come to rest, touching each other and not sinking in."""
 
 from __future__ import annotations
@@ -6,8 +9,9 @@ import time
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row, at_most, below
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
 from hrpsim.experiments.framework.peers import mujoco_module, peer_name
+from hrpsim.experiments.framework.targets import at_most, below
 from hrpsim.experiments.scenes import pile
 
 REST = 1e-6  # [J]

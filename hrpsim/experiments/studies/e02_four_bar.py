@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E2: an open tree of three links, closed by two rows to a four-bar linkage, swings for 10 s."""
 
 from __future__ import annotations
@@ -7,16 +10,9 @@ import math
 import numpy as np
 
 from hrpsim.errors import WorldError
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    at_least,
-    at_most,
-    below,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
 from hrpsim.experiments.framework.peers import mujoco_module, peer_name
+from hrpsim.experiments.framework.targets import at_least, at_most, below
 from hrpsim.experiments.scenes import four_bar
 
 TIME_STEP = 1e-3

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E3: a humanoid on bushed feet steps in place, and its foot force sensors show no chatter."""
 
 from __future__ import annotations
@@ -8,24 +11,17 @@ import numpy as np
 from scipy.signal import butter, sosfiltfilt
 
 from hrpsim import Model, center_of_mass, link_pose, load_model
+from hrpsim.constants import STANDARD_GRAVITY as GRAVITY
 from hrpsim.control.balance.fall import FallWatch
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.pattern import footsteps
 from hrpsim.control.pattern.walking_pattern import WalkingPattern, walking_pattern
 from hrpsim.control.walk import Walk
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    at_most,
-    below,
-    equal_to,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
+from hrpsim.experiments.framework.targets import at_most, below, equal_to
 from hrpsim.experiments.scenes.standing import our_standing
 from hrpsim.resources import share_path
 
-GRAVITY = 9.80665
 SENSORS = ("lfsensor", "rfsensor")
 SOLES = ("LLEG_SOLE", "RLEG_SOLE")
 HALF_WIDTH = 0.07  # of a sole [m]

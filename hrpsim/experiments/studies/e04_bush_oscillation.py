@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E4: a humanoid on bushed feet, tilted and let go, sways as an estimate of three masses says."""
 
 from __future__ import annotations
@@ -10,8 +13,9 @@ import numpy as np
 
 from hrpsim import Model, load_model
 from hrpsim.errors import WorldError
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row, at_most, near
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
 from hrpsim.experiments.framework.peers import mujoco_module, peer_name
+from hrpsim.experiments.framework.targets import at_most, near
 from hrpsim.experiments.scenes.standing import half_sitting, mujoco_standing, our_standing
 from hrpsim.experiments.scenes.three_mass import (
     GRAVITY,
@@ -187,25 +191,12 @@ def run(options: Options) -> Result:
 def _rows(name: str, swing: Swing, estimate: Mode, peer: Swing | None) -> list[Row]:
     """The mode beside the estimate."""
     ours, other = swing.mode, peer.mode if peer else Mode("", None, None)
-    period, ratio = estimate.period, estimate.damping_ratio
-    return [
-        Row(
-            f"{name}: period",
-            "s",
-            ours.period,
-            near(period, relative=TOLERANCE),
-            analytic=period,
-            peer=other.period,
-        ),
-        Row(
-            f"{name}: damping ratio",
-            "",
-            ours.damping_ratio,
-            near(ratio, relative=TOLERANCE),
-            analytic=ratio,
-            peer=other.damping_ratio,
-        ),
-    ]
+    rows = []
+    for what, unit in (("period", "s"), ("damping_ratio", "")):
+        label, expected = f"{name}: {what.replace('_', ' ')}", getattr(estimate, what)
+        target, peers = near(expected, relative=TOLERANCE), getattr(other, what)
+        rows.append(Row(label, unit, getattr(ours, what), target, analytic=expected, peer=peers))
+    return rows
 
 
 def _semi_implicit_rows(bush_set: str, swing: Swing, sway: Sway, peer: Swing | None) -> list[Row]:

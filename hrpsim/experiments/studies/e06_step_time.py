@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E6: the time of a step against the number of contact points, 36-joint humanoid, standing."""
 
 from __future__ import annotations
@@ -6,8 +9,9 @@ import time
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row, below
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
 from hrpsim.experiments.framework.peers import mujoco_module, peer_name
+from hrpsim.experiments.framework.targets import below
 from hrpsim.experiments.scenes.standing import GRIDS, humanoid, mujoco_standing, our_standing
 from hrpsim.experiments.scenes.step_phases import phase_costs
 
@@ -25,16 +29,16 @@ def force_sweeps(world, sweeps: int) -> None:
 
     World promises to stop early, so this is written where only the compiled step looks.
     """
-    world._settings["sweep_limit"] = sweeps
-    world._settings["tolerance"] = -1.0
-    world._settings["relative_tolerance"] = 0.0
+    world.scene.settings["sweep_limit"] = sweeps
+    world.scene.settings["tolerance"] = -1.0
+    world.scene.settings["relative_tolerance"] = 0.0
 
 
 def our_cases(points: int) -> dict:
     """Return our worlds by name, each at rest on `points` contact points."""
     model = humanoid(points)
     converged, _ = our_standing(model, stop="relative_change", tolerance=TOLERANCE)
-    forced, _ = our_standing(model)
+    forced, _ = our_standing(model, solver="iterative")
     force_sweeps(forced, SWEEPS)
     for world in (converged, forced):
         world.step(10)

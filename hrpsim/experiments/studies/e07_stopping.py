@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E7: a box thrown along a plane follows x0 + v0 t - mu g t^2 / 2 and stops at v0^2 / (2 mu g).
 
 On the constraint solver's contacts, with two integrators, and on penalty contacts.
@@ -9,8 +12,9 @@ import math
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row, at_most, near
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
 from hrpsim.experiments.framework.peers import mujoco_module, peer_name
+from hrpsim.experiments.framework.targets import at_most, near
 from hrpsim.experiments.scenes.sliding_box import (
     FRICTION,
     GRAVITY,

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E8: a box pushed along a plane stays where it is up to mu m g = 4.9 N, whatever the heading."""
 
 from __future__ import annotations
@@ -6,16 +9,9 @@ import math
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    below,
-    equal_to,
-    near,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
 from hrpsim.experiments.framework.peers import mujoco_module, peer_name
+from hrpsim.experiments.framework.targets import below, equal_to, near
 from hrpsim.experiments.scenes.sliding_box import (
     FRICTION,
     GRAVITY,

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E9: a two-link pendulum with dry friction against Lagrange's equations, on hinges of three kinds.
 
 As a robot (articulated bodies), as boxes on the constraint solver's hinges, and as boxes on hinges
@@ -10,14 +13,8 @@ import math
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    at_least,
-    at_most,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
+from hrpsim.experiments.framework.targets import at_least, at_most
 from hrpsim.experiments.scenes.double_pendulum import (
     INERTIA,
     PRINTED_INERTIA,

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E10: the crane holds box, girder and heart, carries, and drops what is moved abruptly."""
 
 from __future__ import annotations
@@ -10,20 +13,13 @@ from hrpsim.crane import scene as scene
 from hrpsim.crane.scene import LARGEST_SLIP, CraneScene, lifting, slip_between
 from hrpsim.crane.score import in_goal
 from hrpsim.crane.script import Go, Grip, Jerk, Wait
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    at_most,
-    equal_to,
-    near,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
+from hrpsim.experiments.framework.targets import at_most, equal_to, near
 from hrpsim.experiments.scenes import crane_hooks as hooks
 from hrpsim.experiments.studies.crane_figure import draw
 
 RATES = (50, 100, 1000)  # steps a second
-HELD = 60.0  # [s]
+STUCK = 60.0  # [s]
 BRAKE = 6.0  # how fast the hand slows down after a jerk: less than gravity [m/s^2]
 JERK = 0.1  # duration of jerks [s]
 SLIDE = 1.5  # times the critical acceleration: the box slides, and is held again
@@ -115,7 +111,7 @@ def run(options: Options) -> Result:
     """Play all scenes at each step length."""
     result = Result()
     result.data = {"held": {}, "postures": []}
-    duration = 5.0 if options.quick else HELD
+    duration = 5.0 if options.quick else STUCK
     for rate in RATES[:1] if options.quick else RATES:
         step = 1.0 / rate
         held, carried = hold(step, duration), carry(step)

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E11: a humanoid shifts from its right foot to its left; the fixed link follows, and is fast."""
 
 from __future__ import annotations
@@ -15,19 +18,11 @@ from hrpsim.analysis.summary import AnalysedMotion, analyse_motion
 from hrpsim.control.motion.posture import PostureSolver, Stance
 from hrpsim.control.motion.quintic import through_rests
 from hrpsim.control.motion.zero_moment_point import center_of_mass_for
-from hrpsim.dynamics.functions import STANDARD_GRAVITY
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    at_least,
-    at_most,
-    equal_to,
-    near,
-)
+from hrpsim.dynamics.functions import DOWNWARD_GRAVITY
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
 from hrpsim.experiments.framework.film_strip import draw_film_strip
 from hrpsim.experiments.framework.peers import peer_name, pinocchio_module
+from hrpsim.experiments.framework.targets import at_least, at_most, equal_to, near
 from hrpsim.experiments.scenes.standing import half_sitting
 from hrpsim.resources import share_path
 
@@ -182,7 +177,7 @@ class _Oracle:
         base = pinocchio.JointModelFreeFlyer()
         self._model = pinocchio.buildModelFromXML(model.urdf, base)
         self._model.armature = model.system.rotor_inertia
-        self._model.gravity.linear = np.array(STANDARD_GRAVITY)
+        self._model.gravity.linear = np.array(DOWNWARD_GRAVITY)
         self._data = self._model.createData()
         self._found = found
         self._states = list(zip(found.q, found.v, found.dv))

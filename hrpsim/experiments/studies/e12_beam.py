@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E12: a beam of 39 locked boxes stays one rigid body with the direct solver, and at what cost."""
 
 from __future__ import annotations
@@ -8,16 +11,9 @@ import numpy as np
 
 from hrpsim import World
 from hrpsim.errors import WorldError
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    Target,
-    at_most,
-    below,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
 from hrpsim.experiments.framework.peers import mujoco_module, peer_name
+from hrpsim.experiments.framework.targets import Target, at_most, below
 from hrpsim.experiments.scenes import beam
 from hrpsim.experiments.scenes.dense_beam import DenseBeam
 
@@ -122,9 +118,9 @@ def projected_rows(rides: dict) -> list[Row]:
     return [*rows, Row(f"{case}: time of {SECONDS:g} s", "s", ride.seconds)]
 
 
-def dense_beam(load: str) -> DenseBeam:
-    """Return the beam with the source's springs for the dense solution."""
-    positions = beam.centres()
+def dense_beam(load: str, count: int = beam.COUNT, spring: dict | None = None) -> DenseBeam:
+    """Return the beam for the dense solution, by default with the source's springs."""
+    positions = beam.centres(count)
     gravity, velocities, spins = beam.motion(load, positions)
     return DenseBeam(
         positions,
@@ -135,7 +131,7 @@ def dense_beam(load: str) -> DenseBeam:
         gravity=gravity,
         clamped=load == "cantilever",
         time_step=beam.TIME_STEP,
-        **beam.SOURCE_SPRING,
+        **(spring or beam.SOURCE_SPRING),
     )
 
 
@@ -148,7 +144,7 @@ def relative_differences(world: World, dense: DenseBeam) -> dict[str, float]:
     ours = {
         "displacements": beam.our_positions(world) - start,
         "velocities": np.array([body.velocity for body in world.bodies.values()]),
-        "impulses": world.joins["impulse"].ravel(),
+        "impulses": world.connection_records["impulse"].ravel(),
     }
     truth = {"displacements": dense.x - start, "velocities": dense.v, "impulses": dense.impulse}
     return {

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E13: links of 1 kg carry 10 000 and 100 000 kg, hanging, as a boom, and swinging."""
 
 from __future__ import annotations
@@ -8,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hrpsim.errors import WorldError
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row, at_most, below
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
 from hrpsim.experiments.framework.peers import mujoco_module, peer_name
+from hrpsim.experiments.framework.targets import at_most, below
 from hrpsim.experiments.scenes import chain
 
 LARGEST_GAP = 1e-9  # [m]

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """E14: a gripper holds a box by direct contacts over a floor whose contacts are iterative."""
 
 from __future__ import annotations
@@ -8,16 +11,9 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from hrpsim import Box, Sphere
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    at_most,
-    equal_to,
-    near,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
 from hrpsim.experiments.framework.peers import mujoco_module, peer_name
+from hrpsim.experiments.framework.targets import at_most, equal_to, near
 from hrpsim.experiments.scenes import gripper
 from hrpsim.world.objects.body import rotation_matrix
 

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the stabilised walk withstands: friction, masses, steps, slopes, pushes, periods."""
 
 from __future__ import annotations
@@ -7,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.control.pattern.walking_pattern import WalkingPattern
 from hrpsim.control.walk import Walk
 from hrpsim.control.walk_trial import Trial, walk
-from hrpsim.dynamics.functions import STANDARD_GRAVITY
 from hrpsim.experiments.framework.experiment import Row
 from hrpsim.experiments.scenes.walking_conditions import (
     Conditions,
@@ -114,5 +117,5 @@ def _capturable(pattern: WalkingPattern, heading: float) -> float:
         [corner + sole[:2] for corner, sole in zip(pattern.outlines, pattern.soles[0])]
     )
     reach = ((corners - pattern.zmp_reference[0]) @ along).max()
-    omega = math.sqrt(-STANDARD_GRAVITY[2] / pattern.com[0, 2])
+    omega = math.sqrt(STANDARD_GRAVITY / pattern.com[0, 2])
     return described(Conditions()).mass * omega * float(reach)

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The convex hull of points, as a mesh."""
 
 from __future__ import annotations
@@ -5,6 +8,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hrpsim.errors import ModelError
 from hrpsim.model.shapes.geometry import Mesh
@@ -21,7 +25,7 @@ class ConvexHull(Mesh):
     or an edge are left out. ModelError where the points have no volume between them.
     """
 
-    def __init__(self, points, source: str = ""):
+    def __init__(self, points: ArrayLike, source: str = ""):
         vertices, triangles = _hull(np.array(points, dtype=np.float64), source)
         super().__init__(vertices, triangles, source)
 

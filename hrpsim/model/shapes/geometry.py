@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Collision geometry: primitives, symmetric about their z axis, and triangle meshes; SI units."""
 
 from __future__ import annotations
@@ -6,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hrpsim.errors import ModelError
 from hrpsim.model.shapes.mesh_integrals import signed_volumes
@@ -65,41 +69,38 @@ class Box:
     @property
     def size(self) -> tuple[float, float, float]:
         """Kernel size parameters: half edge lengths [m]."""
-        return tuple(0.5 * v for v in self.lengths)
+        x, y, z = self.lengths
+        return 0.5 * x, 0.5 * y, 0.5 * z
 
 
 @dataclass(frozen=True)
-class Capsule:
+class _RoundBar:
+    """A solid about the z axis, of a `radius` along a `length` [m]."""
+
+    radius: float
+    length: float
+
+    def __post_init__(self):
+        _positive(type(self).__name__, radius=self.radius, length=self.length)
+
+    @property
+    def size(self) -> tuple[float, float, float]:
+        """Kernel size parameters: (radius, half of `length`, 0) [m]."""
+        return (float(self.radius), 0.5 * float(self.length), 0.0)
+
+
+@dataclass(frozen=True)
+class Capsule(_RoundBar):
     """A cylinder along z with a hemisphere at each end; `length` is the cylinder part's [m]."""
 
-    radius: float
-    length: float
     kind = CAPSULE
-
-    def __post_init__(self):
-        _positive("Capsule", radius=self.radius, length=self.length)
-
-    @property
-    def size(self) -> tuple[float, float, float]:
-        """Kernel size parameters: (radius, half length of the cylinder part, 0) [m]."""
-        return (float(self.radius), 0.5 * float(self.length), 0.0)
 
 
 @dataclass(frozen=True)
-class Cylinder:
+class Cylinder(_RoundBar):
     """A cylinder along z about the frame's origin; `radius` and full `length` [m]."""
 
-    radius: float
-    length: float
     kind = CYLINDER
-
-    def __post_init__(self):
-        _positive("Cylinder", radius=self.radius, length=self.length)
-
-    @property
-    def size(self) -> tuple[float, float, float]:
-        """Kernel size parameters: (radius, half length, 0) [m]."""
-        return (float(self.radius), 0.5 * float(self.length), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +182,7 @@ class Mesh:
         middle = 0.5 * (self.vertices.min(axis=0) + self.vertices.max(axis=0))
         return self.moved(-middle), middle
 
-    def moved(self, by) -> Mesh:
+    def moved(self, by: ArrayLike) -> Mesh:
         """Return the same mesh with every vertex moved by (3,) [m]."""
         return Mesh(self.vertices + np.asarray(by, dtype=np.float64), self.triangles, self.source)
 

@@ -1,8 +1,12 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Terrain: heights over a grid, as a mesh that is solid beneath."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hrpsim.errors import ModelError
 from hrpsim.model.shapes.geometry import Mesh
@@ -20,7 +24,13 @@ class HeightField(Mesh):
 
     heights: np.ndarray
 
-    def __init__(self, heights, spacing=None, size=None, origin=None):
+    def __init__(
+        self,
+        heights: ArrayLike,
+        spacing: ArrayLike | None = None,
+        size: ArrayLike | None = None,
+        origin: ArrayLike | None = None,
+    ):
         heights = np.array(heights, dtype=np.float64)
         if heights.ndim != 2 or min(heights.shape) < 2:
             raise ModelError(

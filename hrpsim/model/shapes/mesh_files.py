@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Meshes out of files: STL, OBJ, DAE and PLY, in metres, welded, facing outwards.
 
 A file's own transforms are applied: scene graphs are flattened. As the tools of ROS do it, the
@@ -13,9 +16,10 @@ import re
 import warnings
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hrpsim import limits
 from hrpsim.errors import ModelError, ModelWarning, unknown_name
@@ -41,7 +45,9 @@ class ReadMesh(NamedTuple):
     notes: tuple[str, ...]
 
 
-def load_mesh(path: str | os.PathLike, scale=(1.0, 1.0, 1.0), hull: bool = False) -> Mesh:
+def load_mesh(
+    path: str | os.PathLike, scale: ArrayLike = (1.0, 1.0, 1.0), hull: bool = False
+) -> Mesh:
     """Return the mesh of an STL, OBJ, DAE or PLY file, its vertices scaled along x, y and z.
 
     Vertices at one place are one; triangles without area are gone; closed parts face outwards,
@@ -204,7 +210,7 @@ def read_scene(path: Path, materials: bool = False):
             f"mesh {path}: reading {kind.upper()} needs {cause.name}: pip install"
             f" {'pycollada' if cause.name == 'collada' else cause.name}"
         ) from cause
-    options = {"skip_materials": not materials} if kind == "obj" else {}
+    options: dict[str, Any] = {"skip_materials": not materials} if kind == "obj" else {}
     scene = trimesh.load_scene(path, file_type=kind, process=False, **options)
     if kind == "dae":
         with path.open("rb") as file:

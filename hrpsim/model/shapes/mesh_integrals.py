@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Volume, centre and inertia of the solid that triangles bound.
 
 A solid is the signed sum of tetrahedra from one point to each triangle. For the tetrahedron 0, a,

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """From the triangle soup of a file to a mesh: welded, without degenerate triangles, outward."""
 
 from __future__ import annotations
@@ -85,7 +88,9 @@ def _without_slivers(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         wanted = set(number.reshape(-1, 3)[flat].ravel().tolist())
         for place in np.flatnonzero(np.isin(number, list(wanted))):
             holders.setdefault(int(number[place]), []).append(int(place))
-        gone, made, touched = set(), [], set()
+        gone: set[int] = set()
+        touched: set[int] = set()
+        made: list[tuple[np.integer, np.integer, np.integer]] = []
         for k in flat.tolist():
             corners = vertices[triangles[k]]
             sides = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
@@ -97,8 +102,8 @@ def _without_slivers(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
             touched.add(k)
             if others:
                 (other,) = others
-                place = next(p for p in holders[int(number[side])] if p // 3 == other)
-                p, q, apex = triangles[other][(place % 3 + np.arange(3)) % 3]
+                there = next(at for at in holders[int(number[side])] if at // 3 == other)
+                p, q, apex = triangles[other][(there % 3 + np.arange(3)) % 3]
                 middle = triangles[k][(side % 3 + 2) % 3]
                 gone.add(other)
                 touched.add(other)

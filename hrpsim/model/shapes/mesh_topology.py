@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """How the triangles of a mesh hang together: edges, parts, closedness, convexity."""
 
 from __future__ import annotations

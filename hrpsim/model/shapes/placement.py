@@ -1,9 +1,12 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where one frame stands in another: rotation and position, read from URDF origins and axes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +48,7 @@ def from_origin(xyz: Sequence[float] | None, rpy: Sequence[float] | None) -> Pla
     return Placement(R, np.zeros(3) if xyz is None else np.array(xyz, dtype=np.float64))
 
 
-def rotation_with_z_along(axis: Sequence[float]) -> np.ndarray:
+def rotation_with_z_along(axis: Iterable[float]) -> np.ndarray:
     """Return a rotation whose third column is the unit vector of `axis` (not zero), shape (3, 3).
 
     Along +z it is the identity, and along any coordinate axis its entries are exactly 0 and 1.
@@ -62,7 +65,7 @@ def rotation_with_z_along(axis: Sequence[float]) -> np.ndarray:
     return np.column_stack([x, np.cross(z, x), z])
 
 
-def rotation_matrix(quaternion: Sequence[float]) -> np.ndarray:
+def rotation_matrix(quaternion: Iterable[float]) -> np.ndarray:
     """Return R (3, 3) of a unit quaternion x y z w."""
     x, y, z, w = quaternion
     return np.array(

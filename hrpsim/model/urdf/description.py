@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The standard part of a URDF: checked element by element, then read by urdf-parser-py."""
 
 from __future__ import annotations
@@ -7,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from typing import Any
 
 from lxml import etree
 
@@ -32,10 +36,10 @@ class Description:
     document: Document
     name: str
     root: str
-    links: dict[str, object]
-    joints: dict[str, object]
-    link_elements: dict[str, object]
-    joint_elements: dict[str, object]
+    links: dict[str, Any]
+    joints: dict[str, Any]
+    link_elements: dict[str, Any]
+    joint_elements: dict[str, Any]
     child_joints: dict[str, list[str]]
     parent_joint: dict[str, str]  # link -> the joint above it
 
@@ -86,8 +90,8 @@ def read_description(document: Document) -> Description:
     )
 
 
-def _by_name(document: Document, tag: str) -> dict[str, object]:
-    found: dict[str, object] = {}
+def _by_name(document: Document, tag: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
     for element in document.children(document.root, tag):
         name = document.text(element, "name")
         if name in found:

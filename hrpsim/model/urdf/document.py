@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A robot description as XML: reading it, and saying in errors where in it something stands."""
 
 from __future__ import annotations
@@ -45,7 +48,9 @@ def read_source(source: str | os.PathLike) -> tuple[str, Path | None]:
     if not _ENCODING.fullmatch(encoding.lower()):
         raise ModelError(f"{path}:1: encoding {encoding[:40]!r} is not known; use UTF-8")
     try:
-        return data.decode(encoding).lstrip("\ufeff \t\r\n"), path
+        # What VRML files of Japan have in their comments is in many encodings.
+        errors = "replace" if path.suffix.lower() == ".wrl" else "strict"
+        return data.decode(encoding, errors).lstrip("\ufeff \t\r\n"), path
     except (UnicodeError, LookupError) as cause:
         raise ModelError(f"{path}: is not text: {cause}") from cause
 

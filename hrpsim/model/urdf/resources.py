@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Finds what a robot description points at: ROS packages, and meshes given as URIs or paths."""
 
 from __future__ import annotations

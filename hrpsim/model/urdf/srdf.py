@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """SRDF: which links of a robot never collide, read and written.
 
 <disable_collisions link1="a" link2="b" reason="Adjacent"/> keeps a pair apart;

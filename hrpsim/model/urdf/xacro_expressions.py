@@ -1,186 +1,35 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Evaluates the expressions of xacro without Python's `eval`.
 
-An expression is parsed by `ast` and walked. Only what is listed here is computed: numbers, text,
-lists and mappings, arithmetic, comparisons, conditions, comprehensions, the functions below and
-those methods of text, lists and mappings that read. Lambdas, assignments, f-strings and every
-attribute that is not listed are refused. Each operation is paid for out of a `Budget`, and no value
-grows beyond hrpsim.limits, so that every expression ends soon.
+An expression is parsed by `ast` and walked. Only what is listed here, in xacro_operators and in
+xacro_functions is computed: numbers, text, lists and mappings, arithmetic, comparisons, conditions,
+comprehensions, functions, and those methods of text, lists and mappings that read. Lambdas,
+assignments, f-strings and every attribute that is not listed are refused. Each operation is paid
+for out of a `Budget`, and no value grows beyond hrpsim.limits, so that every expression ends soon.
 """
 
 from __future__ import annotations
 
 import ast
-import math
-import operator
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from hrpsim import limits
 from hrpsim.errors import unknown_name
+from hrpsim.model.urdf.xacro_budget import (
+    Budget,
+    ExpressionError,
+    Function,
+    Namespace,
+    check_keys,
+    check_length,
+)
+from hrpsim.model.urdf.xacro_operators import BINARY, COMPARE, UNARY
 
-PLAIN = (bool, int, float, str, type(None))
-CONTAINERS = (list, tuple, dict, set)
-
-
-class ExpressionError(Exception):
-    """An expression that is not allowed, not sound, or too large."""
-
-
-@dataclass(frozen=True)
-class Function:
-    """Something that an expression may call."""
-
-    name: str
-    call: Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class Namespace:
-    """Names behind a dot, such as `math.`."""
-
-    name: str
-    find: Callable[[str], Any]  # KeyError for a name that it has not
-
-
-class Budget:
-    """What is left of the work that one description may cause."""
-
-    def __init__(self, work: int = limits.XACRO_WORK):
-        self.left = work
-
-    def spend(self, amount: int = 1) -> None:
-        """Pay for some operations; ExpressionError where nothing is left."""
-        self.left -= amount
-        if self.left < 0:
-            raise ExpressionError(
-                f"the description needs more than {limits.XACRO_WORK} operations (XACRO_WORK)"
-            )
-
-    def admit(self, value: Any) -> Any:
-        """Return a value of the allowed kinds and sizes; ExpressionError for any other."""
-        waiting = [value]
-        while waiting:
-            item = waiting.pop()
-            self.spend()
-            if isinstance(item, str):
-                _check_length(len(item))
-                self.spend(len(item) // 64)
-            elif isinstance(item, int):
-                _check_bits(item.bit_length())
-            elif isinstance(item, dict):
-                _check_keys(item)
-                waiting.extend(item)
-                waiting.extend(item.values())
-            elif isinstance(item, (list, tuple, set)):
-                waiting.extend(item)
-            elif not isinstance(item, (*PLAIN, Function, Namespace)):
-                raise ExpressionError(f"a value of type {type(item).__name__} is not allowed")
-        return value
-
-    def text(self, value: Any) -> str:
-        """Return a value as text, of limited length."""
-        if isinstance(value, (Function, Namespace)):
-            raise ExpressionError(f"{value.name!r} is no value")
-        self.admit(value)
-        text = str(value)
-        _check_length(len(text))
-        self.spend(len(text) // 16)
-        return text
-
-
-def _check_length(length: int) -> None:
-    if length > limits.XACRO_TEXT:
-        raise ExpressionError(
-            f"text of {length} characters, and {limits.XACRO_TEXT} are the limit (XACRO_TEXT)"
-        )
-
-
-def _check_bits(bits: float) -> None:
-    if bits > limits.XACRO_INTEGER_BITS:
-        raise ExpressionError(
-            f"an integer of more than {limits.XACRO_INTEGER_BITS} bits (XACRO_INTEGER_BITS)"
-        )
-
-
-def _check_keys(values) -> None:
-    if len(values) > limits.XACRO_KEYS:
-        raise ExpressionError(
-            f"a mapping or set of {len(values)}, and {limits.XACRO_KEYS} are the limit (XACRO_KEYS)"
-        )
-
-
-def _add(a, b):
-    if isinstance(a, (str, list, tuple)) and isinstance(b, (str, list, tuple)):
-        _check_length(len(a) + len(b))
-    return a + b
-
-
-def _multiply(a, b):
-    for many, times in ((a, b), (b, a)):
-        if isinstance(many, (str, list, tuple)) and isinstance(times, int):
-            _check_length(len(many) * max(times, 0))
-    return a * b
-
-
-def _power(a, b, modulus=None):
-    if modulus is not None:
-        raise ExpressionError("pow takes two numbers")
-    if isinstance(a, int) and isinstance(b, int):
-        _check_bits(a.bit_length() * abs(b))
-    return a**b
-
-
-def _shift_left(a, b):
-    if isinstance(b, int) and b > 0:
-        _check_bits(b)
-    return a << b
-
-
-_PLAIN_FORMAT = re.compile(r"[^%]*(?:%[-+ 0#]*\d{0,3}(?:\.\d{1,3})?[sdifeEgGrxX%][^%]*)*")
-
-
-def _modulo(a, b):
-    if isinstance(a, str) and not _PLAIN_FORMAT.fullmatch(a):
-        raise ExpressionError("this % format is not allowed")
-    return a % b
-
-
-_BINARY = {
-    ast.Add: _add,
-    ast.Sub: operator.sub,
-    ast.Mult: _multiply,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: _modulo,
-    ast.Pow: _power,
-    ast.LShift: _shift_left,
-    ast.RShift: operator.rshift,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-}
-_UNARY = {
-    ast.UAdd: operator.pos,
-    ast.USub: operator.neg,
-    ast.Not: operator.not_,
-    ast.Invert: operator.invert,
-}
-_COMPARE = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-    ast.In: lambda a, b: a in b,
-    ast.NotIn: lambda a, b: a not in b,
-}
-_READING_METHODS = {
+_READING_METHODS: dict[type, tuple[str, ...]] = {
     str: (
         *("capitalize", "count", "endswith", "find", "index", "isalpha", "isdigit", "isnumeric"),
         *("isspace", "join", "lower", "lstrip", "replace", "rfind", "rsplit", "rstrip", "split"),
@@ -261,12 +110,12 @@ class Evaluator:
         return self._known[node.id]
 
     def _binary(self, node: ast.BinOp):
-        if type(node.op) not in _BINARY:
+        if type(node.op) not in BINARY:
             raise ExpressionError(f"{type(node.op).__name__} is not allowed in an expression")
-        return _BINARY[type(node.op)](self.value(node.left), self.value(node.right))
+        return BINARY[type(node.op)](self.value(node.left), self.value(node.right))
 
     def _unary(self, node: ast.UnaryOp):
-        return _UNARY[type(node.op)](self.value(node.operand))
+        return UNARY[type(node.op)](self.value(node.operand))
 
     def _boolean(self, node: ast.BoolOp):
         value = None
@@ -280,7 +129,7 @@ class Evaluator:
         left = self.value(node.left)
         for op, right in zip(node.ops, node.comparators):
             right = self.value(right)
-            if not _COMPARE[type(op)](left, right):
+            if not COMPARE[type(op)](left, right):
                 return False
             left = right
         return True
@@ -298,16 +147,17 @@ class Evaluator:
         return {self.value(item) for item in node.elts}
 
     def _dict(self, node: ast.Dict):
-        if None in node.keys:
+        keys = [key for key in node.keys if key is not None]
+        if len(keys) < len(node.values):
             raise ExpressionError("** is not allowed in an expression")
-        return {self.value(k): self.value(v) for k, v in zip(node.keys, node.values)}
+        return {self.value(k): self.value(v) for k, v in zip(keys, node.values)}
 
     def _slice(self, node: ast.Slice):
         raise ExpressionError("a slice stands within []")
 
     def _subscript(self, node: ast.Subscript):
         owner = self.value(node.value)
-        if not isinstance(owner, (str, *CONTAINERS)):
+        if not isinstance(owner, (str, list, tuple, dict)):
             raise ExpressionError(f"a value of type {type(owner).__name__} has no []")
         if isinstance(node.slice, ast.Slice):
             parts = (node.slice.lower, node.slice.upper, node.slice.step)
@@ -334,10 +184,10 @@ class Evaluator:
         def call(*arguments):
             if name == "replace" and len(arguments) > 1:
                 old, new = arguments[:2]
-                _check_length(len(owner) + owner.count(old) * len(new))
+                check_length(len(owner) + owner.count(old) * len(new))
             if name == "join":
                 parts = list(arguments[0])
-                _check_length(sum(map(len, parts)) + len(owner) * len(parts))
+                check_length(sum(map(len, parts)) + len(owner) * len(parts))
                 arguments = (parts,)
             self._budget.spend(len(owner) // 16)
             value = getattr(owner, name)(*arguments)
@@ -354,7 +204,7 @@ class Evaluator:
         ):
             raise ExpressionError("* and ** are not allowed in an expression")
         arguments = [self.value(argument) for argument in node.args]
-        return function.call(*arguments, **{k.arg: self.value(k.value) for k in node.keywords})
+        return function.call(*arguments, **{str(k.arg): self.value(k.value) for k in node.keywords})
 
     def _comprehension(self, node):
         found: list[Any] = []
@@ -380,7 +230,7 @@ class Evaluator:
         finally:
             self._local.pop()
         if isinstance(node, (ast.DictComp, ast.SetComp)):
-            _check_keys(found)
+            check_keys(found)
             return dict(found) if isinstance(node, ast.DictComp) else set(found)
         return found
 
@@ -416,127 +266,7 @@ _HANDLERS: dict[type, Callable[[Evaluator, Any], Any]] = {
     ast.DictComp: Evaluator._comprehension,
 }
 
-_MATH = (
-    *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "copysign", "cos"),
-    *("cosh", "degrees", "dist", "erf", "erfc", "exp", "expm1", "fabs", "floor", "fmod", "frexp"),
-    *("fsum", "gamma", "gcd", "hypot", "isclose", "isfinite", "isinf", "isnan", "ldexp", "lgamma"),
-    *("log", "log10", "log1p", "log2", "modf", "pow", "radians", "remainder", "sin"),
-    *("sinh", "sqrt", "tan", "tanh", "trunc", "e", "inf", "nan", "pi", "tau"),
-)
-
-
-def mathematics() -> dict[str, Any]:
-    """Return the names of `math` that expressions may use."""
-    names = {}
-    for name in _MATH:
-        value = getattr(math, name)
-        names[name] = Function(name, value) if callable(value) else value
-    names["factorial"] = Function("factorial", _factorial)
-    names["prod"] = Function("prod", _product)
-    return names
-
-
-def _factorial(n: int) -> int:
-    if n > limits.XACRO_FACTORIAL:
-        raise ExpressionError(
-            f"factorial({n}): {limits.XACRO_FACTORIAL} is the limit (XACRO_FACTORIAL)"
-        )
-    return math.factorial(n)
-
-
-def _sum(values, start=0):
-    for value in values:
-        if not isinstance(value, (int, float)):
-            raise ExpressionError("sum takes numbers")
-    return sum(values, start)
-
-
-def _product(values, *, start=1):
-    for value in values:
-        start = _multiply(start, value)
-        if isinstance(start, int):
-            _check_bits(start.bit_length())
-    return start
-
-
-def _round(value, digits=None):
-    if digits is not None and not -300 <= digits <= 300:
-        raise ExpressionError(f"round to {digits} digits: 300 are the limit")
-    return round(value, digits)
-
-
-def _keyed(kind: type) -> Callable[..., Any]:
-    """Return what makes a set or dict of values that are not too many."""
-
-    def call(values=(), **named):
-        values = dict(values) if kind is dict else list(values)
-        _check_keys(values)
-        return kind(values, **named)
-
-    return call
-
-
-def _range(*arguments: int) -> list[int]:
-    numbers = range(*arguments)
-    if len(numbers) > limits.XACRO_RANGE:
-        raise ExpressionError(f"a range of more than {limits.XACRO_RANGE} numbers (XACRO_RANGE)")
-    return list(numbers)
-
-
-def _integer(value=0, base=None) -> int:
-    if isinstance(value, str) and len(value) > 1000:
-        raise ExpressionError(f"int: text of {len(value)} characters is no number")
-    return int(value) if base is None else int(value, base)
-
 
 @lru_cache(maxsize=4096)
 def _parsed(expression: str) -> ast.Expression:
     return ast.parse(expression, mode="eval")
-
-
-def known_names(budget: Budget) -> dict[str, Any]:
-    """Return the functions and namespaces that every expression knows; `budget` pays for calls."""
-
-    def callee(function) -> Callable[..., Any]:
-        if not isinstance(function, Function):
-            raise ExpressionError("a function is needed")
-        return lambda *arguments: budget.admit(function.call(*arguments))
-
-    def keyed(plain):
-        def call(*arguments, key=None, **options):
-            if key is not None:
-                options["key"] = callee(key)
-            return plain(*arguments, **options)
-
-        return call
-
-    simple = {
-        **{f.__name__: f for f in (len, float, bool, abs, all, any, divmod, ord, list, tuple)},
-        "set": _keyed(set),
-        "dict": _keyed(dict),
-        "sum": _sum,
-        "round": _round,
-        "str": lambda value="": budget.text(value),
-        "repr": lambda value: budget.text(repr(budget.admit(value))),
-        "int": _integer,
-        "min": keyed(min),
-        "max": keyed(max),
-        "sorted": keyed(sorted),
-        "range": _range,
-        "reversed": lambda values: list(reversed(values)),
-        "enumerate": lambda values, start=0: [list(pair) for pair in enumerate(values, start)],
-        "zip": lambda *lists: [list(items) for items in zip(*lists)],
-        "map": lambda f, *lists: [callee(f)(*items) for items in zip(*lists)],
-        "filter": lambda f, values: [v for v in values if (callee(f)(v) if f else v)],
-    }
-    functions: dict[str, Any] = {name: Function(name, call) for name, call in simple.items()}
-    math_names = mathematics()
-    python = Namespace("python", functions.copy().__getitem__)
-    return {
-        **math_names,
-        **functions,
-        "math": Namespace("math", math_names.__getitem__),
-        "python": python,
-        "true": True,
-        "false": False,
-    }

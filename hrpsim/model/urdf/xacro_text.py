@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Turns xacro into plain URDF text with the `xacro` package, which it imports only when needed.
 
 A description may come from a stranger, and xacro hands its expressions to Python. Here they go to
@@ -8,11 +11,12 @@ stays possible.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -20,18 +24,30 @@ from typing import Any
 
 from hrpsim import limits
 from hrpsim.errors import ModelError, ModelWarning, unknown_name
+from hrpsim.model.urdf.expansion_cache import (
+    Expanded,
+    Looks,
+    Trace,
+    digest_of,
+    keep,
+    key_of,
+    recall,
+    variable,
+)
+from hrpsim.model.urdf.places import Places
 from hrpsim.model.urdf.resources import Resources
-from hrpsim.model.urdf.xacro_expressions import (
+from hrpsim.model.urdf.xacro_budget import (
     CONTAINERS,
     PLAIN,
     Budget,
-    Evaluator,
     ExpressionError,
     Function,
     Namespace,
-    known_names,
 )
-from hrpsim.yaml_text import parse_yaml, read_text
+from hrpsim.model.urdf.xacro_expressions import Evaluator
+from hrpsim.model.urdf.xacro_functions import known_names
+from hrpsim.model.urdf.xacro_macros import macro_parameter
+from hrpsim.yaml_text import parse_yaml
 
 NAMESPACES = ("http://www.ros.org/wiki/xacro", "http://ros.org/wiki/xacro")
 SUBSTITUTIONS = ("arg", "cwd", "env", "eval", "find", "optenv")
@@ -47,8 +63,6 @@ _TOKEN = re.compile(
     r"(?P<escaped>\$\$+[{(])|\$\{(?P<expression>[^}]*)\}|\$\((?P<substitution>[^)]*)\)"
     r"|(?P<text>[^$]+|\$[^{($]+|\$\Z)"
 )
-_PARAMETER = re.compile(r"\s*([^\s:=]+)\s*(:?=\s*(\^\|?)?)?")
-_DEFAULT = re.compile(r"""\$\{[^}]*\}|\$\([^)]*\)|'[^']*'|"[^"]*"|[^\s'"$]+|\$""")
 _NOTES = 20  # warnings of one description that are passed on
 
 _xacro_lock = threading.Lock()  # xacro keeps its file and argument stacks in module globals
@@ -90,12 +104,39 @@ def expand(
 
     Raises ModelError with the file that xacro was reading, and for arguments that nothing uses.
     """
+    given = _Arguments(arguments)
+    if path is None:
+        expanded, _ = _expand(text, path, given, resources, label)
+    else:
+        expanded = _expand_file(text, path, given, resources, label)
+    for note in expanded.notes:
+        warnings.warn(f"{label}: xacro: {note}", ModelWarning, stacklevel=4)
+    for name in given.given:
+        if name not in expanded.asked:
+            raise ModelError(f"{label}: {unknown_name('xacro argument', name, expanded.asked)}")
+    return expanded.text
+
+
+def _expand_file(
+    text: str, path: Path, given: _Arguments, resources: Resources, label: str
+) -> Expanded:
+    """Expand a file, unless an earlier process did."""
+    key = key_of(text, path, given, _version())
+    expanded = recall(key, _looks(path, resources))
+    if expanded is None:
+        expanded, trace = _expand(text, path, given, resources, label)
+        keep(key, expanded, trace)
+    return expanded
+
+
+def _expand(
+    text: str, path: Path | None, given: _Arguments, resources: Resources, label: str
+) -> tuple[Expanded, Trace]:
     try:
         import xacro
         import xacro.substitution_args
     except ImportError as cause:
-        raise ModelError(f"{label}: reading xacro needs the Python package 'xacro'") from cause
-    given = _Arguments(arguments)
+        raise ModelError(f"{label}: reading xacro needs xacro: pip install xacro") from cause
     expansion = _Expansion(xacro, path, given, resources)
     with _xacro_lock, expansion.in_place():
         xacro.init_stacks(None if path is None else str(path))
@@ -108,12 +149,26 @@ def expand(
             where = label if inner in (label, str(path)) else f"{label}, in {inner}"
             message = " ".join(str(cause).split()) or repr(cause)
             raise ModelError(f"{where}: xacro: {message}") from cause
-    for note in expansion.notes[:_NOTES]:
-        warnings.warn(f"{label}: xacro: {note}", ModelWarning, stacklevel=4)
-    for name in given.given:
-        if name not in given.asked:
-            raise ModelError(f"{label}: {unknown_name('xacro argument', name, given.asked)}")
-    return result
+    return Expanded(result, expansion.notes[:_NOTES], list(given.asked)), expansion.trace
+
+
+def _version() -> str:
+    """Return which xacro there is, without importing it; ModelError is for who imports it."""
+    found = importlib.util.find_spec("xacro")
+    if found is None or found.origin is None:
+        return "none"
+    status = os.stat(found.origin)
+    return f"{status.st_size} {status.st_mtime_ns}"
+
+
+def _looks(path: Path, resources: Resources) -> Looks:
+    """Return how an expansion that was kept looks again at what it depended on."""
+    places = Places(path, resources)
+    return Looks(
+        lambda name: digest_of(places.read(name, limits.XACRO_SIZE, "XACRO_SIZE")),
+        places.entries,
+        lambda name: str(resources.packages(name)[0]),
+    )
 
 
 class _Expansion:
@@ -125,7 +180,8 @@ class _Expansion:
         self.budget = Budget()
         self.elements = self.read = self.depth = 0
         self.notes: list[str] = []
-        self._roots = _own_roots(path)
+        self.trace = Trace()
+        self._places = Places(path, resources)
         self._expand_element = package.eval_all
         functions = self._functions()
         self._plain_names = known_names(self.budget)
@@ -173,7 +229,8 @@ class _Expansion:
             if token is None:
                 raise ExpressionError(f"invalid expression: {text[position : position + 80]}")
             position = token.end()
-            kind, content = token.lastgroup, token[token.lastgroup]
+            kind = str(token.lastgroup)
+            content = token[kind]
             if kind == "expression":
                 results.append(self._evaluate(content, symbols))
             elif kind == "substitution":
@@ -209,7 +266,7 @@ class _Expansion:
                 " (XACRO_ELEMENTS)"
             )
 
-    def parse(self, text, filename: str | None = None):
+    def parse(self, text, filename: str = ""):
         """Return the DOM of a text, or of a file that may be read."""
         from xml.dom import minidom
 
@@ -239,9 +296,9 @@ class _Expansion:
         folder, pattern = os.path.split(name)
         if not re.search(r"[*[?]", name):
             return [name]
-        self._check_place(Path(folder) / "x")
-        entries = sorted(e for e in os.listdir(folder or ".") if fnmatchcase(e, pattern))
-        return [os.path.join(folder, entry) for entry in entries]
+        entries = self._places.entries(folder)
+        self.trace.note("folder", folder, entries)
+        return [os.path.join(folder, e) for e in entries if fnmatchcase(e, pattern)]
 
     def note(self, *parts: object, **options: object) -> str:
         """Keep a warning of xacro's, or of a description."""
@@ -282,15 +339,16 @@ class _Expansion:
         if command == "eval":
             return self.budget.text(self._evaluate_eval(rest))
         if command == "cwd" and not words:
+            self.trace.not_repeatable()
             return os.getcwd()
         if command == "optenv" and words:
-            return os.environ.get(words[0], " ".join(words[1:]))
+            return self._optional_variable(words[0], " ".join(words[1:]))
         if command not in ("arg", "env", "find"):
             names = [f"$({name})" for name in SUBSTITUTIONS]
             raise ExpressionError(unknown_name("substitution", f"$({text[:80]})", names))
         if len(words) != 1:
             raise ExpressionError(f"$({command}) takes one name")
-        return {"arg": self._argument, "env": _environment, "find": self._find}[command](words[0])
+        return {"arg": self._argument, "env": self._variable, "find": self._find}[command](words[0])
 
     def _evaluate_eval(self, expression: str) -> Any:
         """Return the value of $(eval ...), whose names are the arguments, numbers as numbers."""
@@ -300,8 +358,8 @@ class _Expansion:
 
         functions = {
             "arg": Function("arg", lambda name: converted(name)),
-            "env": Function("env", _environment),
-            "optenv": Function("optenv", lambda name, other="": os.environ.get(name, other)),
+            "env": Function("env", self._variable),
+            "optenv": Function("optenv", self._optional_variable),
             "find": Function("find", self._find),
         }
         return Evaluator(self.budget, converted, {**self._plain_names, **functions}).evaluate(
@@ -309,7 +367,7 @@ class _Expansion:
         )
 
     def _functions(self) -> dict[str, Any]:
-        calls = {
+        calls: dict[str, Callable[..., Any]] = {
             "arg": self._argument,
             "load_yaml": self._load_yaml,
             "abs_filename": lambda name: self.package.abs_filename_spec(self.budget.text(name)),
@@ -336,79 +394,44 @@ class _Expansion:
     def _find(self, package: str) -> str:
         folders = self.resources.packages(package)
         if folders:
+            self.trace.note("package", package, str(folders[0]))
             return str(folders[0])
+        self.trace.not_repeatable()
         try:
             return self.package.substitution_args._eval_find(package)  # asks ament
         except Exception as cause:  # not installed, not found, or not a name
             raise ExpressionError(f"package {package!r} was not found") from cause
 
     def _read(self, filename: str, size: int, limit: str) -> str:
-        path = Path(filename)
-        self._check_place(path)
-        if not path.is_file():  # what <xacro:include optional="true"> passes over
-            missing = FileNotFoundError(f"there is no file {str(path)!r}")
-            raise self.package.XacroException(exc=missing)
-        return read_text(path, ModelError, size, limit)
+        try:
+            text = self._places.read(filename, size, limit)
+        except FileNotFoundError as missing:  # what <xacro:include optional="true"> passes over
+            self.trace.not_repeatable()
+            raise self.package.XacroException(exc=missing) from None
+        self.trace.note("file", str(Path(filename).absolute()), digest_of(text))
+        return text
 
-    def _check_place(self, path: Path) -> None:
-        """Refuse files that are neither near the description nor in a package."""
-        real = path.resolve()
-        if any(real.is_relative_to(root) for root in self._roots) or self.resources.may_hold(real):
-            return
-        raise ExpressionError(
-            f"{str(path)!r} may not be read: it is neither below the description's folder or"
-            " package nor in a package that is found; package_paths adds folders"
-        )
+    def _variable(self, name: str) -> str:
+        self.trace.note("variable", name, variable(name))
+        if name not in os.environ:
+            raise ExpressionError(f"the environment variable {name!r} is not set")
+        return os.environ[name]
+
+    def _optional_variable(self, name: str, other: str = "") -> str:
+        self.trace.note("variable", name, variable(name))
+        return os.environ.get(name, other)
 
     def _load_yaml(self, name: str) -> Any:
         path = self.package.abs_filename_spec(self.budget.text(name))
         text = self._read(path, limits.YAML_SIZE, "YAML_SIZE")
 
         def unit(factor: float):
-            evaluator = Evaluator(self.budget, {}.__getitem__, self._plain_names)
+            nothing: dict[str, Any] = {}
+            evaluator = Evaluator(self.budget, nothing.__getitem__, self._plain_names)
             return lambda value: float(evaluator.evaluate(value)) * factor
 
         tags = {tag: unit(factor) for tag, factor in _YAML_UNITS.items()}
         return self.budget.admit(parse_yaml(text, path, ModelError, tags, repeated=True).data)
-
-
-def macro_parameter(text: str) -> tuple[str, tuple[str | None, str | None] | None, str]:
-    """Return the first parameter of <xacro:macro params=...>, (forwarded as, default), the rest.
-
-    The default is None for a parameter that has none. In linear time, unlike xacro's own.
-    """
-    found = _PARAMETER.match(text)
-    if found is None:
-        words = text.split(None, 1)
-        return words[0], None, words[1] if len(words) > 1 else ""
-    name, assigned, forward = found.groups()
-    if assigned is None:
-        words = text.lstrip().split(None, 1)
-        return words[0], None, words[1] if len(words) > 1 else ""
-    position = found.end()
-    while (part := _DEFAULT.match(text, position)) is not None:
-        position = part.end()
-    default = text[found.end() : position]
-    return name, (name if forward else None, default or None), text[position:].lstrip()
-
-
-def _own_roots(path: Path | None) -> list[Path]:
-    """Return the description's folder, and the package that it lies in."""
-    if path is None:
-        return []
-    folder = path.resolve().parent
-    package = next((f for f in (folder, *folder.parents) if _is_package(f)), folder)
-    return [folder, package]
-
-
-def _is_package(folder: Path) -> bool:
-    return (folder / "package.xml").is_file()
-
-
-def _environment(name: str) -> str:
-    if name not in os.environ:
-        raise ExpressionError(f"the environment variable {name!r} is not set")
-    return os.environ[name]
 
 
 def _tokenize(text: str, sep: str = ",; ", skip_empty: bool = True) -> list[str]:

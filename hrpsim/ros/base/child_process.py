@@ -1,20 +1,26 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A child process with a log file, a time limit for everything and nothing left behind."""
 
 from __future__ import annotations
 
-import ctypes
+import fcntl
+import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-_PR_SET_PDEATHSIG = 1
+from hrpsim.orphans import VARIABLE, signal_at_parent_end
+
+_FOLDER = Path("/dev/shm")
 _SHARED_MEMORY = re.compile(r"/dev/shm/(fastrtps_\w+)")
+_PORT = "_port"
 
 
 class ChildProcess:
@@ -32,11 +38,11 @@ class ChildProcess:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env={**environment, "PYTHONUNBUFFERED": "1"},
+            env={**environment, "PYTHONUNBUFFERED": "1", VARIABLE: str(os.getpid())},
             text=True,
             errors="replace",
             start_new_session=True,  # a Ctrl-C in the terminal reaches the parent only
-            preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+            preexec_fn=signal_at_parent_end,
         )
         self._reader = threading.Thread(target=self._read, name=f"{name} log", daemon=True)
         self._reader.start()
@@ -111,26 +117,49 @@ class ChildProcess:
             self._news.notify_all()
 
 
-def _die_with_parent() -> None:
-    """Have the kernel end this process when the thread that started it ends, even by kill -9."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
 def own_shared_memory(pid: int) -> list[Path]:
     """Return the DDS shared-memory files that belong to this process alone.
 
     A process that is killed leaves them behind; those that others use as well are theirs to keep.
     """
-    own, others = set(), set()
-    for maps in Path("/proc").glob("[0-9]*/maps"):
-        try:
-            names = _SHARED_MEMORY.findall(maps.read_text())
-        except OSError:
-            continue
-        (own if maps.parent.name == str(pid) else others).update(names)
-    folder = Path("/dev/shm")
-    return [
-        folder / form.format(name)
-        for name in sorted(own - others)
-        for form in ("{}", "{}_el", "sem.{}_mutex")  # the data, its lock, its semaphore
-    ]
+    own = mapped_shared_memory(pid)
+    for entry in Path("/proc").glob("[0-9]*"):
+        if own and entry.name != str(pid):
+            own -= mapped_shared_memory(int(entry.name))
+    return _files(own)
+
+
+def mapped_shared_memory(pid: int) -> set[str]:
+    """Return the names of the DDS shared-memory files that a process uses, its own or others'."""
+    try:
+        return set(_SHARED_MEMORY.findall(Path(f"/proc/{pid}/maps").read_text()))
+    except OSError:
+        return set()
+
+
+def remove_abandoned_memory(names: Iterable[str]) -> None:
+    """Remove those of these shared-memory files whose owner, which kept them locked, has ended.
+
+    Ports are left: the next process of their domain takes them over.
+    """
+    for name in names:
+        lock = _FOLDER / f"{name}_el"
+        if _PORT not in name and lock.exists() and not _is_locked(lock):
+            for file in _files({name}):
+                file.unlink(missing_ok=True)
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def _files(names: set[str]) -> list[Path]:
+    forms = ("{}", "{}_el", "sem.{}_mutex")  # the data, its lock, its semaphore
+    return [_FOLDER / form.format(name) for name in sorted(names) for form in forms]

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Private ROS domains: an environment in which processes meet only each other, on this machine."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Robots and bodies that come and go while a node runs. Needs no ROS.
 
 Refusals carry the names of the result codes of simulation_interfaces.
@@ -6,7 +9,7 @@ Refusals carry the names of the result codes of simulation_interfaces.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,17 +18,21 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.errors import HrpsimError, ModelError, WorldError, unknown_name
+from hrpsim.model.foreign import format_of
 from hrpsim.model.load import load_model
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
 from hrpsim.model.urdf.resources import Resources
 from hrpsim.model.urdf.xacro_text import is_xacro
 from hrpsim.resources import share_path
+from hrpsim.world.file.about import EntityNotes
 from hrpsim.world.file.load import read_body
 from hrpsim.world.file.load_shapes import read_shape
 from hrpsim.world.objects.body import rotation_matrix
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
+_MOST_TAGS = 100
+_LONGEST_TEXT = 1000  # of a description or a tag [letters]
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _WORLD_FRAMES = ("", "world")
 
@@ -46,6 +53,7 @@ class SpawnLimits:
     links: int = 1000  # of one robot
     text: int = 10_000_000  # bytes of a description, those of its meshes apart
     xacro: bool = False  # whether its expressions are evaluated, but in what hrpsim ships
+    mjcf: bool = False  # whether MuJoCo's parser reads what is sent
 
 
 class EntityMotion(NamedTuple):
@@ -63,11 +71,16 @@ class Entities:
     """
 
     def __init__(self, world, odom_frame: str = "odom", limits: SpawnLimits | None = None):
-        self.world = world
         self.limits = limits or SpawnLimits()
         self._world_frames = (*_WORLD_FRAMES, odom_frame)
+        self.hold(world)
+
+    def hold(self, world, notes: Mapping[str, EntityNotes] | None = None) -> None:
+        """Turn to another world, in its first state; `notes` tell of entities in it, by name."""
+        self.world = world
         self._first_state = world.snapshot()
         self._spawned: list[Entity] = []
+        self._notes = dict(notes or {})
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
@@ -86,7 +99,8 @@ class Entities:
     @property
     def formats(self) -> tuple[str, ...]:
         """What `spawn` takes."""
-        return ("urdf", *(["xacro"] if self.limits.xacro else []), "hrpsim")
+        more = [kind for kind in ("xacro", "mjcf") if getattr(self.limits, kind)]
+        return ("urdf", *more, "hrpsim")
 
     def named(self, name: str) -> Entity:
         """Return an entity; Refusal names those that exist."""
@@ -94,6 +108,21 @@ class Entities:
         if name not in entities:
             raise Refusal("NOT_FOUND", unknown_name("entity", name, entities))
         return entities[name]
+
+    def notes(self, entity: Entity) -> EntityNotes:
+        """Return what is said of an entity."""
+        return self._notes.get(entity.name, EntityNotes())
+
+    def note(self, entity: Entity, notes: EntityNotes) -> None:
+        """Say something of an entity, in place of what was said before."""
+        texts = [notes.description, *notes.tags]
+        if len(notes.tags) > _MOST_TAGS or max(map(len, texts)) > _LONGEST_TEXT:
+            raise Refusal(
+                "OPERATION_FAILED",
+                f"at most {_MOST_TAGS} tags, of {_LONGEST_TEXT} letters each, and a description of "
+                "as many",
+            )
+        self._notes[entity.name] = notes
 
     def spawn(
         self, name: str, uri: str, text: str, pose: Placement, *, allow_renaming: bool = False
@@ -114,8 +143,11 @@ class Entities:
             raise Refusal(
                 "OPERATION_FAILED", f"there are {self.limits.entities} entities: entity_limit"
             )
-        source: str | Path = self._located(uri) if uri else text
-        self._refuse_large(source)
+        source: str | Path = text
+        if uri:
+            kinds = (".urdf", ".xacro", ".xml", ".yaml", ".yml")
+            source = located(uri, kinds, f"formats are {', '.join(self.formats)}")
+        self.refuse_large(source)
         if _is_body(source):
             entity = self._spawn_body(source, name, pose, allow_renaming)
         else:
@@ -129,6 +161,7 @@ class Entities:
         before = len(self.world.connections)
         self.world.remove(entity)
         self._spawned = [other for other in self._spawned if other is not entity]
+        self._notes.pop(name, None)
         return before - len(self.world.connections)
 
     def delete_spawned(self) -> int:
@@ -136,6 +169,7 @@ class Entities:
         count = len(self._spawned)
         for entity in self._spawned:
             self.world.remove(entity)
+            self._notes.pop(entity.name, None)
         self._spawned = []
         return count
 
@@ -187,18 +221,8 @@ class Entities:
         known = [*filter(None, self._world_frames), *self.world.entities]
         raise Refusal("INVALID_POSE", unknown_name("frame", name, dict.fromkeys(known)))
 
-    def _located(self, uri: str) -> Path:
-        try:
-            path = Resources(None, {"hrpsim": share_path()}).locate(uri)
-        except (OSError, ValueError) as error:
-            raise Refusal("RESOURCE_PARSE_ERROR", f"uri {uri!r}: {error}") from error
-        if path.suffix not in (".urdf", ".xacro", ".xml", ".yaml", ".yml"):
-            raise Refusal(
-                "UNSUPPORTED_FORMAT", f"{path}: formats are {', '.join(self.formats)}, by its name"
-            )
-        return path
-
-    def _refuse_large(self, source: str | Path) -> None:
+    def refuse_large(self, source: str | Path) -> None:
+        """Raise the Refusal of a file or text over `limits.text` bytes."""
         is_file = isinstance(source, Path)
         size = source.stat().st_size if is_file else len(source.encode(errors="replace"))
         if size > self.limits.text:
@@ -208,7 +232,8 @@ class Entities:
                 f"{what} has {size} bytes; spawn_size_limit is {self.limits.text}",
             )
 
-    def _refuse_xacro(self, source: str | Path) -> None:
+    def refuse_xacro(self, source: str | Path) -> None:
+        """Raise the Refusal of a description whose expressions this process would evaluate."""
         path = source if isinstance(source, Path) else None
         own = share_path("urdf").resolve()
         if self.limits.xacro or (path and path.resolve().is_relative_to(own)):
@@ -221,9 +246,21 @@ class Entities:
                 "first, or set the parameter spawn_xacro",
             )
 
+    def refuse_mjcf(self, source: str | Path) -> None:
+        """Raise the Refusal of a description that MuJoCo's parser would read."""
+        path = source if isinstance(source, Path) else None
+        text = path.read_text(encoding="utf-8", errors="replace") if path else source
+        if not self.limits.mjcf and format_of(text, path) == "mjcf":
+            raise Refusal(
+                "UNSUPPORTED_FORMAT",
+                "MJCF is not taken over ROS, because MuJoCo's parser would read it: hrpsim convert "
+                "makes a URDF of it, or set the parameter spawn_mjcf",
+            )
+
     def _spawn_robot(self, source, name: str, pose: Placement, allow_renaming: bool) -> Robot:
-        self._refuse_xacro(source)
-        if isinstance(source, str) and not re.search(r"<\s*robot\b", source):
+        self.refuse_xacro(source)
+        self.refuse_mjcf(source)
+        if isinstance(source, str) and not re.search(r"<\s*(robot|mujoco)\b", source):
             raise Refusal(
                 "UNSUPPORTED_FORMAT",
                 f"the XML has no <robot>; formats: {', '.join(self.formats)}",
@@ -285,6 +322,17 @@ class Entities:
                 "NAME_NOT_UNIQUE", f"there is an entity {name!r}; taken: {', '.join(taken)}"
             )
         return next(k for n in range(2, len(taken) + 3) if (k := f"{name}_{n}") not in taken)
+
+
+def located(uri: str, kinds: tuple[str, ...], formats: str) -> Path:
+    """Return the file that a URI or path names, whose ending is one of `kinds`."""
+    try:
+        path = Resources(None, {"hrpsim": share_path()}).locate(uri)
+    except (OSError, ValueError) as error:
+        raise Refusal("RESOURCE_PARSE_ERROR", f"uri {uri!r}: {error}") from error
+    if path.suffix not in kinds:
+        raise Refusal("UNSUPPORTED_FORMAT", f"{path}: {formats}, by its name")
+    return path
 
 
 def _is_body(source: str | Path) -> bool:

@@ -1,17 +1,22 @@
-"""What goes wrong while a node answers somebody: told to who asked, and never the node's end."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What goes wrong while a node answers somebody: told to who asked, and never the node's end.
+
+Needs no ROS.
+"""
 
 from __future__ import annotations
 
+import inspect
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rclpy.executors import ExternalShutdownException
-
 from hrpsim.errors import HrpsimError
-from hrpsim.ros.base.rejections import RepeatFilter
+from hrpsim.ros.base.repeat_filter import RepeatFilter
 from hrpsim.ros.base.service_results import failed_response
 
 _REPEATED_AFTER = 10.0  # the same traceback again in the log [s, wall]
@@ -23,10 +28,17 @@ class Faults:
 
     A refusal (HrpsimError) and a request that memory or the interpreter's depth cannot hold are the
     asker's. Everything else is a fault of the node: `count` of them so far, `last` in one line.
+    Errors of the classes `ending` end the node's loop: they are nobody's fault.
     """
 
-    def __init__(self, logger: Callable[[], Any], clock=time.monotonic):
+    def __init__(
+        self,
+        logger: Callable[[], Any],
+        ending: tuple[type[Exception], ...] = (),
+        clock=time.monotonic,
+    ):
         self._logger = logger
+        self._ending = ending
         self._filter = RepeatFilter(_REPEATED_AFTER, clock=clock)
         self.count = 0
         self.last = ""
@@ -44,10 +56,10 @@ class Faults:
 
     @contextmanager
     def held(self, where: str) -> Iterator[None]:
-        """Keep what is raised within from its caller, but for the end of ROS."""
+        """Keep what is raised within from its caller, but for what is to end the loop."""
         try:
             yield
-        except ExternalShutdownException:
+        except self._ending:
             raise
         except Exception as error:
             text = self.explain(error, where)
@@ -55,15 +67,27 @@ class Faults:
                 self._logger().error(text)
 
     def answering(self, service_type: type, name: str, callback: Callable) -> Callable:
-        """Return a service's callback that answers whatever goes wrong in `callback`."""
+        """Return a service's callback that answers whatever goes wrong in `callback`.
+
+        It is a coroutine function where `callback` is one.
+        """
+
+        def failed(request, error: Exception):
+            return failed_response(service_type, request, error, self.explain(error, name))
 
         def answer(request, response):
             try:
                 return callback(request, response)
             except Exception as error:
-                return failed_response(service_type, request, error, self.explain(error, name))
+                return failed(request, error)
 
-        return answer
+        async def answer_in_turns(request, response):
+            try:
+                return await callback(request, response)
+            except Exception as error:
+                return failed(request, error)
+
+        return answer_in_turns if inspect.iscoroutinefunction(callback) else answer
 
     def hearing(self, name: str, callback: Callable) -> Callable:
         """Return a callback, of a subscription or a timer, that raises nothing."""
@@ -73,6 +97,10 @@ class Faults:
                 callback(*arguments)
 
         return hear
+
+    def say(self, text: str) -> None:
+        """Log an error that was explained already."""
+        self._logger().error(text)
 
     def _report(self, error: Exception, where: str) -> None:
         self.count += 1

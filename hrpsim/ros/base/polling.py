@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Subscriptions that are read when the caller chooses, without an executor.
 
 A stepping loop at 1 kHz cannot afford an executor turn (100 to 200 us) before every step; taking

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The life of a program of ROS: signals, rclpy's start and end, exit codes."""
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from collections.abc import Callable
 
 from hrpsim.errors import HrpsimError
 from hrpsim.interrupts import ends_while_computing
+from hrpsim.orphans import end_with_parent
 from hrpsim.resources import share_path
 from hrpsim.ros.base.child_process import own_shared_memory
 from hrpsim.ros.base.stop_signal import StopSignal
@@ -17,18 +21,47 @@ _PROFILES = "config/fastdds_profiles.xml"
 _PROFILES_VARIABLES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")
 
 
-def run_program(body: Callable[[StopSignal], int], arguments: list[str] | None) -> int:
+def run_program(
+    body: Callable[[StopSignal], int],
+    arguments: list[str] | None,
+    describe: Callable[[], str] | None = None,
+) -> int:
     """Run `body(stop)` between rclpy's start and end; return its exit code.
 
     arguments: of the command line, those for ROS among them; sys.argv by default. The exit code is
     130 for a signal that came before the body said `stop.loop_started()`, and 1, with one line, for
-    arguments, parameters and files that cannot be used.
+    arguments, parameters and files that cannot be used. A program that takes arguments for ROS only
+    has a text to `describe` it: --help prints that, and any other argument is refused with 2.
     """
+    if describe is not None:
+        code = _answer_own_arguments(sys.argv[1:] if arguments is None else arguments, describe)
+        if code is not None:
+            return code
     with ends_while_computing(_leave_no_memory), StopSignal() as stop:
         try:
+            end_with_parent()
             return _between_init_and_shutdown(body, arguments, stop)
         except KeyboardInterrupt:
             return 130
+
+
+def _answer_own_arguments(arguments: list[str], describe: Callable[[], str]) -> int | None:
+    """Return the exit code where there are arguments that are not for ROS, else None."""
+    from rclpy.utilities import remove_ros_args
+
+    own = remove_ros_args(["", *arguments])[1:]
+    if not own:
+        return None
+    if {"-h", "--help"} & set(own):
+        print(describe(), flush=True)
+        return 0
+    print(
+        f"hrpsim: unknown argument {own[0]!r}: what is for ROS stands after --ros-args, as in "
+        "--ros-args -p name:=value -r from:=to; --help tells more",
+        file=sys.stderr,
+        flush=True,
+    )
+    return 2
 
 
 def _between_init_and_shutdown(body, arguments: list[str] | None, stop: StopSignal) -> int:

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The quality of service of every topic, in one place.
 
 Sensor topics are reliable: such a publisher serves reliable and best-effort subscribers alike,

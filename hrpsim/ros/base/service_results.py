@@ -1,7 +1,11 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """How services say that they could not do what was asked, each kind in its own fields."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,19 +14,29 @@ from hrpsim.ros.base.entities import Refusal
 _FAILED = "OPERATION_FAILED"
 
 
-def answering(action: Callable[[Any, Any], str | None]):
+def answering(action: Callable[[Any, Any], Any]):
     """Return a service callback that calls `action(request, response)` and notes the success.
 
-    What `action` returns becomes the message; what it raises is for the node to answer.
+    What `action` returns becomes the message; what it raises is for the node to answer. A Refusal
+    that it returns is answered along with what it has put into the response. It may be a coroutine
+    function, then the callback is one.
     """
 
-    def handle(request, response):
-        message = action(request, response)
+    def noted(message: str | Refusal | None, response):
+        if isinstance(message, Refusal):
+            fill_result(response.result, message, str(message), type(response))
+            return response
         response.result.result = response.result.RESULT_OK
         response.result.error_message = message or ""
         return response
 
-    return handle
+    def handle(request, response):
+        return noted(action(request, response), response)
+
+    async def handle_in_turns(request, response):
+        return noted(await action(request, response), response)
+
+    return handle_in_turns if inspect.iscoroutinefunction(action) else handle
 
 
 def failed_response(service_type: type, request, error: Exception, text: str):

@@ -1,11 +1,15 @@
-"""Simulated time as ROS sees it: integer nanoseconds that never run backwards."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Simulated time as ROS sees it: integer nanoseconds that never run backwards. Needs no ROS."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from builtin_interfaces.msg import Time
+if TYPE_CHECKING:
+    from builtin_interfaces.msg import Time
 
 _NANOSECONDS = 1_000_000_000
 _ROUNDING = 1e-3  # of a step: stamps are whole nanoseconds
@@ -28,6 +32,8 @@ class Stamp(NamedTuple):
 
     def to_message(self) -> Time:
         """Return the builtin_interfaces/Time."""
+        from builtin_interfaces.msg import Time
+
         return Time(sec=self.seconds, nanosec=self.nanoseconds)
 
 
@@ -42,6 +48,11 @@ class SimulationClock:
         """Return the first step at which `stamp` has been reached."""
         nanoseconds = stamp.sec * _NANOSECONDS + stamp.nanosec
         return math.ceil(nanoseconds / (self.time_step * _NANOSECONDS) - _ROUNDING)
+
+    def change_step(self, time_step: float) -> None:
+        """Count in steps of another length [s], from their first multiple that is not past."""
+        self.steps = math.ceil(self.steps * self.time_step / time_step - _ROUNDING)
+        self.time_step = time_step
 
     @property
     def seconds(self) -> float:

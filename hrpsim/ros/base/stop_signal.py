@@ -1,4 +1,7 @@
-"""SIGINT and SIGTERM as a request to end, however often they come."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""SIGINT, SIGTERM and SIGHUP as a request to end, however often they come."""
 
 from __future__ import annotations
 
@@ -6,11 +9,12 @@ import signal
 
 
 class StopSignal:
-    """Turns SIGINT and SIGTERM into `requested`; use it around the life of a process.
+    """Turns them into `requested`; use it around the life of a process.
 
     Until `loop_started` is called there is nothing to wind up and the first signal raises
     KeyboardInterrupt; from then on signals only set `requested`, so that a second Ctrl-C (a
-    terminal and a launcher often send one each) cannot break the shutdown.
+    terminal and a launcher often send one each) cannot break the shutdown. SIGHUP comes from a
+    terminal that is closed; under `nohup` it stays ignored.
     """
 
     def __init__(self):
@@ -20,7 +24,8 @@ class StopSignal:
     def __enter__(self) -> StopSignal:
         self._previous = {
             number: signal.signal(number, self._handle)
-            for number in (signal.SIGINT, signal.SIGTERM)
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN
         }
         return self
 

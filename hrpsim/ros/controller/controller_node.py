@@ -1,9 +1,12 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 r"""Program `hrpsim_controller`: runs a controller plug-in in a process of its own, over ROS topics.
 
     ros2 run hrpsim hrpsim_controller --ros-args -p controller:=my_package.my_module:MyController \
         -p parameters_file:=gains.yaml -p lockstep:=true
 
-docs/controllers.md tells how to write one.
+docs/reference/controllers.md tells how to write one.
 """
 
 from __future__ import annotations
@@ -21,6 +24,8 @@ from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
+from hrpsim import user_modules
+from hrpsim.control.controller_group import ControllerGroup
 from hrpsim.control.framework import controller_host, plugins
 from hrpsim.control.framework.controller import Command
 from hrpsim.control.framework.controller_host import ControllerHost
@@ -28,6 +33,7 @@ from hrpsim.control.framework.parameters import read_parameters
 from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.model.load import BASES
 from hrpsim.model.model import Model
+from hrpsim.ros.base.parameters import warn_of_unknown
 from hrpsim.ros.base.program import run_program
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.base.stop_signal import StopSignal
@@ -36,6 +42,8 @@ from hrpsim.ros.controller.controller_topics import (
     DescriptionListener,
     StateListener,
 )
+from hrpsim.ros.controller.group_services import GroupServices
+from hrpsim.ros.controller.manager_services import ManagerServices, offer_manager_services
 from hrpsim.yaml_text import parse_yaml
 
 _PACKAGE = Path(__file__).parents[2]
@@ -63,6 +71,7 @@ class ControllerNode:
     def __init__(self, **node_options):
         self.node = Node("hrpsim_controller", **node_options)
         given = {name: _declare(self.node, name, *entry) for name, entry in PARAMETERS.items()}
+        warn_of_unknown(self.node, PARAMETERS)
         if given["base"] not in BASES:
             raise HrpsimError(unknown_name("base", given["base"], BASES))
         if not 0.0 <= given["lead"] <= 1.0:
@@ -78,6 +87,8 @@ class ControllerNode:
         self._states: StateListener | None = None
         self._commands: CommandPublisher | None = None
         self.host: ControllerHost | None = None
+        self._group: GroupServices | None = None
+        self._manager: ManagerServices | None = None
         self._period_ns = math.nan
         self._next_tick_ns: float | None = None
         self._last_tick: int | None = None
@@ -106,10 +117,11 @@ class ControllerNode:
         arrived = self._states.wait(_WAIT)
         if arrived is None:
             return False
-        stamp, state = arrived
-        if self._lockstep:
-            return self._answer_tick(stamp, state)
-        return self._send_ahead(stamp, state)
+        answer = self._answer_tick if self._lockstep else self._send_ahead
+        has_news = answer(*arrived)
+        if self._group is not None:
+            self._group.tell()
+        return has_news
 
     def describe_wait(self) -> str:
         """Return what must come before there is something to do."""
@@ -142,7 +154,10 @@ class ControllerNode:
         self.host = ControllerHost(self._controller, model, self._parameters)
         self._period_ns = self._controller.period * _NANOSECONDS
         self._commands = CommandPublisher(self.node, self.host.joint_names)
-        self._states = StateListener(self.node, model)
+        self._states = StateListener(self.node, model, self.host.needs)
+        if isinstance(self._controller, ControllerGroup):
+            self._group = GroupServices(self.node, self._controller)
+            self._manager = offer_manager_services(self.node, self._controller)
         return True
 
     def _answer_tick(self, stamp: Stamp, state) -> bool:
@@ -202,7 +217,14 @@ def main(arguments: list[str] | None = None) -> int:
     An error in the controller's own code ends it with code 1 and a traceback that begins there.
     """
     logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
-    return run_program(_run, arguments)
+    return run_program(_run, arguments, _describe)
+
+
+def _describe() -> str:
+    lines = [
+        f"  {name} ({default!r})\n      {text}" for name, (default, text) in PARAMETERS.items()
+    ]
+    return f"{__doc__}\nParameters, with their defaults:\n\n" + "\n".join(lines)
 
 
 def _run(stop: StopSignal) -> int:
@@ -267,7 +289,7 @@ def _file_of(frame: TracebackType) -> Path:
 
 
 def _leads_to_users_code(file: Path) -> bool:
-    hosts = (Path(controller_host.__file__), Path(plugins.__file__))
+    hosts = {Path(module.__file__) for module in (controller_host, plugins, user_modules)}
     return file in hosts or _PACKAGE / "ros" in file.parents or "importlib" in str(file)
 
 

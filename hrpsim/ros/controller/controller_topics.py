@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a controller sees of a robot over ROS: its description, states of one stamp, commands."""
 
 from __future__ import annotations
@@ -6,12 +9,21 @@ import math
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
+from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import String
 
-from hrpsim.control.framework.controller import Command, ImuReading, State, controlled_joints
+from hrpsim.control.framework.controller import (
+    BaseReading,
+    Command,
+    ControllerError,
+    ImuReading,
+    State,
+    controlled_joints,
+)
 from hrpsim.control.framework.controller_host import seconds_of
+from hrpsim.control.framework.needs import CONTACTS, TRUE, ZMP, Needs
 from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
@@ -23,7 +35,7 @@ from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.robot.robot_publishers import sensor_topic
 
-_JOINT_STATES = "joint_states"
+_JOINT_STATES, _ODOMETRY = "joint_states", "odom"
 _MESSAGE_OF_KIND = {"force_torque": WrenchStamped, "imu": Imu}
 
 
@@ -46,10 +58,11 @@ class StateListener:
     """Puts joint_states and the sensors' messages of one stamp together to a `State`.
 
     `rejections` counts and names the messages that are none: of other joints, with values that are
-    missing or not finite.
+    missing or not finite. The true base of a controller's needs is that of odom. Raises
+    ControllerError for needs that no topic can meet.
     """
 
-    def __init__(self, node: Node, model: Model):
+    def __init__(self, node: Node, model: Model, needs: Needs):
         self.rejections = Rejections(node.get_logger(), Faults(node.get_logger))
         self._joint_names = controlled_joints(model)
         self._sensors = {
@@ -59,6 +72,14 @@ class StateListener:
         }
         types = {_JOINT_STATES: JointState}
         types.update({t: _MESSAGE_OF_KIND[s.kind] for t, s in self._sensors.items()})
+        for what, is_needed in ((CONTACTS, needs.contacts), (ZMP, needs.zmp)):
+            if is_needed:
+                raise ControllerError(
+                    f"the controller needs the true {what}, which no topic tells at its ticks; "
+                    f"over ROS there are base, joints, {', '.join(s.name for s in model.sensors)}"
+                )
+        if needs.base == TRUE:
+            types[_ODOMETRY] = Odometry
         self._subscriptions = {
             topic: PolledSubscription(node, message_type, topic, qos.COMMAND)
             for topic, message_type in types.items()
@@ -94,7 +115,10 @@ class StateListener:
         for topic, subscription in self._subscriptions.items():
             arrived = self._arrived[topic]
             for message, _ in subscription.take_all():
-                if not self.rejections.follow(self._check, message, subscription.topic):
+                try:
+                    self._check(message)
+                except Exception as error:
+                    self.rejections.note(error, subscription.topic)
                     continue
                 stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec)
                 arrived.pop(stamp, None)  # a repeated one is new: the newest stands last
@@ -115,6 +139,11 @@ class StateListener:
                     )
                 if not np.isfinite(np.asarray(values)[self._places]).all():
                     raise HrpsimError(f"{field!r} has values that are not finite")
+            return
+        if isinstance(message, Odometry):
+            base = _base(message)
+            if not all(np.isfinite(part).all() for part in base):
+                raise HrpsimError("it has values that are not finite")
             return
         if isinstance(message, Imu):
             parts = message.orientation, message.angular_velocity, message.linear_acceleration
@@ -166,6 +195,7 @@ class StateListener:
             np.array(joints.effort)[self._places],
             wrenches,
             imus,
+            _base(messages[_ODOMETRY]) if _ODOMETRY in messages else None,
         )
 
     def _places_in(self, joints: JointState) -> np.ndarray:
@@ -192,11 +222,12 @@ class CommandPublisher:
 
     def publish(self, stamp: Stamp, command: Command) -> None:
         """Publish `command` with `stamp`."""
-        given = tuple(values is not None for values in command)
+        fields = command[:3]
+        given = tuple(values is not None for values in fields)
         if given not in self._templates:
             self._templates[given] = self._template(given)
         template = self._templates[given]
-        template.numbers[:] = np.concatenate([v for v in command if v is not None])
+        template.numbers[:] = np.concatenate([v for v in fields if v is not None])
         template.publish(stamp)
 
     def _template(self, given: tuple[bool, ...]) -> SerializedTemplate:
@@ -210,6 +241,16 @@ class CommandPublisher:
 
         message = JointState(name=self._joint_names)
         return SerializedTemplate(self._publisher, message, fill, count * sum(given))
+
+
+def _base(message: Odometry) -> BaseReading:
+    pose, twist = message.pose.pose, message.twist.twist
+    return BaseReading(
+        np.array(_vector(pose.position)),
+        _quaternion(pose.orientation),
+        np.array(_vector(twist.linear)),
+        np.array(_vector(twist.angular)),
+    )
 
 
 def _vector(vector) -> tuple[float, float, float]:

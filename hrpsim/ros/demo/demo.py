@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A walk over ROS 2: simulation node, controller and recorder, each in a process of its own.
 
 They talk over DDS in a private ROS domain, node and controller in lockstep.
@@ -9,6 +12,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from hrpsim.orphans import end_with_parent
 from hrpsim.ros.base.domain import PrivateDomain
 from hrpsim.ros.base.stop_signal import StopSignal
 from hrpsim.ros.demo.demo_run import DemoRun, DemoSettings
@@ -27,6 +31,7 @@ def run_demo(settings: DemoSettings, say: Callable[[str], None]) -> dict:
     """
     fresh_folder(settings.output)
     with StopSignal() as stop, PrivateDomain() as domain:
+        end_with_parent()
         if settings.domain_id is not None:
             domain.domain_id = settings.domain_id
         with DemoRun(settings, domain, stop, say) as run:

@@ -1,9 +1,13 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The ROS node beside a walk's: lets the simulation run and watches the base."""
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 
 import rclpy
 from nav_msgs.msg import Odometry
@@ -46,28 +50,43 @@ class DemoMonitor:
         simulated, wall = self._first_progress
         return (self.simulated - simulated) / max(self.last_progress - wall, 1e-9)
 
-    def wait_for_listeners(self, topic: str, count: int, timeout: float) -> bool:
-        """Return whether `count` subscriptions of `topic` are found within `timeout` [s]."""
-        end = time.monotonic() + timeout
-        while self._node.count_subscribers(topic) < count:
-            if time.monotonic() > end:
-                return False
-            self._executor.spin_once(timeout_sec=0.05)
-        return True
+    def wait_for_listeners(
+        self, topic: str, count: int, timeout: float, check: Callable[[], object]
+    ) -> bool:
+        """Return whether `count` subscriptions of `topic` are found within `timeout` [s].
 
-    def resume(self, timeout: float) -> bool:
-        """Call ~/resume of the simulation and return whether it answered within `timeout` [s]."""
+        check: called meanwhile; what it raises ends the wait.
+        """
+
+        def found() -> bool:
+            return self._node.count_subscribers(topic) >= count
+
+        return self._wait(found, time.monotonic() + timeout, check)
+
+    def resume(self, timeout: float, check: Callable[[], object]) -> bool:
+        """Call ~/resume of the simulation and return whether it answered within `timeout` [s].
+
+        check: called meanwhile; what it raises ends the wait.
+        """
         end = time.monotonic() + timeout
         client = self._node.create_client(Trigger, "hrpsim/resume")
-        if not client.wait_for_service(timeout_sec=timeout):
+        if not self._wait(client.service_is_ready, end, check):
             return False
         self.last_progress = time.monotonic()
         while (now := time.monotonic()) < end:  # an answer can get lost; asking twice is harmless
             answer = client.call_async(Trigger.Request())
-            self._executor.spin_until_future_complete(answer, timeout_sec=min(end - now, 5.0))
-            if answer.done():
+            if self._wait(answer.done, min(end, now + 5.0), check):
                 return answer.result().success
         return False
+
+    def _wait(self, condition: Callable[[], bool], end: float, check: Callable[[], object]) -> bool:
+        """Return whether the condition comes true before `end`."""
+        while not condition():
+            if time.monotonic() > end:
+                return False
+            check()
+            self._executor.spin_once(timeout_sec=0.05)
+        return True
 
     def update(self, timeout: float) -> None:
         """Take in what arrives within `timeout` [s]."""
@@ -80,6 +99,7 @@ class DemoMonitor:
         self._executor.shutdown(timeout_sec=1.0)
         self._node.destroy_node()
         self._context.try_shutdown()
+        self._context.destroy()
 
     def _on_odometry(self, message: Odometry) -> None:
         stamp, pose = message.header.stamp, message.pose.pose

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """One walk over ROS: the processes, their start and end, and what comes of it."""
 
 from __future__ import annotations
@@ -18,18 +21,27 @@ import numpy as np
 import yaml
 
 from hrpsim.bag.reader import lost_messages, message_counts
+from hrpsim.model.model import Model
 from hrpsim.resources import share_path
-from hrpsim.ros.base.child_process import ChildProcess
+from hrpsim.ros.base.child_process import (
+    ChildProcess,
+    mapped_shared_memory,
+    remove_abandoned_memory,
+)
 from hrpsim.ros.base.domain import PrivateDomain
 from hrpsim.ros.demo.demo_monitor import DemoMonitor
+from hrpsim.ros.robot.robot_publishers import sensor_topic
 
 WORD_PERIOD = 10.0  # [s, wall] between two words about what the start waits for
 STALL_LIMIT = 30.0  # [s, wall] without simulated time passing
 AFTER_FALL = 1.0  # [s] that a fallen robot is watched for
-NODE_TOPICS = (
-    *("/clock", "/joint_states", "/robot_description", "/imu/data", "/odom"),
-    *("/lfsensor", "/rfsensor", "/lhsensor", "/rhsensor"),
-)
+_STATE_TOPICS = "/clock", "/joint_states", "/robot_description", "/odom"
+
+
+def node_topics(model: Model) -> tuple[str, ...]:
+    """Return the topics that a walk of this robot must deliver, with one for each sensor."""
+    sensors = (s for s in model.sensors if s.kind in ("force_torque", "imu"))
+    return (*_STATE_TOPICS, *(f"/{sensor_topic(sensor)}" for sensor in sensors))
 
 
 class DemoError(RuntimeError):
@@ -41,6 +53,7 @@ class DemoSettings:
     """What is to be run."""
 
     world: Path  # world file
+    topics: tuple[str, ...]  # that the node must deliver
     xacro_arguments: Mapping[str, str]  # they override the world file's
     parameters: Mapping[str, Any]  # of the walking controller
     period: float  # of the controller [s]
@@ -81,12 +94,14 @@ class DemoRun:
         return self
 
     def __exit__(self, *exception) -> None:
+        used = set().union(*(mapped_shared_memory(child.pid) for child in self._children))
         if self._monitor is not None:
             self._monitor.close()
         for child in reversed(self._children):  # the recorder started first, so it ends last
             code = child.stop(timeout=20.0)
             if code != 0 and not exception[0]:
                 self._problems.append(f"{child.name} ended with code {code}, see {child.log}")
+        remove_abandoned_memory(used)  # of one that was killed
 
     def play(self) -> None:
         """Start everything, let the robot walk to the end, and say how it goes."""
@@ -101,7 +116,7 @@ class DemoRun:
         """Return what came of it, and write it to summary.json."""
         bag, picture = self._output / "bag", self._output / "foot_forces.png"
         counts = message_counts(bag) if (bag / "metadata.yaml").exists() else {}
-        expected = [*NODE_TOPICS, "/joint_commands"]
+        expected = [*self._settings.topics, "/joint_commands"]
         if importlib.util.find_spec("tf2_msgs"):
             expected += ["/tf", "/tf_static"]
         silent = [topic for topic in expected if not counts.get(topic)]
@@ -139,7 +154,7 @@ class DemoRun:
             *("hrpsim.ros.recording.recorder", "--output", str(self._output / "bag")),
             *("--plot", str(self._output / "foot_forces.png")),
             # It gives up first: it can tell which topics are silent.
-            *("--discovery-timeout", str(0.9 * settings.start_limit), "--expect", *NODE_TOPICS),
+            *("--discovery-timeout", str(0.9 * settings.start_limit), "--expect", *settings.topics),
         )
         xacro = [f"{name}:={value}" for name, value in settings.xacro_arguments.items()]
         node = self._child(
@@ -163,9 +178,10 @@ class DemoRun:
         self._wait_ready([node, recorder, self._controller])
         self._monitor = DemoMonitor(self._domain_id)
         # The recorder was ready before the controller had a topic: none of its commands be missed.
-        if not self._monitor.wait_for_listeners("joint_commands", 2, timeout=STALL_LIMIT):
+        check = self._check_children
+        if not self._monitor.wait_for_listeners("joint_commands", 2, STALL_LIMIT, check):
             raise DemoError("the recorder does not hear joint_commands")
-        if not self._monitor.resume(timeout=STALL_LIMIT):
+        if not self._monitor.resume(STALL_LIMIT, check):
             raise DemoError(f"the node did not answer ~/resume within {STALL_LIMIT:.0f} s")
 
     def _follow(self) -> None:
@@ -180,11 +196,7 @@ class DemoRun:
             for line in self._controller.lines[told:]:
                 self._say(f"controller: {line}")
                 told += 1
-            if self._stop():
-                raise DemoError("interrupted")
-            for child in self._children:
-                if child.exit_code not in (None, 0):
-                    raise DemoError(f"{child.name} ended early, see {child.log}")
+            self._check_children()
             if monitor.fell_at and monitor.simulated > monitor.fell_at + AFTER_FALL:
                 break
             if now - monitor.last_progress > STALL_LIMIT:
@@ -196,6 +208,14 @@ class DemoRun:
         self._say(self._state_of_things())
         if monitor.fell_at:
             raise DemoError(f"the robot fell at {monitor.fell_at:.2f} s, {self._steps_in_words()}")
+
+    def _check_children(self) -> None:
+        """Raise DemoError where the user has interrupted, or a process has failed."""
+        if self._stop():
+            raise DemoError("interrupted")
+        for child in self._children:
+            if child.exit_code not in (None, 0):
+                raise DemoError(f"{child.name} ended early, see {child.log}")
 
     def _child(self, name: str, module: str, *arguments: str) -> ChildProcess:
         command = [sys.executable, "-m", module, *arguments]
@@ -209,12 +229,12 @@ class DemoRun:
         start = time.monotonic()
         next_word = start + WORD_PERIOD
         while waiting := [c for c in children if not c.wait_for_line("ready", timeout=0.05)]:
-            if self._stop():
-                raise DemoError("interrupted")
             for child in waiting:
-                if child.exit_code is not None:
+                # One may have become ready, and ended, since it was looked at.
+                if child.exit_code is not None and not child.wait_for_line("ready", timeout=0.0):
                     last = child.lines[-5:]
                     raise DemoError("\n  ".join([f"{child.name} did not start:", *last]))
+            self._check_children()
             now = time.monotonic()
             described = ", ".join(map(_describe, waiting))
             if now > start + limit:

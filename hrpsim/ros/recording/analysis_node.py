@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Program `dynamics_observer`: says what the motion in joint_states should do to the floor.
 
 It knows the robot by its robot_description, simulated or real, hears joint_states, and publishes
@@ -25,6 +28,7 @@ from hrpsim.analysis.soles import soles_of
 from hrpsim.errors import HrpsimError
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.guarded_node import GuardedNode
+from hrpsim.ros.base.parameters import warn_of_unknown
 from hrpsim.ros.base.program import run_program
 from hrpsim.ros.base.stop_signal import StopSignal
 
@@ -61,6 +65,7 @@ class DynamicsObserver:
         self._split = declare(
             "split", "center_of_pressure", _described(f"One of {', '.join(SPLITS)}")
         ).value
+        warn_of_unknown(self.node, ("cutoff", "contact_height", "links", "split"))
         self.observer: Observer | None = None
         self.update_count = 0
         self._frame = ""
@@ -168,7 +173,7 @@ def _described(text: str, lowest: float | None = None, highest: float | None = N
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the observer until a signal comes; return the exit code."""
-    return run_program(_run, arguments)
+    return run_program(_run, arguments, lambda: __doc__)
 
 
 def _run(stop: StopSignal) -> int:

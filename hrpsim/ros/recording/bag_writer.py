@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Writes serialised messages to a rosbag2 folder with one file, readable by ros2 bag."""
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from hrpsim.bag.files import LOST_MESSAGES
 from hrpsim.errors import HrpsimError
+from hrpsim.ros.recording.spooled_records import SpooledRecords
 
 _KEEP_SIZE = 1_000_000  # bytes that are handed over to the system at once, at most
 
@@ -52,6 +56,9 @@ class BagWriter:
     def __enter__(self) -> BagWriter:
         with self._named():
             self._writer.open()
+            storage = self._writer.storage
+            if hasattr(storage, "chunks"):  # of mcap: an entry for each call of `keep`
+                storage.chunks = SpooledRecords(self.path)
         return self
 
     def __exit__(self, kind, *exception) -> None:

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Writes all topics to a bag, then plots what the feet felt: `hrpsim record`.
 
 Launch files start it as `wrench_recorder`, for programs of ROS take --ros-args.

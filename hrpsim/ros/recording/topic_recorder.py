@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Subscribes to every topic of a namespace and hands the raw messages to a bag."""
 
 from __future__ import annotations

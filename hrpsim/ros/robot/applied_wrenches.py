@@ -1,19 +1,25 @@
-"""The topic apply_wrench: pushes on links, for a while, then fading."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The topic apply_wrench: pushes on links, for a while, then fading. Needs no ROS."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from geometry_msgs.msg import WrenchStamped
-from rclpy.node import Node
 
 from hrpsim.errors import WorldError, unknown_name
-from hrpsim.ros.base.held_messages import HeldMessages
 from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.frame_poses import FramePoses
 from hrpsim.ros.robot.frames import RobotFrames
+from hrpsim.ros.robot.robot_input import RobotInput
+
+if TYPE_CHECKING:
+    from geometry_msgs.msg import WrenchStamped
 
 _LARGEST = 1e6  # [N] or [Nm]; far beyond what a simulated robot can be asked to bear
 
@@ -25,7 +31,7 @@ class _Push:
     frame: FramePoses
 
 
-class AppliedWrenches:
+class AppliedWrenches(RobotInput):
     """Applies each wrench to the link that its header names, in the link's frame at its origin.
 
     It acts in full for `duration` [s] of simulated time, then falls to zero evenly within `ramp`
@@ -34,34 +40,44 @@ class AppliedWrenches:
 
     def __init__(
         self,
-        node: Node,
+        queue: MessageQueue,
+        rejections: Rejections,
         robot,
         frames: RobotFrames,
         clock: SimulationClock,
-        topic: str,
-        rejections: Rejections,
     ):
+        super().__init__(queue, rejections)
         self.duration = 0.0
         self.ramp = 0.0
-        self.accepted_count = 0
         self._robot = robot
         self._clock = clock
-        self._messages = HeldMessages(node, WrenchStamped, topic, clock)
-        self._rejections = rejections
         self._links = {frames.of_link(link): link for link in robot.model.link_names}
         self._pushes: dict[str, _Push] = {}
 
-    @property
-    def topic(self) -> str:
-        """The full topic name."""
-        return self._messages.topic
+    def validate(self, message: WrenchStamped) -> tuple[str, np.ndarray]:
+        """Return the link and the wrench (6,); WorldError for one that cannot be applied."""
+        name = message.header.frame_id
+        link = self._links.get(name, name)
+        if link not in self._robot.model.frames:
+            raise WorldError(f"header.frame_id: {unknown_name('link', name, self._links)}")
+        if self._robot.model.frame(link).body < 0:
+            raise WorldError(f"link {link!r} is fixed to the world")
+        parts = message.wrench.force, message.wrench.torque
+        wrench = np.array([getattr(part, axis) for part in parts for axis in "xyz"])
+        if not (np.abs(wrench) <= _LARGEST).all():
+            raise WorldError(f"the wrench on {link!r} must be finite, {_LARGEST:g} N or Nm at most")
+        return link, wrench
 
-    def take(self) -> None:
-        """Take in what is due."""
-        for message in self._messages.take_due():
-            self._rejections.follow(self._take, message, self.topic)
+    def accept(self, request: tuple[str, np.ndarray]) -> None:
+        """Begin to push a link, or end a push with a zero wrench."""
+        link, wrench = request
+        if wrench.any():
+            frame = FramePoses(self._robot, [self._robot.model.frame(link)])
+            self._pushes[link] = _Push(wrench, self._clock.steps, frame)
+        else:
+            self._pushes.pop(link, None)
 
-    def act(self) -> None:
+    def apply(self) -> None:
         """Push for the step to come."""
         for link, push in list(self._pushes.items()):
             share = self._share((self._clock.steps - push.first_step) * self._clock.time_step)
@@ -75,12 +91,12 @@ class AppliedWrenches:
 
     def steps_to_next(self, most: int) -> int:
         """Return how many steps, at most `most`, can be made before a push changes."""
-        return 1 if self._pushes else self._messages.steps_to_next(most)
+        return 1 if self._pushes else super().steps_to_next(most)
 
-    def discard(self) -> None:
+    def reset(self) -> None:
         """End all pushes and drop all that has arrived."""
+        super().reset()
         self._pushes.clear()
-        self._messages.discard()
 
     def _share(self, time: float) -> float:
         """Return the part of a wrench that acts in the step that begins `time` [s] after it did.
@@ -94,21 +110,3 @@ class AppliedWrenches:
         """Return the integral of the share up to `time` [s]."""
         faded = min(max(time - self.duration, 0.0), self.ramp)
         return min(time, self.duration) + (faded * (1.0 - 0.5 * faded / self.ramp) if faded else 0)
-
-    def _take(self, message: WrenchStamped) -> None:
-        name = message.header.frame_id
-        link = self._links.get(name, name)
-        if link not in self._robot.model.frames:
-            raise WorldError(f"header.frame_id: {unknown_name('link', name, self._links)}")
-        if self._robot.model.frame(link).body < 0:
-            raise WorldError(f"link {link!r} is fixed to the world")
-        parts = message.wrench.force, message.wrench.torque
-        wrench = np.array([getattr(part, axis) for part in parts for axis in "xyz"])
-        if not (np.abs(wrench) <= _LARGEST).all():
-            raise WorldError(f"the wrench on {link!r} must be finite, {_LARGEST:g} N or Nm at most")
-        self.accepted_count += 1
-        if wrench.any():
-            frame = FramePoses(self._robot, [self._robot.model.frame(link)])
-            self._pushes[link] = _Push(wrench, self._clock.steps, frame)
-        else:
-            self._pushes.pop(link, None)

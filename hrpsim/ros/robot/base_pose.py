@@ -1,45 +1,48 @@
-"""The topic set_base_pose: puts the base of a robot somewhere else, at rest."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The topic set_base_pose: puts the base of a robot somewhere else, at rest.
+
+Needs no ROS.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from geometry_msgs.msg import PoseStamped
-from rclpy.node import Node
 
 from hrpsim.errors import WorldError
-from hrpsim.ros.base import qos
-from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.robot.frames import RobotFrames
+from hrpsim.ros.robot.robot_input import RobotInput
+
+if TYPE_CHECKING:
+    from geometry_msgs.msg import PoseStamped
 
 _FARTHEST = 1e4  # [m]; there positions are still exact to 2e-12 m
 
 
-class BasePose:
+class BasePose(RobotInput):
     """Moves the base to a geometry_msgs/PoseStamped in the odom frame.
 
     Joint positions and commands stay as they are; base and joints lose their velocities.
     """
 
-    def __init__(self, node: Node, robot, frames: RobotFrames, topic: str, rejections: Rejections):
+    consequence = "the base stays"
+
+    def __init__(self, queue: MessageQueue, rejections: Rejections, robot, frames: RobotFrames):
+        super().__init__(queue, rejections)
         self._robot = robot
         self._frame = frames.odom
-        self._subscription = PolledSubscription(node, PoseStamped, topic, qos.COMMAND)
-        self._rejections = rejections
         self._waiting: np.ndarray | None = None
-        self.accepted_count = 0
 
-    @property
-    def topic(self) -> str:
-        """The full topic name."""
-        return self._subscription.topic
+    def accept(self, pose: np.ndarray) -> None:
+        """Keep a pose (7,) for the next step; the last one counts."""
+        self._waiting = pose
 
-    def take(self) -> None:
-        """Take in what has arrived."""
-        for message, _ in self._subscription.take_all():
-            self._rejections.follow(self._take, message, self.topic, "the base stays")
-
-    def act(self) -> None:
+    def apply(self) -> None:
         """Move the base, before the step to come."""
         if self._waiting is not None:
             q = self._robot.q.copy()
@@ -48,17 +51,13 @@ class BasePose:
             self._robot.q = q
             self._robot.v = np.zeros(self._robot.nv)
 
-    def discard(self) -> None:
+    def reset(self) -> None:
         """Drop all that has arrived."""
+        super().reset()
         self._waiting = None
-        for _ in self._subscription.take_all():
-            pass
 
-    def _take(self, message: PoseStamped) -> None:
-        self._waiting = self._pose_of(message)
-        self.accepted_count += 1
-
-    def _pose_of(self, message: PoseStamped) -> np.ndarray:
+    def validate(self, message: PoseStamped) -> np.ndarray:
+        """Return position [m] and quaternion x y z w (7,); WorldError for what is no pose here."""
         frame = message.header.frame_id
         if frame not in ("", self._frame):
             raise WorldError(

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where chosen frames of a robot are, all of them found at once."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The names of a robot's frames and the tree that joins them, read from its description."""
 
 from __future__ import annotations

@@ -1,10 +1,16 @@
-"""Gains of the joints as parameters: gains.<joint> is [kp, kd]."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Gains of the joints as parameters: gains.<joint> is [kp, kd]. Imports ROS where it needs it."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from rcl_interfaces.msg import ParameterDescriptor
-from rclpy.node import Node
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
 
 PREFIX = "gains."
 
@@ -27,6 +33,8 @@ class JointGains:
     """
 
     def __init__(self, node: Node, robot, prefix: str = PREFIX):
+        from rcl_interfaces.msg import ParameterDescriptor
+
         self._robot = robot
         self._gains: dict[str, tuple[float, float]] = {}
         self._joints = {prefix + joint: joint for joint in joints_with_gains(robot)}
@@ -60,20 +68,20 @@ class JointGains:
         joint = self._joints[name]
         self._gains[joint] = (float(value[0]), float(value[1]))
         self._robot.set_gains(*self._gains[joint], names=[joint])
-        self._follow(joint)
+        follow_gains(self._robot, joint, *self._gains[joint])
 
     def apply(self) -> None:
         """Let the present commands be followed with the gains that were set, after a reset."""
         for joint in self._gains:
-            self._follow(joint)
+            follow_gains(self._robot, joint, *self._gains[joint])
 
-    def _follow(self, joint: str) -> None:
-        """Change what acts: kp where a position is held, kd where the servo damps."""
-        control = self._robot.world.scene.control
-        at = self._robot.first_v + self._robot.model.joint(joint).v_index
-        kp, kd = self._gains[joint]
-        holds = control["kp"][at] > 0.0
-        if holds or control["kd"][at] > 0.0:
-            control["kd"][at] = kd
-        if holds:
-            control["kp"][at] = kp
+
+def follow_gains(robot, joint: str, kp: float, kd: float) -> None:
+    """Change what acts: kp where a position is held, kd where the servo damps."""
+    control = robot.world.scene.control
+    at = robot.first_v + robot.model.joint(joint).v_index
+    holds = control["kp"][at] > 0.0
+    if holds or control["kd"][at] > 0.0:
+        control["kd"][at] = kd
+    if holds:
+        control["kp"][at] = kp

@@ -1,79 +1,57 @@
-"""The topic joint_trajectory: joints follow the points of a trajectory_msgs/JointTrajectory."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The topic joint_trajectory: joints follow the points of a JointTrajectory.
+
+Needs no ROS.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
-from rclpy.node import Node
-from trajectory_msgs.msg import JointTrajectory
 
 from hrpsim.errors import WorldError, unknown_name
-from hrpsim.ros.base import qos
-from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.joint_gains import joints_with_gains
+from hrpsim.ros.robot.robot_input import RobotInput
 from hrpsim.ros.robot.trajectory import JointMotion, motion_through
+
+if TYPE_CHECKING:
+    from trajectory_msgs.msg import JointTrajectory
 
 _LONGEST_LEAD = 60.0  # [s]; a stamp further ahead is taken for another clock's
 
 
-class JointTrajectories:
+class _Run(NamedTuple):
+    motion: JointMotion
+    start: int  # the step at which it begins
+
+
+class JointTrajectories(RobotInput):
     """Runs one trajectory at a time on a robot; the next one replaces it from where it is.
 
     It starts at the header's stamp, or at once where that is zero; one whose stamp has passed is
-    joined in its course. `act` sets the targets for the end of the step to come.
+    joined in its course. `apply` sets the targets for the end of the step to come.
     """
 
-    def __init__(
-        self, node: Node, robot, clock: SimulationClock, topic: str, rejections: Rejections
-    ):
+    consequence = "what runs goes on"
+
+    def __init__(self, queue: MessageQueue, rejections: Rejections, robot, clock: SimulationClock):
+        super().__init__(queue, rejections)
         self._robot = robot
         self._clock = clock
-        self._subscription = PolledSubscription(node, JointTrajectory, topic, qos.COMMAND)
-        self._rejections = rejections
         self._places = {joint.name: joint.v_index for joint in robot.model.joints}
         self._gains = joints_with_gains(robot)
-        self._motion: JointMotion | None = None
-        self._start = 0  # the step at which the motion begins
-        self.accepted_count = 0
+        self._run: _Run | None = None
+        self.off: AbstractSet[str] = frozenset()  # joints that commands do not reach
 
-    @property
-    def topic(self) -> str:
-        """The full topic name."""
-        return self._subscription.topic
-
-    def take(self) -> None:
-        """Take in what has arrived."""
-        for message, _ in self._subscription.take_all():
-            self._rejections.follow(self._take, message, self.topic, "what runs goes on")
-
-    def act(self) -> None:
-        """Command what the running trajectory asks for at the end of the step to come."""
-        if self._motion is None or self._clock.steps < self._start:
-            return
-        time = (self._clock.steps + 1 - self._start) * self._clock.time_step
-        self._command(*self._motion.at(time))
-        if time >= self._motion.duration:
-            self._motion = None
-
-    def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before a target changes."""
-        if self._motion is None:
-            return most
-        return min(most, max(1, self._start - self._clock.steps))
-
-    def release(self, names) -> None:
-        """Leave joints to those who command them otherwise."""
-        if self._motion is not None and not set(names).isdisjoint(self._motion.names):
-            self._motion = self._motion.without(set(names))
-
-    def discard(self) -> None:
-        """Drop the running trajectory and all that has arrived."""
-        self._motion = None
-        for _ in self._subscription.take_all():
-            pass
-
-    def _take(self, message: JointTrajectory) -> None:
+    def validate(self, message: JointTrajectory) -> _Run | None:
+        """Return what is to run, None for what is to stop; WorldError for what cannot be run."""
         names = list(message.joint_names)
         for name in names:
             if name not in self._robot.joint_names:
@@ -83,18 +61,49 @@ class JointTrajectories:
         if len(set(names)) != len(names):
             raise WorldError("a joint is named twice")
         if not message.points:
-            self._stop()
-            self.accepted_count += 1
-            return
+            return None
         if not names:
             raise WorldError("the message names no joint")
         start = self._starting_step(message)
         motion = self._motion_of(message, names)
         if (self._clock.steps - start) * self._clock.time_step >= motion.duration > 0.0:
             raise WorldError("its stamp has passed so long ago that it would be over by now")
+        return _Run(motion, start)
+
+    def accept(self, run: _Run | None) -> None:
+        """Stop what runs where it is, and run this instead."""
         self._stop()
-        self._motion, self._start = motion, start
-        self.accepted_count += 1
+        if run is not None and not self.off.isdisjoint(run.motion.names):
+            motion = run.motion.without(self.off)
+            run = None if motion is None else run._replace(motion=motion)
+        self._run = run
+
+    def apply(self) -> None:
+        """Command what the running trajectory asks for at the end of the step to come."""
+        if self._run is None or self._clock.steps < self._run.start:
+            return
+        motion, start = self._run
+        time = (self._clock.steps + 1 - start) * self._clock.time_step
+        self._command(motion, *motion.at(time))
+        if time >= motion.duration:
+            self._run = None
+
+    def steps_to_next(self, most: int) -> int:
+        """Return how many steps, at most `most`, can be made before a target changes."""
+        if self._run is None:
+            return most
+        return min(most, max(1, self._run.start - self._clock.steps))
+
+    def release(self, names) -> None:
+        """Leave joints to those who command them otherwise."""
+        if self._run is not None and not set(names).isdisjoint(self._run.motion.names):
+            motion = self._run.motion.without(set(names))
+            self._run = None if motion is None else self._run._replace(motion=motion)
+
+    def reset(self) -> None:
+        """Drop the running trajectory and all that has arrived."""
+        super().reset()
+        self._run = None
 
     def _starting_step(self, message: JointTrajectory) -> int:
         stamp = message.header.stamp
@@ -135,10 +144,10 @@ class JointTrajectories:
 
     def _stop(self) -> None:
         """Let the joints of the running trajectory stand where it has brought them."""
-        if self._motion is not None and self._clock.steps > self._start:
-            positions, velocities = self._targets(self._motion.names)
-            self._command(positions, np.zeros_like(velocities))
-        self._motion = None
+        if self._run is not None and self._clock.steps > self._run.start:
+            positions, velocities = self._targets(self._run.motion.names)
+            self._command(self._run.motion, positions, np.zeros_like(velocities))
+        self._run = None
 
-    def _command(self, positions, velocities) -> None:
-        self._robot.command(names=self._motion.names, positions=positions, velocities=velocities)
+    def _command(self, motion: JointMotion, positions, velocities) -> None:
+        self._robot.command(names=motion.names, positions=positions, velocities=velocities)

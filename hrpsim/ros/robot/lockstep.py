@@ -1,18 +1,23 @@
-"""Lockstep: simulated time stands still at each control tick until its command has come."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Lockstep: simulated time stands still at each control tick until its command has come.
+
+Needs no ROS.
+"""
 
 from __future__ import annotations
 
 import math
 import time
-
-from sensor_msgs.msg import JointState
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from hrpsim.control.framework.controller_host import steps_in_period
 from hrpsim.errors import WorldError
-from hrpsim.ros.base import qos
-from hrpsim.ros.base.polling import PolledSubscription
-from hrpsim.ros.base.stamps import Stamp
-from hrpsim.ros.robot.commands import CommandChannel, apply_joint_command
+from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.stamped_queue import MessageQueue
+from hrpsim.ros.base.stamps import SimulationClock, Stamp
 
 _MOST_ROUND_TRIPS = 10_000
 
@@ -21,57 +26,54 @@ class CommandMissed(WorldError):
     """No command came for a tick within the time-out, and the policy is to end then."""
 
 
-class Lockstep:
-    """Applies to one robot, at each control tick, the message of `joint_commands` for that tick.
+class LockstepSettings(NamedTuple):
+    """How time waits for commands; `policy` is "pause", "hold" or "abort"."""
 
-    Ticks are the whole multiples of `period` [s] on the clock. The command for a tick is the one
-    that carries its stamp; the first that the robot can follow counts. All others are rejected with
-    a warning that says why. With `interpolate`, position targets move evenly over the period.
+    period: float  # of the control ticks [s]
+    timeout: float  # [s, wall]
+    policy: str
 
-    Waiting for longer than `timeout` [s, wall] is reported, once for each time it happens. Then the
-    `policy` decides: "pause" goes on waiting; "hold" lets the last command hold for this tick, and
-    until a command comes again waits for one period [s, wall] only at each tick; "abort" raises
+
+class Lockstep(MessageQueue):
+    """Messages that are due at the control tick whose stamp they carry; time waits for them.
+
+    Ticks are the whole multiples of the period on the clock. The message for a tick is the one
+    that carries its stamp; the first that is accepted counts. All others are rejected with a
+    warning that says why.
+
+    Waiting for longer than the time-out is reported, once for each time it happens. Then the policy
+    decides: "pause" goes on waiting; "hold" lets the last command hold for this tick, and until a
+    command comes again waits for one period [s, wall] only at each tick; "abort" raises
     CommandMissed. Raises ControllerError for a period that is not a whole multiple of the time
     step.
     """
 
     def __init__(
         self,
-        channel: CommandChannel,
-        *,
-        period: float,
-        timeout: float,
-        policy: str,
-        interpolate: bool,
+        source,
+        clock: SimulationClock,
+        rejections: Rejections,
+        logger,
+        settings: LockstepSettings,
     ):
-        self.timeout = timeout
-        self.policy = policy
-        self.accepted_count = 0
+        super().__init__(source)
+        self.timeout = settings.timeout
+        self.policy = settings.policy
         self.stall_count = 0  # times that nothing came within the time-out
         self.held_count = 0  # ticks that passed without a command
-        self._period = period
-        self._steps_per_period = steps_in_period("control_period", period, channel.clock.time_step)
-        self._logger = channel.node.get_logger()
-        self._robot = channel.robot
-        self._clock = channel.clock
-        self._over = period if interpolate else 0.0
-        self._subscription = PolledSubscription(
-            channel.node, JointState, channel.topic, qos.COMMAND
-        )
-        self._rejections = channel.rejections
-        self._commanded = channel.commanded
-        self._answered = -1  # the step of the last tick whose command was applied
+        self._period = settings.period
+        self._steps_per_period = steps_in_period("control_period", settings.period, clock.time_step)
+        self._clock = clock
+        self._rejections = rejections
+        self._logger = logger
+        self._answered = -1  # the step of the last tick whose command was accepted
         self._waiting_since = math.inf  # [s, wall]
         self._stalled = False
         self._stall_began = math.inf  # [s, wall]
         self._held = False  # the last tick passed without a command
         self._round_trips: list[float] = []  # [s, wall]
         self._published_at = math.inf  # the last state, when that began [s, wall]
-
-    @property
-    def topic(self) -> str:
-        """The full topic name."""
-        return self._subscription.topic
+        self._round_trip = math.inf  # of the message that was given last [s, wall]
 
     @property
     def is_stalled(self) -> bool:
@@ -107,45 +109,6 @@ class Lockstep:
         """Count the round trip of this tick from now, before its state is made and published."""
         self._published_at = time.monotonic()
 
-    def wait(self, longest: float) -> bool:
-        """Wait for the command of this tick, at most `longest` [s, wall], and apply it.
-
-        Return whether steps can be made: the command is there or done without, or now is no tick.
-        Raises CommandMissed as the policy says.
-        """
-        self.take()
-        if not self.is_waiting:
-            return True
-        now = time.monotonic()
-        self._waiting_since = min(self._waiting_since, now)
-        end = min(now + longest, self._time_out_at)
-        while self.is_waiting and (left := end - time.monotonic()) > 0.0:
-            self._subscription.wait(left)
-            self.take()
-        if self.is_waiting and time.monotonic() >= self._time_out_at:
-            self._time_out()
-        return not self.is_waiting
-
-    def take(self) -> None:
-        """Take in what has arrived; apply the command of this tick."""
-        for message, _ in self._subscription.take_all():
-            self._take(message)
-
-    def discard(self) -> None:
-        """Drop all that has arrived: it was meant for the time before a reset."""
-        for _ in self._subscription.take_all():
-            pass
-        self.forget_wait()
-
-    def forget_wait(self) -> None:
-        """Count the time of waiting anew, after a pause."""
-        self._waiting_since = math.inf
-        self._stalled = False
-
-    def publisher_count(self) -> int:
-        """Return how many publishers send commands."""
-        return self._subscription.publisher_count()
-
     def take_round_trips(self) -> list[float]:
         """Return the times from before a state's publication to its command, since the last call.
 
@@ -154,33 +117,62 @@ class Lockstep:
         taken, self._round_trips = self._round_trips, []
         return taken
 
+    def take_due(self) -> Iterator:
+        """Yield what carries the stamp of this tick until one is `accepted`; reject the rest."""
+        for message, _ in self._source.take_all():
+            stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec)
+            if self.is_waiting and stamp == self._clock.stamp:
+                self._round_trip = time.monotonic() - self._published_at
+                yield message
+            elif self._held or self._answered < 0 or stamp != self._clock.stamp_at(self._answered):
+                self._reject_stamp(stamp)
+            # What is left repeats an answer, because the state was repeated.
+
+    def accepted(self) -> None:
+        """Let time go on: the command of this tick has been accepted."""
+        self._answered = self._clock.steps
+        self._held = False
+        if len(self._round_trips) < _MOST_ROUND_TRIPS:
+            self._round_trips.append(self._round_trip)
+        self._end_stall()
+
+    def wait(self, longest: float, poll: Callable[[], None]) -> bool:
+        """Wait for the command of this tick, at most `longest` [s, wall]; `poll` takes it.
+
+        Return whether steps can be made: the command is there or done without, or now is no tick.
+        Raises CommandMissed as the policy says.
+        """
+        poll()
+        if not self.is_waiting:
+            return True
+        now = time.monotonic()
+        self._waiting_since = min(self._waiting_since, now)
+        end = min(now + longest, self._time_out_at)
+        while self.is_waiting and (left := end - time.monotonic()) > 0.0:
+            self._source.wait(left)
+            poll()
+        if self.is_waiting and time.monotonic() >= self._time_out_at:
+            self._time_out()
+        return not self.is_waiting
+
+    def discard(self) -> None:
+        """Drop all that has arrived: it was meant for the time before a reset."""
+        super().discard()
+        self._end_stall()
+
+    def forget_wait(self) -> None:
+        """Count the time of waiting anew, after a pause."""
+        self._waiting_since = math.inf
+        self._stalled = False
+
     def describe_wait(self) -> str:
         """Return what is waited for, since when, and whether anybody could send it."""
-        count = self._subscription.publisher_count()
+        count = self.publisher_count()
         return (
-            f"lockstep waits for {self._subscription.topic} with the stamp "
+            f"lockstep waits for {self.topic} with the stamp "
             f"{self._clock.stamp} s, for {time.monotonic() - self._waiting_since:.1f} s "
             f"now; {count} publisher{'s' * (count != 1)} connected"
         )
-
-    def _take(self, message: JointState) -> None:
-        stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec)
-        if self.is_waiting and stamp == self._clock.stamp:
-            round_trip = time.monotonic() - self._published_at
-            if self._rejections.follow(self._apply, message, self.topic):
-                self.accepted_count += 1
-                self._answered = self._clock.steps
-                self._held = False
-                if len(self._round_trips) < _MOST_ROUND_TRIPS:
-                    self._round_trips.append(round_trip)
-                self._report_end_of_stall()
-                self._commanded(message.name)
-        elif self._held or self._answered < 0 or stamp != self._clock.stamp_at(self._answered):
-            self._reject_stamp(stamp)
-        # What is left repeats an answer, because the state was repeated.
-
-    def _apply(self, message: JointState) -> None:
-        apply_joint_command(self._robot, message, over=self._over)
 
     def _reject_stamp(self, stamp: Stamp) -> None:
         steps = self._clock.steps
@@ -212,15 +204,25 @@ class Lockstep:
             self.stall_count += 1
             if self.policy == "abort":
                 raise CommandMissed(self.describe_wait())
-            hold = "; the last command holds" if self.policy == "hold" else ""
-            self._logger.warning(self.describe_wait() + hold)
+            self._tell_stall("; the last command holds" if self.policy == "hold" else "")
         if self.policy == "hold":
             self.held_count += 1
             self._held = True
             self._answered = self._clock.steps
             self._waiting_since = math.inf
 
-    def _report_end_of_stall(self) -> None:
+    def _tell_stall(self, consequence: str) -> None:
+        """Warn, unless who sent commands has simply left, as it does when its work is done."""
+        if self.publisher_count() == 0 and self._answered >= 0:
+            self._logger.info(
+                f"who sent {self.topic} has left; simulated time waits at {self._clock.stamp} s "
+                f"for another{consequence}"
+            )
+        else:
+            self._logger.warning(self.describe_wait() + consequence)
+
+    def _end_stall(self) -> None:
+        """Say, after a stall, that time goes on, and count the time of waiting anew."""
         if self._stalled:
             waited = time.monotonic() - self._stall_began
             self._logger.info(f"lockstep goes on after {waited:.1f} s")

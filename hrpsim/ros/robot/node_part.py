@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A part of a node that can be taken down: topics and parameters that belong together."""
 
 from __future__ import annotations

@@ -1,30 +1,42 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """All of one robot that ROS sees and changes: what it publishes and what it listens to."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from hrpsim.ros.base import parameters
+from geometry_msgs.msg import PoseStamped, WrenchStamped
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
+
+from hrpsim.ros.base import parameters, qos
+from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.stamped_queue import MessageQueue, StampedQueue
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
 from hrpsim.ros.robot.applied_wrenches import AppliedWrenches
 from hrpsim.ros.robot.base_pose import BasePose
-from hrpsim.ros.robot.commands import CommandChannel, JointCommands
 from hrpsim.ros.robot.frames import RobotFrames
+from hrpsim.ros.robot.joint_commands import JointCommands
 from hrpsim.ros.robot.joint_gains import PREFIX, JointGains
+from hrpsim.ros.robot.joint_modes import PREFIX as MODES
+from hrpsim.ros.robot.joint_modes import JointModes
 from hrpsim.ros.robot.joint_trajectory import JointTrajectories
-from hrpsim.ros.robot.lockstep import Lockstep
+from hrpsim.ros.robot.lockstep import Lockstep, LockstepSettings
 from hrpsim.ros.robot.node_part import NodePart
+from hrpsim.ros.robot.placed_joints import PlacedJoints
+from hrpsim.ros.robot.robot_input import RobotInput
 from hrpsim.ros.robot.robot_publishers import RobotPublishers
 from hrpsim.ros.robot.robot_transforms import RobotTransforms
-from hrpsim.ros.robot.sensor_noise import NoiseLevels
-from hrpsim.ros.robot.sensor_readings import SensorReadings
+from hrpsim.ros.robot.sensor_readings import RATES, SensorRates, SensorReadings
 from hrpsim.ros.robot.zmp_publisher import ZmpPublisher
+from hrpsim.sensors.noise import NoiseLevels
 
 
-class Place(NamedTuple):
-    """Where a robot stands in the names of ROS; all empty for the only robot of a world."""
+class RobotNames(NamedTuple):
+    """How the names of a robot begin in ROS; all empty for the only robot of a world."""
 
     topics: str = ""  # prefix of its topics
     frames: str = ""  # prefix of its frames
@@ -38,7 +50,7 @@ class RobotInterface:
         self,
         part: NodePart,
         robot,
-        place: Place,
+        names: RobotNames,
         clock: SimulationClock,
         levels: NoiseLevels,
         *,
@@ -48,11 +60,13 @@ class RobotInterface:
             return parameters.value_of(part, name)
 
         self.robot = robot
+        self.names = names
         self._part = part
         self.frames = RobotFrames(
-            robot.model, value("frame_prefix") + value("odom_frame"), place.frames
+            robot.model, value("frame_prefix") + value("odom_frame"), names.frames
         )
-        self.gains = JointGains(part, robot, PREFIX + place.parameters)
+        self.gains = JointGains(part, robot, PREFIX + names.parameters)
+        self.rates = SensorRates(part, robot, clock, RATES + names.parameters)
         self.rejections = Rejections(part.get_logger(), part.faults)
         self._readings = SensorReadings(robot, clock, levels)
         self._publishers = RobotPublishers(
@@ -61,78 +75,91 @@ class RobotInterface:
             self.frames,
             self._readings,
             odometry=value("publish_odometry") and robot.model.base == "free",
-            prefix=place.topics,
+            prefix=names.topics,
         )
         sensors = {s.name for s in robot.model.sensors if s.kind == "force_torque"}
         feet = [name for name in value("foot_sensors") if name in sensors]
         self._zmp = None
         if feet:
-            topic = f"{place.topics}zmp"
+            topic = f"{names.topics}zmp"
             self._zmp = ZmpPublisher(part, robot, self.frames, self._readings, feet, topic)
-        self._listen(part, place.topics, clock, lockstep)
+        self.inputs = self._make_inputs(part, names.topics, clock, lockstep)
+        self.modes = JointModes(part, robot, self.trajectories.release, MODES + names.parameters)
+        self.commands.off = self.trajectories.off = self.modes.off
 
-    def _listen(self, part: NodePart, prefix: str, clock: SimulationClock, lockstep: bool) -> None:
+    def _make_inputs(
+        self, part: NodePart, prefix: str, clock: SimulationClock, lockstep: bool
+    ) -> list[RobotInput]:
+        """Make one input for each topic that is listened to, in the order in which they act."""
         robot, rejections = self.robot, self.rejections
+
+        def source(kind: type, topic: str) -> PolledSubscription:
+            return PolledSubscription(part, kind, prefix + topic, qos.COMMAND)
+
         self.trajectories = JointTrajectories(
-            part, robot, clock, f"{prefix}joint_trajectory", rejections
+            MessageQueue(source(JointTrajectory, "joint_trajectory")), rejections, robot, clock
         )
-        channel = CommandChannel(
-            part, robot, clock, f"{prefix}joint_commands", rejections, self._commanded
+        commands = source(JointState, "joint_commands")
+        self.lockstep = _lockstep(part, commands, clock, rejections) if lockstep else None
+        self.commands = JointCommands(
+            self.lockstep or StampedQueue(commands, clock),
+            rejections,
+            robot,
+            self.trajectories.release,
+            part.get_logger(),
+            nan_holds=not lockstep,
+            over=_interpolated_over(part) if lockstep else 0.0,
+            consequence="" if lockstep else "the last command holds",
         )
-        self.lockstep: Lockstep | None = None
-        if lockstep:
-            self.lockstep = Lockstep(
-                channel,
-                period=parameters.value_of(part, "control_period"),
-                timeout=parameters.value_of(part, "lockstep_timeout"),
-                policy=parameters.value_of(part, "lockstep_policy"),
-                interpolate=parameters.value_of(part, "interpolate_commands"),
-            )
-        self.commands = self.lockstep or JointCommands(channel)
         self.wrenches = AppliedWrenches(
-            part, robot, self.frames, clock, f"{prefix}apply_wrench", rejections
+            StampedQueue(source(WrenchStamped, "apply_wrench"), clock),
+            rejections,
+            robot,
+            self.frames,
+            clock,
         )
         self.wrenches.duration = parameters.value_of(part, "wrench_duration")
         self.wrenches.ramp = parameters.value_of(part, "wrench_ramp")
-        self._acting = [self.trajectories, self.wrenches]
+        placed = PlacedJoints(
+            MessageQueue(source(JointState, "set_joint_states")), rejections, robot
+        )
+        inputs = [self.commands, placed, self.trajectories, self.wrenches]
         if robot.model.base == "free":
-            topic = f"{prefix}set_base_pose"
-            self._acting.insert(0, BasePose(part, robot, self.frames, topic, rejections))
-        self._inputs = [self.commands, *self._acting]
+            queue = MessageQueue(source(PoseStamped, "set_base_pose"))
+            inputs.insert(1, BasePose(queue, rejections, robot, self.frames))
+        return inputs
 
     @property
     def accepted_count(self) -> int:
         """How many messages were followed, on all topics."""
-        return sum(taken.accepted_count for taken in self._inputs)
+        return sum(one.accepted_count for one in self.inputs)
 
-    def publish(self, stamp: Stamp) -> None:
-        """Publish what the robot's sensors and encoders say."""
+    def publish(self, stamp: Stamp, period: int, everything: bool) -> None:
+        """Publish what the robot's encoders and sensors say, these at their rates.
+
+        period: of the state [steps]. With `everything`, and at the ticks of lockstep, which want a
+        whole state, all sensors.
+        """
+        everything = everything or (self.lockstep is not None and self.lockstep.at_tick)
         self._readings.forget()
-        self._publishers.publish(stamp)
+        self._publishers.publish(stamp, lambda name: everything or self.rates.is_due(name, period))
         if self._zmp is not None:
             self._zmp.publish(stamp)
 
-    def take(self) -> None:
-        """Take in what has arrived on all topics."""
-        for taken in self._inputs:
-            taken.take()
+    def wait(self, longest: float) -> bool:
+        """Wait for the command of this tick, at most `longest` [s, wall].
 
-    def act(self) -> None:
-        """Do what messages ask for during the step to come."""
-        for taken in self._acting:
-            taken.act()
+        Return whether steps can be made: the command is there, or none is needed. Raises
+        CommandMissed as the policy of lockstep says.
+        """
+        return self.lockstep is None or self.lockstep.wait(longest, self.commands.poll)
 
-    def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before `act` is needed again."""
-        for timed in (self.commands, self.trajectories, self.wrenches):
-            most = timed.steps_to_next(most)
-        return most
-
-    def begin_anew(self) -> None:
-        """After a reset: drop all that has arrived, runs or waits; keep the gains."""
-        for taken in self._inputs:
-            taken.discard()
+    def reset(self) -> None:
+        """After a reset: drop all that has arrived, runs or waits; keep gains and modes."""
+        for one in self.inputs:
+            one.reset()
         self.gains.apply()
+        self.modes.apply()
 
     def transforms(self, *, odometry: bool, links: bool) -> RobotTransforms:
         """Return the robot's transforms."""
@@ -142,5 +169,16 @@ class RobotInterface:
         """Take topics and parameters off the node."""
         self._part.destroy()
 
-    def _commanded(self, names: Sequence[str]) -> None:
-        self.trajectories.release(names)
+
+def _lockstep(
+    part: NodePart, source: PolledSubscription, clock: SimulationClock, rejections: Rejections
+) -> Lockstep:
+    names = "control_period", "lockstep_timeout", "lockstep_policy"
+    settings = LockstepSettings(*(parameters.value_of(part, name) for name in names))
+    return Lockstep(source, clock, rejections, part.get_logger(), settings)
+
+
+def _interpolated_over(part: NodePart) -> float:
+    """Return the time over which position targets move in lockstep [s]."""
+    interpolate = parameters.value_of(part, "interpolate_commands")
+    return parameters.value_of(part, "control_period") if interpolate else 0.0

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a robot's sensors say, as ROS messages: joint states, wrenches, IMU and odometry."""
 
 from __future__ import annotations
@@ -17,7 +20,6 @@ from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.robot.frames import RobotFrames
 from hrpsim.ros.robot.sensor_readings import SensorReadings
-from hrpsim.spatial.rotation import quaternion_from_rotation
 
 # Added to what noise makes: a covariance of zero means "unknown" in sensor_msgs.
 _SMALL_VARIANCE = 1.0e-9
@@ -44,7 +46,8 @@ class RobotPublishers:
         odometry: bool,
         prefix: str = "",
     ):
-        self._publications: list[tuple[SerializedTemplate, Callable[[np.ndarray], None]]] = []
+        # With the sensor whose rate it has, or "" for the state's.
+        self._publications: list[tuple[SerializedTemplate, Callable, str]] = []
         self._node = node
         self._frames = frames
         self._prefix = prefix
@@ -62,16 +65,20 @@ class RobotPublishers:
         )
         self._description_publisher.publish(String(data=robot.model.urdf))
 
-    def publish(self, stamp: Stamp) -> None:
-        """Publish the robot's present state with `stamp`, to those who listen."""
-        for template, read in self._publications:
-            if template.is_heard:
+    def publish(self, stamp: Stamp, is_due: Callable[[str], bool]) -> None:
+        """Publish the robot's present state with `stamp`, to those who listen.
+
+        A sensor's readings only if `is_due(name)`.
+        """
+        for template, read, sensor in self._publications:
+            if template.is_heard and (not sensor or is_due(sensor)):
                 read(template.numbers)
                 template.publish(stamp)
 
-    def _add(self, topic: str, message, fill, count: int, read) -> None:
+    def _add(self, topic: str, message, fill, count: int, read, sensor: str = "") -> None:
         publisher = self._node.create_publisher(type(message), self._prefix + topic, qos.STATE)
-        self._publications.append((SerializedTemplate(publisher, message, fill, count), read))
+        template = SerializedTemplate(publisher, message, fill, count)
+        self._publications.append((template, read, sensor))
 
     def _add_joint_states(self, robot) -> None:
         count = len(robot.model.joint_names)
@@ -103,7 +110,7 @@ class RobotPublishers:
 
         message = WrenchStamped()
         message.header.frame_id = self._frames.of_sensor(sensor.name)
-        self._add(sensor_topic(sensor), message, fill, 6, read)
+        self._add(sensor_topic(sensor), message, fill, 6, read, sensor.name)
 
     def _add_imu(self, sensor: Sensor) -> None:
         readings, place = self._readings, self._readings.place_of(sensor.name)
@@ -118,7 +125,7 @@ class RobotPublishers:
             message.linear_acceleration_covariance[::4] = numbers[13:]
 
         def read(numbers: np.ndarray) -> None:
-            quaternion_from_rotation(readings.poses.rotations[place], numbers[:4])
+            numbers[:4] = readings.orientation(place)
             numbers[4:10] = readings.values[place]
             numbers[10:] = _SMALL_VARIANCE
             if noise.is_on:
@@ -127,7 +134,7 @@ class RobotPublishers:
         message = Imu()
         message.header.frame_id = self._frames.of_sensor(sensor.name)
         message.orientation_covariance = np.diag([_SMALL_VARIANCE] * 3).ravel()
-        self._add(sensor_topic(sensor), message, fill, 16, read)
+        self._add(sensor_topic(sensor), message, fill, 16, read, sensor.name)
 
     def _add_odometry(self, robot) -> None:
         def fill(message: Odometry, stamp, numbers) -> None:

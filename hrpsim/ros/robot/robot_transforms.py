@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The transforms of one robot: what its joints move, computed for all joints at once."""
 
 from __future__ import annotations

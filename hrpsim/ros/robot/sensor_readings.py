@@ -1,12 +1,27 @@
-"""What the sensors of a robot say, noise included, and where they are: found once for a state."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the sensors of a robot say, noise included, found once for a state; and how often.
+
+Rates are parameters, rates.<sensor>. Imports ROS where it needs it.
+"""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.frame_poses import FramePoses
-from hrpsim.ros.robot.sensor_noise import NoiseLevels, SensorNoise
+from hrpsim.sensors.noise import NoiseLevels, SensorNoise
+from hrpsim.world.objects.robot_reader import RobotReader
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+
+RATES = "rates."
+_HIGHEST_RATE = 10_000.0  # [Hz]
 
 
 class SensorReadings:
@@ -19,14 +34,16 @@ class SensorReadings:
         sensors = robot.model.sensors
         self.poses = FramePoses(robot, sensors)
         self.noises = [SensorNoise(sensor.name, sensor.kind, levels) for sensor in sensors]
-        self._robot = robot
         self._clock = clock
         self._order = [sensor.name for sensor in sensors]
+        self._reader = RobotReader(robot, ())
+        self._imus = [k for k, sensor in enumerate(sensors) if sensor.kind == "imu"]
+        self._orientations: np.ndarray | None = None
         self._values: np.ndarray | None = None
 
     def forget(self) -> None:
         """Let everything be found anew: the robot has moved."""
-        self._values = None
+        self._values = self._orientations = None
         self.poses.forget()
 
     def place_of(self, name: str) -> int:
@@ -40,11 +57,64 @@ class SensorReadings:
         Each in and about the sensor's frame.
         """
         if self._values is None:
-            world, step = self._robot.world, self._clock.steps
-            first = world.first_sensor(self._robot)
-            readings = world.scene.sensors["reading"]
-            self._values = readings[first : first + len(self._order)].copy()
-            for row, noise in zip(self._values, self.noises):
-                if noise.is_on:
-                    row += noise.at(step)
+            self._read()
         return self._values
+
+    def orientation(self, place: int) -> np.ndarray:
+        """Return how the IMU in a row is turned in the world, a quaternion x y z w (4,)."""
+        if self._orientations is None:
+            self._read()
+        return self._orientations[self._imus.index(place)]
+
+    def _read(self) -> None:
+        """Read all sensors, as a controller in the simulator's process does, to the last bit."""
+        numbers, step, count = self._reader.read(), self._clock.steps, len(self._order)
+        self._values = numbers[: 6 * count].reshape(count, 6)
+        self._orientations = numbers[6 * count :].reshape(-1, 4)
+        for row, noise in zip(self._values, self.noises):
+            if noise.is_on:
+                row += noise.at(step)
+
+
+class SensorRates:
+    """How often each sensor of one robot is published: parameters named `prefix` + sensor [Hz].
+
+    At first what the description says; 0: as often as the state. A rate is rounded to whole publish
+    periods, so that no sensor comes without the state of its stamp. Raises ValueError for an
+    override that is none.
+    """
+
+    def __init__(self, node: Node, robot, clock: SimulationClock, prefix: str = RATES):
+        from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
+
+        self._clock = clock
+        self._sensors = {prefix + sensor.name: sensor.name for sensor in robot.model.sensors}
+        self._rates: dict[str, float] = {}
+        descriptor = ParameterDescriptor(
+            description="How often the sensor is published [Hz, simulated time]; 0: with the state",
+            floating_point_range=[FloatingPointRange(from_value=0.0, to_value=_HIGHEST_RATE)],
+        )
+        first = {prefix + sensor.name: sensor.rate for sensor in robot.model.sensors}
+        for name, sensor in self._sensors.items():
+            rate = min(first[name], _HIGHEST_RATE)
+            self._rates[sensor] = node.declare_parameter(name, rate, descriptor).value
+
+    def knows(self, name: str) -> bool:
+        """Return whether a parameter is one of these."""
+        return name in self._sensors
+
+    def problem(self, name: str, value) -> str:
+        """Return nothing: the range of the parameter says all."""
+        return ""
+
+    def change(self, name: str, value: float) -> None:
+        """Let a sensor be published at another rate from now on."""
+        self._rates[self._sensors[name]] = value
+
+    def is_due(self, sensor: str, period: int) -> bool:
+        """Return whether now is a sensor's time; the state's comes every `period` steps."""
+        rate = self._rates[sensor]
+        if rate == 0.0:
+            return True
+        periods = max(1, round(1.0 / (rate * self._clock.time_step * period)))
+        return self._clock.steps % (period * periods) == 0

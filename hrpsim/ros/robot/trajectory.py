@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A motion of some joints through given points, from where they are. Needs no ROS."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The topic zmp: the zero-moment point that the foot sensors measure."""
 
 from __future__ import annotations

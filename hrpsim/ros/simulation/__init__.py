@@ -1,4 +1,7 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The simulation node, its services, parameters and diagnostics.
 
-Imports robot/ and base/.
+Imports core/, robot/ and base/.
 """

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The topic contact_markers: forces as arrows, friction as cones, for RViz."""
 
 from __future__ import annotations
@@ -39,6 +42,10 @@ class ContactMarkers:
         self._layout: tuple | None = None  # of the last message
         self._template: SerializedTemplate | None = None
         self._publisher = node.create_publisher(MarkerArray, "contact_markers", qos.STATE)
+
+    def hold(self, world) -> None:
+        """Show the contacts of another world from now on."""
+        self._world = world
 
     def publish(self, stamp: Stamp) -> None:
         """Publish the markers of the present contacts, and take away those of points that went."""

@@ -1,18 +1,21 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What happens when a parameter is set while the simulation runs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.node import Node
 
 from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import SpawnLimits
-from hrpsim.ros.robot.sensor_noise import NoiseLevels
-from hrpsim.ros.simulation.solver_settings import SolverSettings
+from hrpsim.ros.core.simulation import Simulation
+from hrpsim.sensors.noise import NoiseLevels
 
-if TYPE_CHECKING:
-    from hrpsim.ros.simulation.simulation_node import SimulationNode
-
-_RATES = ("publish_rate", "tf_rate", "marker_rate")
+_RATES = ("publish_rate", "tf_rate", "marker_rate", "contact_rate")
 _SOLVER = {"solver_sweep_limit": "sweep_limit", "solver_tolerance": "tolerance"}
 _WRENCH = {"wrench_duration": "duration", "wrench_ramp": "ramp"}
 _LIMITS = {
@@ -20,6 +23,7 @@ _LIMITS = {
     "spawn_size_limit": "text",
     "spawn_link_limit": "links",
     "spawn_xacro": "xacro",
+    "spawn_mjcf": "mjcf",
 }
 _NOISE = {
     "noise_seed": "seed",
@@ -37,27 +41,25 @@ class LiveParameters:
 
     def __init__(
         self,
-        simulation: SimulationNode,
+        node: Node,
+        simulation: Simulation,
+        set_rates: Callable[[], None],
         noise: NoiseLevels,
-        solver: SolverSettings,
         limits: SpawnLimits,
     ):
         self._simulation = simulation
+        self._set_rates = set_rates
         self._limits = limits
         self._noise = noise
-        self._solver = solver
-        for name in (*_NOISE, *_SOLVER, *_LIMITS):
-            self._react(name, parameters.value_of(simulation.node, name))
-        parameters.on_change(simulation.node, self._problem, self._react)
-
-    def apply_after_reset(self) -> None:
-        """Set again what a reset of the world has taken back."""
-        self._solver.apply()
+        for name in (*_NOISE, *_SOLVER, *_LIMITS, "state_limit"):
+            self._react(name, parameters.value_of(node, name))
+        parameters.on_change(node, self._problem, self._react)
 
     def _problem(self, name: str, value: Any) -> str:
         for robot in self._simulation.robots:
-            if robot.gains.knows(name):
-                return robot.gains.problem(name, value)
+            for held in (robot.gains, robot.modes, robot.rates):
+                if held.knows(name):
+                    return held.problem(name, value)
         return ""
 
     def _react(self, name: str, value: Any) -> None:
@@ -65,18 +67,22 @@ class LiveParameters:
         if name == "real_time_factor":
             simulation.pacer.real_time_factor = value
         elif name in _RATES:
-            simulation.set_periods()
+            self._set_rates()
         elif name in _NOISE:
             self._noise.change(**{_NOISE[name]: value})
         elif name in _SOLVER:
-            setattr(self._solver, _SOLVER[name], value)
-            self._solver.apply()
+            setattr(simulation.solver, _SOLVER[name], value)
+            simulation.solver.apply()
         elif name in _LIMITS:
             setattr(self._limits, _LIMITS[name], value)
+        elif name == "state_limit":
+            simulation.states.limit = value
         elif name in _WRENCH:
             for robot in simulation.robots:
                 setattr(robot.wrenches, _WRENCH[name], value)
         else:
             for robot in simulation.robots:
-                if robot.gains.knows(name):
-                    robot.gains.change(name, value)
+                for held in (robot.gains, robot.modes, robot.rates):
+                    if held.knows(name):
+                        held.change(name, value)
+            simulation.tell_contents()

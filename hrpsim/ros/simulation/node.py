@@ -1,8 +1,11 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Program `hrpsim_node`: simulates a world and shows it to ROS 2 until it is told to stop.
 
     ros2 run hrpsim hrpsim_node --ros-args -p world_file:=config/stand.yaml -p real_time_factor:=1.0
 
-docs/ros_interface.md lists topics, services and parameters.
+docs/reference/ros_interface.md lists topics, services and parameters.
 """
 
 from __future__ import annotations
@@ -16,27 +19,33 @@ from hrpsim.ros.base.stop_signal import StopSignal
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until SIGINT, SIGTERM or its `duration`; return the exit code."""
-    return run_program(_run, arguments)
+    return run_program(_run, arguments, _describe)
+
+
+def _describe() -> str:
+    from hrpsim.ros.base.parameter_table import describe
+
+    return f"{__doc__}\nParameters, with their defaults:\n\n{describe()}"
 
 
 def _run(stop: StopSignal) -> int:
     from hrpsim.ros.simulation.simulation_node import SimulationNode
     from hrpsim.ros.simulation.world_setup import world_from_parameters
 
-    simulation = None
+    node = None
     try:
-        simulation = SimulationNode(world_from_parameters)
+        node = SimulationNode(world_from_parameters)
         stop.loop_started()
-        _simulate(simulation, stop)
+        _simulate(node, stop)
         return 0
     finally:
-        if simulation is not None:
-            simulation.destroy()
+        if node is not None:
+            node.destroy()
 
 
-def _simulate(simulation, stop: StopSignal) -> None:
-    clock, logger = simulation.clock, simulation.node.get_logger()
-    robots = [interface.robot for interface in simulation.robots]
+def _simulate(node, stop: StopSignal) -> None:
+    simulation, logger = node.simulation, node.node.get_logger()
+    robots = [interface.robot for interface in node.robots]
     described = [
         f"{r.model.name}, {len(r.model.joint_names)} joints, {r.model.mass:.1f} kg" for r in robots
     ]
@@ -48,11 +57,11 @@ def _simulate(simulation, stop: StopSignal) -> None:
         + (", paused" if simulation.paused else "")
     )
     start = time.monotonic()
-    simulation.run(stop)
-    elapsed = time.monotonic() - start
+    node.run(stop)
+    elapsed, clock = time.monotonic() - start, simulation.clock
     logger.info(
         f"simulated {clock.seconds:.3f} s in {clock.steps} steps, {elapsed:.3f} s of wall time; "
-        f"{simulation.accepted_count} commands accepted, {simulation.rejected_count} rejected"
+        f"{node.accepted_count} commands accepted, {node.rejected_count} rejected"
     )
 
 

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The interfaces of a world's robots, which come and go with them, and their transforms."""
 
 from __future__ import annotations
@@ -7,14 +10,14 @@ from collections.abc import Iterator
 from rclpy.expand_topic_name import expand_topic_name
 from rclpy.node import Node
 
+from hrpsim.control.framework.controller_host import steps_in_period
 from hrpsim.errors import WorldError
 from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import Refusal
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.robot.lockstep import Lockstep
 from hrpsim.ros.robot.node_part import NodePart
-from hrpsim.ros.robot.robot_interface import Place, RobotInterface
-from hrpsim.ros.robot.sensor_noise import NoiseLevels
+from hrpsim.ros.robot.robot_interface import RobotInterface, RobotNames
+from hrpsim.sensors.noise import NoiseLevels
 from hrpsim.world.objects.robot import Robot
 
 
@@ -23,18 +26,18 @@ class RobotInterfaces:
 
     The only robot of a world stands without a namespace; each of several, and each that comes
     later, has its own. In lockstep, time waits for the robots that were there at first.
+
+    `inputs` are all topics that are listened to, `locksteps` those that time waits for.
     """
 
     def __init__(self, node: Node, world, clock: SimulationClock, levels: NoiseLevels):
         self._node = node
-        self._world = world
         self._clock = clock
         self._levels = levels
         self._frame_prefix = parameters.value_of(node, "frame_prefix")
-        lockstep = parameters.value_of(node, "lockstep")
-        robots = list(world.robots.values())
-        places = _first_places(robots, self._frame_prefix)
-        self._all = [self._made(*pair, lockstep) for pair in zip(robots, places)]
+        self._lockstep = parameters.value_of(node, "lockstep")
+        self._all: list[RobotInterface] = []
+        self._make_first(world)
         self.transforms = self._make_transforms()
 
     def __iter__(self) -> Iterator[RobotInterface]:
@@ -43,10 +46,17 @@ class RobotInterfaces:
     def __getitem__(self, number: int) -> RobotInterface:
         return self._all[number]
 
-    @property
-    def locksteps(self) -> list[Lockstep]:
-        """Those that time waits for."""
-        return [interface.lockstep for interface in self._all if interface.lockstep]
+    def wait(self, longest: float) -> bool:
+        """Wait for the commands of this tick, at most `longest` [s, wall] for each robot.
+
+        Return whether steps can be made: they are there, or none are needed.
+        """
+        return all(interface.wait(longest) for interface in self._all if interface.lockstep)
+
+    def reset(self) -> None:
+        """After a reset: drop all that has arrived, runs or waits; keep the gains."""
+        for interface in self._all:
+            interface.reset()
 
     def add(self, robot: Robot, namespace: str) -> str:
         """Show a robot that has come, in `namespace` or else in one of its name; return which.
@@ -68,8 +78,9 @@ class RobotInterfaces:
                 raise Refusal(
                     "NAMESPACE_INVALID", f"{topics!r} is the namespace of {other.robot.name!r}"
                 )
-        place = Place(topics, f"{self._frame_prefix}{robot.name}/", f"{robot.name}.")
-        self._all.append(self._made(robot, place, lockstep=False))
+        names = RobotNames(topics, f"{self._frame_prefix}{robot.name}/", f"{robot.name}.")
+        self._all.append(self._made(robot, names, lockstep=False))
+        self._list_parts()
         self._show_transforms()
         return topics
 
@@ -81,15 +92,44 @@ class RobotInterfaces:
             self._all.remove(interface)
             interface.destroy()
         if gone:
+            self._list_parts()
             self._show_transforms()
 
-    def _made(self, robot: Robot, place: Place, lockstep: bool) -> RobotInterface:
+    def check(self, world) -> None:
+        """Raise HrpsimError where the robots of another world cannot be shown."""
+        _first_names(list(world.robots.values()), self._frame_prefix)
+        if self._lockstep:
+            period = parameters.value_of(self._node, "control_period")
+            steps_in_period("control_period", period, world.time_step)
+
+    def hold(self, world) -> None:
+        """Take down the interfaces of all robots and make those of another world's."""
+        while self._all:
+            self._all.pop().destroy()
+        self._make_first(world)
+        self._show_transforms()
+
+    def _make_first(self, world) -> None:
+        """Make the interfaces of the robots that a world has at first."""
+        self._world = world
+        robots = list(world.robots.values())
+        names = _first_names(robots, self._frame_prefix)
+        for robot, name in zip(robots, names):
+            self._all.append(self._made(robot, name, self._lockstep))
+        self._list_parts()
+
+    def _made(self, robot: Robot, names: RobotNames, lockstep: bool) -> RobotInterface:
         part = NodePart(self._node)
         try:
-            return RobotInterface(part, robot, place, self._clock, self._levels, lockstep=lockstep)
+            return RobotInterface(part, robot, names, self._clock, self._levels, lockstep=lockstep)
         except BaseException:
             part.destroy()
             raise
+
+    def _list_parts(self) -> None:
+        """Keep what a step looks through in lists of its own."""
+        self.inputs = [one for interface in self._all for one in interface.inputs]
+        self.locksteps = [one.lockstep for one in self._all if one.lockstep]
 
     def _make_transforms(self):
         links, odometry = (
@@ -116,16 +156,16 @@ class RobotInterfaces:
             self.transforms.show(self._all)
 
 
-def _first_places(robots: list[Robot], frame_prefix: str) -> list[Place]:
+def _first_names(robots: list[Robot], frame_prefix: str) -> list[RobotNames]:
     if len(robots) == 1:
-        return [Place(frames=frame_prefix)]
+        return [RobotNames(frames=frame_prefix)]
     for robot in robots:
         if not _is_name_of_ros(robot.name):
             raise WorldError(
                 f"robot {robot.name!r}: with several robots in a world the name of each is a "
                 "namespace of ROS, so it is made of letters, digits and _ and begins with no digit"
             )
-    return [Place(f"{r.name}/", f"{frame_prefix}{r.name}/", f"{r.name}.") for r in robots]
+    return [RobotNames(f"{r.name}/", f"{frame_prefix}{r.name}/", f"{r.name}.") for r in robots]
 
 
 def _is_name_of_ros(name: str) -> bool:

@@ -1,31 +1,37 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The action ~/simulate_steps of simulation_interfaces: steps with feedback, and an end to them."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from simulation_interfaces.action import SimulateSteps
 from simulation_interfaces.msg import Result
 
+from hrpsim.ros.base.entities import Refusal
+from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.base.service_results import fill_result
+from hrpsim.ros.core.simulation import Simulation
+from hrpsim.ros.core.turns import TURN, NextTurn, when_compiled
 from hrpsim.ros.simulation.simulation_services import refuse_unless_paused
 
-if TYPE_CHECKING:
-    from hrpsim.ros.simulation.simulation_node import SimulationNode
-
-_TURN = 0.02  # [s, wall]; then other callbacks, a cancellation among them, have their turn
+_DISCOVERY = 0.5  # [s, wall] that a new client has to be found as a listener to feedback
+_SETTLING = 0.05  # [s, wall] from being found to being matched
 
 
 class SimulateStepsAction:
     """Offers the action; one goal at a time, others are rejected meanwhile."""
 
-    def __init__(self, simulation: SimulationNode):
+    def __init__(self, node: GuardedNode, simulation: Simulation):
+        self._node = node
         self._simulation = simulation
         self._busy = False
+        self._known_listeners = 0
         self._server = ActionServer(
-            simulation.node,
+            node,
             SimulateSteps,
             "~/simulate_steps",
             execute_callback=self._execute,
@@ -64,24 +70,37 @@ class SimulateStepsAction:
         wanted, done = goal.request.steps, 0
         feedback = SimulateSteps.Feedback()
         refuse_unless_paused(self._simulation)
+        world = self._simulation.world
+        await self._meet_listeners()
         try:
-            end_of_turn = time.monotonic() + _TURN
+            end_of_turn = time.monotonic() + TURN
             while done < wanted and not goal.is_cancel_requested:
-                self._simulation.advance(1)
+                await when_compiled(self._simulation, lambda: self._simulation.advance(1))
                 done += 1
                 feedback.completed_steps, feedback.remaining_steps = done, wanted - done
-                goal.publish_feedback(feedback)
-                if time.monotonic() > end_of_turn:
-                    await _Turn()
+                ends_turn = time.monotonic() > end_of_turn
+                if done in (1, wanted) or ends_turn:
+                    goal.publish_feedback(feedback)
+                if ends_turn:
+                    await NextTurn()
                     refuse_unless_paused(self._simulation)
-                    end_of_turn = time.monotonic() + _TURN
+                    if self._simulation.world is not world:
+                        raise Refusal("INCORRECT_STATE", "the world was taken away meanwhile")
+                    end_of_turn = time.monotonic() + TURN
         finally:
-            self._simulation.step_and_publish(0)
+            if self._simulation.world is world:
+                self._simulation.publish_last()
         return done
 
-
-class _Turn:
-    """What a callback awaits to go on in the executor's next turn."""
-
-    def __await__(self):
-        yield
+    async def _meet_listeners(self) -> None:
+        """Let the middleware match a new client's subscription, or its first feedback is lost."""
+        topic = f"{self._node.get_fully_qualified_name()}/simulate_steps/_action/feedback"
+        begun = time.monotonic()
+        while not self._node.count_subscribers(topic) and time.monotonic() < begun + _DISCOVERY:
+            await NextTurn()
+        found = self._node.count_subscribers(topic)
+        if found > self._known_listeners:
+            found_at = time.monotonic()
+            while time.monotonic() < found_at + _SETTLING:
+                await NextTurn()
+        self._known_listeners = found

@@ -1,9 +1,12 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Services of simulation_interfaces that run the simulation: state, steps, reset, features."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.node import Node
 from simulation_interfaces.msg import SimulationState, SimulatorFeatures
 from simulation_interfaces.srv import (
     GetSimulationState,
@@ -16,89 +19,92 @@ from simulation_interfaces.srv import (
 from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import Refusal
 from hrpsim.ros.base.service_results import answering
-
-if TYPE_CHECKING:
-    from hrpsim.ros.simulation.simulation_node import SimulationNode
+from hrpsim.ros.core.simulation import Simulation
+from hrpsim.ros.core.turns import make_steps
 
 _FEATURES = (
-    *("SPAWNING", "DELETING", "ENTITY_BOUNDS", "ENTITY_BOUNDS_BOX", "ENTITY_CATEGORIES"),
+    *("SPAWNING", "DELETING", "NAMED_POSES", "POSE_BOUNDS", "ENTITY_TAGS", "ENTITY_BOUNDS"),
+    *("ENTITY_BOUNDS_BOX", "ENTITY_BOUNDS_CONVEX", "ENTITY_CATEGORIES"),
     *("SPAWNING_RESOURCE_STRING", "ENTITY_STATE_GETTING", "ENTITY_STATE_SETTING"),
-    *("ENTITY_INFO_GETTING", "SIMULATION_RESET", "SIMULATION_RESET_STATE"),
-    *("SIMULATION_RESET_SPAWNED", "SIMULATION_STATE_GETTING", "SIMULATION_STATE_SETTING"),
-    *("SIMULATION_STATE_PAUSE", "STEP_SIMULATION_SINGLE", "STEP_SIMULATION_MULTIPLE"),
-    "STEP_SIMULATION_ACTION",
+    *("ENTITY_INFO_GETTING", "ENTITY_INFO_SETTING", "SPAWNABLES", "SIMULATION_RESET"),
+    *("SIMULATION_RESET_STATE", "SIMULATION_RESET_SPAWNED", "SIMULATION_STATE_GETTING"),
+    *("SIMULATION_STATE_SETTING", "SIMULATION_STATE_PAUSE", "STEP_SIMULATION_SINGLE"),
+    *("STEP_SIMULATION_MULTIPLE", "STEP_SIMULATION_ACTION", "WORLD_LOADING"),
+    *("WORLD_RESOURCE_STRING", "WORLD_TAGS", "WORLD_UNLOADING", "WORLD_INFO_GETTING"),
+    *("AVAILABLE_WORLDS", "SPAWNING_ENTITIES"),
 )
 _STATES = {
-    SimulationState.STATE_STOPPED: "stopped",
-    SimulationState.STATE_PLAYING: "playing",
-    SimulationState.STATE_PAUSED: "paused",
+    "stopped": SimulationState.STATE_STOPPED,
+    "playing": SimulationState.STATE_PLAYING,
+    "paused": SimulationState.STATE_PAUSED,
+    "quitting": SimulationState.STATE_QUITTING,
+    "no_world": 4,  # release 1.0 of the standard had no names for this and the next
 }
+_LOADING_WORLD = 5
 
 
 class SimulationServices:
     """Offers the services; they make the same calls as ~/pause, ~/resume, ~/step and ~/reset."""
 
-    def __init__(self, simulation: SimulationNode):
+    def __init__(self, node: Node, simulation: Simulation):
+        self._node = node
         self._simulation = simulation
-        self._stopped_at = simulation.clock.steps if simulation.paused else -1
-        create = simulation.node.create_service
+        create = node.create_service
         self._services = [
             create(GetSimulatorFeatures, "~/get_simulator_features", self._get_features),
             create(GetSimulationState, "~/get_simulation_state", answering(self._get_state)),
             create(SetSimulationState, "~/set_simulation_state", answering(self._set_state)),
-            create(StepSimulation, "~/step_simulation", answering(self._step)),
             create(ResetSimulation, "~/reset_simulation", answering(self._reset)),
+            create(
+                *(StepSimulation, "~/step_simulation", answering(self._step)),
+                callback_group=MutuallyExclusiveCallbackGroup(),
+            ),
         ]
 
-    @property
-    def state(self) -> int:
-        """The state as SimulationState numbers it: stopped is paused in the first state."""
-        if not self._simulation.paused:
-            return SimulationState.STATE_PLAYING
-        if self._simulation.clock.steps == self._stopped_at:
-            return SimulationState.STATE_STOPPED
-        return SimulationState.STATE_PAUSED
-
     def _get_features(self, request, response):
+        known = [name for name in _FEATURES if hasattr(SimulatorFeatures, name)]
         response.features = SimulatorFeatures(
-            features=[getattr(SimulatorFeatures, name) for name in _FEATURES],
+            features=[getattr(SimulatorFeatures, name) for name in known],
             spawn_formats=list(self._simulation.entities.formats),
-            custom_info="hrpsim: docs/ros_interface.md; simulated time is never reset",
+            custom_info="hrpsim: docs/reference/ros_interface.md; simulated time is never reset",
         )
         return response
 
     def _get_state(self, request, response) -> None:
-        response.state.state = self.state
+        response.state.state = _STATES[self._simulation.state]
 
     def _set_state(self, request, response) -> str:
-        target = request.state.state
-        if target not in _STATES:
-            possible = ", ".join(f"{name} ({code})" for code, name in _STATES.items())
+        simulation, target = self._simulation, request.state.state
+        name = next((name for name, number in _STATES.items() if number == target), "")
+        if target == _LOADING_WORLD or name == "no_world" != simulation.state:
+            raise Refusal(
+                "INCORRECT_TRANSITION", "~/unload_world and ~/load_world lead to this state"
+            )
+        if not name:
+            possible = ", ".join(f"{name} ({number})" for name, number in _STATES.items())
             raise Refusal("FEATURE_UNSUPPORTED", f"no state {target} here; there are: {possible}")
-        if target == self.state:
-            raise Refusal("ALREADY_IN_TARGET_STATE", f"already {_STATES[target]}")
-        if target == SimulationState.STATE_PLAYING:
-            self._simulation.resume()
-        else:
-            self._simulation.pause()
-        if target == SimulationState.STATE_STOPPED:
-            self._simulation.delete_spawned()
-            self._simulation.reset()
-            self._stopped_at = self._simulation.clock.steps
-        else:
-            self._stopped_at = -1
-        return self._at(_STATES[target])
+        if name == simulation.state:
+            raise Refusal("ALREADY_IN_TARGET_STATE", f"already {name}")
+        if simulation.state in ("no_world", "quitting") and name != "quitting":
+            raise Refusal("INCORRECT_TRANSITION", f"{simulation.state}: it cannot be {name}")
+        {
+            "playing": simulation.resume,
+            "paused": simulation.pause,
+            "stopped": simulation.stop,
+            "quitting": simulation.quit,
+        }[name]()
+        return self._at(name)
 
-    def _step(self, request, response) -> str:
+    async def _step(self, request, response) -> str:
         refuse_unless_paused(self._simulation)
-        most = parameters.value_of(self._simulation.node, "step_limit")
+        most = parameters.value_of(self._node, "step_limit")
         if request.steps > most:
             raise Refusal(
                 "OPERATION_FAILED",
                 f"{request.steps} steps at once are too many: {most} at most, or "
                 "~/simulate_steps, which can be cancelled",
             )
-        self._simulation.step_and_publish(request.steps)
+        await make_steps(self._simulation, request.steps)
         return self._at(f"made {request.steps} steps")
 
     def _reset(self, request, response) -> str:
@@ -116,18 +122,17 @@ class SimulationServices:
         if scope & ResetSimulation.Request.SCOPE_SPAWNED:
             done.append(f"{self._simulation.delete_spawned()} spawned entities deleted")
         if scope & ResetSimulation.Request.SCOPE_STATE:
-            was_stopped = self.state == SimulationState.STATE_STOPPED
             self._simulation.reset()
             done.append("everything is back in its first state")
-            if was_stopped:
-                self._stopped_at = self._simulation.clock.steps
         return self._at("; ".join(done))
 
     def _at(self, text: str) -> str:
         return f"{text}; time {self._simulation.clock.seconds:.9g} s"
 
 
-def refuse_unless_paused(simulation: SimulationNode) -> None:
-    """Raise the Refusal that the standard wants of steps while the simulation runs by itself."""
+def refuse_unless_paused(simulation: Simulation) -> None:
+    """Raise the Refusal that the standard wants of steps but for a paused simulation."""
+    if simulation.loaded is None:
+        raise Refusal("INCORRECT_STATE", "no world is loaded: load one first")
     if not simulation.paused:
         raise Refusal("OPERATION_FAILED", "the simulation is playing: pause it before stepping")

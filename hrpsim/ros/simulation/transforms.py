@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """tf and tf_static of all robots of a world."""
 
 from __future__ import annotations

@@ -1,12 +1,23 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The viewer beside the node: the same world, in the same process, on a page of its own."""
 
 from __future__ import annotations
 
 import time
+from urllib.parse import urlsplit
+
+from rclpy.node import Node
 
 from hrpsim.errors import HrpsimError
+from hrpsim.jit.on_demand import KernelsAbsent
 from hrpsim.ros.base import parameters
-from hrpsim.viewer.dragging import Grip
+from hrpsim.ros.base.guarded_node import GuardedNode
+from hrpsim.ros.core.simulation import Simulation
+from hrpsim.ros.simulation.dashboard import Dashboard
+from hrpsim.ros.simulation.diagnostics import Diagnostics
+from hrpsim.viewer.dragging import Grabbing, Grip
 from hrpsim.viewer.page_faults import page_faults
 from hrpsim.viewer.session import Motion
 from hrpsim.viewer.viewer import Viewer
@@ -14,8 +25,8 @@ from hrpsim.viewer.viewer import Viewer
 _FRAME = 1.0 / 30.0  # [s, wall]
 
 
-class NodeSession:
-    """What the page's buttons ask of a SimulationNode: it does what its services would do.
+class NodeSession(Grabbing):
+    """What the page's buttons ask of a node's Simulation: it does what its services would do.
 
     The past of a node is not kept: there is no looking back.
     """
@@ -23,11 +34,11 @@ class NodeSession:
     keeps_past = False
     looking_back = 0.0
 
-    def __init__(self, simulation):
+    def __init__(self, node: Node, simulation: Simulation):
+        self._node = node
         self._simulation = simulation
         self.world = simulation.world
         self.motion = Motion(simulation.world.time_step, self.step, rewinds=False)
-        self.grip: Grip | None = None
 
     @property
     def playing(self) -> bool:
@@ -60,9 +71,13 @@ class NodeSession:
         """Pause, then make one step and publish it."""
         self._simulation.pause()
         try:
-            self._simulation.step_and_publish(1)
+            self._simulation.require_world()
+            self._simulation.advance(1)
+            self._simulation.publish_last()
+        except KernelsAbsent as absent:
+            self._node.get_logger().warning(f"no step: {absent}; try again later")
         except HrpsimError as error:
-            self._simulation.node.get_logger().error(str(error))
+            self._node.get_logger().error(str(error))
 
     def reset(self) -> None:
         """Reset."""
@@ -71,37 +86,65 @@ class NodeSession:
 
     def grab(self, entity: str, link: str, point) -> None:
         """Let a spring hold `point` [m], in the world, of a link or body."""
-        period = 1.0 / parameters.value_of(self._simulation.node, "publish_rate")
+        period = 1.0 / parameters.value_of(self._node, "publish_rate")
         period = max(period, self.world.time_step)
         self.grip = Grip(self.world.entities[entity], link, point, period)
-
-    def drag_to(self, target) -> None:
-        """Move the hand to `target` (3,) [m] in the world, as far as FARTHEST from the origin."""
-        if self.grip is not None:
-            self.grip.move_to(target)
-
-    def release(self) -> None:
-        """Let go of what is held."""
-        self.grip = None
 
     def frame(self, duration: float) -> int:
         """Make no step: the node does."""
         return 0
 
 
+class ViewerHand:
+    """The spring of a dragging hand, which pulls in the steps to come."""
+
+    def __init__(self, session: NodeSession):
+        self._session = session
+
+    def poll(self) -> None:
+        """Do nothing: the page has its own turn."""
+
+    def apply(self) -> None:
+        """Pull; what left the world is let go."""
+        if self._session.grip is not None:
+            try:
+                self._session.grip.pull()
+            except HrpsimError as error:
+                self._session.release()
+                page_faults.note(error)
+
+    def steps_to_next(self, most: int) -> int:
+        """Return `most`: a pull lasts as long as a call of `World.step`."""
+        return most
+
+
 class ViewerBeside:
-    """Serves the world of a SimulationNode on `port`, this machine only.
+    """Serves the world of a node's Simulation on `port`, this machine only.
 
     Raises ValueError where viser is not installed.
     """
 
-    def __init__(self, simulation, port: int):
+    def __init__(
+        self, node: GuardedNode, simulation: Simulation, diagnostics: Diagnostics, port: int
+    ):
+        session = NodeSession(node, simulation)
         try:
-            self.viewer = Viewer(simulation.world, session=NodeSession(simulation), port=port)
+            self.viewer = Viewer(simulation.world, session=session, port=port)
         except HrpsimError as error:
             raise ValueError(f"viewer: {error}") from error
+        viewer = self.viewer
+        dashboard = Dashboard(
+            viewer.server.gui, viewer.controls.request, node, simulation, diagnostics
+        )
+        viewer.panels.append(dashboard)
+        self.hand = ViewerHand(session)
         self._next_frame = 0.0
-        simulation.node.get_logger().info(f"{self.viewer.url} shows the world")
+        node.get_logger().info(f"{self.viewer.url} shows the world")
+
+    @property
+    def port(self) -> int:
+        """The port of the page."""
+        return urlsplit(self.viewer.url).port or 0
 
     def turn(self) -> None:
         """Do what was asked for on the page and show the world, if a frame is due."""
@@ -109,16 +152,6 @@ class ViewerBeside:
         if now >= self._next_frame:
             self.viewer.show()
             self._next_frame = now + _FRAME
-
-    def pull(self) -> None:
-        """Apply the spring of a dragging hand to the next steps; what left the world is let go."""
-        session = self.viewer.session
-        if session.grip is not None:
-            try:
-                session.grip.pull()
-            except HrpsimError as error:
-                session.release()
-                page_faults.note(error)
 
     def close(self) -> None:
         """Close the page."""

@@ -1,27 +1,44 @@
-"""From the node's parameters to a World."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""From the node's parameters, and from requests, to a World."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from rclpy.node import Node
 
-import hrpsim
 from hrpsim.resources import share_path
 from hrpsim.ros.base import parameters
+from hrpsim.ros.core.world_source import LoadedWorld
+from hrpsim.world.file.about import read_notes
+from hrpsim.world.file.file_reader import FileReader
+from hrpsim.world.file.load import build_world, open_world
 
 
-def world_from_parameters(node: Node):
-    """Return the World that the node's parameters describe.
+def world_from_parameters(node: Node) -> tuple[Any, LoadedWorld]:
+    """Return the World that the node's parameters describe, and what is known of it.
 
     Raises FileNotFoundError, ValueError or HrpsimError that names what cannot be loaded.
     """
-    return hrpsim.load_world(
-        world_path(parameters.value_of(node, "world_file")),
-        time_step=parameters.value_of(node, "time_step") or None,
-        integrator=parameters.value_of(node, "integrator") or None,
-        xacro_arguments=parameters.xacro_arguments(parameters.value_of(node, "xacro_arguments")),
-    )
+    path = world_path(parameters.value_of(node, "world_file"))
+    reader = open_world(path)
+    texts = [text for text in parameters.value_of(node, "xacro_arguments") if text]
+    arguments = parameters.xacro_arguments(texts)
+    world = build_world(reader, xacro_arguments=arguments, **_overrides(node))
+    return world, LoadedWorld(read_notes(reader), str(path), xacro_arguments=tuple(texts))
+
+
+def world_of(node: Node, reader: FileReader):
+    """Return the World of an opened file, with the time step and integrator of the parameters."""
+    return build_world(reader, **_overrides(node))
+
+
+def _overrides(node: Node) -> dict[str, Any]:
+    names = "time_step", "integrator"
+    return {name: parameters.value_of(node, name) or None for name in names}
 
 
 def world_path(name: str) -> Path:
@@ -29,7 +46,9 @@ def world_path(name: str) -> Path:
 
     Raises FileNotFoundError for what is no file.
     """
-    for path in (Path(name).expanduser(), share_path(name)):
+    searched = [Path(name).expanduser().absolute(), share_path() / name]
+    for path in searched:
         if path.is_file():
             return path
-    raise FileNotFoundError(f"world_file: {name!r} is no file")
+    looked = " and ".join(dict.fromkeys(map(str, searched)))
+    raise FileNotFoundError(f"world_file: {name!r} is no file; looked for {looked}")

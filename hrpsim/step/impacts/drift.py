@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The drift to the middle of a semi-implicit step, where it would lead through something.
 
 Velocities that no contact has seen yet (they were set, or what is met lay beyond the last step) may
@@ -41,11 +44,11 @@ def hold_back(s):
 
     collision.motions are those of the drift.
     """
-    tally, held, bodies = s.tally[0], s.work.held, s.forest.bodies
+    stats, held, bodies = s.step_stats[0], s.work.per_body, s.forest.bodies
     for i in range(held.shape[0]):
         held[i].undrifted = _IN_MIDDLE
-    looks = LOOKS + MORE_LOOKS * tally.candidate_count
-    for c in range(tally.candidate_count):
+    looks = LOOKS + MORE_LOOKS * stats.candidate_count
+    for c in range(stats.candidate_count):
         number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
         a, b = s.collision.shapes[number_a], s.collision.shapes[number_b]
         if not are_looked_at(s, a, b) or (both_fly(s, a, b) and bounce(s, a, b)):
@@ -60,8 +63,8 @@ def hold_back(s):
         if fraction < 1.0:
             _hold(s, root_of(s, a))
             _hold(s, root_of(s, b))
-            tally.undrifted = 1
-    if not tally.undrifted:
+            stats.undrifted = 1
+    if not stats.undrifted:
         return
     while _spread_to_near(s) or _spread_to(s, s.connections) or _spread_to(s, s.spring_hinges):
         pass
@@ -76,15 +79,15 @@ def hold_back(s):
 @inlined_kernel
 def _is_held(s, shape):
     """Return whether the tree of a shape is held back already; the world always is."""
-    return shape.body < 0 or s.work.held[root_of(s, shape)].undrifted != _IN_MIDDLE
+    return shape.body < 0 or s.work.per_body[root_of(s, shape)].undrifted != _IN_MIDDLE
 
 
 @inlined_kernel
 def _hold(s, root):
     """Hold a tree back; return whether it was not yet."""
-    if root < 0 or s.work.held[root].undrifted:
+    if root < 0 or s.work.per_body[root].undrifted:
         return False
-    s.work.held[root].undrifted = _IN_AIR
+    s.work.per_body[root].undrifted = _IN_AIR
     return True
 
 
@@ -94,7 +97,7 @@ def _pressed(s, number_a, number_b):
 
     Its contacts have seen their velocities, to first order in how they turn.
     """
-    for k in range(s.tally[0].previous_count):
+    for k in range(s.step_stats[0].previous_count):
         contact = s.collision.previous[k]
         if contact.shape_a == number_a and contact.shape_b == number_b and contact.warm[0] > 0.0:
             return True
@@ -105,7 +108,7 @@ def _pressed(s, number_a, number_b):
 def _spread_to_near(s):
     """Hold back what may come near something that is held back; return whether anything was not."""
     found = False
-    for c in range(s.tally[0].candidate_count):
+    for c in range(s.step_stats[0].candidate_count):
         a = s.collision.shapes[s.collision.pairs[c, 0]]
         b = s.collision.shapes[s.collision.pairs[c, 1]]
         if a.body < 0 or b.body < 0 or _is_held(s, a) == _is_held(s, b) or stay_apart(a, b):
@@ -125,8 +128,8 @@ def _spread_to(s, records):
         if a < 0 or b < 0:
             continue
         root_a, root_b = s.forest.bodies[a].root, s.forest.bodies[b].root
-        held_a, held_b = s.work.held[root_a].undrifted, s.work.held[root_b].undrifted
-        if (held_a != 0) != (held_b != 0):
+        anchor_a, anchor_b = s.work.per_body[root_a].undrifted, s.work.per_body[root_b].undrifted
+        if (anchor_a != 0) != (anchor_b != 0):
             found = True
             _hold(s, root_a)
             _hold(s, root_b)
@@ -136,7 +139,11 @@ def _spread_to(s, records):
 @inlined_kernel
 def is_undrifted(s, body):
     """Return whether a body takes its forces at the start of a semi-implicit step."""
-    return s.tally[0].undrifted != 0 and body >= 0 and s.work.held[body].undrifted != _IN_MIDDLE
+    return (
+        s.step_stats[0].undrifted != 0
+        and body >= 0
+        and s.work.per_body[body].undrifted != _IN_MIDDLE
+    )
 
 
 @inner_kernel
@@ -145,7 +152,7 @@ def move_on(s):
     _find_leaning(s)
     dt, g, velocity, q = s.settings[0].time_step, s.settings[0].gravity, s.velocity, s.q
     for i in range(s.forest.bodies.shape[0]):
-        body, held = s.forest.bodies[i], s.work.held[i]
+        body, held = s.forest.bodies[i], s.work.per_body[i]
         duration = 0.5 * dt if held.undrifted == _IN_MIDDLE else dt
         k, j = body.v_index, body.q_index
         if body.joint_type == FREE:
@@ -163,21 +170,21 @@ def move_on(s):
 @inner_kernel
 def _find_leaning(s):
     """Mark the trees held back that lean on the world, by themselves or on others that do."""
-    held, bodies, rows = s.work.held, s.forest.bodies, s.rows.rows
+    held, bodies, rows = s.work.per_body, s.forest.bodies, s.rows.rows
     for i in range(held.shape[0]):
         if held[i].undrifted and bodies[bodies[i].root].joint_type != FREE:
             held[i].undrifted = _LEANS
     found = True
     while found:
         found = False
-        for number in range(s.tally[0].row_count):
+        for number in range(s.step_stats[0].row_count):
             row = rows[number]
-            a = s.ports.ports[row.port_a].body
-            b = s.ports.ports[row.port_b].body if row.port_b >= 0 else -1
-            if row.impulse == 0.0 or s.ports.ports[row.port_a].dof >= 0:
+            a = s.sites.sites[row.site_a].body
+            b = s.sites.sites[row.site_b].body if row.site_b >= 0 else -1
+            if row.impulse == 0.0 or s.sites.sites[row.site_a].dof >= 0:
                 continue
-            leans = b < 0 or held[a].undrifted == _LEANS or held[b].undrifted == _LEANS
-            if leans:
+            grounded = b < 0 or held[a].undrifted == _LEANS or held[b].undrifted == _LEANS
+            if grounded:
                 found = _lean(s, bodies[a].root) or found
                 if b >= 0:
                     found = _lean(s, bodies[b].root) or found
@@ -186,7 +193,7 @@ def _find_leaning(s):
 @inlined_kernel
 def _lean(s, root):
     """Let a tree that was held back lean on the world; return whether it did not yet."""
-    held, bodies = s.work.held, s.forest.bodies
+    held, bodies = s.work.per_body, s.forest.bodies
     if held[root].undrifted != _IN_AIR:
         return False
     for i in range(root, held.shape[0]):

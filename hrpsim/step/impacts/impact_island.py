@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Islands with impacts: whether anything may strike, and how they move until it does."""
 
 from __future__ import annotations
@@ -12,7 +15,6 @@ from hrpsim.constraints.rows import (
     row_velocity,
 )
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.late import DIRECT_ISLAND, call_with_scene
 from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.step.impacts.impact_place import FAR, drifted
 from hrpsim.step.impacts.impact_round import (
@@ -22,6 +24,7 @@ from hrpsim.step.impacts.impact_round import (
     leave_out_rest,
     solve_chosen,
 )
+from hrpsim.step.rows.direct_island import solve_direct_island
 
 
 @inlined_kernel
@@ -58,28 +61,28 @@ def _is_beyond(s, span, row):
 def bounces(s, span):
     """Return whether any contact of an island has restitution."""
     for k in range(span.first, span.contact_end):
-        contact = s.collision.contacts[s.rows.units[k] // 3]
+        contact = s.collision.contacts[s.rows.island_rows[k] // 3]
         if _materials_of(s, contact).restitution > 0.0:
             return True
     return False
 
 
 @inner_kernel
-def might_strike(s, span):
+def may_have_impacts(s, span):
     """Return whether an island has restitution and a gap that may close in this step, fast."""
     rows, dt = s.rows.rows, s.settings[0].time_step
     threshold = s.settings[0].restitution_threshold
     bounces = closes = False
     for k in range(span.first, span.end):
-        row = rows[s.rows.units[k]]
+        row = rows[s.rows.island_rows[k]]
         if not is_one_sided(row) or row.solver == PENALTY or _is_beyond(s, span, row):
             continue
         if row.kind == CONTACT_ROW:
             pair = _materials_of(s, s.collision.contacts[row.source])
             bounces = bounces or pair.restitution > 0.0
         gap, closed = _gap_of(s, row)
-        before = row_velocity(row, s.ports.velocity)
-        after = before + dt * row_velocity(row, s.ports.acceleration)
+        before = row_velocity(row, s.sites.velocity)
+        after = before + dt * row_velocity(row, s.sites.acceleration)
         rests = gap <= closed and abs(before) <= threshold
         fastest = min(before, after)
         if not rests and fastest < -threshold and gap + dt * fastest <= CLOSED:
@@ -93,7 +96,7 @@ def needs_support(s, span):
     if span.contact_end != span.end:
         return True
     for k in range(span.first, span.contact_end):
-        if _supports(s, s.rows.rows[s.rows.units[k]]):
+        if _supports(s, s.rows.rows[s.rows.island_rows[k]]):
             return True
     return False
 
@@ -104,7 +107,7 @@ def _supports(s, row):
     if not is_one_sided(row):
         return row.kind != SPRING
     gap, closed = _gap_of(s, row)
-    rate = row_velocity(row, s.ports.velocity)
+    rate = row_velocity(row, s.sites.velocity)
     rests = gap <= closed and abs(rate) <= s.settings[0].restitution_threshold
     return rests and row.solver != PENALTY
 
@@ -115,11 +118,11 @@ def find_support(s, island):
 
     A ball that lies on the floor must not be taken to fall until another one strikes it.
     """
-    span, rows, ports = s.islands.spans[island], s.rows.rows, s.ports
+    span, rows, sites = s.islands.spans[island], s.rows.rows, s.sites
     dt = s.settings[0].time_step
     begin_choice(s, span)
     for k in range(span.first, span.end):
-        number = s.rows.units[k]
+        number = s.rows.island_rows[k]
         row, impact = rows[number], s.rows.impacts[number]
         impact.lower, impact.upper, impact.chosen = row.lower, row.upper, 0
         if _supports(s, row):
@@ -128,28 +131,28 @@ def find_support(s, island):
             row.impulse = 0.0
             if row.kind == CONTACT_ROW:
                 rows[number + 1].impulse = rows[number + 2].impulse = 0.0
-    for k in range(ports.velocity.shape[0]):
-        ports.lag[k] = ports.velocity[k]
-        ports.velocity[k] += dt * ports.acceleration[k]
+    for k in range(sites.velocity.shape[0]):
+        sites.lag[k] = sites.velocity[k]
+        sites.velocity[k] += dt * sites.acceleration[k]
     chosen = s.islands.chosen[0]
     for k in range(chosen.end):
         number = s.rows.chosen[k]
         for tangent in range(number, number + (3 if rows[number].kind == CONTACT_ROW else 1)):
             row = rows[tangent]
-            apply_impulse(row, row.impulse, s.rows.response, ports.velocity)
-    if island == s.tally[0].direct_island:
+            apply_impulse(row, row.impulse, s.rows.response, sites.velocity)
+    if island == s.step_stats[0].direct_island:
         leave_out_rest(s, span)
-        call_with_scene(s, DIRECT_ISLAND, (s.settings[0].tolerance,))
+        solve_direct_island(s, s.settings[0].tolerance)
         for k in range(span.first, span.end):
-            number = s.rows.units[k]
+            number = s.rows.island_rows[k]
             impact = s.rows.impacts[number]
             rows[number].lower, rows[number].upper = impact.lower, impact.upper
     else:
         solve_chosen(s, span, s.settings[0].tolerance)
-    for k in range(ports.velocity.shape[0]):
-        ports.acceleration[k] = (ports.velocity[k] - ports.lag[k]) / dt
-        ports.velocity[k] = ports.lag[k]
-        ports.lag[k] = 0.0
+    for k in range(sites.velocity.shape[0]):
+        sites.acceleration[k] = (sites.velocity[k] - sites.lag[k]) / dt
+        sites.velocity[k] = sites.lag[k]
+        sites.lag[k] = 0.0
 
 
 @inner_kernel
@@ -158,7 +161,7 @@ def begin_island(s, span):
     rows, dt = s.rows.rows, s.settings[0].time_step
     threshold = s.settings[0].restitution_threshold
     for k in range(span.first, span.end):
-        number = s.rows.units[k]
+        number = s.rows.island_rows[k]
         row, impact = rows[number], s.rows.impacts[number]
         impact.lower, impact.upper, impact.chosen = row.lower, row.upper, 0
         impact.state, impact.placed = ABSENT, 0.0
@@ -175,9 +178,9 @@ def begin_island(s, span):
             yields = yields or (pair.damping_time >= 0.0 and gap <= closed)
         if row.solver == PENALTY or (yields and impact.restitution == 0.0):
             continue
-        impact.rate = row_velocity(row, s.ports.velocity)
+        impact.rate = row_velocity(row, s.sites.velocity)
         impact.offset = impact.gap = gap - drifted(s, span, number) * impact.rate
-        impact.acceleration = row_velocity(row, s.ports.acceleration)
+        impact.acceleration = row_velocity(row, s.sites.acceleration)
         if not span.timed and impact.restitution == 0.0 and gap > closed:
             impact.floor = -gap / dt
         impact.state = RESTING if gap <= closed and abs(impact.rate) <= threshold else OPEN

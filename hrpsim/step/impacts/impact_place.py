@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where contacts are at the time of an impact, for bodies that fly freely through the step.
 
 Two balls that pass each other at an angle touch elsewhere than where they were nearest at the start
@@ -19,7 +22,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
 from hrpsim.step.impacts.drift import is_undrifted
 from hrpsim.step.motion.loose_rotation import is_loose
-from hrpsim.step.scene.scene import SEMI_IMPLICIT
+from hrpsim.step.scene.records import SEMI_IMPLICIT
 
 # What is added to the gap of a contact that counts only where impacts have exact times [m].
 FAR = 1e9
@@ -43,7 +46,7 @@ def is_timed(s, span):
     if span.contact_end != span.end:
         return False
     for k in range(span.first, span.contact_end):
-        contact = s.collision.contacts[s.rows.units[k] // 3]
+        contact = s.collision.contacts[s.rows.island_rows[k] // 3]
         a, b = shapes[contact.shape_a], shapes[contact.shape_b]
         if not (flies(s, contact.body_a, a) and flies(s, contact.body_b, b)):
             return False
@@ -86,7 +89,7 @@ def place_at_start(s, span):
     it would come to on a line.
     """
     for k in range(span.first, span.contact_end):
-        number = s.rows.units[k]
+        number = s.rows.island_rows[k]
         row, impact = s.rows.rows[number], s.rows.impacts[number]
         impact.state, impact.gap = OPEN, math.inf
         impact.lower, impact.upper = row.lower, row.upper
@@ -115,19 +118,7 @@ def place_contact(s, number, now):
         work.p_a[r] += _displacement(s, contact.body_a, r, now)
         work.p_b[r] += _displacement(s, contact.body_b, r, now)
     found = collide_simple(
-        a.kind,
-        a.size,
-        work.R_a,
-        work.p_a,
-        b.kind,
-        b.size,
-        work.R_b,
-        work.p_b,
-        math.inf,
-        work.point,
-        work.normal,
-        work.gap,
-        work.feature,
+        a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, math.inf, work
     )
     for k in range(found):
         if work.feature[k] == contact.feature:
@@ -150,9 +141,9 @@ def _displacement(s, body, axis, now):
     """
     if body < 0:
         return 0.0
-    ports = s.ports
-    k = ports.ports[ports.supports[body].port].offset + 3 + axis
-    moved = ports.lag[k] + now * (ports.velocity[k] + 0.5 * ports.acceleration[k] * now)
+    sites = s.sites
+    k = sites.sites[sites.supports[body].site].offset + 3 + axis
+    moved = sites.lag[k] + now * (sites.velocity[k] + 0.5 * sites.acceleration[k] * now)
     if s.settings[0].integrator == SEMI_IMPLICIT and not is_undrifted(s, body):
         start = s.velocity[s.forest.bodies[body].v_index + 3 + axis]
         moved -= 0.5 * s.settings[0].time_step * start
@@ -171,16 +162,16 @@ def _from_origin(s, body, now, point):
 def _turn_impulse(contact, normal, directions):
     """Give what has come at once its components along a new normal and its tangents."""
     total = directions[0]
-    n, struck = contact.normal, contact.struck
+    n, impact_impulse = contact.normal, contact.impact_impulse
     x, y = directions[1], directions[2]
     tangents(n, x, y)
-    f0, f1, f2 = struck[0], struck[1], struck[2]
+    f0, f1, f2 = impact_impulse[0], impact_impulse[1], impact_impulse[2]
     for r in range(3):
         total[r] = f0 * n[r] + f1 * x[r] + f2 * y[r]
     tangents(normal, x, y)
-    struck[0] = total[0] * normal[0] + total[1] * normal[1] + total[2] * normal[2]
-    struck[1] = total[0] * x[0] + total[1] * x[1] + total[2] * x[2]
-    struck[2] = total[0] * y[0] + total[1] * y[1] + total[2] * y[2]
+    impact_impulse[0] = total[0] * normal[0] + total[1] * normal[1] + total[2] * normal[2]
+    impact_impulse[1] = total[0] * x[0] + total[1] * x[1] + total[2] * x[2]
+    impact_impulse[2] = total[0] * y[0] + total[1] * y[1] + total[2] * y[2]
 
 
 @inner_kernel
@@ -189,13 +180,13 @@ def _start_from(s, number, now, gap):
     rows, impact = s.rows.rows, s.rows.impacts[number]
     normal, x, y = rows[number], rows[number + 1], rows[number + 2]
     contact = s.collision.contacts[number // 3]
-    move_contact_rows(s.forest, contact, s.work.directions, s.ports, normal, x, y, s.rows.response)
+    move_contact_rows(s.forest, contact, s.work.directions, s.sites, normal, x, y, s.rows.response)
     normal.lower, normal.upper = impact.lower, impact.upper
     before = impact.rate
-    impact.rate = row_velocity(normal, s.ports.velocity)
-    impact.acceleration = row_velocity(normal, s.ports.acceleration)
+    impact.rate = row_velocity(normal, s.sites.velocity)
+    impact.acceleration = row_velocity(normal, s.sites.acceleration)
     if impact.state == RESTING:
         impact.settled += impact.rate - before
     impact.offset = impact.gap = 0.0
     impact.gap = gap - gap_at(impact, now)
-    impact.offset = impact.gap - row_velocity(normal, s.ports.lag)
+    impact.offset = impact.gap - row_velocity(normal, s.sites.lag)

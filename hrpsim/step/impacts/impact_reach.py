@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What impacts drive further than contacts were looked for: the step then looks further.
 
 Contacts are found where shapes may meet with the velocities at the start of the step. A ball at
@@ -23,14 +26,14 @@ _LOOKS = 40
 @inner_kernel
 def look_further(s):
     """Return whether a shape is driven to where another might be; the shapes then say how far."""
-    tally, shapes = s.tally[0], s.collision.shapes
-    if tally.looks >= _LOOKS or not _any_driven(s):
+    stats, shapes = s.step_stats[0], s.collision.shapes
+    if stats.looks >= _LOOKS or not _any_driven(s):
         return False
     found = False
     for k in range(s.collision.moving.shape[0]):
         shape = shapes[s.collision.moving[k]]
         found = found or shape.driven > shape.listed_slack
-    for c in range(tally.candidate_count):
+    for c in range(stats.candidate_count):
         if found:
             break
         number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
@@ -42,7 +45,7 @@ def look_further(s):
             continue
         more += look_ahead(a, b, s.settings[0].contact_margin)
         found = not far_apart(a, b, more) and not _have_contact(s, number_a, number_b)
-    tally.looks += 1
+    stats.looks += 1
     return found
 
 
@@ -57,15 +60,15 @@ def _more(shape, capped):
 @inner_kernel
 def _any_driven(s):
     """Write how far impacts drive each shape, where that is further than it was seen to move."""
-    ports, shapes, dt = s.ports, s.collision.shapes, s.settings[0].time_step
+    sites, shapes, dt = s.sites, s.collision.shapes, s.settings[0].time_step
     driven = False
     for k in range(s.collision.moving.shape[0]):
         shape = shapes[s.collision.moving[k]]
-        number = ports.supports[shape.body].port
+        number = sites.supports[shape.body].site
         if number < 0:
             continue
         origin = s.kinematics[s.forest.bodies[shape.body].root].origin
-        at, v, c = ports.ports[number].offset, ports.velocity, shape.center
+        at, v, c = sites.sites[number].offset, sites.velocity, shape.center
         x, y, z = c[0] - origin[0], c[1] - origin[1], c[2] - origin[2]
         a, b, c = v[at], v[at + 1], v[at + 2]
         speed = math.hypot(v[at + 3] + b * z - c * y, v[at + 4] + c * x - a * z)
@@ -73,7 +76,7 @@ def _any_driven(s):
         speed += shape.radius * math.sqrt(a * a + b * b + c * c)
         change = 0.0
         for r in range(at, at + 6):
-            change = max(change, abs(ports.acceleration[r]) * (shape.radius + 1.0))
+            change = max(change, abs(sites.acceleration[r]) * (shape.radius + 1.0))
         if dt * (speed - dt * change) > shape.travel:
             shape.driven = _AMPLE * dt * speed
             driven = True
@@ -83,7 +86,7 @@ def _any_driven(s):
 @inner_kernel
 def _have_contact(s, a, b):
     """Return whether there is a contact of two shapes."""
-    for c in range(s.tally[0].contact_count):
+    for c in range(s.step_stats[0].contact_count):
         contact = s.collision.contacts[c]
         if contact.shape_a == a and contact.shape_b == b:
             return True
@@ -93,6 +96,6 @@ def _have_contact(s, a, b):
 @inner_kernel
 def forget_driven(s):
     """Let no shape be driven any more, at the end of a step."""
-    s.tally[0].looks = 0
+    s.step_stats[0].looks = 0
     for k in range(s.collision.moving.shape[0]):
         s.collision.shapes[s.collision.moving[k]].driven = 0.0

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What moves so fast that it would pass through something meets it instead.
 
 Contacts look ahead no further than a part of a fast shape's thickness. What it moves beyond is
@@ -12,9 +15,11 @@ from __future__ import annotations
 
 import math
 
+from numba import int64
+
 from hrpsim.collision.candidates import FAST, list_candidates, place_centers
-from hrpsim.jit.compiled import inlined_kernel, inner_kernel, late_kernel
-from hrpsim.jit.late import IMPACTS, RESTITUTION, call_with_scene
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.vector import copy_vector
@@ -22,8 +27,8 @@ from hrpsim.step.impacts.drift import hold_back
 from hrpsim.step.impacts.passages import list_passages
 from hrpsim.step.impacts.standstill import carry
 from hrpsim.step.impacts.sweep import LOOKS, MORE_LOOKS, find_sweeps, is_fast
-from hrpsim.step.scene.scene import EULER, RK4
-from hrpsim.step.scene.status import DONE, LOOK_FURTHER, MORE_CANDIDATES, NEEDS_KERNEL, RESOLVED
+from hrpsim.step.scene.records import EULER, RK4
+from hrpsim.step.scene.status import DONE, LOOK_FURTHER, MORE_CANDIDATES, RESOLVED
 
 # How often a step is begun anew for contacts with what would be passed through.
 _PASSES = 24
@@ -33,7 +38,7 @@ _PASSES = 24
 def look_at_drift(s):
     """Let nothing pass through anything on its way to the middle of the step: stay at its start."""
     copy_vector(s.work.q_start, s.work.q_swept)
-    return _call(s, 0)
+    return let_nothing_pass(s, 0)
 
 
 @inlined_kernel
@@ -42,21 +47,13 @@ def look_at_motion(s):
 
     Returns LOOK_FURTHER if the step is to begin anew with more contacts.
     """
-    return _call(s, 1) if _anything_fast(s) else DONE
-
-
-@inlined_kernel
-def _call(s, solved):
-    if s.late[IMPACTS] == 0:
-        s.tally[0].needed = IMPACTS
-        return NEEDS_KERNEL
-    return call_with_scene(s, IMPACTS, (solved,))
+    return let_nothing_pass(s, 1) if _anything_fast(s) else DONE
 
 
 @inlined_kernel
 def needs_every_shape(s):
     """Return whether impacts, or stages that move the poses on, need the travel of all shapes."""
-    return s.late[RESTITUTION] != 0 or s.settings[0].integrator == RK4
+    return s.on_demand[0].resolve_impacts != 0 or s.settings[0].integrator == RK4
 
 
 @inlined_kernel
@@ -68,10 +65,10 @@ def any_fast(collision):
     return fast
 
 
-@late_kernel
+@on_demand_kernel(int64)
 def let_nothing_pass(s, solved):
     """Look at the drift to the middle of the step, or at the motion that was `solved` for."""
-    work, tally = s.work, s.tally[0]
+    work, stats = s.work, s.step_stats[0]
     copy_vector(s.q, work.q_carried)
     find_sweeps(s, work.q_swept, work.q_carried)
     status = _look_further(s)
@@ -80,14 +77,14 @@ def let_nothing_pass(s, solved):
     if not solved:
         hold_back(s)
         return DONE
-    looks = LOOKS + MORE_LOOKS * tally.candidate_count
+    looks = LOOKS + MORE_LOOKS * stats.candidate_count
     _find_way(s.forest, work.q_swept, s.q, work.carried)
-    if s.settings[0].integrator != EULER and tally.passes < _PASSES:
+    if s.settings[0].integrator != EULER and stats.passes < _PASSES:
         update_poses(s.forest, work.q_swept, s.kinematics)
         update_velocities(s.forest, work.carried, s.kinematics)
         looks, status = list_passages(s, looks)
         if status == LOOK_FURTHER:
-            tally.passes += 1
+            stats.passes += 1
         if status != RESOLVED:
             return status
     carry(s, looks)
@@ -99,7 +96,7 @@ def _anything_fast(s):
     """Return whether a shape is fast, the step's impacts on free bodies included."""
     shapes, moving, settings = s.collision.shapes, s.collision.moving, s.settings[0]
     velocity, dt = s.velocity, settings.time_step
-    if s.tally[0].calm:
+    if s.step_stats[0].calm:
         if not _any_carrier_fast(s):
             return False
         margin, continuous = settings.contact_margin, settings.continuous
@@ -172,7 +169,7 @@ def _find_turn(start, end, at, way_out, k):
 @inner_kernel
 def _look_further(s):
     """Make the candidate list anew if the step's impacts carry a shape beyond it."""
-    shapes, settings, tally = s.collision.shapes, s.settings[0], s.tally[0]
+    shapes, settings, stats = s.collision.shapes, s.settings[0], s.step_stats[0]
     beyond = False
     for k in range(shapes.shape[0]):
         shape = shapes[k]
@@ -185,7 +182,7 @@ def _look_further(s):
         return DONE
     count = list_candidates(settings.contact_margin, settings.skin, s.collision)
     if count > s.collision.pairs.shape[0]:
-        tally.candidate_count, tally.needed = -1, count
+        stats.candidate_count, stats.needed = -1, count
         return MORE_CANDIDATES
-    tally.candidate_count = count
+    stats.candidate_count = count
     return DONE

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Impacts with restitution: a step's events in time, each solved before the next is looked for.
 
 Gaps close one after the other while bodies move as they would without constraints. What closes
@@ -12,6 +15,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from hrpsim.constraints.impact_rows import (
     ABSENT,
     CLOSED,
@@ -20,67 +25,81 @@ from hrpsim.constraints.impact_rows import (
     closing_time,
     gap_at,
     is_closed,
-    strikes,
+    is_impact,
 )
-from hrpsim.dynamics.response import port_velocities
-from hrpsim.jit.compiled import inlined_kernel, inner_kernel, late_kernel
+from hrpsim.dynamics.response import site_velocities
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
+from hrpsim.step.impacts.ball_impacts import resolve_ball_impacts
 from hrpsim.step.impacts.drift import is_undrifted
+from hrpsim.step.impacts.impact_impulses import forget_impact_impulses
 from hrpsim.step.impacts.impact_island import (
     begin_island,
     bounces,
     find_support,
-    might_strike,
+    may_have_impacts,
     needs_support,
 )
-from hrpsim.step.impacts.impact_place import drifted, is_timed, place_at_start, place_contact
+from hrpsim.step.impacts.impact_place import drifted, is_timed, place_at_start
 from hrpsim.step.impacts.impact_reach import look_further
 from hrpsim.step.impacts.impact_round import find_gaps, is_one_sided, solve_round
-from hrpsim.step.impacts.strike import change_velocity
-from hrpsim.step.impacts.struck import forget_struck_impulses
+from hrpsim.step.impacts.inelastic_impacts import change_velocity
 from hrpsim.step.motion.loose_rotation import is_loose
-from hrpsim.step.rows.loads import clear_loads
-from hrpsim.step.scene.scene import EULER, SEMI_IMPLICIT
+from hrpsim.step.rows.constraint_wrenches import clear_wrenches
+from hrpsim.step.scene.records import EULER, SEMI_IMPLICIT
 from hrpsim.step.scene.status import DONE, LOOK_FURTHER, RESOLVED
 
-# Rounds in one island in a step: so many, and more for each of its units; and updates of contacts
-# and rows, and looks at them, that all may take. What still closes then meets no restitution.
+# Rounds in one island in a step: so many, and more for each of its units. What still closes then
+# meets no restitution.
 _ROUNDS, _MORE_ROUNDS = 2000, 20
-_UPDATES, _OF_FAST = 1_000_000, 20  # so many times more where fast balls fly far in a step
+
+# Updates of contacts and rows, and looks at them, that all islands may take in a step; where balls
+# may fly so many times more, of which an island without exact times may take _UPDATES. A step that
+# is begun anew has what is left of them, and at least this part of all.
+_UPDATES, _OF_FAST, _LEAST = 1_000_000, 20, 1.0 / 64.0
 
 
-@late_kernel
+@on_demand_kernel(used=lambda scene: bool(np.any(scene.materials["restitution"] > 0.0)))
 def resolve_impacts(s):
     """Let s.velocity jump, and s.q follow, where gaps close with restitution.
 
     Returns DONE if nothing changed; RESOLVED if the rows must be written again; LOOK_FURTHER if
     contacts must be found again, nothing else having changed.
+
+    Reads: articulated, collision, connections, direct, forest, islands, joint_impact_impulses,
+    kinematics, materials, q, rows, sites, velocity, work.
+    Writes: articulated, collision, connections, direct, islands, joint_impact_impulses,
+    kinematics, q, rows, sites, velocity, work.
     """
-    tally, spans = s.tally[0], s.islands.spans
-    _find_free_motion(s)
+    stats, spans = s.step_stats[0], s.islands.spans
+    _find_unconstrained_motion(s)
     any_meets = any_placed = False
-    for k in range(tally.island_count):
+    for k in range(stats.island_count):
         span = spans[k]
         span.timed = 1 if is_timed(s, span) else 0
-        if span.timed and tally.flies and bounces(s, span):
+        if span.timed and stats.flies and bounces(s, span):
             place_at_start(s, span)
             any_placed = True
-        span.meets = 1 if might_strike(s, span) else 0
+        span.meets = 1 if may_have_impacts(s, span) else 0
         any_meets = any_meets or span.meets
     if not any_meets:
         return RESOLVED if any_placed else DONE
-    forget_struck_impulses(s)
-    for k in range(tally.island_count):
+    forget_impact_impulses(s)
+    for k in range(stats.island_count):
         if spans[k].meets and needs_support(s, spans[k]):
             find_support(s, k)
     _take_mean_velocity(s)
-    clear_loads(s)
-    left = _UPDATES * (_OF_FAST if tally.flies else 1)
-    for k in range(tally.island_count):
+    clear_wrenches(s)
+    most = _UPDATES * (_OF_FAST if stats.flies else 1)
+    left = allowed = max(most - stats.impact_updates, int(_LEAST * most))
+    for k in range(stats.island_count):
         if spans[k].meets:
             begin_island(s, spans[k])
-            left = _let_strike(s, k, left)
+            given = left if spans[k].timed else min(left, _UPDATES)
+            left -= given - _resolve_island(s, k, given)
             _end_island(s, spans[k])
+    stats.impact_updates += allowed - left
     if look_further(s):
         return LOOK_FURTHER
     change_velocity(s)
@@ -91,17 +110,17 @@ def resolve_impacts(s):
 
 
 @inner_kernel
-def _find_free_motion(s):
-    """Write the ports' velocity at the start of the step and their acceleration without rows."""
-    ports, work, dt = s.ports, s.work, s.settings[0].time_step
-    velocity, acceleration = ports.velocity, ports.acceleration
+def _find_unconstrained_motion(s):
+    """Write the sites' velocity at the start of the step and their acceleration without rows."""
+    sites, work, dt = s.sites, s.work, s.settings[0].time_step
+    velocity, acceleration = sites.velocity, sites.acceleration
     for k in range(work.change.shape[0]):
         work.change[k] = s.velocity[k] + dt * work.dv[k]
-    port_velocities(s.forest, s.kinematics, work.change, s.tally[0].port_count, ports)
+    site_velocities(s.forest, s.kinematics, work.change, s.step_stats[0].site_count, sites)
     for k in range(velocity.shape[0]):
         acceleration[k] = velocity[k]
-        ports.lag[k] = velocity[k] = 0.0
-    port_velocities(s.forest, s.kinematics, s.velocity, s.tally[0].port_count, ports)
+        sites.lag[k] = velocity[k] = 0.0
+    site_velocities(s.forest, s.kinematics, s.velocity, s.step_stats[0].site_count, sites)
     for k in range(velocity.shape[0]):
         acceleration[k] = (acceleration[k] - velocity[k]) / dt
 
@@ -121,28 +140,28 @@ def _lead(settings, timed):
 @inner_kernel
 def _take_mean_velocity(s):
     """Turn the velocity at the start into that of the parabola on which the integrator moves."""
-    ports, settings = s.ports, s.settings[0]
+    sites, settings = s.sites, s.settings[0]
     _mark_timed(s)
-    for number in range(s.tally[0].port_count):
-        port = ports.ports[number]
-        timed = port.dof < 0 and s.work.held[port.body].timed
+    for number in range(s.step_stats[0].site_count):
+        site = sites.sites[number]
+        timed = site.dof < 0 and s.work.per_body[site.body].timed
         ahead = (_lead(settings, timed) - 0.5) * settings.time_step
-        for k in range(port.offset, port.offset + (1 if port.dof >= 0 else 6)):
-            ports.velocity[k] += ahead * ports.acceleration[k]
+        for k in range(site.offset, site.offset + (1 if site.dof >= 0 else 6)):
+            sites.velocity[k] += ahead * sites.acceleration[k]
 
 
 @inner_kernel
 def _mark_timed(s):
     """Mark the bodies whose impacts are timed."""
-    held = s.work.held
+    held = s.work.per_body
     for i in range(held.shape[0]):
         held[i].timed = 0
-    for island in range(s.tally[0].island_count):
+    for island in range(s.step_stats[0].island_count):
         span = s.islands.spans[island]
         if not span.timed:
             continue
         for k in range(span.first, span.contact_end):
-            contact = s.collision.contacts[s.rows.units[k] // 3]
+            contact = s.collision.contacts[s.rows.island_rows[k] // 3]
             if contact.body_a >= 0:
                 held[contact.body_a].timed = 1
             if contact.body_b >= 0:
@@ -150,38 +169,56 @@ def _mark_timed(s):
 
 
 @inner_kernel
-def _let_strike(s, island, left):
+def _resolve_island(s, island, left):
     """Resolve the impacts of an island, the earliest first, until nothing strikes any more.
 
     Returns how many of the updates that are `left` it did not take.
     """
-    tally, span, rows = s.tally[0], s.islands.spans[island], s.rows
-    now = 0.0
-    for _ in range(_ROUNDS + _MORE_ROUNDS * (span.end - span.first)):
+    span = s.islands.spans[island]
+    most_rounds = _ROUNDS + _MORE_ROUNDS * (span.end - span.first)
+    if span.timed:
+        left, now = resolve_ball_impacts(s, island, left, most_rounds)
+    else:
+        left, now = _resolve_at_start(s, island, left, most_rounds)
+    if now < math.inf:
+        _count_left(s, span, now)
+    return left
+
+
+@inner_kernel
+def _resolve_at_start(s, island, left, most_rounds):
+    """Resolve the impacts of an island in the order of their times, bodies staying where they are.
+
+    Returns how many of the updates that are `left` it did not take, and the time of the last round;
+    infinity if nothing strikes any more.
+    """
+    span, now = s.islands.spans[island], 0.0
+    for _ in range(most_rounds):
         if left <= 0:
             break
         then = _next_time(s, span, now)
         if then == math.inf:
-            return left
+            return left, then
         now = then
-        if span.timed:
-            for k in range(span.first, span.contact_end):
-                impact = rows.impacts[rows.units[k]]
-                if impact.placed != now and is_closed(impact, now):
-                    place_contact(s, rows.units[k], now)
         taken = solve_round(s, island, now)
-        tally.impact_rounds += 1 if taken > 0 else 0
+        s.step_stats[0].impact_rounds += 1 if taken > 0 else 0
         left -= taken + span.end - span.first
+    return left, now
+
+
+@inner_kernel
+def _count_left(s, span, now):
+    """Count the gaps that still close when there were too many rounds."""
+    rows, settings = s.rows, s.settings[0]
     for k in range(span.first, span.end):
-        impact = rows.impacts[rows.units[k]]
-        if not is_one_sided(rows.rows[rows.units[k]]):
+        impact = rows.impacts[rows.island_rows[k]]
+        if not is_one_sided(rows.rows[rows.island_rows[k]]):
             continue
         if is_closed(impact, now):
-            struck = strikes(impact, now, span.timed, s.settings[0].restitution_threshold)
-            tally.impacts_left += 1 if struck else 0
-        elif impact.state == OPEN and closing_time(impact, now) < s.settings[0].time_step:
-            tally.impacts_left += 1
-    return left
+            hits = is_impact(impact, now, span.timed, settings.restitution_threshold)
+            s.step_stats[0].impacts_left += 1 if hits else 0
+        elif impact.state == OPEN and closing_time(impact, now) < settings.time_step:
+            s.step_stats[0].impacts_left += 1
 
 
 @inner_kernel
@@ -190,24 +227,24 @@ def _next_time(s, span, now):
 
     Gaps that close more slowly before that come to rest.
     """
-    rows, units, impacts = s.rows.rows, s.rows.units, s.rows.impacts
+    rows, island_rows, impacts = s.rows.rows, s.rows.island_rows, s.rows.impacts
     threshold, dt = s.settings[0].restitution_threshold, s.settings[0].time_step
     earliest = math.inf
     for k in range(span.first, span.end):
-        impact = impacts[units[k]]
-        if not is_one_sided(rows[units[k]]):
+        impact = impacts[island_rows[k]]
+        if not is_one_sided(rows[island_rows[k]]):
             continue
-        if impact.state == RESTING and strikes(impact, now, span.timed, threshold):
+        if impact.state == RESTING and is_impact(impact, now, False, threshold):
             return now
         if impact.state == OPEN:
             time = closing_time(impact, now)
-            if time < min(dt, earliest) and strikes(impact, time, span.timed, threshold):
+            if time < min(dt, earliest) and is_impact(impact, time, False, threshold):
                 earliest = time
     for k in range(span.first, span.end):
-        impact = impacts[units[k]]
-        if is_one_sided(rows[units[k]]) and impact.state == OPEN:
+        impact = impacts[island_rows[k]]
+        if is_one_sided(rows[island_rows[k]]) and impact.state == OPEN:
             time = closing_time(impact, now)
-            if time <= min(dt, earliest) and not strikes(impact, time, span.timed, threshold):
+            if time <= min(dt, earliest) and not is_impact(impact, time, False, threshold):
                 impact.state, impact.settled = RESTING, impact.rate
     return earliest
 
@@ -224,7 +261,7 @@ def _end_island(s, span):
     rest = (1.5 - _lead(settings, span.timed)) * dt
     find_gaps(s, span)
     for k in range(span.first, span.contact_end):
-        number = rows.units[k]
+        number = rows.island_rows[k]
         contact, impact = s.collision.contacts[number // 3], rows.impacts[number]
         if span.timed:
             _say_timed(s, contact)
@@ -245,20 +282,20 @@ def _end_island(s, span):
     if span.timed:
         return
     for k in range(span.first, span.end):
-        row = rows.rows[rows.units[k]]
+        row = rows.rows[rows.island_rows[k]]
         for column in range(row.start_a, row.start_a + row.width_a):
-            s.ports.lag[column] = 0.0
+            s.sites.lag[column] = 0.0
         for column in range(row.start_b, row.start_b + row.width_b):
-            s.ports.lag[column] = 0.0
+            s.sites.lag[column] = 0.0
 
 
 @inlined_kernel
 def _say_timed(s, contact):
     """Note that impacts on the bodies of a contact have happened at their times."""
     if contact.body_a >= 0:
-        s.work.held[contact.body_a].timed = 2
+        s.work.per_body[contact.body_a].timed = 2
     if contact.body_b >= 0:
-        s.work.held[contact.body_b].timed = 2
+        s.work.per_body[contact.body_b].timed = 2
 
 
 @inlined_kernel
@@ -275,17 +312,17 @@ def _rise(settings, impact, gap):
 @inner_kernel
 def _move_back(s):
     """Put bodies where they would have come from with the velocities after their impacts."""
-    ports, bodies, dt = s.ports, s.forest.bodies, s.settings[0].time_step
+    sites, bodies, dt = s.sites, s.forest.bodies, s.settings[0].time_step
     drift = 0.5 * dt if s.settings[0].integrator == SEMI_IMPLICIT else 0.0
-    for number in range(s.tally[0].port_count):
-        port = ports.ports[number]
-        if port.dof >= 0 or not is_loose(s.forest, port.body):
+    for number in range(s.step_stats[0].site_count):
+        site = sites.sites[number]
+        if site.dof >= 0 or not is_loose(s.forest, site.body):
             continue
-        if not s.work.held[port.body].timed:
+        if not s.work.per_body[site.body].timed:
             continue
-        late = 0.0 if is_undrifted(s, port.body) else drift
+        late = 0.0 if is_undrifted(s, site.body) else drift
         for r in range(3):
-            k = bodies[port.body].v_index + 3 + r
+            k = bodies[site.body].v_index + 3 + r
             gained = s.velocity[k] - s.work.velocity_start[k]
-            moved = ports.lag[port.offset + 3 + r] + late * gained
-            s.q[bodies[port.body].q_index + r] += moved
+            moved = sites.lag[site.offset + 3 + r] + late * gained
+            s.q[bodies[site.body].q_index + r] += moved

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Contacts for what would pass into each other in a step, made before it happens.
 
 Where the motion that was solved for leads one shape into another, the step is begun anew with
@@ -15,7 +18,7 @@ from hrpsim.collision.time_of_impact import STRIDE, TOUCH, meeting_points, separ
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import MESH, PLANE
 from hrpsim.step.impacts.impact_place import FAR, flies
-from hrpsim.step.impacts.strike import speed_along
+from hrpsim.step.impacts.inelastic_impacts import speed_along
 from hrpsim.step.impacts.sweep import (
     are_looked_at,
     both_fly,
@@ -43,16 +46,16 @@ def find_flying(s):
         shape = shapes[k]
         if shape.flies == 0 and shape.kind != PLANE and shape.kind != MESH:
             shape.flies = 1 if flies(s, shape.body, shape) else 0
-    for i in range(s.work.held.shape[0]):
-        s.work.held[i].timed = 0
-    s.tally[0].flies = 1
+    for i in range(s.work.per_body.shape[0]):
+        s.work.per_body[i].timed = 0
+    s.step_stats[0].flies = 1
 
 
 @inner_kernel
 def mark_far(s):
     """Let contacts beyond the usual reach count only where impacts have exact times."""
     shapes, margin = s.collision.shapes, s.settings[0].contact_margin
-    for c in range(s.tally[0].contact_count):
+    for c in range(s.step_stats[0].contact_count):
         contact = s.collision.contacts[c]
         a, b = shapes[contact.shape_a], shapes[contact.shape_b]
         if both_fly(s, a, b) and contact.gap > margin + a.reach + b.reach:
@@ -62,24 +65,24 @@ def mark_far(s):
 @inner_kernel
 def add_passages(s):
     """Put the contacts that were made beforehand among those that were found, sorted by pair."""
-    tally, contacts = s.tally[0], s.collision.contacts
-    for k in range(tally.passage_count):
+    stats, contacts = s.step_stats[0], s.collision.contacts
+    for k in range(stats.passage_count):
         passage = s.collision.passages[k]
         if passage.barred:
             continue
-        feature, c = passage.feature, tally.contact_count
-        for at in range(tally.contact_count):
+        feature, c = passage.feature, stats.contact_count
+        for at in range(stats.contact_count):
             there = contacts[at]
             if there.shape_a == passage.shape_a and there.shape_b == passage.shape_b:
                 if there.feature == feature and there.lag == FAR:
                     c = at
                 elif there.feature == feature:
                     feature = -1 - k
-        if c == tally.contact_count:
+        if c == stats.contact_count:
             while c > 0 and _comes_before(passage, contacts[c - 1]):
                 contacts[c] = contacts[c - 1]
                 c -= 1
-            tally.contact_count += 1
+            stats.contact_count += 1
         _write_contact(s, passage, feature, contacts[c])
 
 
@@ -102,7 +105,7 @@ def _write_contact(s, passage, feature, contact):
     for r in range(3):
         contact.point[r], contact.normal[r] = passage.point[r], passage.normal[r]
         contact.point_a[r], contact.point_b[r] = passage.arm_a[r], passage.arm_b[r]
-        contact.impulse[r] = contact.struck[r] = 0.0
+        contact.impulse[r] = contact.impact_impulse[r] = 0.0
         if contact.body_a >= 0:
             contact.point_a[r] += s.kinematics[contact.body_a].p[r]
         if contact.body_b >= 0:
@@ -118,19 +121,19 @@ def list_passages(s, looks):
     LOOK_FURTHER if the step is to begin anew, MORE_CONTACTS if there is no room for them, and
     RESOLVED if all that is found cannot be met by more contacts.
     """
-    tally, collision, held = s.tally[0], s.collision, s.work.held
+    stats, collision, held = s.step_stats[0], s.collision, s.work.per_body
     if _bar_pairs(s):
         return looks, LOOK_FURTHER
     for i in range(held.shape[0]):
         held[i].earliest = 2.0
-    first = tally.passage_count
+    first = stats.passage_count
     unmade = again = False
-    for c in range(tally.candidate_count):
+    for c in range(stats.candidate_count):
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
         a, b = collision.shapes[number_a], collision.shapes[number_b]
         if not are_looked_at(s, a, b):
             continue
-        if tally.flies and _has_time(s, a, b):
+        if stats.flies and _has_time(s, a, b):
             again = _leave_the_air(s, a, b) or again
             continue
         fraction, looks, cut = meeting_of(s, c, 0.0, TOUCH, looks)
@@ -138,7 +141,7 @@ def list_passages(s, looks):
             if is_penalty(s, a, b):
                 continue
             fraction, looks, cut = meeting_of(s, c, TOUCH, TOUCH, looks)
-        if tally.flies and bounce(s, a, b) and both_fly(s, a, b):
+        if stats.flies and bounce(s, a, b) and both_fly(s, a, b):
             if fraction < 1.0 or separation(collision.pairs[c], 0.0, 1.0, collision) < 0.0:
                 a.flies = b.flies = -1
                 again = True
@@ -146,16 +149,16 @@ def list_passages(s, looks):
         if cut:
             unmade = True
         elif fraction < 1.0:
-            before = tally.passage_count
+            before = stats.passage_count
             if not _list_points(s, c, fraction):
-                tally.needed = collision.passages.shape[0]
+                stats.needed = collision.passages.shape[0]
                 return looks, MORE_CONTACTS
-            unmade = unmade or tally.passage_count == before
+            unmade = unmade or stats.passage_count == before
             for root in (root_of(s, a), root_of(s, b)):
                 if root >= 0:
                     held[root].earliest = min(held[root].earliest, fraction)
     _keep_earliest(s, first)
-    if again or tally.passage_count > first:
+    if again or stats.passage_count > first:
         return looks, LOOK_FURTHER
     return looks, RESOLVED if unmade else DONE
 
@@ -167,13 +170,13 @@ def _bar_pairs(s):
     What is hit beside its centre turns, in one long step many times: then its contacts, taken
     where it touched, let it by. Such pairs are left to stop against each other.
     """
-    tally, passages = s.tally[0], s.collision.passages
+    stats, passages = s.step_stats[0], s.collision.passages
     found = False
-    for k in range(tally.passage_count):
+    for k in range(stats.passage_count):
         if passages[k].barred or not _is_behind(s, passages[k]):
             continue
         found = True
-        for other in range(tally.passage_count):
+        for other in range(stats.passage_count):
             same = passages[other].shape_a == passages[k].shape_a
             if same and passages[other].shape_b == passages[k].shape_b:
                 passages[other].barred = 1
@@ -202,7 +205,7 @@ def _is_behind(s, passage):
 @inlined_kernel
 def _has_time(s, a, b):
     """Return whether impacts on one of two shapes have happened at their times in this step."""
-    held = s.work.held
+    held = s.work.per_body
     timed_a = a.body >= 0 and held[a.body].timed == 2
     return timed_a or (b.body >= 0 and held[b.body].timed == 2)
 
@@ -225,7 +228,7 @@ def _leave_the_air(s, a, b):
 @inner_kernel
 def _have_contact(s, number_a, number_b):
     """Return whether the motion of two shapes was solved for with contacts between them."""
-    for k in range(s.tally[0].contact_count):
+    for k in range(s.step_stats[0].contact_count):
         contact = s.collision.contacts[k]
         if contact.shape_a == number_a and contact.shape_b == number_b and contact.lag < FAR:
             return True
@@ -235,14 +238,14 @@ def _have_contact(s, number_a, number_b):
 @inner_kernel
 def _list_points(s, c, fraction):
     """List the contacts of candidate pair c, whose shapes meet at `fraction`; False for no room."""
-    tally, passages, work = s.tally[0], s.collision.passages, s.collision.manifold[0]
+    stats, passages, work = s.step_stats[0], s.collision.passages, s.collision.manifold[0]
     pair = s.collision.pairs[c]
     a, b = s.collision.shapes[pair[0]], s.collision.shapes[pair[1]]
     count = meeting_points(pair, fraction, s.collision) if _may_help(s, pair) else 0
     for k in range(count):
-        if tally.passage_count == passages.shape[0]:
+        if stats.passage_count == passages.shape[0]:
             return False
-        passage = passages[tally.passage_count]
+        passage = passages[stats.passage_count]
         for r in range(3):
             passage.normal[r], passage.point[r] = work.normal[k, r], work.point[k, r]
             passage.offset_a[r] = passage.point[r] - work.p_a[r]
@@ -258,7 +261,7 @@ def _list_points(s, c, fraction):
         passage.barred = 0
         passage.gap = max(work.gap[k] - fraction * rate, 0.0)
         if not _is_known(s, passage, min(a.thickness, b.thickness)):
-            tally.passage_count += 1
+            stats.passage_count += 1
     return True
 
 
@@ -266,7 +269,7 @@ def _list_points(s, c, fraction):
 def _may_help(s, pair):
     """Return whether more contacts made beforehand may help a pair: it has few, none barred."""
     count = 0
-    for k in range(s.tally[0].passage_count):
+    for k in range(s.step_stats[0].passage_count):
         passage = s.collision.passages[k]
         if passage.shape_a == pair[0] and passage.shape_b == pair[1]:
             count += _OF_PAIR if passage.barred else 1
@@ -276,7 +279,7 @@ def _may_help(s, pair):
 @inner_kernel
 def _is_known(s, passage, thickness):
     """Return whether a contact like that of a passage was made before: it says nothing new."""
-    for k in range(s.tally[0].passage_count):
+    for k in range(s.step_stats[0].passage_count):
         other = s.collision.passages[k]
         if other.shape_a != passage.shape_a or other.shape_b != passage.shape_b:
             continue
@@ -319,28 +322,28 @@ def _rate_of(s, body, arm, normal):
 @inner_kernel
 def _keep_earliest(s, first):
     """Keep those listed from `first` on that are the earliest of a tree."""
-    tally, passages, shapes = s.tally[0], s.collision.passages, s.collision.shapes
+    stats, passages, shapes = s.step_stats[0], s.collision.passages, s.collision.shapes
     kept = first
-    for k in range(first, tally.passage_count):
+    for k in range(first, stats.passage_count):
         passage = passages[k]
         limit = -math.inf
         for shape in (passage.shape_a, passage.shape_b):
             root = root_of(s, shapes[shape])
             if root >= 0:
-                limit = max(limit, s.work.held[root].earliest)
+                limit = max(limit, s.work.per_body[root].earliest)
         if passage.fraction <= limit + _SAME:
             if kept != k:
                 passages[kept] = passage
             kept += 1
-    tally.passage_count = kept
+    stats.passage_count = kept
 
 
 @inner_kernel
 def forget_passages(s):
     """Begin the next step without contacts made beforehand."""
-    tally = s.tally[0]
-    tally.passage_count = 0
-    if tally.flies:
-        tally.flies = 0
+    stats = s.step_stats[0]
+    stats.passage_count = 0
+    if stats.flies:
+        stats.flies = 0
         for k in range(s.collision.shapes.shape[0]):
             s.collision.shapes[k].flies = 0

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Trees that would pass into each other stop against each other, and go on together.
 
 Where contacts made beforehand do not serve, trees are carried along their ways from meeting to
@@ -27,7 +30,7 @@ def carry(s, looks):
 
     With at most so many `looks` at pairs: what is not looked at stops where it is.
     """
-    held, bodies, work = s.work.held, s.forest.bodies, s.work
+    held, bodies, work = s.work.per_body, s.forest.bodies, s.work
     for i in range(held.shape[0]):
         held[i].cluster, held[i].since, held[i].stopped = bodies[i].root, 0.0, 0
     now = 0.0
@@ -54,7 +57,7 @@ def _place(s, time, q_out):
     copy_vector(start, q_out)
     for i in range(s.forest.bodies.shape[0]):
         body = s.forest.bodies[i]
-        duration = time - s.work.held[body.root].since
+        duration = time - s.work.per_body[body.root].since
         k, j = body.v_index, body.q_index
         if body.joint_type == FREE:
             for r in range(3):
@@ -73,7 +76,7 @@ def _first_meeting(s, looks):
     The pair is -1 if none do. Third, how many of the `looks` are left.
     """
     earliest, first = 1.0, -1
-    for c in range(s.tally[0].candidate_count):
+    for c in range(s.step_stats[0].candidate_count):
         number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
         a, b = s.collision.shapes[number_a], s.collision.shapes[number_b]
         if not are_looked_at(s, a, b) or _cluster_of(s, number_a) == _cluster_of(s, number_b):
@@ -95,22 +98,22 @@ def _cluster_of(s, number):
 @inlined_kernel
 def _cluster_of_body(s, body):
     """Return the cluster of the tree of a body."""
-    return s.work.held[body].cluster if body >= 0 else _WORLD
+    return s.work.per_body[body].cluster if body >= 0 else _WORLD
 
 
 @inner_kernel
 def _join(s, a, b):
     """Make one cluster of two, which stops; what a joint fixes to the world is of the world."""
-    held, bodies = s.work.held, s.forest.bodies
-    joined = min(a, b)
+    held, bodies = s.work.per_body, s.forest.bodies
+    placed = min(a, b)
     for i in range(held.shape[0]):
         if held[i].cluster == a or held[i].cluster == b:
             held[i].stopped = 1
             if bodies[bodies[i].root].joint_type != FREE:
-                joined = _WORLD
+                placed = _WORLD
     for i in range(held.shape[0]):
         if held[i].cluster == a or held[i].cluster == b:
-            held[i].cluster = joined
+            held[i].cluster = placed
 
 
 @inner_kernel
@@ -132,7 +135,7 @@ def _join_connected(s, records):
 @inlined_kernel
 def _has_stopped(s, body):
     """Return whether a body, not the world, has stopped against others."""
-    return body >= 0 and s.work.held[body].stopped != 0
+    return body >= 0 and s.work.per_body[body].stopped != 0
 
 
 @inner_kernel
@@ -141,7 +144,7 @@ def _go_together(s, cluster, now):
 
     That of their way from there to s.q.
     """
-    held, bodies, way = s.work.held, s.forest.bodies, s.work.directions[0]
+    held, bodies, way = s.work.per_body, s.forest.bodies, s.work.directions[0]
     mass, left = 0.0, 1.0 - now
     for r in range(3):
         way[r] = 0.0

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """How shapes sweep through the world in a step, and which pairs are looked at for their meeting."""
 
 from __future__ import annotations
@@ -88,8 +91,8 @@ def meeting_of(s, c, free_share, held_share, looks):
     fraction, looked, cut = first_passage(
         s.collision.pairs[c], depth, held_depth, looks // cost, s.collision
     )
-    s.tally[0].impact_looks += looked
-    s.tally[0].impacts_cut += 1 if cut else 0
+    s.step_stats[0].impact_looks += looked
+    s.step_stats[0].impacts_cut += 1 if cut else 0
     return fraction, max(looks - cost * looked, 0), cut
 
 
@@ -102,7 +105,7 @@ def is_penalty(s, a, b):
 @inlined_kernel
 def both_fly(s, a, b):
     """Return whether impacts of two shapes with each other have exact times."""
-    return s.tally[0].flies != 0 and a.flies > 0 and b.flies > 0
+    return s.step_stats[0].flies != 0 and a.flies > 0 and b.flies > 0
 
 
 @inlined_kernel

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """How bodies that are alone in their tree turn in an rk4 step.
 
 The stages go on rotations themselves (Runge-Kutta-Munthe-Kaas) and on the angular momentum L about
@@ -19,10 +22,11 @@ with that, as in a semi-implicit step. Nothing slips then that would have to be 
 
 from __future__ import annotations
 
-from hrpsim.dynamics.spin import inertia_times, solve_rows_of_three
+from hrpsim.dynamics.spin import solve_rows_of_three
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FREE
 from hrpsim.spatial.rotation import rotate_quaternion, rotation_from_quaternion
+from hrpsim.spatial.vector import matrix_times, transposed_times
 from hrpsim.step.rows.constrain import is_solved_at_stages
 
 
@@ -43,7 +47,7 @@ def start_turning(s, staged):
     for i in range(bodies.shape[0]):
         if not is_loose(s.forest, i):
             continue
-        held, k = work.held[i], bodies[i].v_index
+        held, k = work.per_body[i], bodies[i].v_index
         momentum, inertia = held.momentum, bodies[i].inertia
         momentum[0], momentum[1], momentum[2] = _momentum(inertia, s.kinematics[i].R, s.velocity, k)
         held.guided = held.turns_far and _is_pressed(held) and not _is_round(inertia)
@@ -53,18 +57,18 @@ def start_turning(s, staged):
                 held.end_rate[r] = s.velocity[k + r] + s.settings[0].time_step * acceleration
                 work.dv[k + r] -= held.gyroscopic[r]
     if staged:
-        for number in range(s.tally[0].row_count):
+        for number in range(s.step_stats[0].row_count):
             row = s.rows.rows[number]
             if is_solved_at_stages(s, row):
-                work.held[s.ports.ports[row.port_a].body].guided = 0
-                if row.port_b >= 0:
-                    work.held[s.ports.ports[row.port_b].body].guided = 0
+                work.per_body[s.sites.sites[row.site_a].body].guided = 0
+                if row.site_b >= 0:
+                    work.per_body[s.sites.sites[row.site_b].body].guided = 0
 
 
 @inlined_kernel
 def _is_pressed(held):
     """Return whether a constraint force is held through the stages."""
-    load = held.load
+    load = held.constraint_wrench
     return load[3] != 0.0 or load[4] != 0.0 or load[5] != 0.0
 
 
@@ -120,7 +124,7 @@ def turn_over_step(s):
     for i in range(bodies.shape[0]):
         if is_loose(s.forest, i):
             j, k = bodies[i].q_index + 3, bodies[i].v_index
-            if s.work.held[i].guided:
+            if s.work.per_body[i].guided:
                 _move_guided(s, i, T)
                 continue
             for r in range(3):
@@ -141,13 +145,13 @@ def _move_guided(s, i, rate):
     work, dt = s.work, s.settings[0].time_step
     j, k = s.forest.bodies[i].q_index, s.forest.bodies[i].v_index
     for r in range(3):
-        s.velocity[k + r] = work.held[i].end_rate[r]
-    _mean_along(work.velocity_struck, s.velocity, k + 3, rate)
+        s.velocity[k + r] = work.per_body[i].end_rate[r]
+    _mean_along(work.velocity_after_impacts, s.velocity, k + 3, rate)
     for r in range(3):
-        s.q[j + r] = work.q_struck[j + r] + dt * rate[r]
-    _mean_along(work.velocity_struck, s.velocity, k, rate)
+        s.q[j + r] = work.q_after_impacts[j + r] + dt * rate[r]
+    _mean_along(work.velocity_after_impacts, s.velocity, k, rate)
     for r in range(3, 7):
-        s.q[j + r] = work.q_struck[j + r]
+        s.q[j + r] = work.q_after_impacts[j + r]
     rotate_quaternion(s.q, j + 3, rate[0], rate[1], rate[2], dt)
 
 
@@ -167,35 +171,21 @@ def _mean_along(start, end, k, mean_out):
 def _turn(s, i, T, m, duration):
     """Turn a body from where the step began by T (3,) and add the moment m (3,), times a time."""
     body, q, start, R = s.forest.bodies[i], s.q, s.work.q_start, s.kinematics[i].R
-    j, k, L = body.q_index + 3, body.v_index, s.work.held[i].momentum
+    j, k, L = body.q_index + 3, body.v_index, s.work.per_body[i].momentum
     for r in range(4):
         q[j + r] = start[j + r]
     rotate_quaternion(q, j, T[0], T[1], T[2], duration)
     rotation_from_quaternion(q[j], q[j + 1], q[j + 2], q[j + 3], R)
     x, y, z = L[0] + duration * m[0], L[1] + duration * m[1], L[2] + duration * m[2]
-    x, y, z = _to_body(R, x, y, z)
+    x, y, z = transposed_times(R, x, y, z)
     x, y, z = solve_rows_of_three(body.inertia[0], body.inertia[1], body.inertia[2], x, y, z)
     for r in range(3):
         s.velocity[k + r] = R[r, 0] * x + R[r, 1] * y + R[r, 2] * z
 
 
-@inlined_kernel
-def _to_body(R, x, y, z):
-    """Return R' (x, y, z)."""
-    return (
-        R[0, 0] * x + R[1, 0] * y + R[2, 0] * z,
-        R[0, 1] * x + R[1, 1] * y + R[2, 1] * z,
-        R[0, 2] * x + R[1, 2] * y + R[2, 2] * z,
-    )
-
-
 @inner_kernel
 def _momentum(inertia, R, w, k):
     """Return R J R' (w[k], w[k + 1], w[k + 2])."""
-    x, y, z = _to_body(R, w[k], w[k + 1], w[k + 2])
-    x, y, z = inertia_times(inertia, x, y, z)
-    return (
-        R[0, 0] * x + R[0, 1] * y + R[0, 2] * z,
-        R[1, 0] * x + R[1, 1] * y + R[1, 2] * z,
-        R[2, 0] * x + R[2, 1] * y + R[2, 2] * z,
-    )
+    x, y, z = transposed_times(R, w[k], w[k + 1], w[k + 2])
+    x, y, z = matrix_times(inertia, x, y, z)
+    return matrix_times(R, x, y, z)

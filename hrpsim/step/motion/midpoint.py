@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The middle of a semi-implicit step, where its forces act.
 
 The step drifts to its middle with the velocity at its start, meets all forces there, and drifts on
@@ -15,9 +18,6 @@ from __future__ import annotations
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FREE
 from hrpsim.step.motion.motion import move
-
-# Past accelerations that are kept.
-MEMORY = 3
 
 # Largest second difference of smooth accelerations, as a share of them.
 _SMOOTH = 0.25

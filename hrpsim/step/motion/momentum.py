@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The linear momentum of a floating tree changes by the impulse of the outer forces, exactly.
 
 It is no linear function of positions and joint rates, so no integrator in these coordinates keeps
@@ -13,16 +16,20 @@ rests: what leaks is quadratic in the rates.
 
 from __future__ import annotations
 
+from numba import int64
+
 from hrpsim.dynamics.tree_momentum import add_momentum, tree_momentum
-from hrpsim.jit.compiled import inlined_kernel, inner_kernel, late_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.step.rows.constrain import is_solved_at_stages
+from hrpsim.step.scene.contents import has_floating_tree
 from hrpsim.step.scene.status import DONE
 
 _AT_REST = 1e-9  # [rad/s or m/s]
 
 
-@late_kernel
+@on_demand_kernel(int64, used=has_floating_tree)
 def keep_momentum(s, at_end):
     """Find at the start what momentum the trees are to have, or give it to them at the end.
 
@@ -31,8 +38,8 @@ def keep_momentum(s, at_end):
     if at_end:
         _correct_roots(s)
         return DONE
-    s.tally[0].leaks = _find_fastest(s)
-    if s.tally[0].leaks:
+    s.step_stats[0].leaks = _find_fastest(s)
+    if s.step_stats[0].leaks:
         _expect(s)
     else:
         _forget(s)
@@ -47,7 +54,7 @@ def _find_fastest(s):
     for i in range(bodies.shape[0]):
         if not _floats(bodies, i):
             continue
-        tree, k, joint = work.held[bodies[i].root], bodies[i].v_index, bodies[i].joint_type
+        tree, k, joint = work.per_body[bodies[i].root], bodies[i].v_index, bodies[i].joint_type
         if bodies[i].root == i:
             tree.fastest = 0.0
         for at in range(k, k + (6 if joint == FREE else 0 if joint == FIXED else 1)):
@@ -70,7 +77,9 @@ def _floats(bodies, i):
 @inlined_kernel
 def _leaks(s, i):
     """Return whether a body belongs to a floating tree that is not at rest."""
-    return _floats(s.forest.bodies, i) and s.work.held[s.forest.bodies[i].root].fastest > _AT_REST
+    return (
+        _floats(s.forest.bodies, i) and s.work.per_body[s.forest.bodies[i].root].fastest > _AT_REST
+    )
 
 
 @inner_kernel
@@ -82,20 +91,20 @@ def _expect(s):
     bodies, dt = s.forest.bodies, s.settings[0].time_step
     for i in range(bodies.shape[0]):
         if bodies[i].root == i and _leaks(s, i):
-            _recall(s, i, s.work.held[i].tree_momentum)
-    if s.tally[0].struck or s.tally[0].wrench_count > 0:
+            _recall(s, i, s.work.per_body[i].tree_momentum)
+    if s.step_stats[0].had_impacts or s.step_stats[0].wrench_count > 0:
         for i in range(bodies.shape[0]):
-            momentum = s.work.held[bodies[i].root].tree_momentum
-            if s.tally[0].struck:
-                add_momentum(bodies[i], s.kinematics[i], s.work.held[i].struck_motion, momentum)
+            momentum = s.work.per_body[bodies[i].root].tree_momentum
+            if s.step_stats[0].had_impacts:
+                add_momentum(bodies[i], s.kinematics[i], s.work.per_body[i].impact_motion, momentum)
             for r in range(3):
                 momentum[r] += dt * s.articulated[i].external[3 + r]
-    for number in range(s.tally[0].row_count):
+    for number in range(s.step_stats[0].row_count):
         row = s.rows.rows[number]
         if row.impulse != 0.0 and not is_solved_at_stages(s, row):
-            _add_impulse(s, row.port_a, row.J_a, row.impulse)
-            if row.port_b >= 0:
-                _add_impulse(s, row.port_b, row.J_b, row.impulse)
+            _add_impulse(s, row.site_a, row.J_a, row.impulse)
+            if row.site_b >= 0:
+                _add_impulse(s, row.site_b, row.J_b, row.impulse)
 
 
 @inlined_kernel
@@ -119,21 +128,21 @@ def _forget(s):
 
 @inlined_kernel
 def _add_impulse(s, number, J, impulse):
-    """Add the impulse along J on a port to what the tree of its body is to have."""
-    port = s.ports.ports[number]
-    if port.dof < 0:
-        momentum = s.work.held[s.forest.bodies[port.body].root].tree_momentum
+    """Add the impulse along J on a site to what the tree of its body is to have."""
+    site = s.sites.sites[number]
+    if site.dof < 0:
+        momentum = s.work.per_body[s.forest.bodies[site.body].root].tree_momentum
         for r in range(3):
             momentum[r] += J[3 + r] * impulse
 
 
 @inner_kernel
-def expect_loads(s, duration):
+def expect_wrenches(s, duration):
     """Let every tree also have what the bodies' loads, forces, give it in a time."""
     for i in range(s.forest.bodies.shape[0]):
         momentum, load = (
-            s.work.held[s.forest.bodies[i].root].tree_momentum,
-            s.articulated[i].load,
+            s.work.per_body[s.forest.bodies[i].root].tree_momentum,
+            s.articulated[i].constraint_wrench,
         )
         for r in range(3):
             momentum[r] += duration * load[3 + r]
@@ -147,7 +156,7 @@ def _correct_roots(s):
     for i in range(bodies.shape[0]):
         if bodies[i].root != i:
             continue
-        tree, expected = s.islands.trees[i], s.work.held[i].tree_momentum
+        tree, expected = s.islands.trees[i], s.work.per_body[i].tree_momentum
         if not _leaks(s, i):
             tree.knows_momentum = 0
             continue

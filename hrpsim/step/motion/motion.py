@@ -1,15 +1,22 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """How a world moves: its acceleration without constraint forces, and along a velocity."""
 
 from __future__ import annotations
 
+from numba import float64
+
 from hrpsim.dynamics.articulated import accelerations, factorise, start_bodies
 from hrpsim.dynamics.joint_forces import joint_forces
 from hrpsim.dynamics.spin import spin_change
-from hrpsim.jit.compiled import inlined_kernel, inner_kernel, late_kernel
-from hrpsim.jit.late import SPIN, TENSION, call_with_scene
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotate_quaternion
-from hrpsim.step.scene.scene import EULER, RK4
+from hrpsim.spatial.vector import matrix_times, transposed_times
+from hrpsim.step.motion.geometric_stiffness import add_geometric_stiffness
+from hrpsim.step.scene.records import EULER, RK4
 from hrpsim.step.scene.status import DIVERGED, DONE, SINGULAR
 
 # Turn in an rk4 step from which on the middle of the step is looked for [rad].
@@ -23,15 +30,15 @@ def find_acceleration(s, horizon):
     `horizon` > 0 takes springs, dampers and gains implicitly over that time [s].
     """
     work = s.work
-    external_forces(s.kinematics, s.wrenches, s.tally[0].wrench_count, s.articulated)
+    external_forces(s.kinematics, s.wrenches, s.step_stats[0].wrench_count, s.articulated)
     joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work.effort, work.joint_inertia)
     status = accelerate(s, horizon)
-    if s.late[SPIN] != 0 and s.settings[0].integrator != EULER:
-        call_with_scene(s, SPIN, (s.settings[0].time_step,))
+    if s.on_demand[0].turn_freely != 0 and s.settings[0].integrator != EULER:
+        turn_freely(s, s.settings[0].time_step)
     return status
 
 
-@late_kernel
+@on_demand_kernel(float64, used=lambda scene: bool(scene.forest.dofs["turns_freely"].any()))
 def turn_freely(s, time_step):
     """Let bodies that are alone in their tree turn without gain of energy (hrpsim.dynamics.spin).
 
@@ -41,7 +48,7 @@ def turn_freely(s, time_step):
     bodies, dofs, dv = s.forest.bodies, s.forest.dofs, s.work.dv
     rk4 = s.settings[0].integrator == RK4
     for i in range(bodies.shape[0]):
-        body, held = bodies[i], s.work.held[i]
+        body, held = bodies[i], s.work.per_body[i]
         if body.joint_type != FREE or not dofs[body.v_index].turns_freely:
             continue
         k = body.v_index
@@ -59,16 +66,10 @@ def turn_freely(s, time_step):
 @inner_kernel
 def _gyroscopic_change(body, R, wx, wy, wz, time_step):
     """Return what the rule adds to the angular acceleration of a body turned by R (3, 3)."""
-    x = R[0, 0] * wx + R[1, 0] * wy + R[2, 0] * wz
-    y = R[0, 1] * wx + R[1, 1] * wy + R[2, 1] * wz
-    z = R[0, 2] * wx + R[1, 2] * wy + R[2, 2] * wz
+    x, y, z = transposed_times(R, wx, wy, wz)
     x, y, z = spin_change(body.inertia, x, y, z, time_step)
     x, y, z = x / time_step, y / time_step, z / time_step
-    return (
-        R[0, 0] * x + R[0, 1] * y + R[0, 2] * z,
-        R[1, 0] * x + R[1, 1] * y + R[1, 2] * z,
-        R[2, 0] * x + R[2, 1] * y + R[2, 2] * z,
-    )
+    return matrix_times(R, x, y, z)
 
 
 @inlined_kernel
@@ -77,10 +78,10 @@ def accelerate(s, horizon):
     work = s.work
     start_bodies(s.forest, s.kinematics, s.articulated)
     if horizon > 0.0 and s.connections.shape[0] > 0:
-        call_with_scene(s, TENSION, (horizon,))
+        add_geometric_stiffness(s, horizon)
     singular = factorise(s.forest, s.kinematics, work.joint_inertia, work.effort, s.articulated)
     if singular >= 0:
-        s.tally[0].needed = singular
+        s.step_stats[0].needed = singular
         return SINGULAR if _is_finite(s, singular) else DIVERGED
     accelerations(s.forest, s.kinematics, s.settings[0].gravity, s.articulated, work.dv)
     return DONE

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The constraint part of a step: rows, their solution, and what it does to the motion."""
 
 from __future__ import annotations
@@ -14,27 +17,41 @@ from hrpsim.constraints.displacement import (
     turn_to_motion,
 )
 from hrpsim.constraints.joint_rows import remember_joint_impulses
-from hrpsim.constraints.rows import DESCENT, DIRECT, ITERATIVE
+from hrpsim.constraints.rows import CONTACT_ROW, DESCENT, DIRECT, DISPLACEMENT, ITERATIVE
 from hrpsim.constraints.spring_rows import ROWS, remember_spring_impulses
-from hrpsim.dynamics.articulated import respond
-from hrpsim.dynamics.response import port_velocities
-from hrpsim.jit.compiled import inlined_kernel, inner_kernel, late_kernel
-from hrpsim.jit.late import DIRECT_ISLAND, STEEPEST_DESCENT, call_with_scene
-from hrpsim.solvers.coupled import largest_error, solve_coupled
+from hrpsim.dynamics.articulated import wrench_response
+from hrpsim.dynamics.response import site_velocities
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.solvers.impulses import warm_start
-from hrpsim.solvers.projected_gauss_seidel import solve, solve_bounded
+from hrpsim.solvers.projected_gauss_seidel import PATIENCE, solve_bounded
 from hrpsim.solvers.steepest_descent import PENALTY_WEIGHT, descend
+from hrpsim.step.rows.constraint_wrenches import add_wrench, clear_wrenches, hold_wrenches
+from hrpsim.step.rows.direct_island import solve_direct_island
 from hrpsim.step.rows.grip import hold_what_slips
-from hrpsim.step.rows.loads import add_load, clear_loads, hold_loads
-from hrpsim.step.scene.islands import allowed_sweeps, find_worst
-from hrpsim.step.scene.scene import RK4
-from hrpsim.step.scene.status import DONE
+from hrpsim.step.rows.kept_impulses import take_back_impulses
+from hrpsim.step.rows.newton_island import (
+    AFTER_ALL_SWEEPS,
+    NOT_AT_ALL,
+    SOON,
+    goes_to_newton,
+    goes_to_newton_at_once,
+    set_steps_by_newton,
+    solve_by_newton_method,
+    steps_by_newton,
+)
+from hrpsim.step.rows.sweep import sweep
+from hrpsim.step.scene.contents import has_spring_hinges
+from hrpsim.step.scene.islands import allowed_sweeps, summarise
+from hrpsim.step.scene.records import RK4
+from hrpsim.step.scene.status import DONE, TOO_LARGE
 
 # Steps that the steepest descent may take in one step of the world.
 _DESCENT_STEPS = np.int64(2000)
 
-# What a row costs in a round of the direct solver, in updates of a row.
-_OF_ROUND = 8
+# Tolerances from which on sweeps diverge, as with friction at very long arms: velocities are then
+# lost in rounding, and nothing can go on from there.
+_DIVERGES = 1e10
 
 # Residual of a step after which the direct rows are taken to contradict each other [m/s].
 _HOPELESS = 1e-3
@@ -42,8 +59,13 @@ _HOPELESS = 1e-3
 
 @inlined_kernel
 def constrain(s):
-    """Find the impulses of contacts and joint constraints, and the motion they add."""
-    if s.tally[0].row_count == 0:
+    """Find the impulses of contacts and joint constraints, and the motion they add.
+
+    Reads: articulated, collision, direct, forest, islands, kinematics, newton, newton_part, rows,
+    sites, velocity, work.
+    Writes: articulated, collision, direct, islands, newton, newton_part, rows, sites, work.
+    """
+    if s.step_stats[0].row_count == 0:
         clear_constraint_motion(s)
         return DONE
     return solve_motion(s)
@@ -51,75 +73,72 @@ def constrain(s):
 
 @inlined_kernel
 def solve_rows(s):
-    """Solve all islands with the solvers chosen for their rows, from and to s.ports.velocity."""
-    tally, rows, units, response = s.tally[0], s.rows.rows, s.rows.units, s.rows.response
-    settings, velocity = s.settings[0], s.ports.velocity
-    tolerance = settings.tolerance
-    has_cones = tally.displaces == 0
-    sweeps, residual, converged = 0, 0.0, True
-    for k in range(tally.island_count):
-        span = s.islands.spans[k]
-        if k == tally.direct_island:
-            continue
-        limit = allowed_sweeps(span, settings) if has_cones else settings.sweep_limit
-        if has_cones:
-            count, change, done = solve(
-                rows,
-                tally.row_count,
-                units,
-                span,
-                response,
-                tolerance,
-                settings.relative_tolerance,
-                limit,
-                velocity,
-                s.rows.descent,
-            )
-            span.sweeps, span.converged = count, done
-            sweeps, residual = max(sweeps, count), max(residual, change)
-            converged = converged and done
-        else:
-            solve_bounded(rows, units, span, response, tolerance, limit, velocity)
-    if has_cones:
-        tally.sweeps, tally.residual, tally.converged = sweeps, residual, converged
-    if tally.direct_island >= 0:
-        call_with_scene(s, DIRECT_ISLAND, (tolerance,))
-    if has_cones and not tally.converged:
-        _, tally.worst_row = find_worst(s)
+    """Solve all islands with the solvers chosen for their rows, from and to s.sites.velocity.
 
-
-@late_kernel
-def solve_direct_island(s, tolerance):
-    """Solve the island with the rows for the direct solver, to `tolerance` [m/s].
-
-    Returns how many updates of rows would have taken about as long.
+    Returns DONE, or what must be there first.
     """
-    tally, rows, units, response = s.tally[0], s.rows.rows, s.rows.units, s.rows.response
-    settings, velocity = s.settings[0], s.ports.velocity
-    has_cones = tally.displaces == 0
-    span = s.islands.spans[tally.direct_island]
-    before = span.sweeps if span.slips else 0
-    limit = allowed_sweeps(span, settings) - before if has_cones else settings.sweep_limit
-    rounds, factorisations, finished = solve_coupled(
-        rows,
-        tally.row_count,
-        units,
-        span,
-        has_cones,
-        response,
-        tolerance,
-        limit,
-        velocity,
-        s.direct,
-    )
-    tally.factorisations += factorisations
-    tally.unfinished += 0 if finished else 1
+    stats, rows, settings = s.step_stats[0], s.rows.rows, s.settings[0]
+    has_cones = rows[0].quantity != DISPLACEMENT
+    for k in range(stats.island_count):
+        span = s.islands.spans[k]
+        if k == stats.direct_island:
+            continue
+        if not has_cones:
+            solve_bounded(
+                rows,
+                s.rows.island_rows,
+                span,
+                s.rows.response,
+                settings.tolerance,
+                settings.sweep_limit,
+                s.sites.velocity,
+            )
+            continue
+        status = solve_island(s, k)
+        if status != DONE:
+            return status
+    if stats.direct_island >= 0:
+        solve_direct_island(s, settings.tolerance)
+        span = s.islands.spans[stats.direct_island]
+        if has_cones and not span.converged and goes_to_newton(s, span) != NOT_AT_ALL:
+            status = solve_by_newton_method(s, stats.direct_island, False)
+            if status != DONE and status != TOO_LARGE:
+                return status
     if has_cones:
-        error, _ = largest_error(rows, units, span, velocity)
-        span.sweeps, span.converged = before + rounds, error <= tolerance
-        tally.sweeps, tally.residual = max(tally.sweeps, span.sweeps), max(tally.residual, error)
-        tally.converged = tally.converged and error <= tolerance
-    return tally.row_count * (_OF_ROUND * (rounds + 1) + factorisations * tally.row_count)
+        summarise(s)
+    return DONE
+
+
+@inlined_kernel
+def solve_island(s, k):
+    """Solve an island by sweeps, or by Newton's method where it is for that."""
+    span, settings = s.islands.spans[k], s.settings[0]
+    if s.step_stats[0].newton_rows > 0 and goes_to_newton_at_once(s, span):
+        span.sweeps = 0
+        return solve_by_newton_method(s, k, True)
+    limit = allowed_sweeps(span, settings)
+    comes_first = limit >= PATIENCE and steps_by_newton(s, span) > 0
+    if comes_first and goes_to_newton(s, span) != NOT_AT_ALL:
+        span.sweeps = 0
+        status = solve_by_newton_method(s, k, False)
+        if status != TOO_LARGE:
+            return status
+        set_steps_by_newton(s, span, 0)
+    sweep(s, span, 0, min(limit, PATIENCE))
+    if span.converged or span.sweeps < PATIENCE:
+        return DONE
+    when = goes_to_newton(s, span)
+    if when == SOON and span.residual < _DIVERGES * settings.tolerance:
+        status = solve_by_newton_method(s, k, False)
+        if status != TOO_LARGE:
+            return status
+    if span.sweeps < limit:
+        sweep(s, span, span.sweeps, limit)
+    if when == AFTER_ALL_SWEEPS and not span.converged:
+        # Sweeps leave the left foot other impulses than the right one; Newton's method does not.
+        take_back_impulses(s, span)
+        return solve_by_newton_method(s, k, True)
+    return DONE
 
 
 @inlined_kernel
@@ -128,63 +147,65 @@ def solve_motion(s):
 
     The rows look at the motion of the step's first Jacobian under the velocity at its end, for
     that is what moves the bodies; velocity-product accelerations of the links take no part.
-    Returns DONE, or NEEDS_KERNEL.
+    Returns DONE, or what must be there first.
     """
-    tally, work, ports = s.tally[0], s.work, s.ports
+    stats, work, sites = s.step_stats[0], s.work, s.sites
     rows, response = s.rows.rows, s.rows.response
     time_step = s.settings[0].time_step
     for k in range(work.change.shape[0]):
         work.change[k] = s.velocity[k] + time_step * work.dv[k]
-    port_velocities(s.forest, s.kinematics, work.change, tally.port_count, ports)
-    if tally.residual > _HOPELESS:
-        forget_direct_impulses(rows, tally.row_count)
-    warm_start(rows, tally.contact_count, tally.row_count, response, ports.velocity)
-    tally.descents, tally.short = 0, 0.0
+    site_velocities(s.forest, s.kinematics, work.change, stats.site_count, sites)
+    if stats.residual > _HOPELESS:
+        forget_direct_impulses(rows, stats.row_count)
+    warm_start(rows, stats.contact_count, stats.row_count, response, sites.velocity)
+    stats.descent_steps, stats.residual_deficit = 0, 0.0
     if s.spring_hinges.shape[0] > 0:
-        call_with_scene(s, STEEPEST_DESCENT, ())
-    solve_rows(s)
+        descend_springs(s)
+    status = solve_rows(s)
+    if status != DONE:
+        return status
     if s.settings[0].relative_tolerance == 0.0:
         status = hold_what_slips(s)
         if status != DONE:
             return status
-    clear_loads(s)
+    clear_wrenches(s)
     rate = 1.0 / time_step
-    for number in range(tally.row_count):
+    for number in range(stats.row_count):
         if not is_solved_at_stages(s, rows[number]):
-            add_load(s, rows[number], rate * rows[number].impulse)
-    hold_loads(s)
-    for number in range(tally.row_count):
+            add_wrench(s, rows[number], rate * rows[number].impulse)
+    hold_wrenches(s)
+    for number in range(stats.row_count):
         if is_solved_at_stages(s, rows[number]):
-            add_load(s, rows[number], rate * rows[number].impulse)
-    respond(s.forest, s.kinematics, s.articulated, work.joint_load, work.change)
+            add_wrench(s, rows[number], rate * rows[number].impulse)
+    wrench_response(s.forest, s.kinematics, s.articulated, work.constraint_effort, work.change)
     return DONE
 
 
-@late_kernel
+@on_demand_kernel(used=has_spring_hinges)
 def descend_springs(s):
     """Find the constraint forces of springs for the steepest descent; hold them from there on."""
-    tally, rows = s.tally[0], s.rows.rows
-    first = tally.row_count - ROWS * s.spring_hinges.shape[0]
+    stats, rows = s.step_stats[0], s.rows.rows
+    first = stats.row_count - ROWS * s.spring_hinges.shape[0]
     wanted = False
-    for number in range(first, tally.row_count):
+    for number in range(first, stats.row_count):
         wanted = wanted or rows[number].solver == DESCENT
     if not wanted:
         return DONE
-    tally.descents, tally.short, _ = descend(
+    stats.descent_steps, stats.residual_deficit, _ = descend(
         rows,
         first,
-        tally.row_count,
+        stats.row_count,
         s.rows.response,
         PENALTY_WEIGHT,
         _DESCENT_STEPS,
-        s.ports.velocity,
+        s.sites.velocity,
         s.rows.descent[0],
         s.rows.descent[1],
     )
-    for number in range(first, tally.row_count):
+    for number in range(first, stats.row_count):
         row = rows[number]
         if row.solver == DESCENT:
-            row.lower = row.upper = row.impulse
+            row.lower = row.upper = row.kept_impulse = row.impulse
             row.solver = ITERATIVE
     return DONE
 
@@ -200,75 +221,76 @@ def forget_direct_impulses(rows, row_count):
     """Let direct rows without bounds start from nothing, after a step that could not satisfy them.
 
     Rows that contradict each other press harder every time that they are solved again from where
-    they are; those that do not need no start.
+    they are; those that do not need no start. Contacts are bounded by their cones.
     """
     for number in range(row_count):
         row = rows[number]
-        if row.solver == DIRECT and math.isinf(row.lower) and math.isinf(row.upper):
+        unbounded = math.isinf(row.lower) and math.isinf(row.upper)
+        if row.solver == DIRECT and row.kind != CONTACT_ROW and unbounded:
             row.impulse = 0.0
 
 
 @inlined_kernel
-def plan_push(s):
+def solve_position_correction(s):
     """Find the displacement rate that takes back penetration and limit violation: work.push."""
-    tally = s.tally[0]
-    tally.pushed = 0
-    if asks_for_displacement(s.rows.rows, tally.contact_count, tally.row_count):
+    stats = s.step_stats[0]
+    stats.corrects_position = 0
+    if asks_for_displacement(s.rows.rows, stats.contact_count, stats.row_count):
         solve_displacement(s)
 
 
 @inner_kernel
 def solve_displacement(s):
     """Find the displacement rate that the rows ask for: work.push."""
-    tally, ports, rows = s.tally[0], s.ports, s.rows.rows
-    tally.pushed = 1
-    for k in range(ports.velocity.shape[0]):
-        ports.velocity[k] = 0.0
-    turn_to_displacement(rows, tally.row_count)
-    tally.displaces = 1
+    stats, sites, rows = s.step_stats[0], s.sites, s.rows.rows
+    stats.corrects_position = 1
+    for k in range(sites.velocity.shape[0]):
+        sites.velocity[k] = 0.0
+    turn_to_displacement(rows, stats.row_count)
     solve_rows(s)
-    tally.displaces = 0
-    clear_loads(s)
-    for number in range(tally.row_count):
-        add_load(s, rows[number], rows[number].impulse)
-    turn_to_motion(rows, tally.row_count)
-    respond(s.forest, s.kinematics, s.articulated, s.work.joint_load, s.work.push)
+    clear_wrenches(s)
+    for number in range(stats.row_count):
+        add_wrench(s, rows[number], rows[number].impulse)
+    turn_to_motion(rows, stats.row_count)
+    wrench_response(
+        s.forest, s.kinematics, s.articulated, s.work.constraint_effort, s.work.correction_velocity
+    )
 
 
 @inner_kernel
 def clear_constraint_motion(s):
     """Say that no constraint adds anything."""
-    clear_loads(s)
-    hold_loads(s)
+    clear_wrenches(s)
+    hold_wrenches(s)
     for i in range(s.articulated.shape[0]):
-        da = s.articulated[i].da
+        da = s.articulated[i].delta_acceleration
         for r in range(6):
             da[r] = 0.0
     for k in range(s.work.change.shape[0]):
         s.work.change[k] = 0.0
-    s.tally[0].sweeps = 0
-    s.tally[0].residual = 0.0
-    s.tally[0].converged = 1
-    s.tally[0].worst_row = -1
+    s.step_stats[0].sweeps = 0
+    s.step_stats[0].residual = 0.0
+    s.step_stats[0].converged = 1
+    s.step_stats[0].worst_row = -1
 
 
 @inlined_kernel
 def remember_impulses(s):
     """Keep the impulses of this step for the next one's start."""
-    tally, rows = s.tally[0], s.rows.rows
+    stats, rows = s.step_stats[0], s.rows.rows
     contacts, previous = s.collision.contacts, s.collision.previous
-    tally.penetration = 0.0
-    tally.previous_count = tally.contact_count
-    tally.born_count += tally.new_count
-    for c in range(tally.contact_count):
+    stats.penetration = 0.0
+    stats.previous_count = stats.contact_count
+    stats.born_count += stats.new_count
+    for c in range(stats.contact_count):
         contact = contacts[c]
-        tally.penetration = max(tally.penetration, -contact.gap)
+        stats.penetration = max(stats.penetration, -contact.gap)
         normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
         contact.warm[0] = normal.impulse
         contact.warm[1], contact.warm[2] = friction_impulses(contact, normal, x, y)
         for r in range(3):
-            contact.impulse[r] = contact.warm[r] + contact.struck[r]
+            contact.impulse[r] = contact.warm[r] + contact.impact_impulse[r]
         previous[c] = contact
     remember_connection_impulses(rows, s.connections)
     remember_spring_impulses(rows, s.spring_hinges)
-    remember_joint_impulses(rows, 3 * tally.contact_count, tally.row_count, s.joint_impulses)
+    remember_joint_impulses(rows, 3 * stats.contact_count, stats.row_count, s.joint_impulses)

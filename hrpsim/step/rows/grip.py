@@ -1,16 +1,20 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where contacts begin to slip although another division of the normal forces would hold them."""
 
 from __future__ import annotations
 
 from hrpsim.constraints.contact_rows import friction_holds
 from hrpsim.constraints.point_rows import point_velocity
-from hrpsim.jit.compiled import inlined_kernel, inner_kernel, late_kernel
-from hrpsim.jit.late import DIRECT_ISLAND, GRIP, call_with_scene
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.solvers.cone_projection import has_free_cone, solve_cones
-from hrpsim.solvers.impulses import apply_impulse
-from hrpsim.solvers.projected_gauss_seidel import solve
-from hrpsim.step.scene.islands import allowed_sweeps
-from hrpsim.step.scene.status import DONE, NEEDS_KERNEL
+from hrpsim.step.rows.direct_island import solve_direct_island
+from hrpsim.step.rows.kept_impulses import keep_impulses, take_back_impulses
+from hrpsim.step.rows.sweep import sweep
+from hrpsim.step.scene.islands import allowed_sweeps, summarise
+from hrpsim.step.scene.status import DONE
 
 # Share of its bound, squared, up to which friction is not at it.
 _BOUND = 1.0 - 1e-9
@@ -29,25 +33,22 @@ def hold_what_slips(s):
     It is looked for in the first step in which a contact slips slower than the threshold, and again
     after 2, 4, 8 ... steps of that.
     """
-    tally, due = s.tally[0], False
-    for k in range(tally.island_count):
-        if k != tally.direct_island or tally.split_rows == 0:  # split contacts are divided evenly
+    stats, due = s.step_stats[0], False
+    for k in range(stats.island_count):
+        if k != stats.direct_island or stats.split_rows == 0:  # split contacts are divided evenly
             due = _begins_to_slip(s, s.islands.spans[k]) or due
     if not due:
         return DONE
-    if s.late[GRIP] == 0:
-        tally.needed = GRIP
-        return NEEDS_KERNEL
-    return call_with_scene(s, GRIP, ())
+    return seek_grip(s)
 
 
 @inlined_kernel
 def _begins_to_slip(s, span):
     """Count for how many steps each contact of an island has slipped; return whether one is due."""
-    rows, contacts, velocity = s.rows.rows, s.collision.contacts, s.ports.velocity
+    rows, contacts, velocity = s.rows.rows, s.collision.contacts, s.sites.velocity
     span.slips = 0
     for k in range(span.first, span.contact_end):
-        n = s.rows.units[k]
+        n = s.rows.island_rows[k]
         contact, normal, x, y = contacts[n // 3], rows[n], rows[n + 1], rows[n + 2]
         if normal.impulse == 0.0 or friction_holds(normal, x, y, _BOUND):
             contact.slipping = 0
@@ -66,63 +67,46 @@ def _slips(s, span, contact, normal, x, y, velocity):
     if contact.slides or not has_free_cone(normal):
         return False
     for k in range(span.first, span.contact_end):
-        if normal.impulse < _LOADED * s.rows.rows[s.rows.units[k]].impulse:
+        if normal.impulse < _LOADED * s.rows.rows[s.rows.island_rows[k]].impulse:
             return False
     _, slip_x, slip_y = point_velocity(normal, x, y, velocity)
     least = _SLIP * s.settings[0].tolerance
     return slip_x * slip_x + slip_y * slip_y > least * least
 
 
-@late_kernel
+@on_demand_kernel()
 def seek_grip(s):
     """Give the islands that begin to slip impulses that hold them, where such are found."""
-    tally, settings = s.tally[0], s.settings[0]
-    for k in range(tally.island_count):
+    stats, settings = s.step_stats[0], s.settings[0]
+    for k in range(stats.island_count):
         span = s.islands.spans[k]
         if not span.slips:
             continue
-        residual, converged = tally.residual, tally.converged
+        residual, converged = span.residual, span.converged
         left = allowed_sweeps(span, settings) - span.sweeps
-        _keep_impulses(s, span)
+        keep_impulses(s, span)
         found = solve_cones(
             s.rows.rows,
-            s.rows.units,
+            s.rows.island_rows,
             span,
             s.rows.response,
             settings.tolerance,
             left // 2,
-            s.ports.velocity,
+            s.sites.velocity,
             s.rows.descent,
         )
         span.sweeps += found
-        if k == tally.direct_island:
-            call_with_scene(s, DIRECT_ISLAND, (settings.tolerance,))
+        if k == stats.direct_island:
+            solve_direct_island(s, settings.tolerance)
         else:
-            _sweep_on(s, span, left - found)
-        tally.sweeps = max(tally.sweeps, span.sweeps)
+            before = span.sweeps
+            sweep(s, span, 0, left - found)
+            span.sweeps += before
         if not span.converged or _any_slips(s, span):
-            _take_back(s, span)
-            tally.residual, tally.converged = residual, converged
+            take_back_impulses(s, span)
+            span.residual, span.converged = residual, converged
+    summarise(s)
     return DONE
-
-
-@inlined_kernel
-def _sweep_on(s, span, sweep_limit):
-    """Go on with the sweeps of an island."""
-    count, change, span.converged = solve(
-        s.rows.rows,
-        s.tally[0].row_count,
-        s.rows.units,
-        span,
-        s.rows.response,
-        s.settings[0].tolerance,
-        0.0,
-        sweep_limit,
-        s.ports.velocity,
-        s.rows.descent,
-    )
-    span.sweeps += count
-    s.tally[0].residual = max(s.tally[0].residual, change)
 
 
 @inlined_kernel
@@ -130,31 +114,10 @@ def _any_slips(s, span):
     """Return whether a contact of an island slips that did not from the start on."""
     rows = s.rows.rows
     for k in range(span.first, span.contact_end):
-        n = s.rows.units[k]
+        n = s.rows.island_rows[k]
         normal, x, y = rows[n], rows[n + 1], rows[n + 2]
         if normal.impulse == 0.0 or friction_holds(normal, x, y, _BOUND):
             continue
-        if _slips(s, span, s.collision.contacts[n // 3], normal, x, y, s.ports.velocity):
+        if _slips(s, span, s.collision.contacts[n // 3], normal, x, y, s.sites.velocity):
             return True
     return False
-
-
-@inner_kernel
-def _keep_impulses(s, span):
-    """Note the impulses of an island."""
-    for k in range(span.first, span.end):
-        first = s.rows.units[k]
-        for number in range(first, first + (3 if k < span.contact_end else 1)):
-            s.rows.rows[number].kept_impulse = s.rows.rows[number].impulse
-
-
-@inner_kernel
-def _take_back(s, span):
-    """Return to the impulses that were noted."""
-    for k in range(span.first, span.end):
-        first = s.rows.units[k]
-        for number in range(first, first + (3 if k < span.contact_end else 1)):
-            row = s.rows.rows[number]
-            change = row.kept_impulse - row.impulse
-            row.impulse = row.kept_impulse
-            apply_impulse(row, change, s.rows.response, s.ports.velocity)

@@ -1,7 +1,10 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which constraint the solver left furthest from what it asks for, over the steps of a call.
 
 Rows are written anew in every step, so what the worst one belongs to is noted at once; its name is
-found when the call is over (hrpsim.world.results).
+found when the call is over (hrpsim.world.parts.results).
 """
 
 from __future__ import annotations
@@ -16,14 +19,14 @@ def keep_worst(s, before):
 
     `before` is how many steps of this call did not converge before it.
     """
-    tally = s.tally[0]
-    if before > 0 and tally.residual <= tally.worst_residual:
+    stats = s.step_stats[0]
+    if before > 0 and stats.residual <= stats.worst_residual:
         return
-    tally.worst_residual, tally.worst_kind = tally.residual, -1
-    if tally.worst_row < 0 or tally.worst_row >= tally.row_count:
+    stats.worst_residual, stats.worst_kind = stats.residual, -1
+    if stats.worst_row < 0 or stats.worst_row >= stats.row_count:
         return
-    row = s.rows.rows[tally.worst_row]
-    tally.worst_kind, tally.worst_source, tally.worst_other = row.kind, row.source, -1
+    row = s.rows.rows[stats.worst_row]
+    stats.worst_kind, stats.worst_source, stats.worst_other = row.kind, row.source, -1
     if row.kind == CONTACT_ROW:
         contact = s.collision.contacts[row.source]
-        tally.worst_source, tally.worst_other = contact.shape_a, contact.shape_b
+        stats.worst_source, stats.worst_other = contact.shape_a, contact.shape_b

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Laying entities one after another into the arrays of a scene."""
 
 from __future__ import annotations
@@ -5,32 +8,19 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.collision.carriers import new_carriers
-from hrpsim.collision.contacts import CONTACT, MANIFOLD, SHAPE, Collision
-from hrpsim.collision.mesh.meeting import new_meeting
-from hrpsim.collision.mesh.twins import solids_of
-from hrpsim.collision.time_of_impact import MOTION, PASSAGE
-from hrpsim.constraints.joint_rows import (
-    JOINT_HOLD,
-    JOINT_IMPULSE,
-    JOINT_LAW,
-    LIMIT_LAW,
-    MIMIC_LAW,
-)
-from hrpsim.constraints.rows import new_rows
-from hrpsim.constraints.spring_rows import SPRING_HINGE
-from hrpsim.dynamics.articulated import new_articulated
-from hrpsim.dynamics.joint_forces import CONTROL
-from hrpsim.dynamics.response import new_ports
-from hrpsim.jit.late import LATE_COUNT
+from hrpsim.collision.mesh.collision_proxies import solids_of
+from hrpsim.collision.records import SHAPE, Collision
+from hrpsim.constraints.joint_rows import LIMIT_PARAMETERS, MIMIC_PARAMETERS
+from hrpsim.dynamics.response import site_sizes
+from hrpsim.jit.fields import Axis, allocate
+from hrpsim.jit.on_demand import new_on_demand
 from hrpsim.kinematics.forest import forest_of
-from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.system import JOINT_NQ, System
 from hrpsim.sensors.sensing import SENSOR
 from hrpsim.solvers.direct_system import new_direct_system
-from hrpsim.step.motion.midpoint import MEMORY
-from hrpsim.step.scene.islands import Islands, new_islands
-from hrpsim.step.scene.scene import TALLY, WRENCH, Scene, new_work
+from hrpsim.solvers.newton.system import new_newton_system
+from hrpsim.step.scene.scene import Scene
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.entity import Entity, shape_radius, shape_thickness
 from hrpsim.world.objects.robot import Robot
@@ -75,7 +65,6 @@ def joined_collision(
     n = len(rows)
     shapes = np.zeros(n, dtype=SHAPE)
     polyhedra, solids = solids_of([shape.geometry for _, _, _, shape in rows])
-    meeting, candidates = new_meeting()
     for record, (_, _, body, shape) in zip(shapes, rows, strict=True):
         record["kind"] = shape.geometry.kind
         record["size"] = shape.geometry.size
@@ -85,28 +74,23 @@ def joined_collision(
         record["thickness"] = shape_thickness(shape)
         record["material"] = material_index[shape.material]
     shapes["solid"] = solids
-    has_twin = solids >= 0
-    balls = polyhedra.solids["ball"][solids[has_twin]]
-    shapes["radius"][has_twin] = np.maximum(shapes["radius"][has_twin], balls)
-    capacity = 32 + 8 * n
-    collision = Collision(
+    has_proxy = solids >= 0
+    balls = polyhedra.solids["ball"][solids[has_proxy]]
+    shapes["radius"][has_proxy] = np.maximum(shapes["radius"][has_proxy], balls)
+    collision = allocate(
+        Collision,
+        {
+            Axis.SHAPE: n,
+            Axis.PAIR: 64 + 4 * n,
+            Axis.CONTACT: 32 + 8 * n,
+            Axis.EXCLUDED: 0,
+        },
         shapes=shapes,
         group=np.array([group for _, group, _, _ in rows], dtype=np.int64),
-        lower=np.zeros((n, 3)),
-        upper=np.zeros((n, 3)),
         moving=np.flatnonzero(shapes["body"] >= 0),
         carriers=new_carriers(shapes),
         order=np.arange(n, dtype=np.int64),
-        pairs=np.zeros((64 + 4 * n, 2), dtype=np.int64),
-        manifold=np.zeros(1, dtype=MANIFOLD),
         polyhedra=polyhedra,
-        meeting=meeting,
-        meeting_candidates=candidates,
-        contacts=np.zeros(capacity, dtype=CONTACT),
-        previous=np.zeros(capacity, dtype=CONTACT),
-        motions=np.zeros(n, dtype=MOTION),
-        passages=np.zeros(capacity, dtype=PASSAGE),
-        excluded=np.zeros((0, 2), dtype=np.int64),
     )
     return collision, [(owner, shape.link) for owner, _, _, shape in rows]
 
@@ -126,26 +110,24 @@ def joined_sensors(entities: list[Entity], system: System) -> np.ndarray:
         record["body"] = body
         record["R"], record["p"] = sensor.R, sensor.p
         record["tare"] = sensor.tare
-        record["subtree_end"] = _subtree_end(system, body)
+        record["subtree_size"] = _subtree_size(system, body)
     return sensors
 
 
-def joined_islands(entities: list[Entity], body_count: int) -> Islands:
-    """Return room for the islands of all entities, and which bodies may sleep."""
-    islands = new_islands(body_count)
-    for entity in entities:
-        if isinstance(entity, Body):
-            tree = islands.trees[entity.first_body]
-            reach = [np.linalg.norm(shape.p) + shape_radius(shape) for shape in entity.shapes]
-            tree["may_sleep"], tree["radius"] = 1, max(reach)
-    return islands
-
-
-def _subtree_end(system: System, body: int) -> int:
+def _subtree_size(system: System, body: int) -> int:
     end = body + 1
     while end < len(system.parent) and system.parent[end] >= body >= 0:
         end += 1
-    return end
+    return end - body
+
+
+def _mark_loose_bodies(entities: list[Entity], trees: np.ndarray) -> None:
+    """Note which bodies may sleep, and how far they reach."""
+    for entity in entities:
+        if isinstance(entity, Body):
+            tree = trees[entity.first_body]
+            reach = [np.linalg.norm(shape.p) + shape_radius(shape) for shape in entity.shapes]
+            tree["may_sleep"], tree["radius"] = 1, max(reach)
 
 
 def assemble(
@@ -163,45 +145,40 @@ def assemble(
     bodies, dofs = len(system.parent), len(system.dof_body)
     positions = sum(JOINT_NQ[t] for t in system.joint_type)
     rows = 3 * len(collision.contacts) + 4 * dofs
-    ports = new_ports(bodies, dofs, 256 + 48 * bodies)
-    tally = np.zeros(1, dtype=TALLY)
-    tally["candidate_count"] = -1
-    scene = Scene(
+    sensors = joined_sensors(entities, system)
+    sizes = {
+        **site_sizes(bodies, dofs, 256 + 48 * bodies),
+        Axis.POSITION: positions,
+        Axis.ROW: rows,
+        Axis.RESPONSE: 24 * rows,
+        Axis.ISLAND: bodies + 1,
+        Axis.WRENCH: 8,
+        Axis.SPRING_HINGE: 0,  # the world puts its own there
+        Axis.SOLVER_CLASS: 1,
+    }
+    scene = allocate(
+        Scene,
+        sizes,
         settings=settings,
         clock=clock,
-        tally=tally,
         forest=forest_of(system),
-        q=np.zeros(positions),
-        velocity=np.zeros(dofs),
-        past_accelerations=np.zeros((dofs, MEMORY)),
-        control=np.zeros(dofs, dtype=CONTROL),
-        joint_laws=_rigid_laws(dofs, float(settings["time_step"][0])),
-        joint_holds=np.zeros(dofs, dtype=JOINT_HOLD),
-        joint_impulses=np.zeros(dofs, dtype=JOINT_IMPULSE),
-        joint_struck=np.zeros((dofs, 6)),
-        kinematics=new_kinematics(bodies),
-        articulated=new_articulated(bodies),
         collision=collision,
         materials=materials,
-        solver_choice=np.zeros((1, 1), dtype=np.int64),
         connections=connections,
-        spring_hinges=np.zeros(0, dtype=SPRING_HINGE),  # the world puts its own here
-        ports=ports,
-        rows=new_rows(rows, 24 * rows),
-        islands=joined_islands(entities, bodies),
-        direct=new_direct_system(rows, len(ports.velocity), 0, bodies, 0, 0),
-        wrenches=np.zeros(8, dtype=WRENCH),
-        sensors=joined_sensors(entities, system),
-        late=np.zeros(LATE_COUNT, dtype=np.int64),
-        work=new_work(bodies, positions, dofs),
+        sensors=sensors,
+        direct=new_direct_system(rows, sizes[Axis.COLUMN], 0, bodies, 0, 0),
+        newton=new_newton_system(bodies),
+        newton_part=new_newton_system(bodies),
+        on_demand=new_on_demand(),
     )
+    scene.step_stats["candidate_count"] = -1
+    _set_rigid(scene.joint_parameters, float(settings["time_step"][0]))
+    _mark_loose_bodies(entities, scene.islands.trees)
     return scene, owners
 
 
-def _rigid_laws(dof_count: int, time_step: float) -> np.ndarray:
-    """Return the laws (nv, 5) that joints' constraints start with."""
-    laws = np.zeros((dof_count, 5), dtype=JOINT_LAW)
-    laws["force_limit"] = np.inf
-    laws["damping_time"] = 2.0 * time_step
-    laws["damping_time"][:, [LIMIT_LAW, MIMIC_LAW]] = -1.0
-    return laws
+def _set_rigid(parameters_out: np.ndarray, time_step: float) -> None:
+    """Write the laws (nv, 5) that joints' constraints start with."""
+    parameters_out["force_limit"] = np.inf
+    parameters_out["damping_time"] = 2.0 * time_step
+    parameters_out["damping_time"][:, [LIMIT_PARAMETERS, MIMIC_PARAMETERS]] = -1.0

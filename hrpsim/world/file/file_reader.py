@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Reading data out of a YAML file so that every complaint names file, line, column and place."""
 
 from __future__ import annotations

@@ -1,5 +1,15 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """World files: a YAML text that says what is in a world.
 
+    about:                 # what others are told; none of it is simulated
+      name: warehouse
+      description: a floor with a dock
+      tags: [indoor]
+      entities: {crate: {category: object, description: of wood, tags: [red]}}
+      poses:
+        - {name: dock, position: [2, 0, 0], tags: [spawn], bounds: {box: [[-1, -1, 0], [1, 1, 2]]}}
     world:                 # keyword arguments of World; all may be left out
       time_step: 0.001
       integrator: semi_implicit
@@ -60,16 +70,18 @@
 Shapes: box: [x, y, z]; sphere: radius; cylinder and capsule: {radius: , length: };
 mesh: {file: path or package://, scale: 1 or [x, y, z], hull: false};
 height_field: {heights: rows of numbers, or file: .npy or .csv, spacing: or size: , origin: };
-compound: a list of {shape: , position: , orientation: }. SI units.
+compound: a list of {shape: , position: , orientation: };
+stairs, ramp, rubble, stepping_stones and rough_ground: arguments of hrpsim.model.shapes.terrain.
+SI units.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from hrpsim.errors import WorldError
+from hrpsim.errors import WorldError, unknown_name
 from hrpsim.model.load import load_model
 from hrpsim.model.system import FREE
 from hrpsim.world.file.file_reader import FileReader
@@ -87,14 +99,55 @@ def load_world(
     integrator: str | None = None,
     xacro_arguments: Mapping[str, Any] | None = None,
 ) -> World:
-    """Return the world that a file describes.
+    """Return the world that a file describes: a world file, or an MJCF (.xml).
 
     `time_step` [s] and `integrator` replace the file's; `xacro_arguments` are added to those of
     every robot. Raises WorldError (or ModelError) that names the file, the place in it and what
     would be right there; there is never a half-built world.
     """
+    if Path(path).suffix.lower() == ".xml":
+        if xacro_arguments:
+            raise WorldError(f"{path}: MJCF takes no xacro arguments")
+        from hrpsim.world.file.mjcf_world import load_mjcf_world
+
+        return load_mjcf_world(Path(path).expanduser(), time_step, integrator)
+    return build_world(
+        open_world(path),
+        time_step=time_step,
+        integrator=integrator,
+        xacro_arguments=xacro_arguments,
+    )
+
+
+def open_world(path: str | Path) -> FileReader:
+    """Return the reader of a world file; WorldError for a file that cannot be read."""
     path = Path(path).expanduser()
-    reader = FileReader(path, read_yaml(path, WorldError, "world file"))
+    return FileReader(path, read_yaml(path, WorldError, "world file"))
+
+
+def open_world_text(text: str, label: str) -> FileReader:
+    """Return the reader of a text like a world file's, which `label` names in errors."""
+    return FileReader(Path(label), parse_yaml(text, label, WorldError))
+
+
+def described_robots(reader: FileReader) -> list[Path]:
+    """Return the robot descriptions that a world file names; WorldError for those not there."""
+    file = reader.checked(lambda data: WORLD_FILE({} if data is None else data))
+    found = []
+    for where, entry in _entries(file, "robots"):
+        with reader.at(where):
+            found.append(locate(reader, entry["urdf"]))
+    return found
+
+
+def build_world(
+    reader: FileReader,
+    *,
+    time_step: float | None = None,
+    integrator: str | None = None,
+    xacro_arguments: Mapping[str, Any] | None = None,
+) -> World:
+    """Return the world that an opened file describes; all else as for `load_world`."""
     file = reader.checked(lambda data: WORLD_FILE({} if data is None else data))
     options = file.get("world") or {}
     if time_step is not None:
@@ -106,11 +159,12 @@ def load_world(
     if file.get("ground", False) is not False:
         with reader.at("ground"):
             world.add_ground(**(file["ground"] if isinstance(file["ground"], dict) else {}))
-    for section, setter in (
-        ("friction", world.set_friction),
-        ("contacts", world.set_contact),
-        ("penalties", world.set_penalty),
-    ):
+    setters: dict[str, Callable[..., None]] = {
+        "friction": world.set_friction,
+        "contacts": world.set_contact,
+        "penalties": world.set_penalty,
+    }
+    for section, setter in setters.items():
         for where, entry in _entries(file, section):
             with reader.at(where):
                 setter(*map(str, entry.pop("between")), **entry)
@@ -132,6 +186,11 @@ def load_world(
     for where, pair in _entries(file, "no_collisions"):
         with reader.at(where):
             world.disable_collisions(*pair)
+    for name in (file.get("about") or {}).get("entities", ()):
+        if name not in world.entities:
+            raise reader.fail(
+                f"about.entities.{name}", unknown_name("entity", name, world.entities)
+            )
     if file.get("settle"):
         with reader.at("settle"):
             world.settle()
@@ -161,7 +220,7 @@ def _add_robot(
     with reader.at(where):
         model = load_model(
             locate(reader, entry["urdf"]),
-            base=entry.get("base", "free"),
+            base=entry.get("base"),
             xacro_arguments=texts,
             accept_nonphysical_inertia=entry.get("accept_nonphysical_inertia", False),
             meshes=entry.get("meshes", "hull"),
@@ -183,7 +242,8 @@ def _add_robot(
         )
         for name, gains in entry.get("gains", {}).items():
             with reader.at(f"{where}.gains.{name}"):
-                robot.set_gains(*gains, names=[name])
+                kp, kd = gains
+                robot.set_gains(kp, kd, names=[name])
         robot.command(positions=robot.joint_positions)
         constrain_joints(reader, robot, where, entry)
         robot.keep_as_initial()

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a world file says about connections and about the constraints of joints."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What a file says about shapes: {kind: size}."""
 
 from __future__ import annotations
@@ -8,6 +11,7 @@ from typing import Any
 from hrpsim.errors import WorldError
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Sphere
+from hrpsim.model.shapes.terrain import TERRAINS
 from hrpsim.model.table_files import read_table
 from hrpsim.model.urdf.resources import Resources
 from hrpsim.resources import share_path
@@ -37,6 +41,8 @@ def read_shape(reader: FileReader, value: dict[str, Any], where: str) -> Geometr
             return load_mesh(file, size.get("scale", 1.0), size.get("hull", False))
         if kind == "height_field":
             return _height_field(reader, size)
+        if kind in TERRAINS:
+            return TERRAINS[kind](**size)
         parts = []
         for k, part in enumerate(size):
             inner = read_shape(reader, part["shape"], f"{where}[{k}]")

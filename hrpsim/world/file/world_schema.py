@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The schema of world files: every section, its keys, and what each may be.
 
 docs and the head of `world.load` say what the entries mean. Numbers are bounded as World bounds
@@ -35,9 +38,15 @@ from hrpsim.values import LIMIT, NOT_NEGATIVE, POSITIVE, RANGES, SWEEPS, Range
 from hrpsim.world.objects.materials import IMPACT_LAWS
 from hrpsim.world.objects.solver_rules import JOINT_KINDS, KINDS, SOLVERS
 from hrpsim.world.objects.spring_hinge import SPRING_SOLVERS
-from hrpsim.world.world import FRICTION_MODELS, INTEGRATORS, STOPPING_RULES
+from hrpsim.world.settings import FRICTION_MODELS, INTEGRATORS, STOPPING_RULES
 
-SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh", "height_field", "compound")
+CATEGORIES = ("object", "robot", "human", "dynamic_object", "static_object")
+SHAPES = (
+    *("box", "sphere", "cylinder", "capsule", "mesh", "height_field", "compound"),
+    *("stairs", "ramp", "rubble", "stepping_stones", "rough_ground"),
+)
+_SEED = integer(0, 2**32 - 1)
+_PARTS = integer(1, limits.COMPOUND_PARTS)
 _POSE = {"position": vector(3), "orientation": vector(4)}
 _COMPLIANCE = {
     "compliance": numeric(NOT_NEGATIVE),
@@ -211,6 +220,30 @@ _SIZES = {
             "origin": vector(3),
         }
     ),
+    "stairs": mapping(
+        {"landing": numeric(NOT_NEGATIVE)},
+        required={"count": _PARTS, **{key: numeric(POSITIVE) for key in ("rise", "run", "width")}},
+    ),
+    "ramp": mapping(
+        {"landing": numeric(NOT_NEGATIVE)},
+        required={key: numeric(POSITIVE) for key in ("length", "rise", "width")},
+    ),
+    "rubble": mapping(
+        {"seed": _SEED},
+        required={key: numeric(POSITIVE) for key in ("length", "width", "height", "stone")},
+    ),
+    "stepping_stones": mapping(
+        {"uneven": numeric(NOT_NEGATIVE), "seed": _SEED},
+        required={
+            "count": _PARTS,
+            "aside": numeric(NOT_NEGATIVE),
+            **{key: numeric(POSITIVE) for key in ("spacing", "size", "height")},
+        },
+    ),
+    "rough_ground": mapping(
+        {"spacing": numeric(POSITIVE), "seed": _SEED},
+        required={key: numeric(POSITIVE) for key in ("length", "width", "height", "wave")},
+    ),
 }
 BODY = mapping(
     {
@@ -224,8 +257,40 @@ BODY = mapping(
 )
 _STATIC = mapping({"name": name, **_POSE, "material": name}, required={"shape": shape})
 
+_TOLD = {"description": name, "tags": listing(name)}
+_ENTITY = mapping({"category": one_of("category", CATEGORIES), **_TOLD})
+_REGION = mapping(
+    {
+        "box": listing(vector(3), 2, 2, "a list of two corners"),
+        "sphere": numeric(POSITIVE),
+    }
+)
+
+
+def _bounds(value: Any) -> dict[str, Any]:
+    """Return {kind: size} of one region."""
+    value = _REGION(value)
+    if len(value) != 1:
+        raise needed("a box or a sphere", value)
+    return value
+
+
+_NAMED_POSE = mapping(
+    {"orientation": vector(4), "bounds": _bounds, **_TOLD},
+    required={"name": name, "position": vector(3)},
+)
+_ABOUT = mapping(
+    {
+        "name": name,
+        **_TOLD,
+        "entities": table(_ENTITY, "from entities to what is said of them"),
+        "poses": listing(_NAMED_POSE),
+    }
+)
+
 WORLD_FILE = mapping(
     {
+        "about": null_or(_ABOUT),
         "world": null_or(_WORLD),
         "ground": either("a mapping, or true or false,", flag, null_or(_GROUND)),
         "friction": listing(_FRICTION),

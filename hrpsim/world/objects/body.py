@@ -1,8 +1,14 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A loose rigid body: one shape, or several that move as one."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hrpsim.errors import WorldError, shown_value
 from hrpsim.model.model import CollisionShape, Frame
@@ -14,22 +20,25 @@ from hrpsim.step.scene.limits import LARGEST_SPEED
 from hrpsim.values import finite_vector
 from hrpsim.world.objects.entity import Entity, bounded_vector
 
+if TYPE_CHECKING:
+    from hrpsim.world.objects.world_state import WorldState
+
 
 class Body(Entity):
     """A rigid body that moves freely; its frame has its origin at the centre of mass."""
 
     def __init__(
         self,
-        world,
+        world: WorldState,
         name: str,
         geometry: Geometry | Compound,
         mass: float,
-        position,
-        orientation,
-        velocity,
-        angular_velocity,
+        position: ArrayLike,
+        orientation: ArrayLike,
+        velocity: ArrayLike,
+        angular_velocity: ArrayLike,
         material: str,
-        inertia=None,
+        inertia: ArrayLike | None = None,
     ):
         mass = check_mass(mass)
         if not isinstance(material, str):
@@ -89,7 +98,12 @@ class Body(Entity):
         """Angular velocity along the world's axes (3,) [rad/s]."""
         return self._velocity()[:3].copy()
 
-    def apply_wrench(self, force=(0.0, 0.0, 0.0), torque=(0.0, 0.0, 0.0), point=None) -> None:
+    def apply_wrench(
+        self,
+        force: ArrayLike = (0.0, 0.0, 0.0),
+        torque: ArrayLike = (0.0, 0.0, 0.0),
+        point: ArrayLike | None = None,
+    ) -> None:
         """Push during the next call of World.step: force [N] and torque [Nm] in the world.
 
         `point` [m] is where the force acts, in the world; the centre of mass by default. It

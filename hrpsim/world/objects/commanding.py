@@ -1,7 +1,11 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Writing a command to the actuators of a robot, all of it or nothing."""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +13,7 @@ import numpy as np
 from hrpsim.jit.compiled import inlined_kernel, kernel
 
 POSITIONS, VELOCITIES, EFFORTS = 1, 2, 4  # what a command gives, as bits
+NAN_HOLDS = 8  # NaN stands for a value that is not given
 
 
 class Actuators(NamedTuple):
@@ -26,21 +31,26 @@ class Actuators(NamedTuple):
 def set_commands(actuators, places, positions, velocities, efforts, given, named, steps):
     """Command the joints at `places` (k,); return 1, and change nothing, where that cannot be.
 
-    `given` says which of positions, velocities and efforts (k,) there are; they must be finite.
+    `given` says which of positions, velocities and efforts (k,) there are; they must be finite, or
+    NaN where that stands for a value that is not given: a joint that has none keeps its command.
     Joints that are `named` need gains unless efforts are given. Position targets go to their goal
     in `steps` equal steps, the first of them now; with none they are there at once.
     """
-    has_q, has_v, has_effort = given & POSITIONS, given & VELOCITIES, given & EFFORTS
     for k in range(places.shape[0]):
+        has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
         nothing = 0.0 * positions[k] if has_q else 0.0
         nothing += 0.0 * velocities[k] if has_v else 0.0
         nothing += 0.0 * efforts[k] if has_effort else 0.0
         if nothing != 0.0:
             return 1
         at = places[k]
-        if named and not has_effort and actuators.kp[at] == 0.0 and actuators.kd[at] == 0.0:
+        needs_gains = named and (has_q or has_v) and not has_effort
+        if needs_gains and actuators.kp[at] == 0.0 and actuators.kd[at] == 0.0:
             return 1
     for k in range(places.shape[0]):
+        has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
+        if not (has_q or has_v or has_effort):
+            continue
         at = places[k]
         law = actuators.control[actuators.joint_v[at]]
         if has_q:
@@ -52,6 +62,16 @@ def set_commands(actuators, places, positions, velocities, efforts, given, named
         law.target_velocity = velocities[k] if has_v else 0.0
         law.effort = efforts[k] if has_effort else 0.0
     return 0
+
+
+@inlined_kernel
+def _given_for(k, positions, velocities, efforts, given):
+    """Return whether joint k is given a position, a velocity, an effort."""
+    held = given & NAN_HOLDS != 0
+    has_q = given & POSITIONS != 0 and not (held and math.isnan(positions[k]))
+    has_v = given & VELOCITIES != 0 and not (held and math.isnan(velocities[k]))
+    has_effort = given & EFFORTS != 0 and not (held and math.isnan(efforts[k]))
+    return has_q, has_v, has_effort
 
 
 @inlined_kernel

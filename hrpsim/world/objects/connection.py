@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A connection in a world: what it holds, its motors, and what it feels."""
 
 from __future__ import annotations
@@ -6,27 +9,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hrpsim.constraints.connection_rows import DRIVEN, HELD, JOIN
+from hrpsim.constraints.connection_rows import CONNECTION_RECORD, DRIVEN, LOCKED
 from hrpsim.constraints.connection_state import measure_errors
-from hrpsim.constraints.joined_frames import JOINED
+from hrpsim.constraints.placed_connection import PLACED_CONNECTION
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.connection import AXES
 from hrpsim.values import finite_vector, not_negative, positive
-from hrpsim.world.objects.ends import End
+from hrpsim.world.objects.compliance import refuse_undamped
+from hrpsim.world.objects.ends import BetweenEnds, End
 from hrpsim.world.objects.solver_rules import SolverRules, solver_code, solver_name
-from hrpsim.world.objects.yielding import refuse_undamped
 
 if TYPE_CHECKING:
     from hrpsim.world.objects.world_state import WorldState
 
 
-class Connection:
+class Connection(BetweenEnds):
     """Two frames of which some of the six relative motions are held or driven.
 
     Axes are those of frame a: "x", "y", "z", "rx", "ry", "rz". `World.connect` makes connections;
     their numbers live in the world's arrays.
     """
+
+    what = "connection"
 
     def __init__(
         self,
@@ -37,24 +42,16 @@ class Connection:
         collide: bool,
         number: int,
     ):
-        self.world = world
-        self.name = name
+        super().__init__(world, name, ends, collide, number, CONNECTION_RECORD)
         self.kind = kind
-        self.ends = ends
-        self.collide = collide
-        self.number = number  # of all that the world ever had
-        self.index = -1  # in the world's arrays; -1: not in the world
         self._own_solver: str | None = None
-        self._initial = np.zeros(1, dtype=JOIN)
 
     def __repr__(self) -> str:
         a, b = ("/".join(end.owner) for end in self.ends)
         return f"<Connection {self.name!r}: {self.kind} of {a} and {b}>"
 
-    def _record(self) -> np.void:
-        if self.index < 0:
-            raise WorldError(f"connection {self.name!r} was taken out of the world")
-        return self.world.joins[self.index]
+    def _records(self) -> np.ndarray:
+        return self.world.connection_records
 
     def _changing(self) -> np.void:
         """Return the record, to be changed by the user: what it holds wakes."""
@@ -76,7 +73,7 @@ class Connection:
     @property
     def axes(self) -> tuple[str, ...]:
         """The axes that are held."""
-        return tuple(np.array(AXES)[self._record()["axes"] == HELD].tolist())
+        return tuple(np.array(AXES)[self._record()["axes"] == LOCKED].tolist())
 
     @property
     def enabled(self) -> bool:
@@ -88,7 +85,7 @@ class Connection:
         record = self._changing()
         if bool(record["enabled"]) != bool(value):
             record["enabled"] = bool(value)
-            record["impulse"] = record["struck"] = 0.0
+            record["impulse"] = record["impact_impulse"] = 0.0
             self.world.refresh_exclusions()
 
     @property
@@ -147,7 +144,9 @@ class Connection:
     def choose_solver(self, rules: SolverRules) -> None:
         """Take the solver that was asked for, or else that of the rules."""
         own = self._own_solver
-        chosen = rules.of_connection(self.a, self.b) if own is None else solver_code(own)
+        chosen = (
+            rules.of_connection(self.a, self.b) if own is None else solver_code(own, "connection")
+        )
         self._set("solver", chosen)
 
     @property
@@ -183,13 +182,13 @@ class Connection:
         k = self._free_axis(axis)
         record = self._changing()
         record["axes"][k] = 0
-        record["impulse"][k] = record["struck"][k] = record["speed"][k] = 0.0
+        record["impulse"][k] = record["impact_impulse"][k] = record["speed"][k] = 0.0
 
     def _free_axis(self, axis: str) -> int:
         if axis not in AXES:
             raise WorldError(f"connection {self.name!r}: {unknown_name('axis', str(axis), AXES)}")
         k = AXES.index(axis)
-        if self._record()["axes"][k] == HELD:
+        if self._record()["axes"][k] == LOCKED:
             free = [name for name in AXES if name not in self.axes]
             raise WorldError(
                 f"connection {self.name!r} holds axis {axis!r}; free: {', '.join(free) or 'none'}"
@@ -206,7 +205,7 @@ class Connection:
         scene = self.world.scene
         kinematics = new_kinematics(len(scene.forest.bodies))
         update_poses(scene.forest, scene.q, kinematics)
-        joined, errors = np.zeros(1, dtype=JOINED), np.empty(6)
+        joined, errors = np.zeros(1, dtype=PLACED_CONNECTION), np.empty(6)
         self._record()
         measure_errors(scene.forest, kinematics, scene.connections, self.index, joined, errors)
         return errors
@@ -236,15 +235,8 @@ class Connection:
     def keep_as_initial(self) -> None:
         """Make the present state (enabled, driven, its numbers) that which a reset returns to."""
         self._initial[0] = self._record()
-        self._initial["impulse"] = self._initial["struck"] = 0.0
+        self._initial["impulse"] = self._initial["impact_impulse"] = 0.0
 
     def start_disabled(self) -> None:
         """Let a reset leave the connection disabled: it was made when time had passed."""
         self._initial["enabled"] = False
-
-    def initialise(self) -> None:
-        """Return to how it was made, or kept since; one made after time 0 is then disabled."""
-        present = self._record()
-        for side in ("body_a", "body_b"):  # they count anew when others leave the world
-            self._initial[side] = present[side]
-        self.world.joins[self.index] = self._initial[0]

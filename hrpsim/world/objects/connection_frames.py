@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Where the two frames of a connection are: from what users say of them to frames in links."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Contacts as arrays, with the force that acts on the one who is asked."""
 
 from __future__ import annotations
@@ -50,7 +53,7 @@ class ContactArrays:
 class ContactSources(NamedTuple):
     """What contacts are read from."""
 
-    tally: np.ndarray  # (1,) TALLY
+    step_stats: np.ndarray  # (1,) STEP_STATS
     settings: np.ndarray  # (1,) SETTINGS
     contacts: np.ndarray  # (capacity,) CONTACT
     link_of_shape: np.ndarray  # (s,) places in World.link_names
@@ -62,7 +65,7 @@ def count_contacts(sources, first, end):
     """Return how often the links from `first` to before `end` stand on a side of a contact."""
     contacts, link_of = sources.contacts, sources.link_of_shape
     count = 0
-    for c in range(sources.tally[0].contact_count):
+    for c in range(sources.step_stats[0].contact_count):
         a, b = link_of[contacts[c].shape_a], link_of[contacts[c].shape_b]
         count += 1 if first <= a and a < end else 0
         count += 1 if first <= b and b < end else 0
@@ -74,7 +77,7 @@ def read_contacts(sources, first, end, points, normals, forces, gaps, links, par
     """Write the contacts of the links from `first` to before `end`; all of them once if end < 0."""
     contacts, link_of = sources.contacts, sources.link_of_shape
     at = 0
-    for c in range(sources.tally[0].contact_count):
+    for c in range(sources.step_stats[0].contact_count):
         contact = contacts[c]
         a, b = link_of[contact.shape_a], link_of[contact.shape_b]
         if end < 0 or (first <= a and a < end):

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What robots and loose bodies have in common: a place in the world's arrays."""
 
 from __future__ import annotations
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hrpsim.collision.bounds import bounding_radius, thickness
-from hrpsim.collision.mesh.twins import mesh_thickness
+from hrpsim.collision.mesh.collision_proxies import mesh_thickness
 from hrpsim.errors import StateError, WorldError
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.kinematics.layout import velocity_from_kernel, velocity_to_kernel
@@ -154,6 +157,16 @@ class Entity:
             q[j + 3 : j + 7] /= length
         return q
 
+    @property
+    def inertias(self) -> tuple[np.ndarray, np.ndarray]:
+        """Masses (n,) [kg] and inertias (n, 3, 3) [kg m^2] of its bodies; not to be written to."""
+        return self.system.mass, self.system.inertia
+
+    def forget_momentum_of(self, inertias: tuple[np.ndarray, np.ndarray]) -> None:
+        """Forget what is known of the last step if its bodies then had other inertias."""
+        if not same_inertias(inertias, self.inertias):
+            self._forget_past()
+
     def keep_as_initial(self) -> None:
         """Make the present state the one that `initialise` returns to."""
         self.initial_q, self.initial_v = self._q().copy(), self.v.copy()
@@ -167,7 +180,12 @@ class Entity:
         point = finite_vector("point", point, 3)
         force, torque = finite_vector("force", force, 3), finite_vector("torque", torque, 3)
         self.world.wake(self)
-        self.world.push(self.first_body + body, point, force, torque)
+        self.world.add_wrench(self.first_body + body, point, force, torque)
+
+
+def same_inertias(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]) -> bool:
+    """Return whether masses and inertias are the same."""
+    return all(x is y or np.array_equal(x, y) for x, y in zip(a, b))
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

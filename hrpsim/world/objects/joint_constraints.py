@@ -1,15 +1,26 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The part of a robot that constrains its joints: locks, velocity motors, and how all yield."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
-from hrpsim.constraints.joint_rows import JOINT_HOLD, LIMIT_LAW, LOCK_LAW, MIMIC_LAW
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hrpsim.constraints.joint_rows import (
+    JOINT_HOLD,
+    LIMIT_PARAMETERS,
+    LOCK_PARAMETERS,
+    MIMIC_PARAMETERS,
+)
 from hrpsim.errors import StateError, WorldError, unknown_name
 from hrpsim.values import not_negative
+from hrpsim.world.objects.compliance import DAMPING_STEPS, refuse_undamped
 from hrpsim.world.objects.joint_efforts import ALL_KINDS
-from hrpsim.world.objects.solver_rules import JOINT_KINDS, solver_code
-from hrpsim.world.objects.yielding import DAMPING_STEPS, refuse_undamped
+from hrpsim.world.objects.solver_rules import JOINT_KINDS, SolverRules, solver_code
 
 _RIGID = -1.0
 _COLUMNS = {kind: column for column, kind in enumerate(JOINT_KINDS)}
@@ -39,7 +50,7 @@ class JointConstraints:
         chosen = self._holds()[field][self._joint_v] != 0
         return tuple(n for n, yes in zip(self.joint_names, chosen, strict=True) if yes)
 
-    def lock(self, names, positions=None) -> None:
+    def lock(self, names: str | Sequence[str], positions: ArrayLike | None = None) -> None:
         """Hold joints rigidly at `positions` [rad or m], where they are now by default."""
         places = self._constrained(names)
         if positions is None:
@@ -48,11 +59,13 @@ class JointConstraints:
         at, holds = self._joint_v[places], self._holds()
         holds["position"][at], holds["locked"][at] = positions, True
 
-    def unlock(self, names=None) -> None:
+    def unlock(self, names: str | Sequence[str] | None = None) -> None:
         """Let joints go; all by default."""
         self._holds()["locked"][self._joint_v[self._constrained(names)]] = False
 
-    def drive(self, names, velocities, force_limit) -> None:
+    def drive(
+        self, names: str | Sequence[str], velocities: ArrayLike, force_limit: ArrayLike
+    ) -> None:
         """Drive joints at `velocities` [rad/s or m/s] with up to `force_limit` [Nm or N].
 
         In contrast to `command`, which gives a controller its target, the velocity is a constraint:
@@ -66,14 +79,14 @@ class JointConstraints:
         holds["speed"][at], holds["driven"][at] = velocities, True
         self._laws("motor")["force_limit"][at] = limits
 
-    def release(self, names=None) -> None:
+    def release(self, names: str | Sequence[str] | None = None) -> None:
         """Take the motors off joints; all by default."""
         self._holds()["driven"][self._joint_v[self._constrained(names)]] = False
 
     def set_constraint(
         self,
         kind: str,
-        names=None,
+        names: str | Sequence[str] | None = None,
         *,
         compliance: float | None = None,
         damping_time: float | None = None,
@@ -95,9 +108,11 @@ class JointConstraints:
             raise WorldError(unknown_name("kind of joint constraint", str(kind), JOINT_KINDS))
         places = self._constrained(names)
         column = JOINT_KINDS.index(kind)
-        may_be_rigid = column in (LIMIT_LAW, MIMIC_LAW)
-        at, laws, count = self._joint_v[places], self._laws(kind), len(places)
-        changes = {name: laws[name][at] for name in ("compliance", "damping_time", "force_limit")}
+        may_be_rigid = column in (LIMIT_PARAMETERS, MIMIC_PARAMETERS)
+        at, parameters, count = self._joint_v[places], self._laws(kind), len(places)
+        changes = {
+            name: parameters[name][at] for name in ("compliance", "damping_time", "force_limit")
+        }
         if compliance is not None:
             changes["compliance"] = not_negative("compliance", compliance, count)
         if damping_time is not None:
@@ -106,18 +121,20 @@ class JointConstraints:
             usual = DAMPING_STEPS * self.world.time_step
             soft = np.where(changes["damping_time"] == _RIGID, usual, changes["damping_time"])
             changes["damping_time"] = np.where(changes["compliance"] > 0.0, soft, _RIGID)
-        if may_be_rigid or column == LOCK_LAW:
+        if may_be_rigid or column == LOCK_PARAMETERS:
             refuse_undamped(changes["compliance"], changes["damping_time"], self.world.time_step)
         if force_limit is not None:
             changes["force_limit"] = not_negative("force_limit", force_limit, count, finite=False)
         if solver is not None:
             changes["solver"] = np.full(count, solver_code(solver, kind))
         for field, values in changes.items():
-            laws[field][at] = values
+            parameters[field][at] = values
         if solver is not None:
             self._own_solvers[at, column] = changes["solver"]
 
-    def constraint_efforts(self, kind: str | None = None, names=None) -> np.ndarray:
+    def constraint_efforts(
+        self, kind: str | None = None, names: str | Sequence[str] | None = None
+    ) -> np.ndarray:
         """Return what constraints exerted on joints in the last step (n,) [Nm or N].
 
         Means over the step, impacts included; positive where they push the joint to larger
@@ -135,9 +152,9 @@ class JointConstraints:
         access.read_efforts(access.efforts, column, efforts)
         return efforts if names is None else efforts[self._constrained(names)]
 
-    def choose_solvers(self, rules, laws: np.ndarray) -> None:
-        """Write into `laws` (nv of the world, 5) the solvers that the rules and the user chose."""
-        mine = laws[self.first_v : self.first_v + self.nv]
+    def choose_solvers(self, rules: SolverRules, parameters: np.ndarray) -> None:
+        """Write into `parameters` (nv, 5) of the world the solvers that rules and user chose."""
+        mine = parameters[self.first_v : self.first_v + self.nv]
         for name, k in zip(self.joint_names, self._joint_v, strict=True):
             for column, kind in enumerate(JOINT_KINDS):
                 own = self._own_solvers[k, column]
@@ -145,8 +162,8 @@ class JointConstraints:
                 mine["solver"][k, column] = chosen
 
     def _laws(self, kind: str) -> np.ndarray:
-        laws = self.world.scene.joint_laws[self.first_v : self.first_v + self.nv]
-        return laws[:, JOINT_KINDS.index(kind)]
+        parameters = self.world.scene.joint_parameters[self.first_v : self.first_v + self.nv]
+        return parameters[:, JOINT_KINDS.index(kind)]
 
     def _constrained(self, names) -> np.ndarray:
         return self._places([names] if isinstance(names, str) else names)

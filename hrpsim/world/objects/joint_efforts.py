@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the constraints of a robot's joints exerted in the last step."""
 
 from __future__ import annotations
@@ -6,21 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.constraints.joint_rows import (
-    FRICTION_LAW,
-    LIMIT_LAW,
-    LOCK_LAW,
-    MIMIC_LAW,
-    MOTOR_LAW,
-)
-from hrpsim.constraints.rows import (
-    JOINT_FRICTION,
-    LOCK,
-    LOWER_LIMIT,
-    MIMIC,
-    MOTOR,
-    UPPER_LIMIT,
-)
+from hrpsim.constraints.joint_rows import MIMIC_PARAMETERS, PARAMETERS_OF_ROW
+from hrpsim.constraints.rows import LOWER_LIMIT, UPPER_LIMIT
 from hrpsim.jit.compiled import inlined_kernel, kernel
 
 ALL_KINDS = -1
@@ -30,8 +20,8 @@ class EffortSources(NamedTuple):
     """What the efforts of constraints are read from, for a robot with n joints."""
 
     settings: np.ndarray  # (1,) SETTINGS
-    impulses: np.ndarray  # (nv,) JOINT_IMPULSE
-    struck: np.ndarray  # (nv, 6) what came besides at once
+    impulses: np.ndarray  # (nv, 6) of the step, by row
+    impact_impulse: np.ndarray  # (nv, 6) of its impacts
     dofs: np.ndarray  # (nv,) DOF, numbered within the robot
     joint_v: np.ndarray  # (n,) places of the joints in the impulses
     joint_of: np.ndarray  # (nv,) the other way round
@@ -46,31 +36,24 @@ def read_efforts(s, kind, efforts_out):
     scale = 1.0 / s.settings[0].time_step
     for k in range(s.joint_v.shape[0]):
         at = s.joint_v[k]
-        efforts_out[k] = scale * _impulse_of(s.impulses[at], s.struck[at], kind)
+        efforts_out[k] = scale * _impulse_of(s.impulses[at], s.impact_impulse[at], kind)
     if kind != ALL_KINDS:
         return 0
     for k in range(s.joint_v.shape[0]):
         at = s.joint_v[k]
         dof = s.dofs[at]
         if dof.mimic_dof >= 0:
-            effort = scale * _impulse_of(s.impulses[at], s.struck[at], MIMIC_LAW)
+            effort = scale * _impulse_of(s.impulses[at], s.impact_impulse[at], MIMIC_PARAMETERS)
             efforts_out[s.joint_of[dof.mimic_dof]] -= dof.mimic_ratio * effort
     return 0
 
 
 @inlined_kernel
-def _impulse_of(impulse, struck, kind):
+def _impulse_of(impulse, impact_impulse, kind):
     """Return what rows of one kind, or of all, did in a step, impacts included [Nms or Ns]."""
     total = 0.0
-    if kind == LIMIT_LAW or kind == ALL_KINDS:
-        total += impulse.lower - impulse.upper
-        total += struck[LOWER_LIMIT - LOWER_LIMIT] - struck[UPPER_LIMIT - LOWER_LIMIT]
-    if kind == FRICTION_LAW or kind == ALL_KINDS:
-        total += impulse.friction + struck[JOINT_FRICTION - LOWER_LIMIT]
-    if kind == MIMIC_LAW or kind == ALL_KINDS:
-        total += impulse.mimic + struck[MIMIC - LOWER_LIMIT]
-    if kind == LOCK_LAW or kind == ALL_KINDS:
-        total += impulse.lock + struck[LOCK - LOWER_LIMIT]
-    if kind == MOTOR_LAW or kind == ALL_KINDS:
-        total += impulse.motor + struck[MOTOR - LOWER_LIMIT]
+    for row in range(impulse.shape[0]):
+        if kind == ALL_KINDS or kind == PARAMETERS_OF_ROW[row]:
+            sign = -1.0 if row == UPPER_LIMIT - LOWER_LIMIT else 1.0
+            total += sign * (impulse[row] + impact_impulse[row])
     return total

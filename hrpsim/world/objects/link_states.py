@@ -1,12 +1,17 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Poses and velocities of many links at once."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.jit.compiled import inlined_kernel, kernel
+from hrpsim.jit.compiled import entry_point, inlined_kernel, kernel
+from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.spatial.rotation import quaternion_from_rotation
@@ -30,6 +35,25 @@ class LinkSources(NamedTuple):
     kinematics: np.ndarray  # (n,) KINEMATICS, work
     links: np.ndarray  # (k,) LINK
     rotation: np.ndarray  # (3, 3) work
+
+
+class LinkReaders:
+    """The kernels that read links, made ready for one scene when they are first used."""
+
+    @cached_property
+    def links(self) -> Reference:
+        """What the states of links are read from."""
+        raise NotImplementedError
+
+    @cached_property
+    def read_poses(self):
+        """Call with `links`, positions and orientations to be written."""
+        return entry_point(read_link_poses, self.links, np.empty((0, 3)), np.empty((0, 4)))
+
+    @cached_property
+    def read_velocities(self):
+        """Call with `links`, linear and angular velocities to be written."""
+        return entry_point(read_link_velocities, self.links, np.empty((0, 3)), np.empty((0, 3)))
 
 
 def link_records(frames) -> np.ndarray:

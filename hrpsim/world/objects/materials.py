@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Friction, restitution and law of impact of every pair of materials."""
 
 from __future__ import annotations

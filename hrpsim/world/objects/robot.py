@@ -1,89 +1,40 @@
-"""A robot in a world: its state, its commands, its sensors."""
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A robot in a world: its state and its commands."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hrpsim.dynamics.joint_forces import CONTROL
 from hrpsim.errors import StateError, WorldError, unknown_name
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import Model
-from hrpsim.model.model import Sensor as SensorDescription
 from hrpsim.model.system import FREE
 from hrpsim.spatial.rotation import quaternion_from_rotation
 from hrpsim.step.scene.limits import LARGEST_SPEED
 from hrpsim.values import finite_vector
-from hrpsim.world.objects.commanding import EFFORTS, POSITIONS, VELOCITIES
+from hrpsim.world.objects.commanding import EFFORTS, NAN_HOLDS, POSITIONS, VELOCITIES
 from hrpsim.world.objects.entity import Entity, _frozen, bounded_vector
 from hrpsim.world.objects.joint_constraints import JointConstraints
 from hrpsim.world.objects.robot_access import RobotAccess
+from hrpsim.world.objects.robot_properties import RobotProperties
+from hrpsim.world.objects.sensor_view import SensorView
+
+if TYPE_CHECKING:
+    from hrpsim.world.objects.world_state import WorldState
 
 _NOTHING = np.zeros(0)
 _LISTS_KEPT = 64  # of joints' names
 
 
-class SensorView:
-    """One sensor of a robot; readings are means over the last step."""
-
-    def __init__(self, robot: Robot, description: SensorDescription, index: int):
-        self.robot = robot
-        self.description = description
-        self.index = index
-
-    def _reading(self) -> np.ndarray:
-        world = self.robot.world
-        return _frozen(
-            world.scene.sensors["reading"][world.first_sensor(self.robot) + self.index].copy()
-        )
-
-    @property
-    def wrench(self) -> np.ndarray:
-        """Force [N] then torque [Nm] that the child side exerts on the parent side (6,).
-
-        In and about the sensor frame; with a standing robot force z is positive. A tared sensor
-        leaves out the weight of the child side.
-        """
-        return self._of_kind("force_torque")
-
-    @property
-    def force(self) -> np.ndarray:
-        """Force part of the wrench (3,) [N]."""
-        return self.wrench[:3]
-
-    @property
-    def torque(self) -> np.ndarray:
-        """Torque part of the wrench (3,) [Nm]."""
-        return self.wrench[3:]
-
-    @property
-    def angular_velocity(self) -> np.ndarray:
-        """Angular velocity in the sensor frame (3,) [rad/s]."""
-        return self._of_kind("imu")[:3]
-
-    @property
-    def linear_acceleration(self) -> np.ndarray:
-        """Specific force in the sensor frame (3,): +9.8 upwards at rest [m/s^2]."""
-        return self._of_kind("imu")[3:]
-
-    @property
-    def orientation(self) -> np.ndarray:
-        """Orientation of the sensor frame in the world, quaternion x y z w (4,)."""
-        return self.robot._frame_pose(
-            self.description.body, self.description.R, self.description.p
-        )[1]
-
-    def _of_kind(self, kind: str) -> np.ndarray:
-        if self.description.kind != kind:
-            raise WorldError(
-                f"sensor {self.description.name!r} is of kind {self.description.kind!r}, "
-                f"not {kind!r}"
-            )
-        return self._reading()
-
-
-class Robot(JointConstraints, Entity):
+class Robot(JointConstraints, RobotProperties, Entity):
     """A model that lives in a world.
 
     Actuators follow PD control to position commands, velocity control or efforts, joint by joint
@@ -92,7 +43,13 @@ class Robot(JointConstraints, Entity):
     """
 
     def __init__(
-        self, world, name: str, model: Model, q=None, v=None, self_collision: bool = False
+        self,
+        world: WorldState,
+        name: str,
+        model: Model,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        self_collision: bool = False,
     ):
         q = model.neutral() if q is None else q
         frames = tuple(model.frames.values())
@@ -100,7 +57,7 @@ class Robot(JointConstraints, Entity):
         Entity.__init__(self, world, name, model.system, model.shapes, frames, *initial)
         JointConstraints.__init__(self)
         self.self_collision = bool(self_collision)
-        self.model = model
+        self.model = self.described = model
         self.initial_q = self._checked_q(q)
         if v is not None:
             self.initial_v = bounded_vector(f"v of {name!r}", v, model.nv, LARGEST_SPEED)
@@ -110,6 +67,8 @@ class Robot(JointConstraints, Entity):
         self._place_of = {j.name: k for k, j in enumerate(joints)}
         self._all_places = np.arange(len(joints))
         self._places_of: dict[tuple, np.ndarray] = {}  # of lists of names that came before
+        self._last_names: tuple | None = None  # hashing a tuple takes longer than a command
+        self._last_places = self._all_places
         self._ready: RobotAccess | None = None
         self._kp, self._kd = np.zeros(len(joints)), np.zeros(len(joints))
         for joint, (kp, kd) in model.gains.items():
@@ -171,7 +130,9 @@ class Robot(JointConstraints, Entity):
         """PD gains kp and kd of the joints, in the order of joint_names; zero where passive."""
         return _frozen(self._kp.copy()), _frozen(self._kd.copy())
 
-    def set_gains(self, kp, kd, names=None) -> None:
+    def set_gains(
+        self, kp: ArrayLike, kd: ArrayLike, names: str | Sequence[str] | None = None
+    ) -> None:
         """Set PD gains [Nm/rad, Nms/rad or N/m, Ns/m] of `names` (all joints by default)."""
         places = self._places(names)
         kp = self._values("kp", np.broadcast_to(kp, len(places)), places)
@@ -181,7 +142,14 @@ class Robot(JointConstraints, Entity):
         self._kp[places], self._kd[places] = kp, kd
 
     def command(
-        self, positions=None, velocities=None, efforts=None, names=None, over: float = 0.0
+        self,
+        positions: ArrayLike | None = None,
+        velocities: ArrayLike | None = None,
+        efforts: ArrayLike | None = None,
+        names: str | Sequence[str] | None = None,
+        over: float = 0.0,
+        *,
+        nan_holds: bool = False,
     ) -> None:
         """Command joints: by position (PD), velocity (damping gain) or effort.
 
@@ -189,9 +157,10 @@ class Robot(JointConstraints, Entity):
         all joints, of which those without gains ignore positions and velocities. With positions,
         velocities and efforts are the feed-forward. `over` [s] spreads the change of position
         targets evenly, for controllers whose period is longer than the world's step. A command
-        lasts until the next one for the same joint. Raises StateError for an unknown or repeated
-        joint, a wrong length, a value that is not finite, or a position for a named joint without
-        gains; nothing changes then.
+        lasts until the next one for the same joint. With `nan_holds`, NaN stands for a value that
+        is not given: the joint is commanded by its others, and keeps its command without any.
+        Raises StateError for an unknown or repeated joint, a wrong length, a value that is not
+        finite, or a position for a named joint without gains; nothing changes then.
         """
         places = self._all_places if names is None else self._places(names)
         given, q, v, tau = 0, _NOTHING, _NOTHING, _NOTHING
@@ -203,6 +172,7 @@ class Robot(JointConstraints, Entity):
             given, tau = given | EFFORTS, self._vector("efforts", efforts, places)
         if given == 0:
             raise StateError("a command needs positions, velocities or efforts")
+        given |= NAN_HOLDS if nan_holds else 0
         steps = 0
         if over != 0.0:
             if not (np.isfinite(over) and over > 0.0):
@@ -210,15 +180,23 @@ class Robot(JointConstraints, Entity):
             steps = max(round(over / self.world.time_step), 1) if over > 0.0 else 0
         access, named = self._access(), names is not None
         if access.set_commands(access.actuators, places, q, v, tau, given, named, steps):
-            self._refuse_command(positions, velocities, efforts, places)
+            self._refuse_command(positions, velocities, efforts, places, nan_holds)
 
-    def _refuse_command(self, positions, velocities, efforts, places: np.ndarray) -> None:
+    def _refuse_command(
+        self, positions, velocities, efforts, places: np.ndarray, nan_holds: bool
+    ) -> None:
         """Raise StateError for a command that the actuators did not take."""
         given = {"positions": positions, "velocities": velocities, "efforts": efforts}
+        there = {}
         for what, values in given.items():
+            vector = np.full(len(places), np.nan)
             if values is not None:
-                self._values(what, values, places)
-        k = next(k for k in places if self._kp[k] == 0.0 and self._kd[k] == 0.0)
+                vector = self._vector(what, values, places)
+                held = nan_holds & np.isnan(vector)
+                self._values(what, np.where(held, 0.0, vector), places)
+            there[what] = ~np.isnan(vector)
+        need_gains = (there["positions"] | there["velocities"]) & ~there["efforts"]
+        k = next(k for k in places[need_gains] if self._kp[k] == 0.0 and self._kd[k] == 0.0)
         raise StateError(
             f"joint {self.joint_names[k]!r} of {self.name!r} has no gains, so it can "
             "be commanded by effort only; set_gains gives it some"
@@ -240,12 +218,15 @@ class Robot(JointConstraints, Entity):
     def _places(self, names) -> np.ndarray:
         if names is None:
             return self._all_places
+        if names is self._last_names:
+            return self._last_places
         known = names if isinstance(names, tuple) else tuple(names)
         places = self._places_of.get(known)
         if places is None:
             if len(self._places_of) >= _LISTS_KEPT:
                 self._places_of.clear()
             places = self._places_of[known] = self._find_places(known)
+        self._last_names, self._last_places = known, places
         return places
 
     def _find_places(self, names: tuple) -> np.ndarray:
@@ -305,7 +286,13 @@ class Robot(JointConstraints, Entity):
         control["target_position"][at] = self.initial_q[self._joint_q[held]]
         return control
 
-    def apply_wrench(self, link, force=(0.0, 0.0, 0.0), torque=(0.0, 0.0, 0.0), point=None) -> None:
+    def apply_wrench(
+        self,
+        link: str,
+        force: ArrayLike = (0.0, 0.0, 0.0),
+        torque: ArrayLike = (0.0, 0.0, 0.0),
+        point: ArrayLike | None = None,
+    ) -> None:
         """Push a link during the next call of World.step: force [N], torque [Nm] in the world.
 
         `point` [m] is where the force acts, in the link's frame; its origin by default.

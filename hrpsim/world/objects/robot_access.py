@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """A robot's part of a scene, made ready for the kernels that read and command it."""
 
 from __future__ import annotations
@@ -13,18 +16,13 @@ from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.step.scene.scene import Scene
 from hrpsim.world.objects.commanding import Actuators, set_commands
 from hrpsim.world.objects.joint_efforts import EffortSources, read_efforts
-from hrpsim.world.objects.link_states import (
-    LinkSources,
-    link_records,
-    read_link_poses,
-    read_link_velocities,
-)
+from hrpsim.world.objects.link_states import LinkReaders, LinkSources, link_records
 
 if TYPE_CHECKING:
     from hrpsim.world.objects.robot import Robot
 
 
-class RobotAccess:
+class RobotAccess(LinkReaders):
     """References to a robot's arrays and what is called with them; it is for this scene alone.
 
     Each is made when it is first used: a kernel takes some milliseconds to read from the cache.
@@ -54,7 +52,7 @@ class RobotAccess:
             EffortSources(
                 scene.settings,
                 scene.joint_impulses[dofs],
-                scene.joint_struck[dofs],
+                scene.joint_impact_impulses[dofs],
                 self._robot.forest.dofs,
                 joint_v,
                 joint_of,
@@ -80,13 +78,3 @@ class RobotAccess:
     def read_efforts(self):
         """Call with `efforts`, a kind, and the efforts to be written."""
         return entry_point(read_efforts, self.efforts, 0, np.empty(0))
-
-    @cached_property
-    def read_poses(self):
-        """Call with `links`, positions and orientations to be written."""
-        return entry_point(read_link_poses, self.links, np.empty((0, 3)), np.empty((0, 4)))
-
-    @cached_property
-    def read_velocities(self):
-        """Call with `links`, linear and angular velocities to be written."""
-        return entry_point(read_link_velocities, self.links, np.empty((0, 3)), np.empty((0, 3)))

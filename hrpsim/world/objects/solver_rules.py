@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Which solver each constraint is for: rules by kind, by the bodies' names, by materials."""
 
 from __future__ import annotations
@@ -8,15 +11,22 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from hrpsim.constraints.rows import DIRECT, ITERATIVE, PENALTY, SPLIT
+from hrpsim.constraints.joint_rows import JOINT_KINDS
+from hrpsim.constraints.rows import AUTO, DIRECT, ITERATIVE, NEWTON, PENALTY, SPLIT
 from hrpsim.errors import WorldError, unknown_name
-from hrpsim.model.connection import CONNECTION_SOLVERS
 
-SOLVERS = {"iterative": ITERATIVE, "direct": DIRECT, "split": SPLIT, "penalty": PENALTY}
+SOLVERS = {
+    "auto": AUTO,
+    "iterative": ITERATIVE,
+    "newton": NEWTON,
+    "direct": DIRECT,
+    "split": SPLIT,
+    "penalty": PENALTY,
+}
 FOR_CONTACTS = ("split", "penalty")
-JOINT_KINDS = ("limit", "friction", "mimic", "lock", "motor")  # in the order of the joints' laws
 KINDS = ("contact", "connection", *JOINT_KINDS)
-USUAL = dict.fromkeys(KINDS, ITERATIVE) | dict.fromkeys(("connection", "lock", "motor"), DIRECT)
+RIGID = ("connection", "lock", "motor")
+USUAL = dict.fromkeys(KINDS, AUTO) | dict.fromkeys(RIGID, DIRECT)
 
 _RULE_KEYS = ("solver", "kind", "bodies", "materials")
 
@@ -28,9 +38,14 @@ def solver_code(name, kind: str | None = None) -> int:
     if name in FOR_CONTACTS and kind not in (None, "contact"):
         raise WorldError(
             f"solver {name!r} is for contacts only; for a {kind} there are "
-            f"{', '.join(CONNECTION_SOLVERS)}"
+            f"{', '.join(other for other in SOLVERS if other not in FOR_CONTACTS)}"
         )
-    return SOLVERS[name]
+    return SOLVERS[name] if kind is None else _for_kind(SOLVERS[name], kind)
+
+
+def _for_kind(code: int, kind: str) -> int:
+    """Return what a choice means for a kind: what is rigid is direct, before Newton's method."""
+    return DIRECT if code in (AUTO, NEWTON) and kind in RIGID else code
 
 
 def solver_name(code: int) -> str:
@@ -61,7 +76,7 @@ class SolverRules:
         if isinstance(given, str):
             code = solver_code(given)
             kinds = ("contact",) if given in FOR_CONTACTS else KINDS
-            self.usual.update(dict.fromkeys(kinds, code))
+            self.usual.update((kind, _for_kind(code, kind)) for kind in kinds)
             return
         if not (given is None or isinstance(given, Sequence)):
             raise WorldError(f"solver must be a name or a list of rules, got {given!r}")
@@ -79,7 +94,8 @@ class SolverRules:
         """Append a rule; see `World.add_solver_rule`."""
         if kind is not None and kind not in KINDS:
             raise WorldError(unknown_name("kind of constraint", str(kind), KINDS))
-        code = solver_code(solver, kind)
+        solver_code(solver, kind)
+        code = SOLVERS[solver]
         materials = _one_or_two("materials", materials)
         if materials and kind not in (None, "contact"):
             raise WorldError(f"a rule with materials is about contacts, not about a {kind}")
@@ -96,7 +112,7 @@ class SolverRules:
         """Return the solver of a connection of two (entity, link)."""
         for rule in self.rules:
             if "connection" in rule.kinds and _fits(*_matches(rule.bodies, (a, b), is_named)):
-                return rule.solver
+                return _for_kind(rule.solver, "connection")
         return self.usual["connection"]
 
     def of_joint(self, kind: str, robot: str, joint: str) -> int:
@@ -105,7 +121,7 @@ class SolverRules:
             if kind not in rule.kinds or len(rule.bodies) == 2:
                 continue
             if all(is_named((robot, joint), pattern) for pattern in rule.bodies):
-                return rule.solver
+                return _for_kind(rule.solver, kind)
         return self.usual[kind]
 
     def of_contacts(
@@ -141,12 +157,10 @@ def _one_or_two(what: str, given) -> tuple[str, ...]:
     """Return one or two names or patterns as a tuple; none if None."""
     if given is None:
         return ()
-    names = (given,) if isinstance(given, str) else given
-    if (
-        not isinstance(names, Iterable)
-        or len(names := tuple(names)) not in (1, 2)
-        or not all(isinstance(name, str) for name in names)
-    ):
+    names: tuple = ()
+    if isinstance(given, Iterable):
+        names = (given,) if isinstance(given, str) else tuple(given)
+    if len(names) not in (1, 2) or not all(isinstance(name, str) for name in names):
         raise WorldError(f"{what} of a solver rule must be one or two names, got {given!r}")
     return names
 

@@ -1,3 +1,6 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What robots, bodies and connections ask of the world that holds them."""
 
 from __future__ import annotations
@@ -17,9 +20,24 @@ if TYPE_CHECKING:
 class WorldState(Protocol):
     """The part of `World` that its objects know, so that they need not import it."""
 
-    joins: np.ndarray  # JOIN records, by Connection.index
-    spring_hinge_records: np.ndarray  # by SpringHinge.index
-    solver_rules: SolverRules
+    @property
+    def connection_records(self) -> np.ndarray:
+        """Records of the connections, by Connection.index."""
+
+    @property
+    def spring_hinge_records(self) -> np.ndarray:
+        """Records of the spring hinges, by SpringHinge.index."""
+
+    @property
+    def solver_rules(self) -> SolverRules:
+        """The rules by which solvers are chosen."""
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+
+    def step(self, n: int = 1) -> None:
+        """Advance by `n` steps."""
 
     @property
     def time_step(self) -> float:
@@ -49,7 +67,7 @@ class WorldState(Protocol):
     def forget_contacts(self) -> None:
         """Let the next step begin without the impulses of the last."""
 
-    def push(self, body: int, point, force, torque) -> None:
+    def add_wrench(self, body: int, point, force, torque) -> None:
         """Apply a wrench to a body during the next call of step."""
 
     def wake(self, *entities: Entity) -> None:

@@ -1,0 +1,100 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a sweep costs beside its cells: python -m benchmarks.sweep_overhead [CELLS]
+
+Cells that do nothing, by a pool of two processes and by Dask on this machine. Processor time is
+told, not wall time, which says more about what else runs: of the driver, of Dask's scheduler, and
+of the workers. From these follows how many cells a second one driver and one scheduler serve.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from hrpsim.sweeps.engines import dask_executor
+from hrpsim.sweeps.framework.design import Design
+from hrpsim.sweeps.framework.scenario import FunctionScenario
+from hrpsim.sweeps.sweep import sweep
+
+
+def nothing(number: int = 0, seed: int = 0) -> dict[str, float]:
+    """Return a number of outcomes, as a walk has."""
+    return {name: float(number) for name in nothing.outcomes}
+
+
+nothing.outcomes = {f"outcome{k}": "" for k in range(6)}
+
+
+def scenario() -> FunctionScenario:
+    """Return the scenario, by a name that workers find."""
+    return FunctionScenario(f"{Path(__file__).resolve()}:nothing")
+
+
+def processor_time(pid: int) -> float:
+    """Return what a process has used [s]."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def run(cells: int, per_task: int, folder: str, **options) -> float:
+    """Return the driver's processor time for a cell [ms]."""
+    design = Design({"number": {"integers": [0, cells - 1]}})
+    begin = time.process_time()
+    store = Path(folder, f"{time.monotonic_ns()}.zarr")
+    sweep(scenario(), design, store=store, per_task=per_task, **options)
+    return 1e3 * (time.process_time() - begin) / cells
+
+
+def by_dask(cells: int, per_task: int, folder: str) -> tuple[float, float]:
+    """Return the driver's and the scheduler's processor time for a cell [ms]."""
+    file = Path(folder, "scheduler.json")
+    file.unlink(missing_ok=True)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+    python = [sys.executable, "-m"]
+    command = [*python, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
+    scheduler = subprocess.Popen(
+        [*command, "--no-dashboard", "--scheduler-file", str(file)], **quiet
+    )
+    while not file.exists() or not file.read_text().endswith("}"):
+        time.sleep(0.05)
+    address = json.loads(file.read_text())["address"]
+    command = [*python, "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny"]
+    workers = [
+        subprocess.Popen([*command, "--no-dashboard", "--host", "127.0.0.1"], **quiet)
+        for _ in range(2)
+    ]
+    try:
+        run(10, 1, folder, engine=dask_executor(address))
+        before = processor_time(scheduler.pid)
+        driver = run(cells, per_task, folder, engine=dask_executor(address))
+        return driver, 1e3 * (processor_time(scheduler.pid) - before) / cells
+    finally:
+        for process in (*workers, scheduler):
+            process.kill()
+            process.wait()
+
+
+def main() -> None:
+    """Print a table."""
+    cells = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    with tempfile.TemporaryDirectory() as folder:
+        print("| engine | cells a task | driver [ms a cell] | scheduler [ms a cell] |")
+        print("| --- | --- | --- | --- |")
+        run(10, 1, folder, processes=2)  # imports
+        for per_task in (1, 10):
+            driver = run(cells, per_task, folder, processes=2)
+            print(f"| processes | {per_task} | {driver:.3f} | |", flush=True)
+        for per_task in (1, 10):
+            driver, scheduler = by_dask(cells, per_task, folder)
+            print(f"| Dask | {per_task} | {driver:.3f} | {scheduler:.3f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

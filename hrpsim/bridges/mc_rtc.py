@@ -1,0 +1,150 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A loop in the manner of mc_rtc: sensors are set on a global controller, it runs, q is read.
+
+    ControlLoop(robot, McRtc(MyGlobalController())).run()
+
+The controller in the middle has those methods of mc_rtc's `mc_control.MCGlobalController` in Python
+that `McRtcInterface` lists. With the real one its own types are handed over:
+
+    McRtc(mc_control.MCGlobalController(), vector=eigen.Vector3d, quaternion=eigen.Quaterniond,
+          wrench=sva.ForceVecd)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from hrpsim.control.framework.controller import (
+    Command,
+    Controller,
+    ControllerError,
+    State,
+    controlled_joints,
+)
+from hrpsim.errors import unknown_name
+from hrpsim.model.model import Model
+
+
+class McRtcInterface(Protocol):
+    """What the bridge calls of mc_rtc's MCGlobalController; joints as `ref_joint_order` has them.
+
+    Wrenches are couple, then force, as SpaceVecAlg has them. The orientation is that of the world
+    seen from the sensor, a quaternion w x y z, as mc_rtc takes it.
+    """
+
+    def timestep(self) -> float:
+        """Return its period [s]."""
+
+    def ref_joint_order(self) -> Sequence[str]:
+        """Return the names of the robot's actuated joints."""
+
+    def init(self, q: Sequence[float]) -> None:
+        """Begin with joints at q."""
+
+    def setEncoderValues(self, q: Sequence[float]) -> None:
+        """Take the joints' positions."""
+
+    def setEncoderVelocities(self, alpha: Sequence[float]) -> None:
+        """Take the joints' velocities."""
+
+    def setJointTorques(self, tau: Sequence[float]) -> None:
+        """Take the joints' torques."""
+
+    def setSensorOrientation(self, quaternion: Any) -> None:
+        """Take the IMU's orientation."""
+
+    def setSensorAngularVelocity(self, rate: Any) -> None:
+        """Take the IMU's angular velocity (3,)."""
+
+    def setSensorAcceleration(self, acceleration: Any) -> None:
+        """Take the IMU's specific force (3,)."""
+
+    def setWrenches(self, wrenches: Mapping[str, Any]) -> None:
+        """Take the wrenches of the force sensors, by name."""
+
+    def run(self) -> bool:
+        """Compute the next period; false ends the run."""
+
+    def robot(self) -> Any:
+        """Return the robot that is controlled; `mbc.q` has a list for each joint."""
+
+
+class McRtc(Controller):
+    """Runs a controller with mc_rtc's interface; its joint positions become the servos' targets.
+
+    vector, quaternion, wrench: what makes its types of an array (3,), of w x y z, and of a couple
+    and a force; arrays (3,), (4,) and (6,) by default. The period is its time step.
+    ControllerError where its joints are others than the robot's.
+    """
+
+    def __init__(
+        self,
+        controller: McRtcInterface,
+        vector: Callable[[np.ndarray], Any] = np.array,
+        quaternion: Callable[..., Any] = lambda *wxyz: np.array(wxyz),
+        wrench: Callable[..., Any] = lambda couple, force: np.concatenate([couple, force]),
+    ):
+        self.controller = controller
+        self._vector, self._quaternion, self._wrench = vector, quaternion, wrench
+
+    def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
+        """Find the joints of mc_rtc's order among the robot's."""
+        self.period = float(self.controller.timestep())
+        names, order = controlled_joints(model), list(self.controller.ref_joint_order())
+        for name in order:
+            if name not in names:
+                raise ControllerError(f"ref_joint_order: {unknown_name('joint', name, names)}")
+        self._order, self._at = order, np.array([names.index(name) for name in order])
+        imus = [sensor.name for sensor in model.sensors if sensor.kind == "imu"]
+        self._imu = imus[0] if imus else None
+
+    def initialize(self, state: State) -> None:
+        """Tell it where the joints are; those that it does not have are held there."""
+        self._held = state.joint_positions.copy()
+        self._set_sensors(state)
+        self.controller.init(state.joint_positions[self._at].tolist())
+        self._places = self._joint_places()
+        self._last = self._held.copy()
+        self.finished = False
+
+    def control(self, state: State) -> Command:
+        """Set the sensors, run, and return its joint positions with their mean rates."""
+        self._set_sensors(state)
+        if not self.controller.run():
+            self.finished = True
+            return Command(positions=self._last)
+        target, q = self._held.copy(), self.controller.robot().mbc.q
+        target[self._at] = [q[place][0] for place in self._places]
+        rates = (target - self._last) / self.period
+        self._last = target
+        return Command(positions=target.copy(), velocities=rates)
+
+    def _set_sensors(self, state: State) -> None:
+        to = self.controller
+        to.setEncoderValues(state.joint_positions[self._at].tolist())
+        to.setEncoderVelocities(state.joint_velocities[self._at].tolist())
+        to.setJointTorques(state.joint_efforts[self._at].tolist())
+        if self._imu is not None:
+            imu = state.imus[self._imu]
+            x, y, z, w = imu.orientation.tolist()
+            to.setSensorOrientation(self._quaternion(w, -x, -y, -z))
+            to.setSensorAngularVelocity(self._vector(imu.angular_velocity))
+            to.setSensorAcceleration(self._vector(imu.linear_acceleration))
+        to.setWrenches(
+            {
+                name: self._wrench(self._vector(wrench[3:]), self._vector(wrench[:3]))
+                for name, wrench in state.wrenches.items()
+            }
+        )
+
+    def _joint_places(self) -> list[int]:
+        """Return where the joints stand in `mbc.q`: as the robot says, else after the base."""
+        robot = self.controller.robot()
+        if hasattr(robot, "jointIndexByName"):
+            return [int(robot.jointIndexByName(name)) for name in self._order]
+        return list(range(1, len(self._order) + 1))

@@ -1,0 +1,247 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Where MuJoCo's numbers stand in an hrpsim world that was loaded from the same MJCF.
+
+MuJoCo: a free joint's qpos is x y z and a quaternion w x y z; its qvel is the velocity of the
+origin along the world's axes, then the angular velocity along the body's. hrpsim: quaternions are
+x y z w, and both velocities stand along the body's axes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.errors import HrpsimError
+from hrpsim.model.shapes.placement import rotation_matrix
+from hrpsim.model.system import FREE
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.world import World
+
+_XYZW = [1, 2, 3, 0]  # places of x y z w in MuJoCo's quaternion
+_WXYZ = [3, 0, 1, 2]
+
+
+class FreeBase(NamedTuple):
+    """A free joint: places of its first number in qpos and qvel, q and v."""
+
+    qpos: int
+    qvel: int
+    q: int
+    v: int
+
+
+class Actuator(NamedTuple):
+    """An affine actuator: the joint's command is `scale` ctrl + `offset`."""
+
+    number: int
+    joint: int  # place in the robot's joints
+    field: int  # 0 position, 1 velocity, 2 effort
+    scale: float
+    offset: float
+    low: float
+    high: float
+
+
+class Reading(NamedTuple):
+    """Three numbers of sensordata that are `sign` times a part of a sensor's reading."""
+
+    place: slice
+    sensor: str
+    part: slice
+    sign: float  # MuJoCo: what the parent exerts on the child; hrpsim: the other way round
+
+
+class RobotMapping(NamedTuple):
+    """One robot of the world; arrays pair MuJoCo's places with the robot's."""
+
+    robot: Robot
+    bases: list[FreeBase]
+    qpos: np.ndarray
+    q: np.ndarray
+    qvel: np.ndarray
+    v: np.ndarray
+    dofs: np.ndarray  # in qvel, of the robot's joints, -1 where MuJoCo has none (n,)
+    actuators: list[Actuator]
+    bodies: list[tuple[int, str, np.ndarray]]  # number, link, centre of mass in the body
+    readings: list[Reading]
+
+
+class Mapping:
+    """State, commands and readings of all robots of a world."""
+
+    def __init__(self, robots: list[RobotMapping]):
+        self._robots = robots
+
+    def put_state(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
+        """Put the world to MuJoCo's qpos (nq,) and qvel (nv,)."""
+        for one in self._robots:
+            q, v = one.robot.q.copy(), one.robot.v.copy()
+            q[one.q], v[one.v] = qpos[one.qpos], qvel[one.qvel]
+            for base in one.bases:
+                q[base.q : base.q + 3] = qpos[base.qpos : base.qpos + 3]
+                turn = qpos[base.qpos + 3 : base.qpos + 7][_XYZW]
+                q[base.q + 3 : base.q + 7] = turn
+                R = rotation_matrix((turn / np.linalg.norm(turn)).tolist())
+                v[base.v : base.v + 3] = R.T @ qvel[base.qvel : base.qvel + 3]
+                v[base.v + 3 : base.v + 6] = qvel[base.qvel + 3 : base.qvel + 6]
+            one.robot.q, one.robot.v = q, v
+
+    def get_state(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
+        """Write qpos (nq,) and qvel (nv,)."""
+        for one in self._robots:
+            q, v = one.robot.q, one.robot.v
+            qpos[one.qpos], qvel[one.qvel] = q[one.q], v[one.v]
+            for base in one.bases:
+                turn = q[base.q + 3 : base.q + 7]
+                qpos[base.qpos : base.qpos + 3] = q[base.q : base.q + 3]
+                qpos[base.qpos + 3 : base.qpos + 7] = turn[_WXYZ]
+                R = rotation_matrix(turn.tolist())
+                qvel[base.qvel : base.qvel + 3] = R @ v[base.v : base.v + 3]
+                qvel[base.qvel + 3 : base.qvel + 6] = v[base.v + 3 : base.v + 6]
+
+    def command(self, data) -> None:
+        """Command the joints by data.ctrl and push by qfrc_applied and xfrc_applied."""
+        for one in self._robots:
+            robot = one.robot
+            values = np.full((3, len(one.dofs)), np.nan)
+            for a in one.actuators:
+                ctrl = min(max(float(data.ctrl[a.number]), a.low), a.high)
+                told = a.scale * ctrl + a.offset
+                before = values[a.field, a.joint]
+                values[a.field, a.joint] = told if np.isnan(before) else before + told
+            pushed = np.where(one.dofs >= 0, data.qfrc_applied[one.dofs], 0.0)
+            at = np.flatnonzero(pushed)
+            values[2, at] = np.where(np.isnan(values[2, at]), 0.0, values[2, at]) + pushed[at]
+            robot.command(*values, nan_holds=True)
+            for base in one.bases:
+                force = data.qfrc_applied[base.qvel : base.qvel + 6]
+                if force.any():
+                    turn = robot.q[base.q + 3 : base.q + 7]
+                    torque = rotation_matrix(turn.tolist()) @ force[3:]
+                    robot.apply_wrench(robot.model.base_link, force[:3], torque)
+            if data.xfrc_applied.any():
+                for body, link, centre in one.bodies:
+                    wrench = data.xfrc_applied[body]
+                    if wrench.any():
+                        robot.apply_wrench(link, wrench[:3], wrench[3:], centre)
+
+    def get_sensors(self, sensordata: np.ndarray) -> None:
+        """Write force, torque and accelerometer sensors."""
+        for one in self._robots:
+            for place, name, part, sign in one.readings:
+                sensor = one.robot.sensors[name]
+                is_imu = sensor.description.kind == "imu"
+                values = sensor.linear_acceleration if is_imu else sensor.wrench[part]
+                sensordata[place] = sign * values
+
+    def get_efforts(self, data) -> None:
+        """Write data.qfrc_actuator: what the joints delivered, without what was applied."""
+        for one in self._robots:
+            there = one.dofs >= 0
+            dofs = one.dofs[there]
+            efforts = one.robot.joint_efforts[there]
+            data.qfrc_actuator[dofs] = efforts - data.qfrc_applied[dofs]
+
+
+def map_world(m, world: World) -> Mapping:
+    """Return the mapping of a mujoco.MjModel to the world of the same file.
+
+    Raises HrpsimError for a joint that has no place in the world: a ball joint, or one that
+    `load_world` left out.
+    """
+    joints = {m.joint(j).name: j for j in range(m.njnt)}
+    mapped: set[int] = set()
+    robots = [_map_robot(m, robot, joints, mapped) for robot in world.robots.values()]
+    lacking = [m.joint(j).name or f"joint {j}" for j in range(m.njnt) if j not in mapped]
+    if lacking:
+        raise HrpsimError(
+            f"no degree of freedom in hrpsim's world stands for {', '.join(lacking[:5])}: ball "
+            "joints, and joints without a name, have none"
+        )
+    return Mapping(robots)
+
+
+def _map_robot(m, robot: Robot, joints: dict[str, int], mapped: set[int]) -> RobotMapping:
+    pairs: list[tuple[int, int, int, int]] = []
+    bases, names = [], robot.joint_names
+    dofs = np.full(len(names), -1)
+    for joint in robot.model.joints:
+        number = _free_joint(m, robot, joint.name) if joint.joint_type == FREE else None
+        if number is None:
+            number = joints.get(joint.name)
+        if number is None:
+            continue
+        qpos, qvel = int(m.jnt_qposadr[number]), int(m.jnt_dofadr[number])
+        mapped.add(number)
+        if joint.joint_type == FREE:
+            bases.append(FreeBase(qpos, qvel, joint.q_index, joint.v_index))
+        else:
+            pairs.append((qpos, joint.q_index, qvel, joint.v_index))
+            dofs[names.index(joint.name)] = qvel
+    table = np.array(pairs, dtype=int).reshape(-1, 4)
+    links = robot.model.frames
+    bodies = [
+        (body, m.body(body).name, np.array(m.body_ipos[body]))
+        for body in range(1, m.nbody)
+        if m.body(body).name in links
+    ]
+    return RobotMapping(
+        robot, bases, *table.T, dofs, _actuators(m, robot), bodies, _readings(m, robot)
+    )
+
+
+def _free_joint(m, robot: Robot, name: str) -> int | None:
+    """Return the free joint of the body that is the robot's base link, or has this name."""
+    for j in range(m.njnt):
+        body = m.body(int(m.jnt_bodyid[j])).name
+        if m.jnt_type[j] == 0 and (m.joint(j).name == name or body == robot.model.base_link):
+            return j
+    return None
+
+
+def _actuators(m, robot: Robot) -> list[Actuator]:
+    """Return the actuators of a robot's joints as hrpsim has them: servos, dampers, motors."""
+    found, names = [], robot.joint_names
+    for k in range(m.nu):
+        name = m.joint(int(m.actuator_trnid[k][0])).name if m.actuator_trntype[k] == 0 else ""
+        if name not in robot.model.command_interfaces:
+            continue
+        gear, gain = float(m.actuator_gear[k][0]), float(m.actuator_gainprm[k][0])
+        b0, b1, b2 = (float(b) for b in m.actuator_biasprm[k][:3])
+        if m.actuator_biastype[k] == 0:
+            b0 = b1 = b2 = 0.0
+        kp, kd = -b1 * gear * gear, -b2 * gear * gear
+        if kp > 0.0:
+            field, unit = 0, kp
+        elif kd > 0.0 and np.isclose(gain, -b2):
+            field, unit = 1, kd
+        else:
+            field, unit = 2, 1.0
+        bounded = bool(m.actuator_ctrllimited[k])
+        low, high = m.actuator_ctrlrange[k] if bounded else (-np.inf, np.inf)
+        scale, offset = gain * gear / unit, b0 * gear / unit
+        found.append(Actuator(k, names.index(name), field, scale, offset, float(low), float(high)))
+    return found
+
+
+def _readings(m, robot: Robot) -> list[Reading]:
+    """Return which sensors of MuJoCo are read from hrpsim's: those at sites of the same name."""
+    import mujoco
+
+    sorts = mujoco.mjtSensor
+    parts = {
+        int(sorts.mjSENS_FORCE): slice(0, 3),
+        int(sorts.mjSENS_TORQUE): slice(3, 6),
+        int(sorts.mjSENS_ACCELEROMETER): slice(3, 6),
+    }
+    found = []
+    for k in range(m.nsensor):
+        part = parts.get(int(m.sensor_type[k]))
+        site = m.site(int(m.sensor_objid[k])).name if part else ""
+        if part and site in robot.sensors:
+            at, is_imu = int(m.sensor_adr[k]), robot.sensors[site].description.kind == "imu"
+            found.append(Reading(slice(at, at + 3), site, part, 1.0 if is_imu else -1.0))
+    return found

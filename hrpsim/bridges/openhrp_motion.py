@@ -1,0 +1,88 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Motions and gains of OpenHRP, hrpsys and Choreonoid robots, for their own models.
+
+    robot.set_gains(*read_gains("SR_PDgain.dat", model))
+    ControlLoop(robot, Playback(read_body_motion("SR1WalkPattern2.seq", model))).run()
+
+File sets of hrpsys (.pos and so on) are read by hrpsim.control.motion.sequence_files.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from hrpsim import limits
+from hrpsim.control.framework.controller import controlled_joints
+from hrpsim.control.motion.motion_sequence import Channel, MotionSequence, SequenceError
+from hrpsim.errors import HrpsimError
+from hrpsim.model.model import Model
+from hrpsim.yaml_text import read_text, read_yaml
+
+_POSITIONS = {"JointDisplacement", "JointPosition"}  # the newer name, the older one
+
+
+class GainError(HrpsimError, ValueError):
+    """A file of gains that is none, or that is for another robot."""
+
+
+def read_gains(path: str | Path, model: Model) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """Return kp, kd and the joints they are for, as `Robot.set_gains` takes them.
+
+    path: a PDgain.dat, a line "kp kd" for each joint in the order of joint ids; in lines that have
+    more numbers they are the first two. Further joints of the model keep their gains. Raises
+    GainError, with file and line, for what are no gains and for more lines than joints.
+    """
+    path, names = Path(path).expanduser(), controlled_joints(model)
+    rows = []
+    text = read_text(path, GainError, limits.YAML_SIZE, "YAML_SIZE", "gains file")
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        try:
+            kp, kd = (float(word) for word in words[:2])
+        except ValueError:
+            raise GainError(f"{path}:{number}: 'kp kd' is needed, got {line.strip()!r}") from None
+        if not (np.isfinite([kp, kd]).all() and kp >= 0.0 and kd >= 0.0):
+            raise GainError(f"{path}:{number}: gains must be >= 0, got {line.strip()!r}")
+        rows.append((kp, kd))
+    if not rows or len(rows) > len(names):
+        raise GainError(f"{path}: {len(rows)} gains for the {len(names)} joints of {model.name!r}")
+    kp, kd = np.array(rows).T
+    return kp, kd, names[: len(rows)]
+
+
+def read_body_motion(path: str | Path, model: Model) -> MotionSequence:
+    """Return the joints' course in a Choreonoid motion (.seq, YAML), in the order of joint ids.
+
+    Raises SequenceError for a file without joint positions, for another number of joints than the
+    model has, and for frames that are not all numbers.
+    """
+    path, names = Path(path).expanduser(), controlled_joints(model)
+    text = read_yaml(path, SequenceError, "motion")
+    content = text.data
+    if not isinstance(content, dict) or not isinstance(content.get("components"), list):
+        raise SequenceError(f"{path}: no Choreonoid motion: a mapping with components is needed")
+    parts = [part for part in content["components"] if isinstance(part, dict)]
+    found = [p for p in parts if _POSITIONS & {str(p.get("content")), str(p.get("purpose"))}]
+    if not found:
+        raise SequenceError(f"{path}: no component is a {' or '.join(sorted(_POSITIONS))}")
+    part = found[0]
+    where = text.place(["components", content["components"].index(part)])
+    rate = part.get("frameRate", content.get("frameRate"))
+    if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0.0 < rate <= 1e6:
+        raise SequenceError(f"{where}: frameRate must be a number of Hz, got {rate!r}")
+    try:
+        frames = np.array(part.get("frames"), dtype=float)
+    except (TypeError, ValueError) as error:
+        raise SequenceError(f"{where}: frames must be lists of numbers, all alike long") from error
+    if frames.ndim != 2 or frames.shape[1] != len(names) or not np.isfinite(frames).all():
+        raise SequenceError(
+            f"{where}: frames must be finite numbers for {len(names)} joints "
+            f"({', '.join(names[:3])}, ...), got an array of shape {frames.shape}"
+        )
+    return MotionSequence(names, Channel(np.arange(len(frames)) / rate, frames))

@@ -1,0 +1,91 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The solids of a world that holds meshes: the meshes, and twins of the shapes that meet them."""
+
+from __future__ import annotations
+
+import math
+import weakref
+
+import numpy as np
+
+from hrpsim.collision.mesh.features import core, polyhedron
+from hrpsim.collision.mesh.polyhedra import Polyhedra, joined_polyhedra
+from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
+
+# A cylinder meets meshes as a prism of so many sides, half of it outside and half inside: the
+# surface is off by at most 0.0006 of the radius.
+PRISM_SIDES = 64
+
+_made: weakref.WeakKeyDictionary[Mesh, Polyhedra] = weakref.WeakKeyDictionary()
+
+
+def proxy(geometry: Geometry) -> Polyhedra:
+    """Return one solid, in the shape's frame. A mesh's is made once, however often it is asked."""
+    if isinstance(geometry, Mesh):
+        if geometry not in _made:
+            _made[geometry] = polyhedron(geometry.vertices, geometry.triangles)
+        return _made[geometry]
+    if isinstance(geometry, Sphere):
+        return core(np.zeros((1, 3)), geometry.radius)
+    if isinstance(geometry, Capsule):
+        half = 0.5 * geometry.length
+        return core(np.array([[0.0, 0.0, -half], [0.0, 0.0, half]]), geometry.radius)
+    if isinstance(geometry, Box):
+        hx, hy, hz = geometry.size
+        return _prism(np.array([[hx, hy], [-hx, hy], [-hx, -hy], [hx, -hy]]), hz)
+    if isinstance(geometry, Cylinder):
+        angles = 2.0 * math.pi * np.arange(PRISM_SIDES) / PRISM_SIDES
+        reach = geometry.radius * 2.0 / (1.0 + math.cos(math.pi / PRISM_SIDES))
+        rim = reach * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        return _prism(rim, 0.5 * geometry.length)
+    raise TypeError(f"a {type(geometry).__name__} has no twin")
+
+
+def mesh_thickness(mesh: Mesh) -> float:
+    """Return how thick a mesh is beneath nine tenths of its surface at least [m]."""
+    solid = proxy(mesh)
+    corners = mesh.vertices[mesh.triangles]
+    edges = corners[:, 1:] - corners[:, :1]
+    area = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1)
+    depth = solid.triangles["depth"]
+    order = np.argsort(depth, kind="stable")
+    share = np.cumsum(area[order]) / area.sum()
+    return 2.0 * float(depth[order[np.searchsorted(share, 0.1)]])
+
+
+def _prism(outline: np.ndarray, half: float) -> Polyhedra:
+    """Return the solid of a convex outline (n, 2), counter-clockwise, from z -half to half [m]."""
+    n = len(outline)
+    k, following = np.arange(n), (np.arange(n) + 1) % n
+    bottom = np.column_stack([outline, np.full(n, -half)])
+    top = np.column_stack([outline, np.full(n, half)])
+    fan = np.column_stack([np.zeros(n - 2, dtype=np.int64), k[1:-1], k[2:]])
+    triangles = [
+        np.column_stack([k, following, n + following]),
+        np.column_stack([k, n + following, n + k]),
+        fan[:, ::-1],
+        n + fan,
+    ]
+    return polyhedron(np.concatenate([bottom, top]), np.concatenate(triangles))
+
+
+def solids_of(geometries: list[Geometry]) -> tuple[Polyhedra, np.ndarray]:
+    """Return the pool of a world's shapes, and each one's solid in it (-1: none is needed).
+
+    Without a mesh nothing is. Boxes, balls and so on of one size share a solid.
+    """
+    numbers = np.full(len(geometries), -1, dtype=np.int64)
+    parts: list[Polyhedra] = []
+    known: dict[object, int] = {}
+    if any(isinstance(geometry, Mesh) for geometry in geometries):
+        for k, geometry in enumerate(geometries):
+            if isinstance(geometry, Plane):
+                continue
+            key = id(geometry) if isinstance(geometry, Mesh) else (geometry.kind, geometry.size)
+            if key not in known:
+                known[key] = len(parts)
+                parts.append(proxy(geometry))
+            numbers[k] = known[key]
+    return joined_polyhedra(parts), numbers

@@ -1,0 +1,203 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Two solids that may touch: how they lie and move to each other, and the contacts found so far.
+
+Side 0 sees the features of solid a in the frame of solid b, side 1 those of b in the frame of a:
+"own" is the solid whose features are looked at, "other" the one in whose frame it is done.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hrpsim.collision.mesh.tree_queries import STACK_DEPTH, first_hit
+from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
+from hrpsim.jit.compiled import inner_kernel
+from hrpsim.spatial.vector import matrix_times
+
+CANDIDATE_COUNT = 512
+
+# How contacts came about. Of those in one place the first is kept.
+VERTEX_FACE, FACE_VERTEX, EDGE_EDGE, VERTEX_EDGE, EDGE_VERTEX, VERTEX_VERTEX = (
+    np.int64(k) for k in range(6)
+)
+A_VERTEX, AN_EDGE, A_FACE = (np.int64(k) for k in range(3))
+NO_TRIANGLE = np.int64(-1)
+_CODES = np.int64(2**31)
+SIDE_A, SIDE_B = np.int64(0), np.int64(1)
+
+# one of the contacts that are kept of a patch
+CHOSEN = np.dtype(
+    [
+        ("place", "i8"),  # in the patch
+        ("load", "f8"),  # normal impulse of the last step [Ns]; -1: it was not there
+        ("needed", "i8"),
+    ]
+)
+
+SOLID_PAIR = np.dtype(
+    [
+        ("solid", "i8", (2,)),  # own solid of each side
+        ("R", "f8", (2, 3, 3)),  # from the own to the other frame
+        ("t", "f8", (2, 3)),  # origin of the own frame in the other [m]
+        ("spin", "f8", (2, 3)),  # of the own solid against the other, in the other frame [rad/s]
+        ("drift", "f8", (2, 3)),  # what of it would be at the origin of the other frame [m/s]
+        ("world_R", "f8", (2, 3, 3)),  # of the other frame
+        ("world_p", "f8", (2, 3)),
+        ("rounding", "f8", (2,)),  # of the own solid [m]
+        ("near", "f8"),  # gap up to which contacts are made [m]
+        ("calm", "f8"),  # gap up to which they are made however the solids move [m]
+        ("time_step", "f8"),
+        ("rim", "f8"),  # [m]
+        ("count", "i8"),  # of candidates
+        ("pairs", "i8", (2 * STACK_DEPTH, 2)),  # of nodes, for walks through both trees
+        ("stack", "i8", (STACK_DEPTH,)),  # for walks through one
+        ("memory_count", "i8"),  # of contacts that the two solids had in the last step,
+        ("memory_feature", "i8", (MAX_MESH_POINTS,)),
+        ("memory_load", "f8", (MAX_MESH_POINTS,)),  # and the normal impulses of these [Ns]
+        ("across", "f8", (2, 3)),  # directions in the world, across the normal of a patch
+        ("size", "i8"),  # of the patch
+        ("member", "i8", (CANDIDATE_COUNT,)),  # its candidates
+        ("x", "f8", (CANDIDATE_COUNT,)),  # places of these across the normal [m]
+        ("y", "f8", (CANDIDATE_COUNT,)),
+        ("gap", "f8", (CANDIDATE_COUNT,)),
+        ("chosen", CHOSEN, (MAX_POINTS,)),
+        ("chosen_count", "i8"),
+    ]
+)
+
+CANDIDATE = np.dtype(
+    [
+        ("how", "i8"),  # VERTEX_FACE and so on; -1: taken out
+        ("code_a", "i8"),  # the features
+        ("code_b", "i8"),
+        ("triangle", "i8"),  # of a contact with a face
+        ("point", "f8", (3,)),  # half way between the surfaces, in the world [m]
+        ("normal", "f8", (3,)),  # from b to a
+        ("gap", "f8"),
+        ("feature", "i8"),  # both codes in one: the contact's name
+        ("cluster", "i8"),  # of like normals; -1: none yet
+        ("kept", "i8"),
+    ]
+)
+
+
+@inner_kernel
+def place_solid_pair(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m):
+    """Fill in how two solids lie, R (3, 3) and p (3,) in the world; they do not move.
+
+    A solid may be -1 for a half-space.
+    """
+    m.solid[0], m.solid[1] = solid_a, solid_b
+    m.count = m.memory_count = 0
+    m.rim = math.inf
+    for side in range(2):
+        m.rounding[side] = 0.0
+        if m.solid[side] >= 0:
+            solid = polyhedra.solids[m.solid[side]]
+            m.rounding[side] = solid.rounding
+            m.rim = min(m.rim, solid.rim)
+    for i in range(3):
+        m.world_p[0, i], m.world_p[1, i] = p_b[i], p_a[i]
+        m.t[0, i] = m.t[1, i] = 0.0
+        for side in range(2):
+            m.spin[side, i] = m.drift[side, i] = 0.0
+        for j in range(3):
+            m.world_R[0, i, j], m.world_R[1, i, j] = R_b[i, j], R_a[i, j]
+            m.R[0, i, j] = R_b[0, i] * R_a[0, j] + R_b[1, i] * R_a[1, j] + R_b[2, i] * R_a[2, j]
+            m.R[1, j, i] = m.R[0, i, j]
+            m.t[0, i] += R_b[j, i] * (p_a[j] - p_b[j])
+            m.t[1, i] += R_a[j, i] * (p_b[j] - p_a[j])
+
+
+@inner_kernel
+def move_solid_pair(spin, drift, m):
+    """Fill in how a moves against b: world vectors (3,), `drift` at the world's origin [m/s]."""
+    for side in range(2):
+        sign = 1.0 if side == 0 else -1.0
+        R, p = m.world_R[side], m.world_p[side]
+        x = sign * (drift[0] + spin[1] * p[2] - spin[2] * p[1])
+        y = sign * (drift[1] + spin[2] * p[0] - spin[0] * p[2])
+        z = sign * (drift[2] + spin[0] * p[1] - spin[1] * p[0])
+        for i in range(3):
+            m.spin[side, i] = sign * (R[0, i] * spin[0] + R[1, i] * spin[1] + R[2, i] * spin[2])
+            m.drift[side, i] = R[0, i] * x + R[1, i] * y + R[2, i] * z
+
+
+@inner_kernel
+def velocity_at(m, side, x, y, z):
+    """Return the velocity of the own solid's point at x against the other, in its frame [m/s]."""
+    w, v = m.spin[side], m.drift[side]
+    return (
+        v[0] + w[1] * z - w[2] * y,
+        v[1] + w[2] * x - w[0] * z,
+        v[2] + w[0] * y - w[1] * x,
+    )
+
+
+@inner_kernel
+def to_other(m, side, x, y, z):
+    """Return the direction x, y, z of the own frame in the other."""
+    return matrix_times(m.R[side], x, y, z)
+
+
+@inner_kernel
+def is_inside(polyhedra, m, side, x, y, z, nx, ny, nz, least):
+    """Return whether the point x is inside the other solid of a side: n leads out from there.
+
+    The surface must be further away along n than `least` [m].
+    """
+    along, leaves = first_hit(polyhedra, m.solid[1 - side], x, y, z, nx, ny, nz, m.stack)
+    return leaves and along > least
+
+
+@inner_kernel
+def feature_code(kind, number):
+    """Return the code, below 2**31, of a feature of a solid by its kind and number."""
+    return 4 * number + kind
+
+
+@inner_kernel
+def add_candidate(
+    m, candidates, side, how, own_code, other_code, triangle, x, y, z, nx, ny, nz, distance
+):
+    """Keep a contact found on a side; where there is no room the one of largest gap gives way.
+
+    x is the point of the own core, n the normal from the other solid to the own one, `distance`
+    that of the cores along it [m].
+    """
+    gap = distance - m.rounding[0] - m.rounding[1]
+    place = m.count
+    if place >= candidates.shape[0]:
+        widest = gap
+        for k in range(candidates.shape[0]):
+            if candidates[k].gap > widest:
+                place, widest = k, candidates[k].gap
+        if place >= candidates.shape[0]:
+            return
+    else:
+        m.count += 1
+    found = candidates[place]
+    found.how, found.triangle, found.gap = how, triangle, gap
+    back = m.rounding[side] + 0.5 * gap
+    x, y, z = x - back * nx, y - back * ny, z - back * nz
+    R, p = m.world_R[side], m.world_p[side]
+    sign = 1.0 if side == 0 else -1.0
+    for i in range(3):
+        found.point[i] = p[i] + R[i, 0] * x + R[i, 1] * y + R[i, 2] * z
+        found.normal[i] = sign * (R[i, 0] * nx + R[i, 1] * ny + R[i, 2] * nz)
+    if side == 0:
+        found.code_a, found.code_b = own_code, other_code
+    else:
+        found.code_a, found.code_b = other_code, own_code
+    found.feature = found.code_a * _CODES + found.code_b
+    found.cluster, found.kept = -1, 0
+
+
+@inner_kernel
+def closes(m, gap, approach):
+    """Return whether a gap can close in a step at this speed of approach [m/s], or is small."""
+    return gap <= m.calm or approach * m.time_step >= gap - m.calm

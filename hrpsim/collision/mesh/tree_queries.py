@@ -1,0 +1,209 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Going through the trees of polyhedra: rays, distances from the surface, two trees at once."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
+
+STACK_DEPTH = 128
+
+# A hit nearer than this part of the triangle's own size is where the ray began.
+_AT_THE_START = 1e-9
+# Rays through an edge hit one of its triangles: this part of the triangle is added around it.
+_AROUND = 1e-9
+
+
+@inner_kernel
+def _reaches_box(node, x, y, z, dx, dy, dz):
+    """Return whether the ray from x along d meets the box of a node."""
+    enter, leave = 0.0, math.inf
+    for axis in range(3):
+        if axis == 0:
+            away, rate = node.center[0] - x, dx
+        elif axis == 1:
+            away, rate = node.center[1] - y, dy
+        else:
+            away, rate = node.center[2] - z, dz
+        half = node.half[axis] * (1.0 + 1e-9) + 1e-15
+        if abs(rate) < 1e-300:
+            if abs(away) > half:
+                return False
+            continue
+        first, second = (away - half) / rate, (away + half) / rate
+        enter, leave = max(enter, min(first, second)), min(leave, max(first, second))
+    return enter <= leave
+
+
+@inner_kernel
+def _hit(polyhedra, triangle, x, y, z, dx, dy, dz):
+    """Return how far along the unit ray it meets a triangle [m], or -1 (Moeller-Trumbore)."""
+    corners = polyhedra.triangles[triangle].vertices
+    a = polyhedra.vertices[corners[0]].position
+    b = polyhedra.vertices[corners[1]].position
+    c = polyhedra.vertices[corners[2]].position
+    ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
+    px, py, pz = dy * vz - dz * vy, dz * vx - dx * vz, dx * vy - dy * vx
+    volume = ux * px + uy * py + uz * pz
+    if volume == 0.0:
+        return -1.0
+    sx, sy, sz = x - a[0], y - a[1], z - a[2]
+    weight = (sx * px + sy * py + sz * pz) / volume
+    if weight < -_AROUND or weight > 1.0 + _AROUND:
+        return -1.0
+    qx, qy, qz = sy * uz - sz * uy, sz * ux - sx * uz, sx * uy - sy * ux
+    other = (dx * qx + dy * qy + dz * qz) / volume
+    if other < -_AROUND or weight + other > 1.0 + _AROUND:
+        return -1.0
+    along = (vx * qx + vy * qy + vz * qz) / volume
+    return along if along > _AT_THE_START * (abs(ux) + abs(uy) + abs(uz)) else -1.0
+
+
+@inner_kernel
+def first_hit(polyhedra, solid, x, y, z, dx, dy, dz, stack):
+    """Return (distance to the first hit, whether from inside) of a ray in the frame of a solid.
+
+    Without a hit the distance is infinite. `stack` (STACK_DEPTH,) is work.
+    """
+    nearest, leaves = math.inf, False
+    stack[0] = polyhedra.solids[solid].root
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        node = polyhedra.nodes[stack[waiting]]
+        if not _reaches_box(node, x, y, z, dx, dy, dz):
+            continue
+        if node.child >= 0:
+            stack[waiting], stack[waiting + 1] = node.child, node.child + 1
+            waiting += 2
+            continue
+        along = _hit(polyhedra, node.triangle, x, y, z, dx, dy, dz)
+        if along >= 0.0 and along < nearest:
+            n = polyhedra.triangles[node.triangle].normal
+            nearest, leaves = along, n[0] * dx + n[1] * dy + n[2] * dz > 0.0
+    return nearest, leaves
+
+
+@kernel
+def measure_thickness(polyhedra, stack, thickness_out):
+    """Write how thick the only solid is beneath each triangle [m]; infinite where it has no end.
+
+    The least of four straight ways inward is taken. `stack` (STACK_DEPTH,) is work.
+    """
+    solid = np.int64(0)
+    for k in range(polyhedra.triangles.shape[0]):
+        triangle = polyhedra.triangles[k]
+        n = triangle.normal
+        a = polyhedra.vertices[triangle.vertices[0]].position
+        b = polyhedra.vertices[triangle.vertices[1]].position
+        c = polyhedra.vertices[triangle.vertices[2]].position
+        least = math.inf
+        for way in range(4):
+            # From the middle, and from half way to each corner.
+            wa = 2.0 / 3.0 if way == 1 else (1.0 / 3.0 if way == 0 else 1.0 / 6.0)
+            wb = 2.0 / 3.0 if way == 2 else (1.0 / 3.0 if way == 0 else 1.0 / 6.0)
+            wc = 1.0 - wa - wb
+            nearest, _ = first_hit(
+                polyhedra, solid,
+                wa * a[0] + wb * b[0] + wc * c[0],
+                wa * a[1] + wb * b[1] + wc * c[1],
+                wa * a[2] + wb * b[2] + wc * c[2],
+                -n[0], -n[1], -n[2], stack,
+            )  # fmt: skip
+            least = min(least, nearest)
+        thickness_out[k] = least
+
+
+def new_stack() -> np.ndarray:
+    """Return work space for walks through one tree (STACK_DEPTH,)."""
+    return np.zeros(STACK_DEPTH, dtype=np.int64)
+
+
+@inner_kernel
+def boxes_apart(m, box_a, box_b):
+    """Return a lower bound of the distance of two nodes' boxes, that of a in the frame of b [m].
+
+    Along each of the six axes of both boxes the gap is taken; the gaps along the axes of one box
+    are those of a box that holds the other.
+    """
+    along_a = _squared_gap(box_a, box_b, m.R[1], m.t[1])
+    return math.sqrt(max(along_a, _squared_gap(box_b, box_a, m.R[0], m.t[0])))
+
+
+@inlined_kernel
+def _squared_gap(box, other, R, t):
+    """Return the squared distance of a box and that which holds another, moved by R and t."""
+    squared = 0.0
+    for i in range(3):
+        reach, away = box.half[i], t[i] - box.center[i]
+        for j in range(3):
+            reach += abs(R[i, j]) * other.half[j]
+            away += R[i, j] * other.center[j]
+        gap = max(abs(away) - reach, 0.0)
+        squared += gap * gap
+    return squared
+
+
+@inner_kernel
+def split_first(box_a, box_b):
+    """Return whether to go down the tree of a, not of b: that of the larger inner box."""
+    if box_a.child < 0 or box_b.child < 0:
+        return box_b.child < 0
+    size_a = box_a.half[0] + box_a.half[1] + box_a.half[2]
+    return size_a >= box_b.half[0] + box_b.half[1] + box_b.half[2]
+
+
+@inner_kernel
+def squared_to_triangle(polyhedra, triangle, x, y, z):
+    """Return the squared distance of a point from a triangle [m^2]."""
+    face = polyhedra.triangles[triangle]
+    n, corner = face.normal, polyhedra.vertices[face.vertices[0]].position
+    height = (x - corner[0]) * n[0] + (y - corner[1]) * n[1] + (z - corner[2]) * n[2]
+    beside = False
+    least = height * height
+    for k in range(3):
+        corner, out = polyhedra.vertices[face.vertices[k]].position, face.outward[k]
+        dx, dy, dz = x - corner[0], y - corner[1], z - corner[2]
+        if dx * out[0] + dy * out[1] + dz * out[2] <= 0.0:
+            continue
+        edge = polyhedra.edges[face.edges[k]]
+        s, d = edge.start, edge.direction
+        dx, dy, dz = x - s[0], y - s[1], z - s[2]
+        along = min(max(dx * d[0] + dy * d[1] + dz * d[2], 0.0), edge.length)
+        dx, dy, dz = dx - along * d[0], dy - along * d[1], dz - along * d[2]
+        squared = dx * dx + dy * dy + dz * dz
+        least = min(least, squared) if beside else squared
+        beside = True
+    return least
+
+
+@inner_kernel
+def is_near_surface(polyhedra, solid, x, y, z, distance, stack):
+    """Return whether a point in a solid's frame is nearer to its surface than a distance [m].
+
+    `stack` (STACK_DEPTH,) is work.
+    """
+    stack[0] = polyhedra.solids[solid].root
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        node = polyhedra.nodes[stack[waiting]]
+        c, h = node.center, node.half
+        if (
+            abs(x - c[0]) > h[0] + distance
+            or abs(y - c[1]) > h[1] + distance
+            or abs(z - c[2]) > h[2] + distance
+        ):
+            continue
+        if node.child >= 0:
+            stack[waiting], stack[waiting + 1] = node.child, node.child + 1
+            waiting += 2
+        elif squared_to_triangle(polyhedra, node.triangle, x, y, z) < distance * distance:
+            return True
+    return False

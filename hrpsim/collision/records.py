@@ -1,0 +1,157 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Records of collision: shapes, contacts, the points of one pair; and the arrays of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.collision.carriers import CARRIER
+from hrpsim.collision.mesh.polyhedra import Polyhedra
+from hrpsim.collision.mesh.solid_pair import CANDIDATE, CANDIDATE_COUNT, SOLID_PAIR
+from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS
+from hrpsim.collision.time_of_impact import MOTION, PASSAGE
+from hrpsim.jit.fields import Axis, array, constant, part, state
+
+SHAPE = np.dtype(
+    [
+        ("kind", "i8"),
+        ("size", "f8", (3,)),
+        ("body", "i8"),  # -1: the world itself
+        ("placement_R", "f8", (3, 3)),  # in the body frame
+        ("placement_p", "f8", (3,)),  # [m]
+        ("radius", "f8"),  # of the sphere about the shape's origin that holds it [m]
+        ("solid", "i8"),  # among the polyhedra; -1: not there
+        ("material", "i8"),
+        ("asleep", "i8"),  # whether it belongs to the world only while its body sleeps
+        ("solver_class", "i8"),  # shapes of one class have the same solvers against all others
+        ("center", "f8", (3,)),  # shape origin in the world [m]
+        ("thickness", "f8"),  # its least width [m]
+        ("travel", "f8"),  # how far its surface can move in a step [m]
+        ("reach", "f8"),  # how much of that its contacts look ahead [m]
+        ("driven", "f8"),  # how far it moves in this step after impacts, where that is further [m]
+        (
+            "flies",
+            "i8",
+        ),  # 1: its impacts have exact times, all contacts in reach are found; -1: not
+        ("listed_center", "f8", (3,)),  # the centre when the candidate list was made
+        ("listed", "i8"),  # whether it is in a pair of the candidate list
+        ("listed_slack", "f8"),  # how much nearer than listed it may come to others [m]
+    ]
+)
+
+CONTACT = np.dtype(
+    [
+        ("shape_a", "i8"),
+        ("shape_b", "i8"),
+        ("feature", "i8"),  # stable identity within the pair
+        ("body_a", "i8"),  # -1: the world
+        ("body_b", "i8"),
+        ("point_a", "f8", (3,)),  # relative to the origin of a's tree (world: absolute) [m]
+        ("point_b", "f8", (3,)),  # the same point relative to the origin of b's tree [m]
+        ("point", "f8", (3,)),  # the same point in the world, for users [m]
+        ("normal", "f8", (3,)),  # from b to a: a force f >= 0 pushes a along +normal
+        ("gap", "f8"),  # [m], negative inside
+        ("is_new", "i8"),  # whether the last step did not have it
+        ("impulse", "f8", (3,)),  # along the normal and the two tangents [Ns]
+        ("warm", "f8", (3,)),  # the part of it that a next step starts from
+        ("by_newton", "i8"),  # for how many steps to come Newton's method is first to solve for it
+        ("forgotten", "i8"),  # of the last step's: whether none starts from it, for a set state
+        ("axis_angle", "f8"),  # of the friction pyramid's axes, drawn at the contact's birth [rad]
+        ("turn", "f8", (2,)),  # cosine and sine between the tangents and the axes of its rows
+        ("impact_impulse", "f8", (3,)),  # the part of it that came at once [Ns]
+        ("lag", "f8"),  # what impacts within the step add to the gap that its row sees [m]
+        ("rise", "f8"),  # displacement to where it came to rest within the step [m]
+        ("anchor_a", "f8", (3,)),  # of a penalty contact: where it began to stick,
+        ("anchor_b", "f8", (3,)),  # in the frames of the bodies [m]
+        ("phase", "i8"),  # of a penalty contact: 0 open, or how its friction acts
+        ("slip", "f8", (3,)),  # slip velocity of a penalty contact in its last step [m/s]
+        ("softening", "f8"),  # of a penalty contact: share of the usual stiffness, for stability
+        ("stiffness", "f8"),  # [N/m]
+        ("damping", "f8"),  # [Ns/m]
+        ("slides", "i8"),  # whether it slips faster than the threshold at the start of the step
+        ("slipping", "i8"),  # for how many steps it has slipped more slowly
+        ("has_slipped", "i8"),  # whether it stuck in an rk4 step and the rest here is known
+        ("way", "f8", (3,)),  # that a slipped over b in it, had the point kept its arms [m]
+        (
+            "arm_a",
+            "f8",
+            (3,),
+        ),  # the point from the bodies' centres of mass, along the world's axes [m]
+        ("arm_b", "f8", (3,)),
+        ("shift_a", "f8", (3, 3)),  # times the changes of the arms: what these add to the way
+        ("shift_b", "f8", (3, 3)),
+    ]
+)
+
+# work arrays for one pair of shapes
+MANIFOLD = np.dtype(
+    [
+        ("R_a", "f8", (3, 3)),
+        ("R_b", "f8", (3, 3)),
+        ("p_a", "f8", (3,)),
+        ("p_b", "f8", (3,)),
+        ("spin", "f8", (3,)),  # of a against b [rad/s]
+        ("drift", "f8", (3,)),  # of a's point at the reference against b's [m/s]
+        ("point", "f8", (MAX_MESH_POINTS, 3)),
+        ("normal", "f8", (MAX_MESH_POINTS, 3)),
+        ("gap", "f8", (MAX_MESH_POINTS,)),
+        ("feature", "i8", (MAX_MESH_POINTS,)),
+    ]
+)
+
+
+_SHAPES_AND_BODIES = {
+    "shape_a": Axis.SHAPE,
+    "shape_b": Axis.SHAPE,
+    "body_a": Axis.BODY,
+    "body_b": Axis.BODY,
+}
+
+
+class Collision(NamedTuple):
+    """The shapes of a world and what is known of their meeting."""
+
+    shapes: np.ndarray = constant(
+        "each shape: geometry, placement, material, where it is now",
+        SHAPE,
+        Axis.SHAPE,
+        refers={"body": Axis.BODY},
+    )
+    group: np.ndarray = constant(
+        "shapes of one group never meet; -1: the fixed world", "i8", Axis.SHAPE
+    )
+    lower: np.ndarray = array(
+        "lower bounds when the candidate list was made [m]", "f8", Axis.SHAPE, 3
+    )
+    upper: np.ndarray = array("upper bounds [m]", "f8", Axis.SHAPE, 3)
+    moving: np.ndarray = constant("numbers of the shapes that have a body", "i8", Axis.MOVING)
+    carriers: np.ndarray = constant("the bodies that have shapes", CARRIER, Axis.CARRIER)
+    order: np.ndarray = array("kept by the broad phase", "i8", Axis.SHAPE)
+    pairs: np.ndarray = array("candidates", "i8", Axis.PAIR, 2)
+    manifold: np.ndarray = array("a pair of shapes and its points", MANIFOLD, 1)
+    polyhedra: Polyhedra = part(Polyhedra, "solids of the meshes and hulls")
+    solid_pair: np.ndarray = array("work for a pair with a mesh", SOLID_PAIR, 1)
+    solid_pair_candidates: np.ndarray = array("its points", CANDIDATE, CANDIDATE_COUNT)
+    contacts: np.ndarray = state(
+        "contacts of the step, sorted by pair",
+        CONTACT,
+        Axis.CONTACT,
+        refers=_SHAPES_AND_BODIES,
+        live="contact_count",
+    )
+    previous: np.ndarray = state(
+        "the same of the last step, which a step leaves alone",
+        CONTACT,
+        Axis.CONTACT,
+        refers=_SHAPES_AND_BODIES,
+        live="previous_count",
+    )
+    motions: np.ndarray = array("of the step, where something is fast", MOTION, Axis.SHAPE)
+    passages: np.ndarray = array("found so far in this step", PASSAGE, Axis.CONTACT)
+    excluded: np.ndarray = constant(
+        "pairs a < b of shapes that never meet, ascending", "i8", Axis.EXCLUDED, 2
+    )

@@ -1,0 +1,117 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""`hrpsim controller new NAME`: writes a controller to begin with, and its test."""
+
+from __future__ import annotations
+
+import argparse
+import keyword
+import re
+from pathlib import Path
+
+from hrpsim.commands.output import print_report
+from hrpsim.errors import HrpsimError
+
+_CONTROLLER = '''\
+"""{title}: a controller for hrpsim.
+
+    hrpsim_controller --ros-args -p controller:={module}.py:{title} -p lockstep:=true
+"""
+
+import numpy as np
+
+from hrpsim.control.framework.controller import Command, Controller, ControllerError
+
+
+class {title}(Controller):
+    """Holds the posture that it begins in, and damps the joints by torques of its own."""
+
+    period = 0.005  # [s] between two calls of `control`
+    needs = {{"base": "estimated"}}  # "true": the truth; leave it out and State.base is None
+
+    def configure(self, model, parameters):
+        """Get to know the robot and the parameters; refuse what cannot be."""
+        self.damping = parameters.get("damping", 1.0)  # [Nms/rad]
+        if self.damping < 0.0:
+            raise ControllerError(f"damping must not be negative, got {{self.damping}}")
+
+    def initialize(self, state):
+        """Begin, from what is measured at the first tick."""
+        self.posture = state.joint_positions
+
+    def control(self, state):
+        """Return the command for the period that begins now."""
+        efforts = -self.damping * state.joint_velocities
+        return Command(positions=self.posture, velocities=np.zeros_like(efforts), efforts=efforts)
+'''
+_TEST = '''\
+"""{title} keeps the robot on its feet."""
+
+from pathlib import Path
+
+import hrpsim
+import pytest
+from hrpsim.control.framework.control_loop import ControlLoop
+from hrpsim.control.framework.controller import ControllerError
+from hrpsim.control.framework.plugins import find_controller
+from hrpsim.resources import share_path
+
+{title} = find_controller(f"{{Path(__file__).with_name('{module}.py')}}:{title}")
+
+
+@pytest.fixture
+def robot():
+    world = hrpsim.load_world(share_path("config/stand.yaml"))
+    return world.robots["hrp2"]
+
+
+def test_it_stands(robot):
+    height = robot.q[2]
+    with ControlLoop(robot, {title}()) as loop:
+        for _ in range(200):
+            loop.tick()
+    assert abs(robot.q[2] - height) < 0.01
+
+
+def test_it_refuses_what_cannot_be(robot):
+    with pytest.raises(ControllerError, match="damping"):
+        ControlLoop(robot, {title}(), {{"damping": -1.0}})
+'''
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("action", choices=("new",), help="write NAME.py and test_NAME.py")
+    parser.add_argument("name", help="of the module, small letters: my_walk has the class MyWalk")
+    parser.add_argument("--folder", type=Path, default=Path(), help="where to write; else here")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=new_controller)
+
+
+def new_controller(options: argparse.Namespace) -> int:
+    """Write the controller and its test; HrpsimError, and nothing written, where that cannot be."""
+    name = options.name
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
+        raise HrpsimError(
+            f"controller {name!r}: a module's name has small letters, digits and _, as in my_walk"
+        )
+    title = "".join(part.capitalize() for part in name.split("_"))
+    texts = {
+        options.folder / f"{name}.py": _CONTROLLER,
+        options.folder / f"test_{name}.py": _TEST,
+    }
+    for path in texts:
+        if path.exists():
+            raise HrpsimError(f"{str(path)!r} exists; it is left as it is")
+    options.folder.mkdir(parents=True, exist_ok=True)
+    for path, text in texts.items():
+        path.write_text(text.format(title=title, module=name), encoding="utf-8")
+    controller, test = texts
+    report = {
+        "controller": str(controller),
+        "test": str(test),
+        "run": f"python -m pytest {test}",
+    }
+    print_report(report, options.json)
+    return 0

@@ -1,0 +1,49 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""`hrpsim convert`: writes any description as a URDF, which RViz and others see, too."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from pathlib import Path
+
+from hrpsim.commands.output import print_report, xacro_arguments
+from hrpsim.errors import ModelWarning
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("model", type=Path, help="URDF, xacro, MJCF (.xml), .body or .wrl file")
+    parser.add_argument("urdf", type=Path, help="URDF file to write")
+    parser.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
+    parser.add_argument(
+        "--accept-nonphysical-inertia", action="store_true", help="take all inertias as they are"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=convert_model)
+
+
+def convert_model(options: argparse.Namespace) -> int:
+    """Convert a description and print what was written."""
+    from hrpsim.model.convert import convert
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ModelWarning)
+        written = convert(
+            options.model,
+            options.urdf,
+            xacro_arguments=xacro_arguments(options.xacro),
+            accept_nonphysical_inertia=options.accept_nonphysical_inertia,
+        )
+    for warning in caught:
+        print(f"hrpsim: warning: {warning.message}", file=sys.stderr)
+    report = {
+        "urdf": str(options.urdf),
+        "meshes": len(written.meshes),
+        "not_simulated": list(written.not_simulated),
+    }
+    print_report(report, options.json)
+    return 0

@@ -1,0 +1,326 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""`hrpsim sweep`: a study, cell by cell, on any engine; its results; one of its cells again."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from hrpsim.arguments import whole
+from hrpsim.commands import view
+from hrpsim.errors import HrpsimError
+
+_PROGRESS_PERIOD = 1.0  # on a terminal [s]
+_PROGRESS_PERIOD_IN_FILES = 60.0  # [s]
+_KERNELS = ("keep_momentum", "seek_grip", "solve_by_newton_method", "walking")  # that walks need
+EPILOG = """exit status: 0 all cells are done, 1 some failed, or it could not go on, 2 wrong usage.
+
+  hrpsim sweep study.yaml                                 results in study.zarr; again: goes on
+  hrpsim sweep study.yaml --scheduler tcp://host:8786     on a Dask cluster
+  hrpsim sweep study.yaml --engine mpi4py.futures:MPIPoolExecutor
+  hrpsim sweep study.yaml --summary --plot map.png --x pushes.0.impulse --y delay.sensing
+  hrpsim sweep study.yaml --cell 17 --viewer              one cell again, bit for bit
+  hrpsim sweep study.yaml --worst 5 --by largest_tilt --film worst.mp4
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("study", type=Path, metavar="STUDY", help="study file (YAML)")
+    parser.add_argument(
+        "--store", type=Path, metavar="DIR", help="folder of the results (STUDY.zarr)"
+    )
+    engines = parser.add_mutually_exclusive_group()
+    engines.add_argument(
+        "--scheduler", metavar="ADDRESS", help="Dask scheduler, such as tcp://host:8786"
+    )
+    engines.add_argument(
+        "--engine",
+        metavar="MODULE:CALLABLE",
+        help="what makes a concurrent.futures.Executor; by default a pool of processes",
+    )
+    parser.add_argument(
+        "--processes", type=whole(1, 4096), metavar="N", help="of the pool; one a processor"
+    )
+    parser.add_argument(
+        "--cells-per-task",
+        type=whole(1, 100_000),
+        default=1,
+        metavar="N",
+        help="that are sent together (1); more where cells are short or workers many",
+    )
+    parser.add_argument("--parameters", action="store_true", help="list what may be varied")
+    looking = parser.add_argument_group("of results that are there")
+    looking.add_argument("--summary", action="store_true", help="print a table, run nothing")
+    looking.add_argument("--plot", type=Path, metavar="FILE", help="draw (.png, .svg)")
+    looking.add_argument("--x", metavar="PATH", help="parameter across the picture")
+    looking.add_argument("--y", metavar="PATH", help="parameter up the picture: a map")
+    looking.add_argument("--outcome", metavar="NAME", help="what is drawn (fell, or the first)")
+    looking.add_argument(
+        "--survival", metavar="PATH", help="draw survival curves by this parameter"
+    )
+    again = parser.add_argument_group("a cell again")
+    which = again.add_mutually_exclusive_group()
+    which.add_argument("--cell", type=whole(0, 10**7), metavar="K", help="run this cell again")
+    which.add_argument("--worst", type=whole(1, 1000), metavar="N", help="run the N worst again")
+    again.add_argument(
+        "--by", metavar="NAME", help="outcome by which the largest are the worst; -NAME: smallest"
+    )
+    view.add_arguments(parser)
+    again.add_argument(
+        "--film", type=Path, metavar="FILE", help="film it (.mp4, .png); needs viser and chromium"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=sweep, parser=parser)
+
+
+def sweep(options: argparse.Namespace) -> int:
+    """Run what is left of a study, or look at it; status 1 if cells failed or differ."""
+    _check_combination(options)
+    from hrpsim.sweeps.study_file import read_study
+
+    study = read_study(options.study)
+    store = options.store or options.study.with_suffix(".zarr")
+    if options.parameters:
+        return _list_parameters(study, options.json)
+    if options.cell is not None or options.worst is not None:
+        return _again(options, study, store)
+    if options.summary or options.plot or options.survival:
+        return _look(options, store)
+    return _run(options, study, store)
+
+
+def _check_combination(options: argparse.Namespace) -> None:
+    if options.plot and not (options.x or options.survival):
+        options.parser.error("--plot needs --x PATH, or --survival PATH")
+    if options.survival and not options.plot:
+        options.parser.error("--survival needs --plot FILE")
+    one = options.cell is not None or options.worst is not None
+    if (options.viewer or options.film) and not one:
+        options.parser.error("--viewer and --film show cells: --cell K, or --worst N")
+    if options.viewer and options.worst is not None:
+        options.parser.error("--viewer shows one cell: --cell K")
+
+
+def _run(options: argparse.Namespace, study, store: Path) -> int:
+    from hrpsim.commands.warm_up import compile_side_by_side
+    from hrpsim.sweeps.engines import dask_executor, named_executor
+    from hrpsim.sweeps.sweep import sweep as run_sweep
+    from hrpsim.sweeps.worlds.world_scenario import WorldScenario
+
+    inner = getattr(study.scenario, "scenario", study.scenario)
+    if isinstance(inner, WorldScenario):
+        compile_side_by_side(_KERNELS)
+    engine = None
+    if options.scheduler:
+        engine = dask_executor(options.scheduler)
+    elif options.engine:
+        engine = named_executor(options.engine, options.processes)
+    last = _Teller()
+    found = run_sweep(
+        study.scenario,
+        study.design,
+        store=store,
+        seed=study.seed,
+        title=study.title,
+        processes=options.processes,
+        engine=engine,
+        per_task=options.cells_per_task,
+        tell=last.tell,
+    )
+    last.end()
+    failed = int((found["status"].values == 2).sum())
+    report: dict[str, Any] = {
+        "study": study.title,
+        "store": str(store),
+        "cells": found.sizes["cell"],
+        "failed": failed,
+    }
+    if last.progress is not None and last.progress.here:
+        progress = last.progress
+        report |= {
+            "run_now": progress.here,
+            "wall_time": round(progress.wall, 3),
+            "cells_per_second": round(progress.here / max(progress.wall, 1e-9), 4),
+            "processes_busy": round(progress.busy / max(progress.wall, 1e-9), 3),
+        }
+    if failed:
+        first = int((found["status"].values == 2).argmax())
+        report["first_failure"] = f"cell {first}: {found['error'].values[first]}"
+    if options.json:
+        print(json.dumps(report, indent=2))
+    else:
+        for key, value in report.items():
+            print(f"{key}: {value}")
+    return 1 if failed else 0
+
+
+class _Teller:
+    """Shows the progress on stderr, on a terminal in place."""
+
+    def __init__(self):
+        self.progress = None
+        self._shown = -math.inf
+        self._period = _PROGRESS_PERIOD if sys.stderr.isatty() else _PROGRESS_PERIOD_IN_FILES
+
+    def tell(self, progress) -> None:
+        """Note the progress, and show it now and then."""
+        self.progress = progress
+        now = time.monotonic()
+        if now - self._shown < self._period:
+            return
+        self._shown = now
+        failed = f", {progress.failed} failed" if progress.failed else ""
+        left = "" if math.isnan(progress.left) else f", {_duration(progress.left)} left"
+        rate = progress.here / progress.wall if progress.wall > 0.0 else 0.0
+        text = f"{progress.finished} of {progress.cells} cells{failed}, {rate:.2g} a second{left}"
+        if sys.stderr.isatty():
+            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Clear the line."""
+        if sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _duration(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def _list_parameters(study, as_json: bool) -> int:
+    units = {path: parameter.unit for path, parameter in study.scenario.parameters().items()}
+    if as_json:
+        print(json.dumps(units, indent=2))
+    else:
+        print("\n".join(f"{path} [{unit}]" if unit else path for path, unit in units.items()))
+    return 0
+
+
+def _look(options: argparse.Namespace, store: Path) -> int:
+    """Print a table, or draw a picture, of results that are there."""
+    from hrpsim.sweeps import figures
+    from hrpsim.sweeps.statistics import summary
+    from hrpsim.sweeps.store import open_store
+
+    found = open_store(store)
+    if options.plot and options.survival:
+        figures.draw_survival(found, options.plot, options.survival)
+    elif options.plot:
+        names = [k for k, v in found.data_vars.items() if k not in ("status", "error")]
+        outcome = options.outcome or ("fell" if "fell" in names else names[0])
+        figures.draw(found, options.plot, options.x, options.y, outcome)
+    if options.plot:
+        print(options.plot)
+    if options.summary:
+        rows = summary(found)
+        if options.json:
+            print(json.dumps(rows, indent=2))
+        else:
+            _print_rows(rows)
+    return 0
+
+
+def _print_rows(rows: list[dict[str, Any]]) -> None:
+    last = None
+    for row in rows:
+        if row["parameter"] != last:
+            last = row["parameter"]
+            print(f"{last}:")
+        numbers = ", ".join(
+            f"{name} {_with_interval(row, name)}"
+            for name in row
+            if name not in ("parameter", "value", "cells") and not name.endswith(("_low", "_high"))
+        )
+        print(f"  {row['value']}: {row['cells']} cells, {numbers}")
+
+
+def _with_interval(row: dict[str, Any], name: str) -> str:
+    text = f"{row[name]:.4g}"
+    if f"{name}_low" in row:
+        text += f" ({row[f'{name}_low']:.3f} to {row[f'{name}_high']:.3f})"
+    return text
+
+
+def _again(options: argparse.Namespace, study, store: Path) -> int:
+    """Run cells again, compare them with the store, and show them."""
+    from hrpsim.sweeps.store import open_store
+    from hrpsim.sweeps.sweep import replay, worst_cells
+
+    found = open_store(store)
+    if options.film:
+        from hrpsim.viewer.film import check_film
+
+        check_film(options.film)
+    cells = [options.cell]
+    if options.worst is not None:
+        by = options.by or ("largest_tilt" if "largest_tilt" in found else None)
+        if by is None:
+            raise HrpsimError("--worst needs --by NAME, the outcome by which cells are the worst")
+        cells = worst_cells(found, by, options.worst)
+    reports = []
+    for cell in cells:
+        again = replay(study.scenario, found, cell)
+        reports.append(
+            {
+                "cell": cell,
+                "values": again.values,
+                "outcomes": again.outcomes,
+                "error": again.error,
+                "same_bits": again.same,
+                "differs": again.differs,
+            }
+        )
+        if options.film:
+            film = _film(options, study, found, cell, several=len(cells) > 1)
+            reports[-1]["film"] = str(film)
+    if options.json:
+        print(json.dumps(reports, indent=2))
+    else:
+        for report in reports:
+            print("\n".join(f"{key}: {value}" for key, value in report.items() if value != ""))
+    if options.viewer:
+        return _view(options, study, found, cells[0])
+    return 0 if all(report["same_bits"] for report in reports) else 1
+
+
+def _started(study, found, cell: int):
+    """Return the run of a cell at its beginning, and the motion that it makes."""
+    from hrpsim.sweeps.sweep import cell_of
+    from hrpsim.sweeps.worlds.world_scenario import WorldScenario
+    from hrpsim.viewer.session import Motion
+
+    if not isinstance(study.scenario, WorldScenario):
+        raise HrpsimError("only cells of a study of a world can be shown; this one has a function")
+    chosen = cell_of(found, cell)
+    run = study.scenario.start(chosen.values, chosen.seed)
+    return run, Motion(run.period, run.go_on, rewinds=False)
+
+
+def _film(options: argparse.Namespace, study, found, cell: int, several: bool) -> Path:
+    from hrpsim.viewer.film import film
+
+    run, motion = _started(study, found, cell)
+    path = options.film
+    if several:
+        path = path.with_name(f"{path.stem}_{cell}{path.suffix}")
+    try:
+        film(run.world, path, run.left, motion)
+    finally:
+        run.stop()
+    return path
+
+
+def _view(options: argparse.Namespace, study, found, cell: int) -> int:
+    run, motion = _started(study, found, cell)
+    return view.view(options, run.world, motion)

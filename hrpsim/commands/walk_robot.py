@@ -1,0 +1,156 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""`hrpsim walk --robot`: a robot of any description, made ready to walk, in a world."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hrpsim.arguments import positive
+from hrpsim.errors import ModelError, WorldError
+
+if TYPE_CHECKING:
+    from hrpsim.control.biped.prepare import Prepared
+    from hrpsim.world.objects.robot import Robot
+
+_TIME_STEP = 0.001  # [s]
+_FRICTION = 0.8
+_WORLD = """\
+# The start of a walk: half-sitting on a level floor.
+world: {{time_step: {step}}}
+ground: {{material: floor}}
+friction:
+  - {{between: [sole, floor], static: {friction}, kinetic: {friction}}}
+robots:
+  - name: robot
+    urdf: robot.urdf
+    base: free
+    accept_nonphysical_inertia: true
+    position: [{x!r}, {y!r}, {z!r}]
+    joints:
+{joints}
+settle: true
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what is said of a robot of one's own."""
+    group = parser.add_argument_group("with a robot of your own")
+    group.add_argument(
+        "--robot",
+        type=Path,
+        metavar="FILE",
+        help="URDF, xacro, MJCF (.xml), .body or .wrl of a robot on two legs",
+    )
+    group.add_argument("--check", action="store_true", help="only say what is found and missing")
+    group.add_argument("--left-foot", metavar="LINK", help="where it is not found")
+    group.add_argument("--right-foot", metavar="LINK", help="where it is not found")
+    group.add_argument(
+        "--sole",
+        type=positive,
+        nargs=3,
+        metavar=("BEHIND", "BEFORE", "WIDTH"),
+        help="boxes in place of the feet's shapes: from the ankle back, forward, and width [m]",
+    )
+    group.add_argument(
+        "--accept-nonphysical-inertia", action="store_true", help="take all inertias as they are"
+    )
+    group.add_argument(
+        "--write-robot",
+        type=Path,
+        metavar="DIR",
+        help="keep the robot as robot.urdf and world.yaml in this folder",
+    )
+
+
+def check_combination(options: argparse.Namespace) -> None:
+    """Refuse options that do not go together."""
+    alone = {
+        "--check": options.check or None,
+        "--left-foot": options.left_foot,
+        "--right-foot": options.right_foot,
+        "--sole": options.sole,
+        "--accept-nonphysical-inertia": options.accept_nonphysical_inertia or None,
+        "--write-robot": options.write_robot,
+    }
+    for name, value in alone.items():
+        if value is not None and options.robot is None:
+            options.parser.error(f"{name} needs --robot")
+    if options.robot is not None and options.ros and options.world is not None:
+        options.parser.error("--world does not go with --robot and --ros")
+
+
+def prepared_robot(options: argparse.Namespace) -> Prepared:
+    """Return the robot of `--robot`, ready to walk, and keep it where that is asked for."""
+    from hrpsim.control.biped.prepare import Options, prepare
+
+    known = Options(
+        left_foot=options.left_foot,
+        right_foot=options.right_foot,
+        sole=None if options.sole is None else tuple(options.sole),
+        bush_set=options.bush_set,
+        accept_nonphysical_inertia=options.accept_nonphysical_inertia,
+    )
+    prepared = prepare(options.robot, known)
+    if options.write_robot is not None:
+        write_robot(prepared, options.write_robot)
+    return prepared
+
+
+def parameters_of(prepared: Prepared) -> dict[str, Any]:
+    """Return what the walking controller has to know of the robot."""
+    left, right = prepared.soles
+    return {"left_sole": left, "right_sole": right}
+
+
+def robot_in_world(prepared: Prepared, world_file: Path | None) -> Robot:
+    """Return the robot at rest in a world of its own, or in that of a file without robots."""
+    from hrpsim.world.file.load import load_world
+    from hrpsim.world.world import World
+
+    if world_file is None:
+        world = World(time_step=_TIME_STEP)
+        world.add_ground(material="floor")
+        world.set_friction("sole", "floor", _FRICTION)
+    else:
+        world = load_world(world_file)
+        if world.robots:
+            raise WorldError(f"{world_file}: has a robot of its own; --robot needs a world without")
+    robot = world.add_robot(prepared.model, q=prepared.start, name="robot")
+    robot.command(positions=robot.joint_positions)
+    robot.keep_as_initial()
+    world.settle()
+    return robot
+
+
+def write_robot(prepared: Prepared, folder: Path) -> Path:
+    """Write robot.urdf and world.yaml; return the world file."""
+    names = {joint.name: joint.q_index for joint in prepared.model.joints}
+    joints = "\n".join(
+        f"      {name!r}: {float(prepared.start[names[name]])!r}"
+        for name in prepared.model.joint_names
+        if prepared.start[names[name]] != 0.0
+    )
+    x, y, z = map(float, prepared.start[:3])
+    text = _WORLD.format(
+        step=_TIME_STEP, friction=_FRICTION, x=x, y=y, z=z, joints=joints or "      {}"
+    )
+    world = folder / "world.yaml"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "robot.urdf").write_text(prepared.urdf + "\n", encoding="utf-8")
+        world.write_text(text, encoding="utf-8")
+    except OSError as cause:
+        raise ModelError(f"{folder}: cannot be written: {cause.strerror or cause}") from cause
+    return world
+
+
+def check_lines(prepared: Prepared, path: Path) -> list[str]:
+    """Return the check of a robot for people."""
+    lines = [f"{path.name}: can walk"]
+    for what, text, made in prepared.findings:
+        lines.append(f"  {what:14s} {text}{'  [made]' if made else ''}")
+    return lines

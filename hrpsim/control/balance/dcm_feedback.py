@@ -1,0 +1,109 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Where the ZMP should be, given how far the centre of mass is from where it should be.
+
+docs/explanation/control.md, "Stabiliser", has the equations.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.control.framework.controller import ControllerError
+from hrpsim.control.pattern.support_polygon import nearest_in
+from hrpsim.dynamics.functions import mass_matrix
+from hrpsim.jit.compiled import inlined_kernel
+from hrpsim.model.model import Model
+
+FEEDBACK = np.dtype(
+    [
+        ("rates", "f8", (2,)),  # as of `dcm_natural_frequencies`
+        ("gains", "f8", (2, 2)),  # as of `zmp_gains`, for x and for y
+        ("growth", "f8"),
+        ("limit", "f8"),  # of the integral [m]
+        ("integral", "f8", (2,)),  # what is added for constant errors [m]
+        ("dcm_error", "f8", (2,)),  # of the last tick [m]
+        ("goal", "f8", (2,)),  # the ZMP that would be wanted on an endless floor [m]
+    ]
+)
+
+
+def dcm_natural_frequencies(model: Model, q, height: float) -> tuple[float, float]:
+    """Return w of  c'' = w^2 (c - z)  along x and y of the waist [1/s], with all joints rigid.
+
+    q: the posture, the base level; height: of the centre of mass above the sole [m]. It is
+    w^2 = m g h / (m h^2 + I), I about the centre of mass.
+    """
+    M = mass_matrix(model, q)[:6, :6]
+    m = M[0, 0]
+    # About the base's origin, along its axes; the lever is read off the coupling block.
+    x, y, z = M[1, 5] / m, -M[0, 5] / m, M[0, 4] / m
+    about_x = M[3, 3] - m * (y * y + z * z)
+    about_y = M[4, 4] - m * (x * x + z * z)
+    weight = m * STANDARD_GRAVITY
+    return tuple(
+        math.sqrt(weight * height / (m * height * height + inertia))
+        for inertia in (about_y, about_x)
+    )
+
+
+def zmp_gains(w: float, rate: float, T: float) -> tuple[float, float]:
+    """Return what the ZMP gets for each metre of the centre of mass's error, and for each m/s.
+
+    The error e follows  e'' = w^2 (e - z),  z' = (u - z) / T. Of the three poles one is the
+    pendulum's own -w and one -rate; the third follows, so that z is not fed back. Raises
+    ControllerError for a rate that the lag T [s] does not allow.
+    """
+    third = 1.0 / T - w - rate
+    if third <= 0.0:
+        raise ControllerError(
+            f"walk: dcm_rate {rate:g} 1/s is too fast for a ZMP that lags by {T:g} s; it must be "
+            f"below {1.0 / T - w:.3g}"
+        )
+    for_position = 1.0 + T * rate * third / w
+    for_rate = T + T * (w * rate + w * third + rate * third) / (w * w)
+    return for_position, for_rate
+
+
+def new_feedback(rates, lag: float, period: float, gains) -> np.ndarray:
+    """Return the record (1,) of a feedback whose integral is empty.
+
+    rates: as of `dcm_natural_frequencies`; lag [s]: of the floor's ZMP behind the desired one;
+    gains: with dcm_rate, integral_rate [1/s] and integral_limit [m] as in stabilizer.Gains.
+    """
+    feedback = np.zeros(1, dtype=FEEDBACK)
+    feedback["rates"] = rates
+    feedback["gains"] = [zmp_gains(w, gains.dcm_rate, lag) for w in rates]
+    feedback["growth"] = gains.integral_rate * period
+    feedback["limit"] = gains.integral_limit
+    return feedback
+
+
+@inlined_kernel
+def write_desired_zmp(feedback, course, com, com_velocity, k, ahead, part, zmp_out):
+    """Write the desired ZMP in the reference's world (2,) [m].
+
+    feedback: a FEEDBACK record. com, com_velocity: estimated, there (3,) [m, m/s], at the course's
+    sample k; ahead: the sample at the end of the period; part: of the feedback that counts, 0 to 1.
+    """
+    error, integral, goal = feedback.dcm_error, feedback.integral, feedback.goal
+    for i in range(2):
+        off = com[i] - course.com[k, i]
+        off_rate = com_velocity[i] - course.com_velocity[k, i]
+        error[i] = off + off_rate / feedback.rates[i]
+        shift = feedback.gains[i, 0] * off + feedback.gains[i, 1] * off_rate + integral[i]
+        goal[i] = course.zmp[ahead, i] + part * shift
+    phase = course.phase[k]
+    count = course.corner_counts[phase]
+    zmp_out[0], zmp_out[1] = goal[0], goal[1]
+    if count > 0:
+        zmp_out[0], zmp_out[1] = nearest_in(course.corners[phase], count, goal[0], goal[1])
+    for i in range(2):
+        # Beyond the edge of the support the integral would only wind up.
+        if (goal[i] - zmp_out[i]) * error[i] <= 0.0:
+            grown = integral[i] + feedback.growth * error[i]
+            integral[i] = min(max(grown, -feedback.limit), feedback.limit)

@@ -1,0 +1,201 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the stabiliser does in a control period, compiled.
+
+The error of the centre of mass decides where the ZMP should be (dcm_feedback), the ZMP which forces
+the feet should feel (foot_forces), and these how the ankle links lean against the springs of the
+soles (ankle_admittance). docs/explanation/control.md, "Stabiliser", derives it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.control.balance.ankle_admittance import answer_torque
+from hrpsim.control.balance.course import Course
+from hrpsim.control.balance.dcm_feedback import write_desired_zmp
+from hrpsim.control.balance.foot_forces import divide_force, left_share
+from hrpsim.control.balance.small_turns import (
+    turned,
+    write_product,
+    write_small_turn,
+    write_transposed_product,
+)
+from hrpsim.control.balance.state_estimation import Estimation, update_estimate
+from hrpsim.control.motion.leg_kinematics import JOINT_COUNT
+from hrpsim.control.motion.leg_records import Legs, place_foot
+from hrpsim.jit.compiled import inlined_kernel, kernel
+from hrpsim.kinematics.chain_inverse import LINK
+
+_STANDS = 0.05  # of the weight: a sole that bears more than that stands
+_HIGHEST_STEP = 0.03  # what the feet's heights may be made to differ from the reference [m]
+
+STABILIZER = np.dtype(
+    [
+        ("period", "f8"),  # [s]
+        ("margin", "f8"),  # of the pressure in each sole [m]
+        ("rising", "f8"),  # of the foot that bears too much in a period [m/N]
+        ("fading", "f8"),  # what is left of that after a period in the air
+        ("engaging", "f8"),  # in a period
+        ("engaged", "f8"),  # so far, 0 to 1
+        ("difference", "f8"),  # the left foot's height over the right one's, commanded [m]
+        ("anchor", "f8", (3,)),  # the support in the reference's world [m]
+        ("com", "f8", (3,)),  # there [m]
+        ("zmp", "f8", (2,)),  # desired, there [m]
+        ("forces", "f8", (2, 3)),  # on the feet [N]
+        ("torques", "f8", (2, 2)),  # about their pivots [Nm]
+        ("lean", "f8", (3, 3)),  # of the waist from the reference
+        ("waist_R", "f8", (3, 3)),
+        ("tilt", "f8", (3, 3)),  # of an ankle link against its springs
+        ("sole_R", "f8", (3, 3)),
+        ("target", LINK),  # of a sole in the waist's frame, springs at rest
+        ("angles", "f8", (JOINT_COUNT,)),
+    ]
+)
+
+
+class Balance(NamedTuple):
+    """All that a control period reads and writes, for j controlled joints."""
+
+    estimation: Estimation
+    course: Course
+    legs: Legs
+    feedback: np.ndarray  # (1,) FEEDBACK
+    admittances: np.ndarray  # (2,) ADMITTANCE
+    own: np.ndarray  # (1,) STABILIZER
+    joint_yields: np.ndarray  # of the servos (j,) [rad/Nm]
+    last_positions: np.ndarray  # commanded, without what leads the servos (j,)
+    signals: np.ndarray  # (1,) SIGNALS
+
+
+@kernel
+def stabilize(s, k, command_out):
+    """Write positions and velocities of the joints (2, j) for the end of the control period.
+
+    s: a Balance with what is measured; k: the sample of the course that this belongs to.
+    """
+    own, course, estimate = s.own[0], s.course, s.estimation.estimate[0]
+    update_estimate(s.estimation, course.sole_yaw[k])
+    ahead = min(k + 1, course.joint_positions.shape[0] - 1)
+    own.engaged = min(own.engaged + own.engaging, 1.0)
+    part = own.engaged * own.engaged * (3.0 - 2.0 * own.engaged)
+    soles, stands = course.sole_p[k], course.contact[k]
+    for a in range(3):
+        own.anchor[a] = estimate.weights[0] * soles[0, a] + estimate.weights[1] * soles[1, a]
+        own.com[a] = own.anchor[a] + estimate.com[a]
+
+    write_desired_zmp(
+        s.feedback[0], course, own.com, estimate.com_velocity, k, ahead, part, own.zmp
+    )
+    share = left_share(own.zmp, soles, stands)
+    lift, yaws, feet = course.vertical_force[ahead], course.sole_yaw[k], s.estimation.feet
+    divide_force(
+        feet, own.margin, own.zmp, own.com, lift, share, soles, yaws, own.forces, own.torques
+    )
+    weight = s.estimation.estimator[0].weight
+    _follow_loads(own, estimate.loads, _STANDS * weight, share, stands, part)
+    _lean_waist(s, k, ahead, part)
+    for j in range(s.joint_yields.shape[0]):
+        command_out[0, j] = course.joint_positions[ahead, j]
+        command_out[1, j] = course.joint_efforts[ahead, j]
+    for side in range(2):
+        _place_sole(s, side, k, ahead, share, part)
+        place_foot(s.legs, side, own.target, own.angles)
+        for i in range(JOINT_COUNT):
+            j = feet[side].joints[i]
+            command_out[0, j] = own.angles[i]
+            command_out[1, j] -= _effort_of_foot(s, side, feet[side].bodies[i])
+    _note(s, k, ahead, share)
+    for j in range(s.joint_yields.shape[0]):
+        position, effort = command_out[0, j], command_out[1, j]
+        command_out[0, j] = position + part * s.joint_yields[j] * effort
+        command_out[1, j] = (position - s.last_positions[j]) / own.period
+        s.last_positions[j] = position
+    return 0
+
+
+@inlined_kernel
+def _follow_loads(own, loads, least, share, stands, part):
+    """Raise the foot that bears too much, lower the other one."""
+    left, right = max(loads[0], 0.0), max(loads[1], 0.0)
+    if left + right > least:
+        own.difference += part * own.rising * (left - share * (left + right))
+    if min(left, right) <= least and not (stands[0] and stands[1]):
+        own.difference *= own.fading
+    own.difference = min(max(own.difference, -_HIGHEST_STEP), _HIGHEST_STEP)
+
+
+@inlined_kernel
+def _lean_waist(s, k, ahead, part):
+    """Write by how much the waist leans from its reference, and how it is then to be turned."""
+    own, R, planned = s.own[0], s.estimation.estimate[0].waist_R, s.course.waist_R[k]
+    roll = pitch = 0.0
+    for c in range(3):
+        roll += R[2, c] * planned[1, c] - R[1, c] * planned[2, c]
+        pitch += R[0, c] * planned[2, c] - R[2, c] * planned[0, c]
+    lean = s.signals[0].lean
+    lean[0], lean[1] = 0.5 * roll, 0.5 * pitch
+    write_small_turn(part * lean[0], part * lean[1], own.lean)
+    write_product(own.lean, s.course.waist_R[ahead], own.waist_R)
+
+
+@inlined_kernel
+def _place_sole(s, side, k, ahead, share, part):
+    """Write where a sole is to be in the waist's frame, with its springs at rest."""
+    own, course, foot = s.own[0], s.course, s.estimation.feet[side]
+    estimate, pivots, lean = s.estimation.estimate[0], s.course.pivots[ahead], own.lean
+    force, torque = own.forces[side], own.torques[side]
+    # Between the pivots the waist holds its place; around that the soles are as in the world.
+    mx = share * pivots[0, 0] + (1.0 - share) * pivots[1, 0]
+    my = share * pivots[0, 1] + (1.0 - share) * pivots[1, 1]
+    mz = share * pivots[0, 2] + (1.0 - share) * pivots[1, 2]
+    x = pivots[side, 0] + (lean[0, 0] * mx + lean[0, 1] * my + lean[0, 2] * mz - mx)
+    y = pivots[side, 1] + (lean[1, 0] * mx + lean[1, 1] * my + lean[1, 2] * mz - my)
+    z = pivots[side, 2] + (lean[2, 0] * mx + lean[2, 1] * my + lean[2, 2] * mz - mz)
+    raised = (1.0 - share) * own.difference if side == 0 else -share * own.difference
+    z += raised - part * force[2] / foot.slide_stiffness
+
+    yaw = course.sole_yaw[k, side]
+    stands = estimate.loads[side] > _STANDS * s.estimation.estimator[0].weight
+    wanted_x, wanted_y = turned(torque[0], torque[1], -yaw)
+    felt, admittance = estimate.pivot_torques[side], s.admittances[side]
+    lean_x = answer_torque(admittance, 0, wanted_x, felt[0], stands, part)
+    lean_y = answer_torque(admittance, 1, wanted_y, felt[1], stands, part)
+    lean_x, lean_y = turned(lean_x, lean_y, yaw)
+    write_small_turn(lean_x, lean_y, own.tilt)
+    write_product(own.tilt, course.sole_R[ahead, side], own.sole_R)
+    R, p, W, h = own.target.R, own.target.p, own.waist_R, foot.pivot_height
+    write_transposed_product(W, own.sole_R, R)
+    for a in range(3):
+        p[a] = W[0, a] * x + W[1, a] * y + W[2, a] * z - h * R[a, 2]
+
+
+@inlined_kernel
+def _effort_of_foot(s, side, body):
+    """Return the effort of the joint of `body` against the force that a foot should feel [Nm]."""
+    force, torque = s.own[0].forces[side], s.own[0].torques[side]
+    at, S = s.estimation.estimate[0].pivots[side], s.estimation.kinematics[body].S
+    moment_x = torque[0] + at[1] * force[2] - at[2] * force[1]
+    moment_y = torque[1] + at[2] * force[0] - at[0] * force[2]
+    moment_z = at[0] * force[1] - at[1] * force[0]
+    effort = S[0] * moment_x + S[1] * moment_y + S[2] * moment_z
+    return effort + S[3] * force[0] + S[4] * force[1] + S[5] * force[2]
+
+
+@inlined_kernel
+def _note(s, k, ahead, share):
+    """Write the signals."""
+    noted, own, course, estimate = s.signals[0], s.own[0], s.course, s.estimation.estimate[0]
+    for a in range(2):
+        noted.zmp_reference[a] = course.zmp[ahead, a]
+        noted.zmp_desired[a] = own.zmp[a]
+        noted.zmp_measured[a] = own.anchor[a] + estimate.zmp[a]
+        noted.dcm_error[a] = s.feedback[0].dcm_error[a]
+        noted.loads[a] = estimate.loads[a]
+    for a in range(3):
+        noted.com[a] = own.com[a]
+        noted.com_reference[a] = course.com[k, a]
+    noted.share = share

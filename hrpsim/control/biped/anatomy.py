@@ -1,0 +1,242 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Where the legs of a robot are, which way it faces, and what its feet stand on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.control.motion.leg_kinematics import JOINT_COUNT, bodies_between
+from hrpsim.control.pattern.footsteps import SIDES
+from hrpsim.control.pattern.support_polygon import convex_hull, lowest_points
+from hrpsim.dynamics.functions import link_pose
+from hrpsim.errors import ModelError, unknown_name
+from hrpsim.model.model import Joint, Model
+from hrpsim.model.system import FREE, REVOLUTE
+from hrpsim.model.urdf.document import Document
+
+_KNEE = 3
+_ALIGNED = 0.9  # of an axis with the one that it should have: cosine
+
+
+class BipedLeg(NamedTuple):
+    """One leg, all joints at zero."""
+
+    side: str  # "left" or "right"
+    joints: tuple[str, ...]  # three of the hip, the knee, two of the ankle
+    foot: str  # link that stands on the floor
+    links: tuple[str, ...]  # it and those that are fixed to it
+    sole_p: np.ndarray  # origin of the sole in the frame of `foot` (3,) [m]
+    sole_R: np.ndarray  # R_foot_sole (3, 3): x forward, z up
+    outline: np.ndarray  # corners of the sole in its frame, counter-clockwise (k, 2) [m]
+    ankle_height: float  # of the ankle's pitch axis above the sole [m]
+    ankle_axes: tuple[str, str]  # joints that turn about y and about x of the sole
+
+
+class Biped(NamedTuple):
+    """What of a robot walks."""
+
+    legs: tuple[BipedLeg, BipedLeg]  # left, right
+    R: np.ndarray  # R_base_walk (3, 3), columns: forward, left, up in the base link's frame
+    aside: float  # how far to the left of the base link's origin the legs' middle is [m]
+    above: tuple[str, ...]  # joints between the base and the legs
+
+
+def biped_of(
+    model: Model,
+    feet: tuple[str | None, str | None] = (None, None),
+    sole: tuple[float, float, float] | None = None,
+) -> Biped:
+    """Return the legs of `model`, a robot that stands upright with all joints at zero.
+
+    feet: links of the left and the right foot, where they are known. Else they are the bodies that
+    reach lowest on two branches of the tree. sole: how far it reaches behind the ankle and before
+    it, and its width [m], where that is not to be read off the feet's shapes. The robot faces away
+    from where its knees take its feet. Raises ModelError that says what is missing.
+    """
+    poses = _body_poses(model)
+    ends = [_foot_body(model, name) for name in feet if name is not None]
+    if len(ends) != len(SIDES):
+        ends = _lowest_branches(model, poses, ends)
+    chains = [_joints_above(model, body) for body in ends]
+    common = [a for a, b in zip(*chains) if a is b]
+    legs = [chain[len(common) :][:JOINT_COUNT] for chain in chains]
+    _check_legs(model, ends, legs)
+    R = _walking_axes(model, poses, legs)
+    bodies = [_sole_body(model, leg[-1].body, end) for leg, end in zip(legs, ends)]
+    at = [float(R[:, 1] @ poses[leg[-1].body][0]) for leg in legs]
+    if feet == (None, None) and at[0] < at[1]:
+        legs.reverse()
+        bodies.reverse()
+    above = tuple(joint.name for joint in common)
+    left, right = (_leg(model, poses, R, *of, sole) for of in zip(SIDES, legs, bodies))
+    return Biped((left, right), R, 0.5 * (at[0] + at[1]), above)
+
+
+def _body_poses(model: Model) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """Return position and orientation of every body in the base link's frame."""
+    q, found = model.neutral(), {}
+    p0, R0 = link_pose(model, q, model.base_link)
+    for name, frame in model.frames.items():
+        if frame.body not in found:
+            p, R = link_pose(model, q, name)
+            R = R @ frame.R.T
+            found[frame.body] = R0.T @ (p - R @ frame.p - p0), R0.T @ R
+    return found
+
+
+def _foot_body(model: Model, name: str) -> int:
+    if name not in model.frames:
+        raise ModelError(f"{model.source}: foot: {unknown_name('link', name, model.frames)}")
+    return model.frames[name].body
+
+
+def _joints_above(model: Model, body: int) -> list[Joint]:
+    """Return the joints that move, from the base down to a body."""
+    by_body = {joint.body: joint for joint in model.joints if joint.joint_type != FREE}
+    base = model.frame(model.base_link).body
+    return [by_body[k] for k in bodies_between(model, base, body) if k in by_body]
+
+
+def _lowest_branches(model: Model, poses, ends: list[int]) -> list[int]:
+    """Return the two bodies that reach lowest and hang on branches of their own."""
+    base, lowest = model.frame(model.base_link), {}
+    for body, (p, R) in poses.items():
+        if body in (-1, base.body) or not _joints_above(model, body):
+            continue
+        points = lowest_points(model, body, R.T @ np.array([0.0, 0.0, 1.0]))
+        lowest[body] = float((p + points @ R.T)[:, 2].min()) if len(points) else np.inf
+    shaped = [body for body in sorted(lowest, key=lowest.__getitem__) if lowest[body] < np.inf]
+    if not shaped:
+        raise ModelError(
+            f"{model.source}: nothing to stand on: no link below {base.name!r} has a <collision>; "
+            "give the feet a <collision> each"
+        )
+    first = ends[0] if ends else shaped[0]
+    top = _joints_above(model, first)
+    for body in shaped:
+        path = _joints_above(model, body)
+        shared = sum(a is b for a, b in zip(path, top))
+        if min(len(path), len(top)) - shared >= JOINT_COUNT:
+            return [first, body]
+    name = _link_of(model, first)
+    raise ModelError(
+        f"{model.source}: no two feet: {name!r} reaches lowest, {len(top)} joints below the base, "
+        f"and no other branch of {JOINT_COUNT} joints or more touches the floor; name both feet "
+        "(--left-foot, --right-foot)"
+    )
+
+
+def _check_legs(model: Model, ends, legs) -> None:
+    for body, leg in zip(ends, legs):
+        name = _link_of(model, body)
+        names = [joint.name for joint in leg]
+        if len(leg) < JOINT_COUNT:
+            raise ModelError(
+                f"{model.source}: the leg of {name!r} has {len(leg)} joints ({', '.join(names)}); "
+                f"walking needs {JOINT_COUNT}: hip 3, knee 1, ankle 2"
+            )
+        odd = [joint.name for joint in leg if joint.joint_type != REVOLUTE]
+        if odd:
+            raise ModelError(f"{model.source}: not revolute in the leg of {name!r}: {odd}")
+
+
+def _walking_axes(model: Model, poses, legs) -> np.ndarray:
+    """Return R_base_walk: bent knees take the feet backward."""
+    back = np.zeros(2)
+    for leg in legs:
+        knee, ankle = leg[_KNEE], leg[_KNEE + 1]
+        lower, upper = model.system.lower[knee.v_index], model.system.upper[knee.v_index]
+        sense = 1.0 if upper >= -lower else -1.0
+        p, R = poses[knee.body]
+        way = sense * np.cross(R[:, 2], poses[ankle.body][0] - p)[:2]
+        back += way / max(float(np.linalg.norm(way)), 1e-9)
+    if np.linalg.norm(back) < 1.0:
+        names = [leg[_KNEE].name for leg in legs]
+        raise ModelError(
+            f"{model.source}: the knees {names[0]!r} and {names[1]!r} do not bend the same way; "
+            "which way the robot faces cannot be told"
+        )
+    yaw = np.arctan2(-back[1], -back[0])
+    quarter = 0.5 * np.pi
+    if abs(yaw - quarter * round(yaw / quarter)) < 0.1:  # axes are meant to lie along the base's
+        yaw = quarter * round(yaw / quarter)
+    c, s = np.cos(yaw), np.sin(yaw)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]).round(15)
+
+
+def _leg(model: Model, poses, R_walk, side: str, leg: list[Joint], body: int, sole) -> BipedLeg:
+    p, R = poses[body]
+    R_sole = R.T @ R_walk  # in the body
+    pitch = _ankle_axis(model, poses, R_walk, leg, 1, "pitch")
+    roll = _ankle_axis(model, poses, R_walk, leg, 0, "roll")
+    points = lowest_points(model, body, R_sole[:, 2])
+    corners = points @ R_sole
+    outline = convex_hull(corners[:, :2]) if len(points) > 2 else corners[:, :2]
+    if len(points) == 0 or (len(outline) < 3 and sole is None):
+        raise ModelError(
+            f"{model.source}: the {side} foot has no sole: of the collision shapes of "
+            f"{_link_of(model, body)!r} {len(points)} points are lowest; a sole needs 3 that are "
+            "at most 2 mm above the lowest, or its size (--sole)"
+        )
+    ankle = R_sole.T @ (R.T @ (poses[pitch.body][0] - p))
+    middle = 0.5 * (outline[:, 1].min() + outline[:, 1].max()) if sole is None else ankle[1]
+    origin = np.array([ankle[0], middle, corners[:, 2].min()])
+    outline = outline - origin[:2]
+    if sole is not None:
+        behind, before, width = sole
+        half = 0.5 * width
+        outline = np.array([[-behind, -half], [before, -half], [before, half], [-behind, half]])
+    name = _link_of(model, body)
+    frame = model.frames[name]
+    return BipedLeg(
+        side=side,
+        joints=tuple(joint.name for joint in leg),
+        foot=name,
+        links=tuple(link for link, at in model.frames.items() if at.body == body),
+        sole_p=frame.R.T @ (R_sole @ origin - frame.p),
+        sole_R=frame.R.T @ R_sole,
+        outline=outline,
+        ankle_height=float(ankle[2] - origin[2]),
+        ankle_axes=(pitch.name, roll.name),
+    )
+
+
+def _link_of(model: Model, body: int) -> str:
+    """Return the link that the joint of a body moves."""
+    names = [joint.name for joint in model.joints if joint.body == body]
+    root = Document(model.urdf, model.source, False).root
+    for joint in root.iterchildren("joint"):
+        if joint.get("name") in names:
+            return joint.find("child").get("link")
+    off = {
+        name: np.abs(frame.p).max() + np.abs(frame.R - np.eye(3)).max()
+        for name, frame in model.frames.items()
+        if frame.body == body
+    }
+    return min(off, key=off.__getitem__)
+
+
+def _sole_body(model: Model, last: int, end: int) -> int:
+    """Return what stands on the floor: `end`, if only springs lie between it and `last`."""
+    springs = model.system.stiffness
+    for joint in model.joints:
+        if joint.body in bodies_between(model, last, end) and (
+            joint.name in model.gains or springs[joint.v_index] == 0.0
+        ):
+            return last
+    return end
+
+
+def _ankle_axis(model: Model, poses, R_walk, leg, axis: int, what: str) -> Joint:
+    for joint in leg[_KNEE + 1 :]:
+        if abs(poses[joint.body][1][:, 2] @ R_walk[:, axis]) > _ALIGNED:
+            return joint
+    names = [joint.name for joint in leg[_KNEE + 1 :]]
+    raise ModelError(
+        f"{model.source}: no ankle {what} axis: neither {names[0]!r} nor {names[1]!r} turns about "
+        f"{'xyz'[axis]} of the walk with all joints at zero"
+    )

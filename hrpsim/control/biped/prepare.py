@@ -1,0 +1,337 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A description of any robot on two legs, made into one that can walk.
+
+The result is a URDF like any other, with what it lacked: a base link that faces along x, sole
+frames, sensors, gains, and the posture of half-sitting. What was found and what was made is told.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from lxml import etree
+
+from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.control.biped.anatomy import Biped, biped_of
+from hrpsim.control.biped.bushes import add_bushes, bush_set
+from hrpsim.control.biped.half_sitting import half_sitting
+from hrpsim.control.biped.mesh_axes import lie_crosswise, turn_meshes
+from hrpsim.control.biped.servo_gains import default_gains
+from hrpsim.control.biped.urdf_parts import (
+    add,
+    add_joint,
+    add_link,
+    add_origin,
+    free_name,
+    name_files_wholly,
+    numbers,
+)
+from hrpsim.control.motion.leg_kinematics import LegKinematics
+from hrpsim.control.motion.numerical_leg import leg_of
+from hrpsim.control.pattern.walking_body import HALF_SITTING
+from hrpsim.errors import ModelError, ModelWarning
+from hrpsim.model.load import load_model
+from hrpsim.model.model import Model
+from hrpsim.model.system import FREE
+from hrpsim.model.urdf.document import Document
+from hrpsim.model.urdf.resources import PackagePaths, Resources
+
+_ALIGNED = 1e-9
+_MIDDLE = 1e-4  # [m]
+_THICKNESS = 0.02  # of a sole that is put in place of a foot's shapes [m]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is known of a robot that its description does not say.
+
+    left_foot, right_foot: links; sole: (behind the ankle, before it, width) [m], a box that takes
+    the place of all collision shapes of each foot; bush_set: a name of BUSH_SETS, or None.
+    """
+
+    left_foot: str | None = None
+    right_foot: str | None = None
+    sole: tuple[float, float, float] | None = None
+    bush_set: str | None = None
+    accept_nonphysical_inertia: bool = False
+
+    def __post_init__(self):
+        if self.sole is not None and not all(math.isfinite(v) and v > 0.0 for v in self.sole):
+            raise ModelError(f"a sole's three lengths must be positive, got {self.sole}")
+        if (self.left_foot is None) != (self.right_foot is None):
+            raise ModelError("name both feet, or none (--left-foot, --right-foot)")
+
+
+class Finding(NamedTuple):
+    """One line of the check; made: whether it was missing and has been made."""
+
+    what: str
+    text: str
+    made: bool = False
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A robot that can walk: URDF text, the model of it, its sole links, and the check."""
+
+    urdf: str
+    model: Model
+    soles: tuple[str, str]  # left, right
+    findings: tuple[Finding, ...]
+
+    @property
+    def start(self) -> np.ndarray:
+        """The configuration in which a walk begins, over the world's origin (nq,)."""
+        return self.model.keyframes[HALF_SITTING]
+
+
+def prepare(
+    source: str | os.PathLike,
+    options: Options | None = None,
+    *,
+    package_paths: PackagePaths | None = None,
+    xacro_arguments=None,
+) -> Prepared:
+    """Return the robot of a description of any format that `load_model` reads, ready to walk.
+
+    Raises ModelError that says what is missing where it has no two legs of six joints, no soles, or
+    joints that cannot take it into half-sitting.
+    """
+    options = options or Options()
+    given = load_model(
+        source,
+        base="free",
+        package_paths=package_paths,
+        xacro_arguments=xacro_arguments,
+        accept_nonphysical_inertia=options.accept_nonphysical_inertia,
+    )
+    label = given.source
+    root = Document(given.urdf, label, False).root
+    folder = Path(source).absolute().parent if os.path.exists(source) else None
+    name_files_wholly(root, Resources(folder, package_paths), label)
+    feet = options.left_foot, options.right_foot
+    biped = biped_of(given, feet, options.sole)
+    turned = turn_meshes(root) if options.sole is None and lie_crosswise(biped) else 0
+    if turned:
+        given = _loaded(root, label, "hull")
+        biped = biped_of(given, feet)
+    findings = _found(given, biped)
+    if turned:
+        text = f"{turned} turned as their files' up_axis says: the feet lay crosswise"
+        findings.append(Finding("meshes", text, True))
+
+    held = _hold(root, [*biped.above, *_followers(given)])
+    if held:
+        findings.append(Finding("held", ", ".join(held), True))
+    base = _add_base(root, given, biped)
+    soles = _add_feet(root, biped, options)
+    _add_sensors(root, given, biped, base, findings)
+
+    model = _loaded(root, label, "none")
+    outlines, heights = zip(*((leg.outline, leg.ankle_height) for leg in biped.legs))
+    q = half_sitting(model, soles, outlines, heights)
+    _add_posture(root, base, model, q)
+    legs = tuple((sole, leg.joints) for sole, leg in zip(soles, biped.legs))
+    gains = default_gains(model, q, legs)
+    for name, (kp, kd) in gains.items():
+        add(add(root, "hrpsim", reference=name), "gains", kp=kp, kd=kd)
+    findings.append(_gains_finding(model, gains))
+    model = _loaded(root, label, "hull")
+    findings += _leg_findings(model, biped, soles)
+    return Prepared(etree.tostring(root, encoding="unicode"), model, soles, tuple(findings))
+
+
+def _loaded(root, label: str, meshes: str) -> Model:
+    """Return the model of the URDF as it is by now; what is odd in it was said when it was read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        model = load_model(
+            etree.tostring(root, encoding="unicode"),
+            base="free",
+            meshes=meshes,
+            accept_nonphysical_inertia=True,
+        )
+    return replace(model, source=label)
+
+
+def _found(model: Model, biped: Biped) -> list[Finding]:
+    left, right = biped.legs
+    size = left.outline.max(axis=0) - left.outline.min(axis=0)
+    ahead = biped.R[:, 0].round(3).tolist()
+    return [
+        Finding("mass", f"{model.mass:.1f} kg, {len(model.joint_names)} joints"),
+        Finding("feet", f"{left.foot}, {right.foot}"),
+        Finding("legs", f"{', '.join(left.joints)}; {', '.join(right.joints)}"),
+        Finding("faces", f"along {ahead} of {model.base_link!r}, as the knees bend"),
+        Finding(
+            "ankles",
+            f"pitch {left.ankle_axes[0]}, roll {left.ankle_axes[1]}, "
+            f"{left.ankle_height:.3f} m above the sole",
+        ),
+        Finding(
+            "soles",
+            f"{size[0]:.3f} m long, {-left.outline[:, 0].min():.3f} m of it behind the ankle, "
+            f"{size[1]:.3f} m wide",
+        ),
+    ]
+
+
+def _followers(model: Model) -> list[str]:
+    """Return the joints that mimic others."""
+    return [
+        joint.name
+        for joint in model.joints
+        if joint.joint_type != FREE and model.system.mimic_dof[joint.v_index] >= 0
+    ]
+
+
+def _hold(root, names) -> list[str]:
+    """Make joints fixed, at zero; return which."""
+    for joint in root.iter("joint"):
+        if joint.get("name") in names and joint.getparent().tag == "robot":
+            joint.set("type", "fixed")
+            for tag in ("mimic", "limit", "axis", "dynamics"):
+                for element in joint.findall(tag):
+                    joint.remove(element)
+    for element in list(root.iter("hrpsim")):
+        if element.get("reference") in names:
+            root.remove(element)
+    for control in list(root.iter("ros2_control")):
+        root.remove(control)
+    return list(names)
+
+
+def _add_base(root, model: Model, biped: Biped) -> str:
+    """Return the base link of the walk: the robot's own, or one above it.
+
+    The legs' middle is in its x-z plane, and it faces along x.
+    """
+    for keyframe in list(root.iter("keyframe")):
+        keyframe.getparent().remove(keyframe)
+    if np.abs(biped.R - np.eye(3)).max() < _ALIGNED and abs(biped.aside) < _MIDDLE:
+        return model.base_link
+    name = free_name(root, "walking_base")
+    add(root, "link", name=name)
+    joint = add_joint(root, f"{name}_fixed", "fixed", name, model.base_link)
+    add_origin(joint, np.array([0.0, -biped.aside, 0.0]), biped.R.T)
+    return name
+
+
+def _add_feet(root, biped: Biped, options: Options) -> tuple[str, str]:
+    """Add sole links, their material, and bushes and boxes where they are asked for."""
+    soles = []
+    for leg in biped.legs:
+        if options.sole is not None:
+            _put_box(root, leg)
+        if options.bush_set is not None:
+            add_bushes(root, leg, bush_set(options.bush_set))
+        sole = free_name(root, f"{leg.side[0]}_sole")
+        add_link(root, sole, leg.foot, leg.sole_p, leg.sole_R)
+        _set_material(root, leg.links)
+        soles.append(sole)
+    return soles[0], soles[1]
+
+
+def _set_material(root, links) -> None:
+    """Make links of the material that stands on the floor."""
+    for element in root.iterchildren("hrpsim"):
+        if element.get("reference") in links:
+            for material in element.findall("material"):
+                element.remove(material)
+    for link in links:
+        add(add(root, "hrpsim", reference=link), "material", name="sole")
+
+
+def _put_box(root, leg) -> None:
+    """Put a box beneath a foot in place of its collision shapes."""
+    links = {link.get("name"): link for link in root.iterchildren("link")}
+    for name in leg.links:
+        for element in links[name].findall("collision"):
+            links[name].remove(element)
+    link = links[leg.foot]
+    low, high = leg.outline.min(axis=0), leg.outline.max(axis=0)
+    collision = add(link, "collision")
+    middle = np.array([*(0.5 * (low + high)), 0.5 * _THICKNESS])
+    add_origin(collision, leg.sole_p + leg.sole_R @ middle, leg.sole_R)
+    size = (*(high - low), _THICKNESS)
+    add(add(collision, "geometry"), "box", size=numbers(size))
+
+
+def _add_sensors(root, model: Model, biped: Biped, base: str, findings) -> None:
+    """Add tared force sensors in the soles and an IMU in the base, where there are none."""
+    taken = {sensor.name for sensor in model.sensors}
+    feet = [model.frame(leg.foot).body for leg in biped.legs]
+    own = [s for s in model.sensors if s.kind == "force_torque" and s.body in feet]
+    names = []
+    for leg, body in zip(biped.legs, feet):
+        if any(sensor.tare and sensor.body == body for sensor in own):
+            continue
+        name = f"{leg.side[0]}fsensor"
+        while name in taken:
+            name += "_"
+        names.append(name)
+        element = add(root, "hrpsim", reference=leg.foot)
+        sensor = add(element, "sensor", name=name, type="force_torque", tare="true")
+        add_origin(sensor, leg.sole_p, leg.sole_R)
+    text = ", ".join(s.name for s in own) or "none in the feet"
+    if names:
+        text += f"; at the soles, the feet's weight tared: {', '.join(names)}"
+    findings.append(Finding("force sensors", text, bool(names)))
+    on_base = model.frame(model.base_link).body
+    imus = [s.name for s in model.sensors if s.kind == "imu" and s.body == on_base]
+    if imus:
+        findings.append(Finding("IMU", imus[0]))
+        return
+    name = "walking_imu"
+    add(add(root, "hrpsim", reference=base), "sensor", name=name, type="imu")
+    findings.append(Finding("IMU", f"none on {model.base_link!r}: {name}", True))
+
+
+def _add_posture(root, base: str, model: Model, q) -> None:
+    told = add(root, "hrpsim", reference=base)
+    keyframe = add(told, "keyframe", name=HALF_SITTING, xyz=numbers(q[:3]), rpy="0 0 0")
+    for joint in model.joints:
+        if joint.joint_type != FREE and q[joint.q_index] != 0.0:
+            add(keyframe, "joint", name=joint.name, position=float(q[joint.q_index]))
+
+
+def _gains_finding(model: Model, gains) -> Finding:
+    own = len(model.gains)
+    if not gains:
+        return Finding("gains", f"those of the description, {own} joints")
+    stiffest = max(gains, key=lambda name: gains[name][0])
+    kp, kd = gains[stiffest]
+    return Finding(
+        "gains",
+        f"none for {len(gains)} of {own + len(gains)} joints: from inertias, "
+        f"at most {kp:.0f} Nm/rad and {kd:.0f} Nms/rad ({stiffest})",
+        True,
+    )
+
+
+def _leg_findings(model: Model, biped: Biped, soles) -> list[Finding]:
+    """Say what the legs' servos can exert, and how their inverse is found."""
+    bounds = {
+        name: float(model.system.effort_limit[model.joint(name).v_index])
+        for leg in biped.legs
+        for name in leg.joints
+    }
+    weakest = min(bounds, key=bounds.__getitem__)
+    weight = model.mass * STANDARD_GRAVITY
+    text = "none stated for the legs: unlimited"
+    if math.isfinite(bounds[weakest]):
+        text = f"{bounds[weakest]:g} Nm at least ({weakest}); the robot weighs {weight:.0f} N"
+    closed = all(isinstance(leg_of(model, sole), LegKinematics) for sole in soles)
+    kind = "in closed form" if closed else "by iteration"
+    return [
+        Finding("inverse", f"of the legs {kind}"),
+        Finding("efforts", text),
+    ]

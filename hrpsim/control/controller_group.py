@@ -1,0 +1,274 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Several controllers side by side, each for a group of joints, switched without a jump."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hrpsim.control.framework.controller import (
+    Command,
+    Controller,
+    ControllerError,
+    State,
+    controlled_joints,
+)
+from hrpsim.control.group_member import ACTIVE, FINISHED, INACTIVE, Member, refuse_unknown
+from hrpsim.control.motion.quintic import smooth_step
+from hrpsim.errors import unknown_name
+from hrpsim.model.model import Model
+
+_PARAMETERS = ("members", "blend")
+
+
+class ControllerGroup(Controller):
+    """Runs controllers side by side: each sees everything and commands its own joints.
+
+    Parameters: `members` {name: {controller: "module:Class", joints: patterns with * and ?,
+    parameters: {...}, loaded: true, active: true}}, and `blend`, the time in which a joint goes
+    over from what it was told to what another controller tells it [s] (0.5).
+
+    Members must command positions; velocities and efforts are their feed-forward. Joints without an
+    active member hold what they were told last. A member that is activated begins anew
+    (`initialize`), and members whose joints it takes become inactive. Over a switch targets and
+    their velocities are continuous: the old course runs out, the new one gains weight, both within
+    `blend`, and their velocities are fed forward. A member that is not `loaded` at first can be
+    loaded, configured and unloaded while others go on.
+    """
+
+    def __init__(self):
+        self.members: dict[str, Member] = {}
+        self.needs: Mapping[str, Any] = {}
+        self._configured_once = False
+        self._requested: list[tuple[Member, bool]] = []
+
+    def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
+        """Make the members; ControllerError for what cannot stand side by side."""
+        refuse_unknown("parameter", parameters, _PARAMETERS)
+        self._model, self._names = model, controlled_joints(model)
+        given = parameters.get("members")
+        if not isinstance(given, Mapping) or not given:
+            raise ControllerError("a group needs members: {name: {controller: , joints: }}")
+        self._blend = parameters.get("blend", 0.5)
+        if not (isinstance(self._blend, (int, float)) and 0.0 <= self._blend <= 1e3):
+            raise ControllerError(f"blend must be a time from 0 to 1000 s, got {self._blend!r}")
+        self._period: float | None = None
+        try:
+            for name, entry in given.items():
+                self.members[str(name)] = Member(str(name), entry, self._names)
+            for name, member in self.members.items():
+                if member.begins_loaded:
+                    self.load(name)
+                    self.configure_member(name)
+            if self._period is None:
+                raise ControllerError("a group needs a member that is loaded at first")
+            self._refuse_overlap([m for m in self.members.values() if m.begins_active])
+        except BaseException:
+            self.stop()
+            raise
+        self.period = self._period
+        self._configured_once = True
+
+    def initialize(self, state: State) -> None:
+        """Begin with the members that are active at first, and all other joints held."""
+        count = len(self._names)
+        self._target = np.array(state.joint_positions)
+        self._speed = np.zeros(count)  # of the targets [rad/s or m/s]
+        self._velocity, self._effort = np.zeros((2, count))  # feed-forward
+        self._held = self._target.copy()  # targets of joints that no active member has
+        self._since = np.full(count, np.inf)  # ticks since a joint went over; inf: long ago
+        self._left = np.zeros((4, count))  # target, speed, velocity, effort when it did
+        for member in self.members.values():
+            if member.state in (ACTIVE, FINISHED):
+                member.state = INACTIVE
+        self._requested = []
+        for member in self.members.values():
+            if member.begins_active and member.state == INACTIVE:
+                self._begin(member, state)
+
+    def control(self, state: State) -> Command:
+        """Return the commands of all active members, each for its joints."""
+        for member, on in self._requested:
+            self._switch(member, on, state)
+        self._requested = []
+        position, velocity, effort = self._held.copy(), *np.zeros((2, len(self._names)))
+        for member in self.members.values():
+            if member.active:
+                self._ask(member, state, position, velocity, effort)
+        self._blend_in(position, velocity, effort)
+        self._speed = (position - self._target) / self.period
+        self._target, self._velocity, self._effort = position, velocity, effort
+        return Command(position.copy(), velocity.copy(), effort.copy())
+
+    def stop(self) -> None:
+        """Stop all members."""
+        for member in self.members.values():
+            member.stop()
+
+    def switch(self, name: str, on: bool) -> list[str]:
+        """Activate or deactivate a member at the next tick; return whom it puts off.
+
+        Raises ControllerError for a name that there is not, and for one that is not configured.
+        """
+        return self.switch_several([name], []) if on else self.switch_several([], [name])
+
+    def switch_several(self, on: Iterable[str], off: Iterable[str]) -> list[str]:
+        """Deactivate members and activate others, all at the next tick; return whom these put off.
+
+        Raises ControllerError, and nothing is switched, for a name that there is not, for one that
+        is not configured, and for two to be activated that share a joint.
+        """
+        begin, end = self._configured("activate", on), self._configured("deactivate", off)
+        self._refuse_overlap(begin)
+        self._requested += [(member, False) for member in end]
+        self._requested += [(member, True) for member in begin]
+        rivals = {r.name for one in begin for r in self._rivals(one) if r not in end}
+        return [name for name in self.members if name in rivals]
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The joints that members command, in the order of `Member.mine`."""
+        return self._names
+
+    def active_rivals(self, name: str) -> list[str]:
+        """Return the active members that a member would put off."""
+        return [rival.name for rival in self._rivals(self._member(name))]
+
+    def load(self, name: str) -> None:
+        """Make a member's controller; ControllerError where that cannot be."""
+        self._member(name).load()
+
+    def configure_member(self, name: str) -> None:
+        """Configure a member that is loaded; ControllerError where it cannot stand beside others.
+
+        What it raises leaves the member unconfigured.
+        """
+        member = self._member(name)
+        period = member.configure(self._model)
+        if self._period is not None and period != self._period:
+            member.unload()
+            member.load()
+            raise ControllerError(
+                f"members have different periods: {name!r} {period:g} s, others {self._period:g} s"
+            )
+        try:
+            self._join_needs(name, member.controller.needs)
+        except ControllerError:
+            member.unload()
+            member.load()
+            raise
+        self._period = period
+
+    def _join_needs(self, name: str, wanted: Mapping[str, Any]) -> None:
+        """Make what a member needs the group's; ControllerError where that cannot be."""
+        joined = dict(self.needs)
+        for what, value in wanted.items():
+            if what == "contacts":
+                joined[what] = sorted({*joined.get(what, ()), *value})
+            elif joined.setdefault(what, value) != value:
+                raise ControllerError(
+                    f"members need different {what}: {name!r} {value!r}, others {joined[what]!r}"
+                )
+        if self._configured_once and joined != dict(self.needs):
+            raise ControllerError(
+                f"{name!r} needs {', '.join(wanted)}, which no member needed at first"
+            )
+        self.needs = joined
+
+    def unload(self, name: str) -> None:
+        """Stop and forget a member that is not active; it can be loaded again."""
+        self._member(name).unload()
+
+    def _member(self, name: str) -> Member:
+        if name not in self.members:
+            raise ControllerError(unknown_name("member", name, self.members))
+        return self.members[name]
+
+    def _configured(self, action: str, names: Iterable[str]) -> list[Member]:
+        members = [self._member(name) for name in names]
+        for member in members:
+            member.require(action, INACTIVE, FINISHED, ACTIVE)
+        return members
+
+    def _refuse_overlap(self, members: Sequence[Member]) -> None:
+        for k, member in enumerate(members):
+            for other in self._rivals(member, members[:k]):
+                joint = self._names[np.intersect1d(member.mine, other.mine)[0]]
+                raise ControllerError(
+                    f"{other.name!r} and {member.name!r} both command {joint!r}: one of them can "
+                    "be active"
+                )
+
+    def _rivals(self, member: Member, among: Iterable[Member] | None = None) -> list[Member]:
+        """Return the members, those that are active by default, that share joints with one."""
+        if among is None:
+            among = [one for one in self.members.values() if one.active]
+        others = (one for one in among if one is not member)
+        return [one for one in others if np.intersect1d(one.mine, member.mine).size]
+
+    def _switch(self, member: Member, on: bool, state: State) -> None:
+        if on == member.active or (on and member.state not in (INACTIVE, FINISHED)):
+            return  # so it is already, or it was unloaded since
+        if on:
+            for rival in self._rivals(member):
+                self._end(rival)
+            self._begin(member, state)
+        else:
+            self._end(member)
+        self._leave(member.mine)
+
+    def _begin(self, member: Member, state: State) -> None:
+        member.controller.finished = False
+        member.controller.initialize(state)
+        member.state = ACTIVE
+
+    def _end(self, member: Member) -> None:
+        member.state = INACTIVE
+        self._leave(member.mine)
+
+    def _leave(self, joints: np.ndarray) -> None:
+        """Let joints go over from what they are told now, to being held where nobody has them."""
+        told = self._target, self._speed, self._velocity, self._effort
+        self._left[:, joints] = np.stack(told)[:, joints]
+        self._held[joints] = self._target[joints]
+        self._since[joints] = 1.0
+
+    def _ask(self, member: Member, state: State, position, velocity, effort) -> None:
+        command, mine = member.controller.control(state), member.mine
+        is_command = isinstance(command, Command)
+        if not is_command or command.positions is None or command.modes is not None:
+            raise ControllerError(f"member {member.name!r} of a group must command positions")
+        for whole, part in zip((position, velocity, effort), command[:3]):
+            if part is not None:
+                values = np.asarray(part, dtype=float)
+                if values.shape != whole.shape:
+                    raise ControllerError(
+                        f"member {member.name!r} commands {values.size} joints of {whole.size}"
+                    )
+                whole[mine] = values[mine]
+        if member.controller.finished:
+            member.state = FINISHED
+            self._leave(mine)
+            self._held[mine] = position[mine]  # its last word
+
+    def _blend_in(self, position, velocity, effort) -> None:
+        """Weigh new commands of joints that go over with what runs out of the old ones."""
+        going = np.flatnonzero(self._since * self.period < self._blend)
+        if going.size:
+            x = self._since[going] * self.period / self._blend
+            target, speed, old_velocity, old_effort = self._left[:, going]
+            weight = smooth_step(x)
+            rate = 30.0 * (x * (1.0 - x)) ** 2 / self._blend
+            fading = (1.0 - x) ** 2 * (1.0 - 4.0 * x)  # the derivative of x (1 - x)^3
+            old = target + speed * self._blend * x * (1.0 - x) ** 3
+            gap = position[going] - old
+            position[going] = old + weight * gap
+            velocity[going] = (
+                (1.0 - weight) * fading * old_velocity + weight * velocity[going] + rate * gap
+            )
+            effort[going] = (1.0 - weight) * old_effort + weight * effort[going]
+        self._since += 1.0

@@ -1,0 +1,200 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Where a walking robot's base is and how it moves, by IMU, encoders and force sensors of the feet.
+
+Orientation and angular velocity are the IMU's. Position is that of feet which stand still: a foot
+that bears load is anchored where it came down, and the legs' kinematics lead from there to the
+base (leg odometry; Flayols et al., Experimental evaluation of simple estimators for humanoid
+robots, Humanoids 2017). The velocity follows the accelerometer at once and the legs in the mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.control.estimation.sole import sole_box
+from hrpsim.errors import ModelError, unknown_name
+from hrpsim.kinematics.forest import forest_of
+from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
+from hrpsim.model.model import Model, Sensor
+from hrpsim.model.shapes.placement import rotation_matrix
+from hrpsim.model.system import FIXED, FREE
+from hrpsim.spatial.rotation import quaternion_from_rotation
+
+_LOADED = 0.05  # of the weight: what a foot must bear to be anchored
+_SAME_HEIGHT = 0.05  # [m] between the force sensors that are taken for those of feet
+_VELOCITY_TIME = 0.02  # in which the velocity goes over to that of the legs [s]
+_ANCHOR_TIME = 0.05  # in which the anchor of a foot that bears little follows the other's [s]
+
+
+class BaseMotion(NamedTuple):
+    """Pose and velocity of the base, in the layout of q[:7] and v[:6] of a free base."""
+
+    position: np.ndarray  # in the world (3,) [m]
+    orientation: np.ndarray  # of the base in the world, quaternion x y z w (4,)
+    linear_velocity: np.ndarray  # in the base frame (3,) [m/s]
+    angular_velocity: np.ndarray  # in the base frame (3,) [rad/s]
+
+
+class BaseEstimator:
+    """Estimates the motion of a free base, once every `period` [s].
+
+    joint_names: the joints whose positions and velocities `update` gets. feet: the force sensors
+    above the soles; without them, those within 5 cm of the lowest one with all joints at zero.
+    It begins with the base above x = y = 0 and the soles that bear load on z = 0; yaw is the IMU's.
+    Springs without encoders are taken to be at rest, soles not to slide or roll. Raises ModelError
+    for a robot on a fixed base, without an IMU or without force sensors above soles.
+    """
+
+    def __init__(
+        self, model: Model, joint_names: Sequence[str], period: float, feet: Sequence[str] = ()
+    ):
+        if model.base != "free":
+            raise ModelError(f"{model.source}: a robot on a fixed base has no base to estimate")
+        imus = [sensor for sensor in model.sensors if sensor.kind == "imu"]
+        if not imus:
+            raise ModelError(f"{model.source}: estimating the base needs an IMU, and there is none")
+        self.imu = imus[0]
+        self.feet = _feet(model, feet)
+        self._period = period
+        self._forest = forest_of(model.system)
+        self._kinematics = new_kinematics(model.body_count)
+        self._R, self._p = self._kinematics["R"], self._kinematics["p"]
+        self._v = self._kinematics["v"]
+        base = next(joint for joint in model.joints if joint.joint_type == FREE)
+        self._at, self._base_v = base.q_index + 3, base.v_index
+        joints = [model.joint(name) for name in joint_names]
+        self._q_index = np.array([joint.q_index for joint in joints])
+        self._v_index = np.array([joint.v_index for joint in joints])
+        self._q, self._velocity = model.neutral(), np.zeros(model.nv)
+        self._q[base.q_index : base.q_index + 3] = 0.0
+        self._R_imu_base = self._base_in_imu()
+        self._soles = [_sole_centre(model, sensor) for sensor in self.feet]
+        self._weight = model.mass * STANDARD_GRAVITY
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew with the next update."""
+        self._position: np.ndarray | None = None
+        self._imu_velocity = np.zeros(3)
+
+    def update(
+        self,
+        joint_positions: np.ndarray,
+        joint_velocities: np.ndarray,
+        orientation: np.ndarray,
+        angular_velocity: np.ndarray,
+        linear_acceleration: np.ndarray,
+        wrenches: Mapping[str, np.ndarray],
+    ) -> BaseMotion:
+        """Return the estimate from encoders, the IMU's readings and wrenches by force sensor.
+
+        The IMU's in its frame: rates (3,) [rad/s], specific force (3,) [m/s^2], its orientation in
+        the world, a quaternion x y z w (4,). Wrenches (6,) [N, Nm].
+        """
+        R_imu = rotation_matrix(orientation.tolist())
+        R = R_imu @ self._R_imu_base
+        rate = R_imu @ angular_velocity
+        soles, sole_velocities = self._move_legs(joint_positions, joint_velocities, R, rate)
+        loads = np.array([max(float(wrenches[s.name][2]), 0.0) for s in self.feet])
+        standing = loads > _LOADED * self._weight
+        weights = np.where(standing, loads, 0.0) / max(float(loads[standing].sum()), 1e-12)
+        if self._position is None:
+            self._begin(soles, weights)
+        arm = self._p[self.imu.body] + self._R[self.imu.body] @ self.imu.p
+        turning = np.cross(rate, arm)
+        gravity = (0.0, 0.0, STANDARD_GRAVITY)
+        self._imu_velocity += self._period * (R_imu @ linear_acceleration - gravity)
+        if standing.any():
+            by_legs = turning - weights @ sole_velocities
+            self._imu_velocity += self._trust * (by_legs - self._imu_velocity)
+            self._position = weights @ (self._anchors - soles)
+        else:
+            self._position = self._position + self._period * (self._imu_velocity - turning)
+        self._anchor(soles, weights)
+        quaternion = np.empty(4)
+        quaternion_from_rotation(np.ascontiguousarray(R), quaternion)
+        return BaseMotion(
+            self._position.copy(),
+            quaternion,
+            R.T @ (self._imu_velocity - turning),
+            R.T @ rate,
+        )
+
+    def _begin(self, soles: np.ndarray, weights: np.ndarray) -> None:
+        """Put the soles that bear load on the floor, or the lowest one where none does."""
+        height = -float(weights @ soles[:, 2]) if weights.any() else -float(soles[:, 2].min())
+        self._position = np.array([0.0, 0.0, height])
+        self._anchors = self._position + soles
+        self._trust = 1.0 - math.exp(-self._period / _VELOCITY_TIME)
+        self._follow = 1.0 - math.exp(-self._period / _ANCHOR_TIME)
+
+    def _anchor(self, soles: np.ndarray, weights: np.ndarray) -> None:
+        """Let anchors follow their feet: at once in the air, the slower the more they bear."""
+        gain = np.where(weights > 0.0, self._follow * (1.0 - weights), 1.0)
+        self._anchors += gain[:, None] * (self._position + soles - self._anchors)
+
+    def _move_legs(self, positions, velocities, R: np.ndarray, rate: np.ndarray):
+        """Return the soles' places and velocities (k, 3) from a base that turns but stays."""
+        q, velocity, at, k = self._q, self._velocity, self._at, self._base_v
+        q[self._q_index], velocity[self._v_index] = positions, velocities
+        quaternion_from_rotation(np.ascontiguousarray(R), q[at : at + 4])
+        velocity[k : k + 3] = rate
+        update_poses(self._forest, q, self._kinematics)
+        update_velocities(self._forest, velocity, self._kinematics)
+        soles, moved = np.empty((2, len(self.feet), 3))
+        for row, (sensor, centre) in enumerate(zip(self.feet, self._soles)):
+            body = sensor.body
+            soles[row] = self._p[body] + self._R[body] @ centre
+            moved[row] = self._v[body, 3:] + np.cross(self._v[body, :3], soles[row])
+        return soles, moved
+
+    def _base_in_imu(self) -> np.ndarray:
+        """Return R_imu_base (3, 3); ModelError for an IMU that joints move against the base."""
+        bodies, body = self._forest.bodies, self.imu.body
+        while body > 0 and bodies[body]["joint_type"] == FIXED:
+            body = int(bodies[body]["parent"])
+        if body != 0:
+            raise ModelError(f"IMU {self.imu.name!r} does not move with the base")
+        update_poses(self._forest, self._q, self._kinematics)
+        return (self._R[self.imu.body] @ self.imu.R).T @ self._R[0]
+
+
+def _feet(model: Model, names: Sequence[str]) -> list[Sensor]:
+    """Return the force sensors of the feet; ModelError where there are none, or other names."""
+    forces = {s.name: s for s in model.sensors if s.kind == "force_torque"}
+    for name in names:
+        if name not in forces:
+            raise ModelError(f"{model.source}: {unknown_name('force sensor', name, forces)}")
+    if names:
+        return [forces[name] for name in names]
+    kinematics = new_kinematics(model.body_count)
+    update_poses(forest_of(model.system), model.neutral(), kinematics)
+    heights = {
+        name: kinematics["p"][s.body, 2] + (kinematics["R"][s.body] @ s.p)[2]
+        for name, s in forces.items()
+        if s.body >= 0 and sole_box(model, s) is not None
+    }
+    if not heights:
+        raise ModelError(
+            f"{model.source}: estimating the base needs force sensors above the soles; there are "
+            f"{', '.join(forces) or 'none'}"
+        )
+    lowest = min(heights.values())
+    return [forces[name] for name, z in heights.items() if z < lowest + _SAME_HEIGHT]
+
+
+def _sole_centre(model: Model, sensor: Sensor) -> np.ndarray:
+    """Return the middle of the sole's lower face, or the sensor's origin, in its body (3,) [m]."""
+    box = sole_box(model, sensor)
+    if box is None:
+        return sensor.p
+    lower, upper = box
+    centre = np.array([*(0.5 * (lower + upper))[:2], lower[2]])
+    return sensor.p + sensor.R @ centre

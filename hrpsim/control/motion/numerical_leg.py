@@ -1,0 +1,157 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Inverse kinematics of any leg of six revolute joints, by iteration."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+from hrpsim.control.motion.leg_kinematics import (
+    JOINT_COUNT,
+    LegKinematics,
+    UnreachableError,
+    bodies_between,
+)
+from hrpsim.errors import ModelError
+from hrpsim.jit.compiled import entry_point, inner_kernel, kernel
+from hrpsim.kinematics.chain_inverse import CHAIN_WORK, LINK, solve_chain
+from hrpsim.model.model import Model
+from hrpsim.model.system import REVOLUTE
+
+_KNEE = 3  # hip (three joints), knee, ankle (two)
+_BENT = (0.6, 1.3, 2.0)  # the knee, where searches begin [rad]
+_BACKWARD = 0.3  # a knee that is bent the other way by more is not what was sought [rad]
+_EXACT = 1e-10  # [m]
+_REACHED = 1e-6  # [m]: a target that is missed by more cannot be reached
+
+SEARCH = np.dtype(
+    [
+        ("sense", "f8"),  # in which the knee bends
+        ("length", "f8"),  # of the leg [m]
+        ("tried", "f8", (JOINT_COUNT,)),  # work
+    ]
+)
+
+
+class NumericalLeg:
+    """The inverse of a leg with any axes, found by damped least squares; see `LegKinematics`.
+
+    The leg is the first six joints on the way from `waist_link` to `foot_link`, of which the fourth
+    is the knee; the joints after them are taken to be at zero. Every search begins with the same
+    bent knee, so that the same target always gives the same angles; where the knee comes out bent
+    the other way, it begins again with the knee bent more.
+
+    longest: thigh and shank in one line [m]; hip_center: of the third joint, all at zero (3,) [m].
+    Raises ModelError where the model has no such leg.
+    """
+
+    def __init__(self, model: Model, foot_link: str, waist_link: str | None = None):
+        waist, foot = model.frame(waist_link or model.base_link), model.frame(foot_link)
+        bodies = bodies_between(model, waist.body, foot.body)
+        joints = {joint.body: joint for joint in model.joints}
+        moving = [body for body in bodies if body in joints]
+        if len(moving) < JOINT_COUNT:
+            raise ModelError(
+                f"{model.source}: {len(moving)} joints lead from {waist.name!r} to {foot.name!r}; "
+                f"a leg has {JOINT_COUNT}"
+            )
+        chain = [joints[body] for body in moving[:JOINT_COUNT]]
+        for joint in chain:
+            if joint.joint_type != REVOLUTE:
+                raise ModelError(f"{model.source}: joint {joint.name!r} is not revolute")
+        self.joint_names = tuple(joint.name for joint in chain)
+        self.q_index = np.array([joint.q_index for joint in chain])
+        self.links = np.zeros(JOINT_COUNT + 1, dtype=LINK)
+        system, R, p = model.system, waist.R.T, -waist.R.T @ waist.p
+        k, origins, at, turned = 0, [], p, R
+        for body in bodies:
+            p, R = p + R @ system.placement_p[body], R @ system.placement_R[body]
+            at = at + turned @ system.placement_p[body]
+            turned = turned @ system.placement_R[body]
+            if k < JOINT_COUNT and body == moving[k]:
+                self.links[k] = (R, p)
+                R, p, k = np.eye(3), np.zeros(3), k + 1
+                origins.append(at)
+        self.links[JOINT_COUNT] = (R @ foot.R, p + R @ foot.p)
+        hip, knee, ankle = origins[_KNEE - 1 : _KNEE + 2]
+        self.hip_center = hip
+        self.longest = float(np.linalg.norm(knee - hip) + np.linalg.norm(ankle - knee))
+        v = chain[_KNEE].v_index
+        self.search = np.zeros(1, dtype=SEARCH)
+        self.search["sense"] = 1.0 if system.upper[v] >= -system.lower[v] else -1.0
+        self.search["length"] = self.longest
+        self._target = np.zeros(1, dtype=LINK)
+        self._work = np.zeros(1, dtype=CHAIN_WORK)
+
+    def solve(self, position, orientation, *, clamp: bool = False) -> np.ndarray:
+        """Return the six joint angles [rad] (6,), in (-pi, pi], that put the foot link there.
+
+        position: of the foot link in the waist's frame (3,) [m]; orientation: R_waist_foot (3, 3).
+        Joint limits are not looked at. Raises UnreachableError where no posture was found; with
+        `clamp` the angles are then those that come nearest: a turn by 1 rad counts as much as a way
+        of the length of the leg.
+        """
+        angles, target = np.empty(JOINT_COUNT), self._target
+        target["R"], target["p"] = orientation, position
+        missed = _machine_code()(self.links, self.search[0], target[0], self._work[0], angles)
+        if not missed <= _REACHED and not clamp:
+            raise UnreachableError(
+                f"the leg of {', '.join(self.joint_names)} misses the foot's place "
+                f"{np.round(np.asarray(position), 4).tolist()} m by {missed:.4f} m"
+            )
+        return angles
+
+
+@kernel
+def search_leg(links, search, target, work, angles_out):
+    """Write the angles (6,) that put the foot nearest to `target`; return by how much it misses.
+
+    links (7,): LINK records; search: a SEARCH record; target: a LINK record in the waist's frame;
+    work: a CHAIN_WORK record. The error [m] counts a turn by 1 rad as the length of the leg.
+    """
+    missed = _search(links, search, target, work, _BENT[0], angles_out)
+    for bent in _BENT[1:]:
+        if missed <= _REACHED and search.sense * angles_out[_KNEE] > -_BACKWARD:
+            break
+        tried = search.tried
+        off = _search(links, search, target, work, bent, tried)
+        if off <= max(missed, _REACHED) and search.sense * tried[_KNEE] > -_BACKWARD:
+            missed = off
+            for k in range(JOINT_COUNT):
+                angles_out[k] = tried[k]
+    return missed
+
+
+@inner_kernel
+def _search(links, search, target, work, bent, angles_out):
+    """Search from a knee `bent` [rad]; the angles are in (-pi, pi]."""
+    for k in range(JOINT_COUNT):
+        angles_out[k] = 0.0
+    angles_out[_KNEE] = search.sense * bent
+    missed = solve_chain(links, target, search.length, _EXACT, work, angles_out)
+    for k in range(JOINT_COUNT):
+        angles_out[k] = math.pi - (math.pi - angles_out[k]) % (2.0 * math.pi)
+    return missed
+
+
+@functools.cache
+def _machine_code():
+    """Return `search_leg` without a look at what it is given."""
+    links, target = np.zeros(JOINT_COUNT + 1, dtype=LINK), np.zeros(1, dtype=LINK)[0]
+    search, work = np.zeros(1, dtype=SEARCH)[0], np.zeros(1, dtype=CHAIN_WORK)[0]
+    return entry_point(search_leg, links, search, target, work, np.zeros(JOINT_COUNT))
+
+
+def leg_of(model: Model, foot_link: str) -> LegKinematics | NumericalLeg:
+    """Return the closed-form inverse of a leg where there is one, else the numerical one.
+
+    ModelError where the model has no leg of six revolute joints that ends in `foot_link`.
+    """
+    try:
+        return LegKinematics(model, foot_link)
+    except ModelError:
+        return NumericalLeg(model, foot_link)

@@ -1,0 +1,186 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""How far links are from each other and from the world, at any configuration of a robot.
+
+distances = LinkDistances(model, world.fixed_shapes)
+distances.nearest(q, "LARM_LINK6", "BODY")      # distance and nearest points
+distances.closest(q, 5)                         # the five closest pairs
+distances.overlaps(q)                           # pairs that overlap, and how deep
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hrpsim.errors import ModelError, unknown_name
+from hrpsim.geometry.fcl_shapes import farthest_against, fcl_geometry, fcl_package
+from hrpsim.kinematics.forest import forest_of
+from hrpsim.kinematics.forward import new_kinematics, update_poses
+from hrpsim.model.adjacent import adjacent_bodies
+from hrpsim.model.model import CollisionShape, Model
+from hrpsim.model.shapes.geometry import Plane
+from hrpsim.model.urdf.srdf import Pair, pair_of
+from hrpsim.values import finite_vector
+
+WORLD = "world"
+_CONTACTS = 64  # of triangles, of which the deepest counts
+
+
+class Nearest(NamedTuple):
+    """Two links, or a link and "world/NAME", and where they are closest; negative: they overlap.
+
+    Of overlapping triangles that are no convex solid the distance is 0 at most, not the depth.
+    """
+
+    links: Pair
+    distance: float  # [m]
+    points: np.ndarray  # on the first and on the second, in the world (2, 3) [m]
+
+
+class LinkDistances:
+    """Distances between the links of a model, and to fixed shapes (`World.fixed_shapes`).
+
+    Links that meet at a joint, and pairs that the description disables, count as no pair, but can
+    be asked for by name. q is a configuration of the model (nq,). Configurations may be any: no
+    limit is looked at. pairs: those of links, in order, and links with "world/NAME".
+    """
+
+    def __init__(self, model: Model, fixed: Iterable[CollisionShape] = ()):
+        self.model = model
+        self._fcl = fcl_package()
+        self._forest = forest_of(model.system)
+        self._kinematics = new_kinematics(model.body_count)
+        self._q = np.full(model.nq, np.nan)
+        self._moved: set[int] = set()  # shapes that fcl has where they are at `_q`
+        self.shapes: dict[str, list[CollisionShape]] = {}
+        for shape in model.shapes:
+            self.shapes.setdefault(shape.link, []).append(shape)
+        links = list(self.shapes)
+        for shape in fixed:
+            self.shapes.setdefault(f"{WORLD}/{shape.name}", []).append(shape)
+        self._objects: dict[int, Any] = {}
+        for shape in (shape for shapes in self.shapes.values() for shape in shapes):
+            geometry = fcl_geometry(shape.geometry)
+            placed = None if geometry is None else self._fcl.CollisionObject(geometry)
+            self._objects[id(shape)] = placed
+        self.pairs = tuple(self._pairs_of(links))
+
+    def nearest(self, q: ArrayLike, a: str, b: str) -> Nearest:
+        """Return where two links are closest; ModelError, which names those that have shapes."""
+        for name in (a, b):
+            if name not in self.shapes:
+                raise ModelError(unknown_name("link with a shape", name, self.shapes))
+        self._place(q)
+        return self._nearest((a, b))
+
+    def closest(self, q: ArrayLike, count: int = 10) -> list[Nearest]:
+        """Return the closest pairs, at most `count`, the closest first."""
+        self._place(q)
+        return sorted(map(self._nearest, self.pairs), key=lambda found: found.distance)[:count]
+
+    def overlaps(self, q: ArrayLike) -> dict[Pair, float]:
+        """Return the pairs that overlap at q, and how deep [m]."""
+        self._place(q)
+        found = map(self._nearest, self.pairs)
+        return {one.links: -one.distance for one in found if one.distance <= 0.0}
+
+    def distance(self, q: np.ndarray, pair: Pair) -> float:
+        """Return the distance of a pair [m], as `nearest` has it, without a check of q."""
+        self._move(q)
+        return self._nearest(pair).distance
+
+    def _pairs_of(self, links: Sequence[str]) -> Iterable[Pair]:
+        """Yield the pairs that may collide."""
+        body_of = {link: self.shapes[link][0].body for link in links}
+        adjacent = adjacent_bodies(self.model)
+        for pair in combinations(links, 2):
+            bodies = tuple(sorted(body_of[link] for link in pair))
+            if bodies[0] == bodies[1] or bodies in adjacent:
+                continue
+            if pair_of(*pair) not in self.model.disabled_collisions:
+                yield pair_of(*pair)
+        fixed = [name for name in self.shapes if name.startswith(f"{WORLD}/")]
+        yield from ((link, name) for link in links for name in fixed if body_of[link] >= 0)
+
+    def _place(self, q: ArrayLike) -> None:
+        self._move(finite_vector("q", q, self.model.nq))
+
+    def _move(self, q: np.ndarray) -> None:
+        """Put all shapes where they are at q."""
+        if np.array_equal(q, self._q):
+            return
+        self._q[:] = q
+        update_poses(self._forest, self._q, self._kinematics)
+        self._moved.clear()
+
+    def _pose(self, shape: CollisionShape) -> tuple[np.ndarray, np.ndarray]:
+        """Return R and p of a shape in the world."""
+        if shape.body < 0:
+            return shape.R, shape.p
+        here = self._kinematics[shape.body]
+        origin = self._kinematics["origin"][self._forest.bodies["root"][shape.body]]
+        R = here["R"]
+        return R @ shape.R, origin + here["p"] + R @ shape.p
+
+    def _object(self, shape: CollisionShape):
+        """Return fcl's object of a shape, at its place."""
+        number = id(shape)
+        placed = self._objects[number]
+        if number not in self._moved:
+            self._moved.add(number)
+            placed.setTransform(self._fcl.Transform(*self._pose(shape)))
+        return placed
+
+    def _nearest(self, pair: Pair) -> Nearest:
+        best = Nearest(pair, np.inf, np.zeros((2, 3)))
+        for a in self.shapes[pair[0]]:
+            for b in self.shapes[pair[1]]:
+                distance, points = self._between(a, b)
+                if distance < best.distance:
+                    best = Nearest(pair, distance, points)
+        return best
+
+    def _between(self, a: CollisionShape, b: CollisionShape) -> tuple[float, np.ndarray]:
+        """Return the distance of two shapes and their nearest points (2, 3)."""
+        if isinstance(b.geometry, Plane):
+            return self._above(a, b)
+        if isinstance(a.geometry, Plane):
+            distance, points = self._above(b, a)
+            return distance, points[::-1]
+        fcl, result = self._fcl, self._fcl.DistanceResult()
+        first, second = self._object(a), self._object(b)
+        request = fcl.DistanceRequest(enable_nearest_points=True)
+        distance = float(fcl.distance(first, second, request, result))
+        if distance > 0.0:
+            return distance, np.array(result.nearest_points)
+        return self._deepest(first, second)
+
+    def _deepest(self, first, second) -> tuple[float, np.ndarray]:
+        """Return the depth of two objects that overlap, negative, and points that far apart.
+
+        fcl's signed distance does not come back for some that lie in each other.
+        """
+        fcl, result = self._fcl, self._fcl.CollisionResult()
+        request = fcl.CollisionRequest(num_max_contacts=_CONTACTS, enable_contact=True)
+        fcl.collide(first, second, request, result)
+        if not result.contacts:
+            return 0.0, np.array([first.getTranslation(), second.getTranslation()])
+        contact = max(result.contacts, key=lambda one: one.penetration_depth)
+        depth = float(contact.penetration_depth)
+        half = 0.5 * depth * np.array(contact.normal)
+        return -depth, np.array([contact.pos + half, contact.pos - half])
+
+    def _above(self, shape: CollisionShape, plane: CollisionShape) -> tuple[float, np.ndarray]:
+        """Return how far a shape is above a half-space, and the nearest points (2, 3)."""
+        R, p = self._pose(shape)
+        R_plane, p_plane = self._pose(plane)
+        normal = R_plane[:, 2]
+        point = p + R @ farthest_against(shape.geometry, R.T @ normal)
+        distance = float(normal @ (point - p_plane))
+        return distance, np.array([point, point - distance * normal])

@@ -1,0 +1,155 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The table of the arrays that kernels work on: what each has an entry for, and how long it lasts.
+
+The fields of a named tuple of arrays are declared with `array`, `state`, `constant` and `part`. All
+that handles every array alike reads these declarations: allocation, growth, snapshots, removal,
+sleep, documentation (hrpsim.world.arrays). So a new array is added in one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Life(Enum):
+    """How long an array lasts."""
+
+    CONSTANT = "constant"  # says what is in the world; made with the scene
+    STATE = "state"  # what the next step depends on: snapshots have it
+    RESULT = "result"  # what a step found; readers ask for it until the next one
+    WORK = "work"  # written in every step before it is read
+    PROCESS = "process"  # addresses in this process
+
+
+class Axis(Enum):
+    """What an array has an entry for."""
+
+    BODY = "body"
+    POSITION = "position"
+    DOF = "degree of freedom"
+    SENSOR = "sensor"
+    SHAPE = "shape"
+    MOVING = "shape that moves"
+    CARRIER = "body with shapes"
+    PAIR = "candidate pair"
+    EXCLUDED = "excluded pair"
+    MATERIAL = "material"
+    SOLVER_CLASS = "solver class"
+    CONTACT = "contact"
+    CONNECTION = "connection"
+    SPRING_HINGE = "spring hinge"
+    WRENCH = "applied wrench"
+    SITE = "site"
+    COLUMN = "site column"
+    BLOCK = "block entry"
+    ROW = "row"
+    RESPONSE = "response entry"
+    ISLAND = "island"
+
+
+class Field(NamedTuple):
+    """An array of a scene."""
+
+    meaning: str
+    dtype: Any
+    shape: tuple[Axis | int, ...]
+    life: Life
+    refers: Mapping[str, Axis]  # fields of its records that are places along an axis, -1 for none
+    live: str  # the count in the scene's step_stats of the entries that mean anything; "": all do
+    carries: tuple[str, ...]  # fields that go on where entities come or go; (): all
+    fill: int
+
+    @property
+    def axis(self) -> Axis | int:
+        """What the array has an entry for, or how many there always are."""
+        return self.shape[0]
+
+
+class Part(NamedTuple):
+    """A named tuple of arrays within another one."""
+
+    kind: type
+    meaning: str = ""  # given where its arrays are declared in no table: their maker knows them
+
+
+def array(
+    meaning: str,
+    dtype,
+    *shape: Axis | int,
+    life: Life = Life.WORK,
+    refers: Mapping[str, Axis] | None = None,
+    live: str = "",
+    carries: tuple[str, ...] = (),
+    fill: int = 0,
+) -> Any:
+    """Declare an array, as the value of a field in the class of a named tuple."""
+    return Field(meaning, np.dtype(dtype), shape, life, refers or {}, live, carries, fill)
+
+
+def constant(meaning: str, dtype, *shape: Axis | int, **more: Any) -> Any:
+    """Declare an array of Life.CONSTANT; as for `array`."""
+    return array(meaning, dtype, *shape, life=Life.CONSTANT, **more)
+
+
+def state(meaning: str, dtype, *shape: Axis | int, **more: Any) -> Any:
+    """Declare an array of Life.STATE; as for `array`."""
+    return array(meaning, dtype, *shape, life=Life.STATE, **more)
+
+
+def part(kind: type, meaning: str = "") -> Any:
+    """Declare a named tuple of arrays; with a `meaning`, one whose arrays are in no table."""
+    return Part(kind, meaning)
+
+
+def declared_fields(kind: type, prefix: str = "") -> Iterator[tuple[str, Field]]:
+    """Yield (path, field) of each array that a named tuple and its parts declare."""
+    for name, declared in kind._field_defaults.items():
+        if isinstance(declared, Field):
+            yield prefix + name, declared
+        elif not declared.meaning:
+            yield from declared_fields(declared.kind, f"{prefix}{name}.")
+
+
+def allocate(kind: type, sizes: Mapping[Axis, int], **given):
+    """Return a named tuple of arrays: those `given`, and all others as declared, for these sizes.
+
+    Raises KeyError for an axis without a size.
+    """
+    made = {}
+    for name, declared in kind._field_defaults.items():
+        if name in given:
+            made[name] = given[name]
+        elif isinstance(declared, Part):
+            made[name] = allocate(declared.kind, sizes)
+        else:
+            shape = [sizes[k] if isinstance(k, Axis) else k for k in declared.shape]
+            made[name] = np.full(shape, declared.fill, dtype=declared.dtype)
+    return kind(**made)
+
+
+def at(whole: tuple, path: str) -> np.ndarray:
+    """Return the array at a path, "islands.trees" say."""
+    for name in path.split("."):
+        whole = getattr(whole, name)
+    return whole
+
+
+def replaced(whole: tuple, arrays: Mapping[str, np.ndarray]):
+    """Return a named tuple with other arrays at some paths."""
+    changes: dict[str, Any] = {}
+    within: dict[str, dict[str, np.ndarray]] = {}
+    for path, value in arrays.items():
+        name, _, rest = path.partition(".")
+        if rest:
+            within.setdefault(name, {})[rest] = value
+        else:
+            changes[name] = value
+    for name, inner in within.items():
+        changes[name] = replaced(getattr(whole, name), inner)
+    return whole._replace(**changes)

@@ -1,0 +1,251 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Kernels on demand: compiled, and kept on disk, when a world first uses them.
+
+What some worlds do and others never (meshes, the stages of rk4, the direct solver) is declared
+where it is written, by `on_demand_kernel`, and called there by its name. The call goes through an
+address in the scene, 0 as long as the kernel was not needed. A call of an absent kernel asks for it
+and returns NEEDS_KERNEL; the step is then done again. A scene's `on_demand` is (2,) records with a
+field for each kernel: addresses, and what was asked for; and one field more, `awaited`, which says
+that no step can be made before what was asked for is there.
+
+A kernel that no earlier process left on disk is compiled in place, or by whom `let_compile` names.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from hrpsim.jit.compiled import address_of, inlined_kernel, is_cached, kernel
+from hrpsim.jit.reference import Reference
+
+NEEDS_KERNEL = -1  # what the call of an absent kernel returns; kernels return no negative integers
+
+
+class OnDemand(NamedTuple):
+    """A kernel that is compiled when it is needed."""
+
+    kernel: Any  # numba's dispatcher
+    argument_types: Callable[[Any], tuple]  # of a scene
+    is_used: Callable[[Any], bool] | None  # whether a scene is certain to call it
+    brings: tuple[str, ...]  # kernels that are needed where it is
+
+
+class KernelsAbsent(Exception):
+    """A step waits for kernels that are being compiled elsewhere; nothing of it was done."""
+
+    def __init__(self, names: tuple[str, ...]):
+        super().__init__(f"being compiled: {', '.join(names)}")
+        self.names = names
+
+
+_declared: dict[str, OnDemand] = {}
+_addresses: dict[str, int] = {}
+_ask_elsewhere: Callable[[tuple[str, ...]], bool] | None = None
+
+
+def on_demand_kernel(*more, used=None, brings: tuple[str, ...] = ()):
+    """Declare a kernel of the scene `s` and further arguments of numba's types `more`.
+
+    It returns an integer >= 0. used: of a scene, whether it is certain to call the kernel, which is
+    then there from the start. brings: names of kernels that are needed where this one is.
+    """
+
+    def _decorate(function):
+        name = function.__name__
+        _declare(function, lambda scene: (Reference(scene).numba_type, *more), used, brings)
+
+        @inlined_kernel
+        def call(s, *others):
+            if s.on_demand[0][name] == 0:
+                s.on_demand[1][name] = 1
+                return NEEDS_KERNEL
+            return call_address(s.on_demand[0][name], (s, *others))
+
+        return call
+
+    return _decorate
+
+
+def on_demand_kernel_of_parts(parts: Callable[[Any], tuple]):
+    """Declare a kernel of some parts of a scene: `parts` of a scene are arguments like its own.
+
+    It is called with the scene's `on_demand` and then its arguments; it returns an integer >= 0.
+    """
+
+    def _decorate(function):
+        name = function.__name__
+        _declare(function, lambda scene: tuple(map(numba.typeof, parts(scene))), None, ())
+
+        @inlined_kernel
+        def call(on_demand, *arguments):
+            if on_demand[0][name] == 0:
+                on_demand[1][name] = 1
+                return NEEDS_KERNEL
+            return call_address(on_demand[0][name], arguments)
+
+        return call
+
+    return _decorate
+
+
+def _declare(function, argument_types, is_used, brings) -> None:
+    dispatcher = kernel(function)
+    dispatcher.targetoptions["no_cpython_wrapper"] = True
+    dispatcher.targetoptions["no_cfunc_wrapper"] = True
+    name = function.__name__
+    if name in _declared:
+        raise NameError(f"there is a kernel on demand called {name!r} already")
+    _declared[name] = OnDemand(dispatcher, argument_types, is_used, brings)
+
+
+def declared_kernels() -> tuple[str, ...]:
+    """Return the names of all kernels on demand, sorted: all that is imported with the step."""
+    return tuple(sorted(_declared))
+
+
+def absent_kernels() -> tuple[str, ...]:
+    """Return the names of the kernels that are neither here nor in the cache, sorted."""
+    return _absent(declared_kernels())
+
+
+def let_compile(ask: Callable[[tuple[str, ...]], bool] | None) -> None:
+    """Let `ask(names)` see to absent kernels; where it returns False they are compiled in place."""
+    global _ask_elsewhere
+    _ask_elsewhere = ask
+
+
+def new_on_demand() -> np.ndarray:
+    """Return the records (2,) of a new scene: no kernel is there, none was asked for."""
+    return np.zeros(2, dtype=[(name, "i8") for name in (*declared_kernels(), "awaited")])
+
+
+def provide_requested(scene) -> None:
+    """Give a scene the kernels that its step has asked for.
+
+    Raises KernelsAbsent where they are being compiled elsewhere.
+    """
+    requests = scene.on_demand[1]
+    names = tuple(name for name in declared_kernels() if requests[name])
+    absent = _asked_elsewhere(names)
+    if absent:
+        raise KernelsAbsent(absent)
+    for name in names:
+        requests[name] = 0
+        _provide(scene, name)
+    requests["awaited"] = 0
+
+
+def provide_used(scene) -> None:
+    """Give a scene the kernels that it uses for certain, by what is in it.
+
+    What depends on its motion (pairs of shapes that meet, speeds) or on commands (locks) is asked
+    for by the step itself. One that is being compiled elsewhere the next step waits for.
+    """
+    addresses, requests = scene.on_demand
+    requests["awaited"] = 0
+    for name, declared in _declared.items():
+        if declared.is_used is None:
+            continue
+        requests[name] = 0
+        if not declared.is_used(scene):
+            addresses[name] = 0
+        elif _asked_elsewhere((name,)):
+            addresses[name] = 0
+            requests[name] = requests["awaited"] = 1
+        else:
+            _provide(scene, name)
+
+
+def compile_ahead(scene, name: str) -> None:
+    """Compile a kernel for the types of a scene, if the cache does not have it."""
+    _load(scene, name)
+
+
+def _asked_elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return which of these, and of those they bring, are being compiled elsewhere."""
+    if _ask_elsewhere is None:
+        return ()
+    absent = _absent(_with_brought(names))
+    return absent if absent and _ask_elsewhere(absent) else ()
+
+
+def _absent(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(
+        name for name in names if name not in _addresses and not is_cached(_declared[name].kernel)
+    )
+
+
+def _with_brought(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(wanted for n in names for wanted in (n, *_declared[n].brings)))
+
+
+def _provide(scene, name: str) -> None:
+    for wanted in _with_brought((name,)):
+        if wanted not in _addresses:
+            _addresses[wanted] = _load(scene, wanted)
+        scene.on_demand[wanted][0] = _addresses[wanted]
+
+
+def _load(scene, name: str) -> int:
+    """Return the address of a kernel, compiled if no earlier process did."""
+    declared = _declared[name]
+    argument_types = declared.argument_types(scene)
+    if is_cached(declared.kernel):
+        return address_of(declared.kernel, argument_types)
+    begin = time.perf_counter()
+    address = address_of(declared.kernel, argument_types)
+    took = time.perf_counter() - begin
+    print(f"hrpsim: compiled {name} in {took:.1f} s", file=sys.stderr, flush=True)
+    return address
+
+
+@intrinsic
+def call_address(typing_context, address, arguments):
+    """Call the kernel at an address with a tuple of arguments; return the integer it returns.
+
+    The arguments must have exactly the types that the kernel was compiled for.
+    """
+    plain = types.BaseTuple.from_types([types.unliteral(t) for t in arguments])
+
+    def _generate(context, builder, signature, values):
+        address, packed = values
+        argument_types = list(signature.args[1])
+        unpacked = [builder.extract_value(packed, k) for k in range(len(argument_types))]
+        builder.call(_unlikely(builder.module), [])
+        function_type = context.call_conv.get_function_type(types.int64, argument_types)
+        function = builder.inttoptr(address, function_type.as_pointer())
+        _, result = context.call_conv.call_function(
+            builder, function, types.int64, argument_types, unpacked
+        )
+        return result
+
+    return types.int64(types.int64, plain), _generate
+
+
+def _unlikely(module):
+    """Return a function that does nothing: where it is called, LLVM expects to come rarely.
+
+    So the registers of the many steps that call no such kernel are not kept free for those that do.
+    """
+    name = "hrpsim.unlikely"
+    if name in module.globals:
+        return module.globals[name]
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), name)
+    function.linkage = "internal"
+    function.attributes.add("cold")
+    function.attributes.add("noinline")
+    body = ir.IRBuilder(function.append_basic_block())
+    body.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], True)
+    body.ret_void()
+    return function

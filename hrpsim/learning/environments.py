@@ -1,0 +1,129 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The tasks as environments of gymnasium: one robot, or many in a vector.
+
+    import gymnasium, hrpsim.learning.environments
+    envs = gymnasium.make_vec("hrpsim/PushRecovery-v0", num_envs=64)
+
+What is observed, what actions do and how a world begins stands in humanoids.py; rewards in
+tasks.py. Needs gymnasium: pip install 'hrpsim[learning]'.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hrpsim.errors import HrpsimError
+from hrpsim.learning.humanoids import JOINTS, PERIOD, Humanoids
+from hrpsim.learning.tasks import Task
+
+try:
+    import gymnasium
+    from gymnasium import spaces
+    from gymnasium.vector import AutoresetMode, VectorEnv
+    from gymnasium.vector.utils import batch_space
+except ImportError as cause:
+    raise HrpsimError(
+        f"environments need gymnasium 1.1 or later ({cause}): pip install 'hrpsim[learning]'"
+    ) from cause
+
+NAMES = {
+    "hrpsim/Standing-v0": "standing",
+    "hrpsim/PushRecovery-v0": "push_recovery",
+    "hrpsim/Walking-v0": "walking",
+}
+_HERE = "hrpsim.learning.environments"
+
+
+def _spaces(humanoids: Humanoids) -> tuple[spaces.Box, spaces.Box]:
+    """Return the spaces of observations and actions of one robot."""
+    size = humanoids.observation_size
+    observed = spaces.Box(-np.inf, np.inf, (size,), np.float32)
+    return observed, spaces.Box(-1.0, 1.0, (len(JOINTS),), np.float32)
+
+
+class HumanoidEnv(gymnasium.Env):
+    """One humanoid with a task: "standing", "push_recovery", "walking", or a Task."""
+
+    metadata = {"render_modes": [], "render_fps": round(1.0 / PERIOD)}
+
+    def __init__(self, task: str | Task = "standing", render_mode: str | None = None):
+        self.humanoids = Humanoids(task, 1, threads=1)
+        self.render_mode = render_mode
+        self.observation_space, self.action_space = _spaces(self.humanoids)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
+        """Begin an episode; with a seed, the first one of it."""
+        super().reset(seed=seed)
+        if seed is not None:
+            self.humanoids.seed(seed)
+        return self.humanoids.reset()[0].astype(np.float32), {}
+
+    def step(self, action):
+        """Let one control period pass."""
+        observed, reward, fell, over = self.humanoids.step(np.asarray(action)[None])
+        return observed[0].astype(np.float32), float(reward[0]), bool(fell[0]), bool(over[0]), {}
+
+    def close(self) -> None:
+        """Let the threads end."""
+        self.humanoids.close()
+
+
+class HumanoidVectorEnv(VectorEnv):
+    """`num_envs` humanoids with a task, in one batch on all processors.
+
+    A world whose episode is over begins the next one in the following step, which ignores its
+    action (gymnasium's next-step autoreset). World k with seed s has the episodes of a HumanoidEnv
+    whose humanoids have seed s and number k.
+    """
+
+    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        task: str | Task = "standing",
+        threads: int | None = None,
+        render_mode: str | None = None,
+    ):
+        self.num_envs = num_envs
+        self.humanoids = Humanoids(task, num_envs, threads=threads)
+        self.render_mode = render_mode
+        self.single_observation_space, self.single_action_space = _spaces(self.humanoids)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._over = np.zeros(num_envs, dtype=bool)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
+        """Begin an episode everywhere; with a seed, the first ones of it."""
+        super().reset(seed=seed)
+        if seed is not None:
+            self.humanoids.seed(seed)
+        self._over[:] = False
+        return self.humanoids.reset().astype(np.float32), {}
+
+    def step(self, actions):
+        """Let one control period pass; worlds whose episode was over begin the next one."""
+        begins = np.flatnonzero(self._over)
+        observed, reward, fell, over = self.humanoids.step(actions)
+        if len(begins):
+            observed = self.humanoids.reset(begins)
+            reward[begins], fell[begins], over[begins] = 0.0, False, False
+        self._over = fell | over
+        return observed.astype(np.float32), reward, fell, over, {}
+
+    def close_extras(self, **kwargs) -> None:
+        """Let the threads end."""
+        self.humanoids.close()
+
+
+for _name, _task in NAMES.items():
+    gymnasium.register(
+        _name,
+        f"{_HERE}:HumanoidEnv",
+        vector_entry_point=f"{_HERE}:HumanoidVectorEnv",
+        kwargs={"task": _task},
+    )

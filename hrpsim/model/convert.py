@@ -1,0 +1,124 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Any description as one URDF file with <hrpsim> elements, its meshes where readers find them."""
+
+from __future__ import annotations
+
+import os
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+from lxml import etree
+
+from hrpsim.errors import ModelError
+from hrpsim.model.foreign import read_foreign, refuse_unread
+from hrpsim.model.formats.mesh_store import file_names, stl_of, write_at_once
+from hrpsim.model.formats.robot_data import MeshData, MeshFile, RobotData
+from hrpsim.model.formats.urdf_writer import write_urdf
+from hrpsim.model.load import expand_xacro, load_model
+from hrpsim.model.urdf.document import Document, read_source
+from hrpsim.model.urdf.resources import PackagePaths, Resources
+
+
+class Converted(NamedTuple):
+    """What was written: the meshes' files, and what of the source is not simulated."""
+
+    meshes: tuple[Path, ...]
+    not_simulated: tuple[str, ...]
+
+
+def convert(
+    source: str | os.PathLike,
+    target: str | os.PathLike,
+    *,
+    package_paths: PackagePaths | None = None,
+    xacro_arguments: Mapping[str, object] | None = None,
+    accept_nonphysical_inertia: bool = False,
+) -> Converted:
+    """Write a description in any format that `load_model` reads as the URDF `target`.
+
+    Meshes that the source has within itself go to STL files in the folder TARGET_meshes beside it.
+    URIs are package://NAME/... where `target` lies in a package (a folder above it has a
+    package.xml), else file:// with the whole path, which RViz can read too. Both descriptions have
+    the same dynamics. ModelError where the source is not sound or the files cannot be written.
+    """
+    source, target = Path(source), Path(target).expanduser().absolute()
+    if source.resolve() == target.resolve():
+        raise ModelError(f"{target}: would overwrite the description that it is made of")
+    refuse_unread(source)
+    text, path = read_source(source)
+    resources = Resources(source.absolute().parent, package_paths)
+    robot = None if xacro_arguments else read_foreign(text, path, resources)
+    files: dict[Path, bytes] = {}
+    if robot is not None:
+        urdf, files = _with_meshes(robot, target)
+    else:
+        urdf = expand_xacro(source, xacro_arguments, package_paths=package_paths)
+        urdf = _with_whole_uris(urdf, str(source), resources, target)
+    load_model(
+        urdf,
+        package_paths=package_paths,
+        meshes="none",
+        accept_nonphysical_inertia=accept_nonphysical_inertia,
+    )
+    try:
+        for file, data in files.items():
+            write_at_once(file, data)
+        write_at_once(target, urdf.encode())
+    except OSError as cause:
+        raise ModelError(f"{target}: cannot be written: {cause.strerror or cause}") from cause
+    return Converted(tuple(files), tuple(robot.notes) if robot is not None else ())
+
+
+def _with_meshes(robot: RobotData, target: Path) -> tuple[str, dict[Path, bytes]]:
+    """Return URDF text that names meshes in the folder of `target`, and what these files hold."""
+    folder = target.with_name(f"{target.stem}_meshes")
+    stored: dict[bytes, MeshData] = {}  # one file for those that are alike
+    for link in robot.links.values():
+        for shape in (*link.visuals, *link.collisions):
+            if isinstance(shape.mesh, MeshData):
+                stored.setdefault(stl_of(shape.mesh), shape.mesh)
+    names = file_names(list(stored.values()))
+    paths = {data: folder / name for data, name in zip(stored, names, strict=True)}
+
+    def uri(mesh: MeshData | MeshFile) -> str:
+        if isinstance(mesh, MeshFile):
+            return _uri(mesh.path.absolute(), target)
+        return _uri(paths[stl_of(mesh)], target)
+
+    text = write_urdf(robot, uri)
+    return text, {file: data for data, file in paths.items()}
+
+
+def _with_whole_uris(text: str, label: str, resources: Resources, target: Path) -> str:
+    """Return URDF text in which meshes with relative paths are named so that they are found."""
+    document = Document(text, label)
+    changed = False
+    for element in document.root.iter("mesh"):
+        uri = element.get("filename", "")
+        if "://" in uri or element.getparent().tag != "geometry":
+            continue
+        try:
+            element.set("filename", _uri(resources.locate(uri).absolute(), target))
+        except FileNotFoundError as cause:
+            document.fail(element, f"missing mesh: {cause}")
+        changed = True
+    return etree.tostring(document.root, encoding="unicode") + "\n" if changed else text
+
+
+def _uri(file: Path, target: Path) -> str:
+    """Return how a description at `target` names a file."""
+    for folder in target.parents:
+        package = folder / "package.xml"
+        if package.is_file() and file.is_relative_to(folder):
+            try:
+                name = (ElementTree.parse(package).findtext("name") or "").strip()
+            except (OSError, ElementTree.ParseError):
+                continue
+            if name:
+                return f"package://{name}/{file.relative_to(folder).as_posix()}"
+    return f"file://{quote(str(file))}"

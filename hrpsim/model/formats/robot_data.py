@@ -1,0 +1,158 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A robot as any format may describe it: links, joints, sensors and what closes its loops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from hrpsim.model.shapes.placement import IDENTITY, Placement
+
+WORLD_LINK = "world"  # the root link of what does not float
+
+
+@dataclass(frozen=True, eq=False)
+class MeshData:
+    """Triangles of a mesh: vertices (n, 3) [m], triangles (m, 3); `name` is for file names."""
+
+    name: str
+    vertices: np.ndarray
+    triangles: np.ndarray
+
+
+@dataclass(frozen=True)
+class MeshFile:
+    """A mesh file that hrpsim reads itself, scaled along its axes."""
+
+    path: Path
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class ShapeData:
+    """One shape of a link; what `size` holds, its kind says.
+
+    box: edge lengths; sphere: radius; cylinder, capsule: radius, length of the straight part (all
+    [m]); mesh: nothing, `mesh` has it.
+    """
+
+    kind: str
+    size: tuple[float, ...] = ()
+    placement: Placement = IDENTITY
+    mesh: MeshData | MeshFile | None = None
+    color: tuple[float, float, float, float] | None = None
+
+
+@dataclass
+class LinkData:
+    """A link: inertia (mass [kg], centre (3,) [m], inertia about it (3, 3)) in the link's frame."""
+
+    name: str
+    inertial: tuple[float, np.ndarray, np.ndarray] | None = None
+    collisions: list[ShapeData] = field(default_factory=list)
+    visuals: list[ShapeData] = field(default_factory=list)
+    material: str | None = None
+
+
+@dataclass
+class JointData:
+    """A joint above the link `child`; `type` is one of URDF's. SI units; inf for no limit."""
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    origin: Placement = IDENTITY
+    axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    effort: float = math.inf
+    damping: float = 0.0
+    friction: float = 0.0
+    rotor_inertia: float = 0.0  # reflected
+    stiffness: float = 0.0
+    rest: float = 0.0
+    gains: tuple[float, float] | None = None
+    mimic: tuple[str, float, float] | None = None  # leader, ratio, offset
+
+
+@dataclass(frozen=True)
+class SensorData:
+    """A sensor of kind "force_torque" (of the joint above the link) or "imu" in a link."""
+
+    name: str
+    kind: str
+    link: str
+    placement: Placement = IDENTITY
+
+
+@dataclass(frozen=True)
+class LoopData:
+    """A connection that closes a loop: two links, a frame in each, and what it holds."""
+
+    name: str
+    kind: str
+    links: tuple[str, str]
+    frames: tuple[Placement, Placement]
+
+
+@dataclass(frozen=True)
+class KeyframeData:
+    """A named posture: the base's placement (None: as described) and joints' positions."""
+
+    name: str
+    base: Placement | None
+    joints: dict[str, tuple[float, ...]]  # one number, of a floating joint x y z qx qy qz qw
+
+
+@dataclass
+class RobotData:
+    """A robot; `joints` in any order, `commanded` are (joint, interfaces) in the actuators' order.
+
+    notes: what the file says and hrpsim does not simulate, one line for each kind of element.
+    """
+
+    name: str
+    root: str
+    links: dict[str, LinkData] = field(default_factory=dict)
+    joints: dict[str, JointData] = field(default_factory=dict)
+    sensors: list[SensorData] = field(default_factory=list)
+    loops: list[LoopData] = field(default_factory=list)
+    apart: list[tuple[str, str]] = field(default_factory=list)  # links that never collide
+    keyframes: list[KeyframeData] = field(default_factory=list)
+    commanded: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def add_link(self, name: str) -> LinkData:
+        """Add a link and return it; its name must be new."""
+        self.links[name] = LinkData(name)
+        return self.links[name]
+
+    def add_joint(self, joint: JointData) -> JointData:
+        """Add a joint and return it; its name must be new."""
+        self.joints[joint.name] = joint
+        return joint
+
+    def free_link_name(self, wanted: str) -> str:
+        """Return `wanted`, or a name like it that no link has."""
+        return free_name(wanted, self.links)
+
+    def free_joint_name(self, wanted: str) -> str:
+        """Return `wanted`, or a name like it that no joint has."""
+        return free_name(wanted, self.joints)
+
+
+def free_name(wanted: str, taken: Iterable[str]) -> str:
+    """Return `wanted`, with a number where that name is taken."""
+    taken, name, number = set(taken), wanted, 1
+    while name in taken:
+        number += 1
+        name = f"{wanted}_{number}"
+    return name

@@ -1,0 +1,207 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The URDF text, with <hrpsim> elements, of a `RobotData`: numbers lose no digit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from lxml import etree
+
+from hrpsim.errors import ModelError
+from hrpsim.model.formats.robot_data import (
+    JointData,
+    LinkData,
+    MeshData,
+    MeshFile,
+    RobotData,
+    ShapeData,
+)
+from hrpsim.model.shapes.placement import Placement
+
+# What stands for a position limit on one side only: nothing gets that far.
+_NO_LIMIT = 1e12
+
+MeshUri = Callable[[MeshData | MeshFile], str]
+
+
+def write_urdf(robot: RobotData, mesh_uri: MeshUri) -> str:
+    """Return URDF text; `mesh_uri` says by which URI each mesh is named.
+
+    ModelError for a name that XML cannot hold.
+    """
+    try:
+        root = _robot(robot, mesh_uri)
+    except ValueError as cause:
+        raise ModelError(f"robot {robot.name!r}: no URDF can say this: {cause}") from cause
+    return etree.tostring(root, pretty_print=True, encoding="unicode")
+
+
+def rpy_of(R: np.ndarray) -> tuple[float, float, float]:
+    """Return roll, pitch, yaw [rad] of a rotation (3, 3), accurate near pitch = 90 degrees too.
+
+    There the yaw is ill-determined; the roll is that of what is left once the yaw, whatever it is,
+    is taken away.
+    """
+    yaw = math.atan2(R[1, 0], R[0, 0])
+    c, s = math.cos(yaw), math.sin(yaw)
+    pitch = math.atan2(-R[2, 0], c * R[0, 0] + s * R[1, 0])
+    roll = math.atan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
+    return roll, pitch, yaw
+
+
+def _robot(robot: RobotData, mesh_uri: MeshUri):
+    root = etree.Element("robot", name=robot.name)
+    for link in robot.links.values():
+        _link(root, link, mesh_uri)
+    for joint in robot.joints.values():
+        _joint(root, joint)
+    for joint in robot.joints.values():
+        _joint_extension(root, joint)
+    for link in robot.links.values():
+        _link_extension(root, link)
+    for sensor in robot.sensors:
+        tag = _extension(root, sensor.link, "sensor", name=sensor.name, type=sensor.kind)
+        _origin(tag, sensor.placement)
+    for loop in robot.loops:
+        (xyz, rpy), (to_xyz, to_rpy) = (_pose(frame) for frame in loop.frames)
+        tag = _extension(root, loop.links[0], "connection", to=loop.links[1], kind=loop.kind)
+        poses = {"xyz": xyz, "rpy": rpy, "to_xyz": to_xyz, "to_rpy": to_rpy}
+        tag.attrib.update({"name": loop.name, **poses})
+    for a, b in robot.apart:
+        _extension(root, a, "no_collision", to=b)
+    for key in robot.keyframes:
+        base = {} if key.base is None else dict(zip(("xyz", "rpy"), _pose(key.base), strict=True))
+        tag = _extension(root, robot.root, "keyframe", name=key.name, **base)
+        for name, position in key.joints.items():
+            etree.SubElement(tag, "joint", name=name, position=_text(position))
+    if robot.commanded:
+        control = etree.SubElement(root, "ros2_control", name=robot.name, type="system")
+        for name, interfaces in robot.commanded.items():
+            tag = etree.SubElement(control, "joint", name=name)
+            for interface in interfaces:
+                etree.SubElement(tag, "command_interface", name=interface)
+    return root
+
+
+def _link(root, link: LinkData, mesh_uri: MeshUri) -> None:
+    element = etree.SubElement(root, "link", name=link.name)
+    if link.inertial is not None:
+        mass, com, inertia = link.inertial
+        inertial = etree.SubElement(element, "inertial")
+        etree.SubElement(inertial, "origin", xyz=_text(com), rpy="0 0 0")
+        etree.SubElement(inertial, "mass", value=_text([mass]))
+        names = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2)}
+        names |= {"iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
+        values = {name: _text([inertia[at]]) for name, at in names.items()}
+        etree.SubElement(inertial, "inertia", **values)
+    for index, shape in enumerate(link.visuals):
+        visual = _shape(element, "visual", f"{link.name}_visual_{index}", shape, mesh_uri)
+        if shape.color is not None:
+            color = [min(max(part, 0.0), 1.0) for part in shape.color]
+            name = "rgba " + " ".join(f"{part:.4g}" for part in color)
+            material = etree.SubElement(visual, "material", name=name)
+            etree.SubElement(material, "color", rgba=_text(color))
+    for index, shape in enumerate(link.collisions):
+        _shape(element, "collision", _collision_name(link, index), shape, mesh_uri)
+
+
+def _collision_name(link: LinkData, index: int) -> str:
+    return f"{link.name}_{index}"
+
+
+def _shape(link, tag: str, name: str, shape: ShapeData, mesh_uri: MeshUri):
+    element = etree.SubElement(link, tag, name=name)
+    _origin(element, shape.placement)
+    geometry = etree.SubElement(element, "geometry")
+    if shape.kind == "mesh":
+        assert shape.mesh is not None
+        mesh = etree.SubElement(geometry, "mesh", filename=mesh_uri(shape.mesh))
+        if isinstance(shape.mesh, MeshFile) and shape.mesh.scale != (1.0, 1.0, 1.0):
+            mesh.set("scale", _text(shape.mesh.scale))
+    elif shape.kind == "box":
+        etree.SubElement(geometry, "box", size=_text(shape.size))
+    elif shape.kind == "sphere":
+        etree.SubElement(geometry, "sphere", radius=_text(shape.size))
+    else:
+        radius, length = shape.size
+        if shape.kind == "capsule":
+            length += 2.0 * radius
+        etree.SubElement(geometry, "cylinder", radius=_text([radius]), length=_text([length]))
+    return element
+
+
+def _joint(root, joint: JointData) -> None:
+    unlimited = joint.lower == -math.inf and joint.upper == math.inf
+    kind = joint.type
+    if kind == "revolute" and unlimited:
+        kind = "continuous"
+    element = etree.SubElement(root, "joint", name=joint.name, type=kind)
+    _origin(element, joint.origin)
+    etree.SubElement(element, "parent", link=joint.parent)
+    etree.SubElement(element, "child", link=joint.child)
+    if kind not in ("revolute", "continuous", "prismatic"):
+        return
+    etree.SubElement(element, "axis", xyz=_text(joint.axis))
+    efforts = {
+        "effort": _text([joint.effort if joint.effort < math.inf else 0.0]),
+        "velocity": _text([joint.velocity if joint.velocity < math.inf else 0.0]),
+    }
+    if kind == "continuous":
+        if efforts != {"effort": "0.0", "velocity": "0.0"}:
+            etree.SubElement(element, "limit", **efforts)
+    else:
+        ends = (max(joint.lower, -_NO_LIMIT), min(joint.upper, _NO_LIMIT))
+        lower, upper = (_text([end]) for end in ends)
+        etree.SubElement(element, "limit", lower=lower, upper=upper, **efforts)
+    if joint.damping or joint.friction:
+        damping, friction = _text([joint.damping]), _text([joint.friction])
+        etree.SubElement(element, "dynamics", damping=damping, friction=friction)
+    if joint.mimic is not None:
+        leader, ratio, offset = joint.mimic
+        settings = {"multiplier": _text([ratio]), "offset": _text([offset])}
+        etree.SubElement(element, "mimic", joint=leader, **settings)
+
+
+def _joint_extension(root, joint: JointData) -> None:
+    if joint.stiffness:
+        stiffness, rest = _text([joint.stiffness]), _text([joint.rest])
+        _extension(root, joint.name, "spring", stiffness=stiffness, damping="0", rest=rest)
+    if joint.rotor_inertia:
+        _extension(root, joint.name, "rotor", inertia=_text([joint.rotor_inertia]))
+    if joint.gains is not None:
+        kp, kd = (_text([gain]) for gain in joint.gains)
+        _extension(root, joint.name, "gains", kp=kp, kd=kd)
+
+
+def _link_extension(root, link: LinkData) -> None:
+    if link.material is not None:
+        _extension(root, link.name, "material", name=link.material)
+    for index, shape in enumerate(link.collisions):
+        if shape.kind == "capsule":
+            _extension(root, link.name, "capsule", collision=_collision_name(link, index))
+
+
+def _extension(root, reference: str, tag: str, **attributes: str):
+    """Append a tag to the last <hrpsim> element if that has the same reference, else to its own."""
+    last = root[-1] if len(root) else None
+    if last is None or last.tag != "hrpsim" or last.get("reference") != reference:
+        last = etree.SubElement(root, "hrpsim", reference=reference)
+    return etree.SubElement(last, tag, **attributes)
+
+
+def _origin(element, placement: Placement) -> None:
+    xyz, rpy = _pose(placement)
+    etree.SubElement(element, "origin", xyz=xyz, rpy=rpy)
+
+
+def _pose(placement: Placement) -> tuple[str, str]:
+    is_turned = not np.array_equal(placement.R, np.eye(3))
+    return _text(placement.p), _text(rpy_of(placement.R) if is_turned else (0.0, 0.0, 0.0))
+
+
+def _text(numbers: Iterable[float]) -> str:
+    return " ".join(repr(float(number)) for number in numbers)

@@ -1,0 +1,121 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Run as a program: hands an MJCF to MuJoCo's parser and writes what it made to a file.
+
+Usage: compile_child.py FILE OUTPUT. FILE is an MJCF; OUTPUT, an .npz, gets the arrays of the
+compiled model, or OUTPUT with the suffix .error the reason why there is none. MuJoCo is C++ and the
+file may be a stranger's, so nothing of hrpsim is in this process, and its means are bounded.
+"""
+
+import json
+import resource
+import signal
+import sys
+
+MEMORY = 6 << 30  # address space [bytes]
+PROCESSOR_TIME = 120  # [s]
+FILE_SIZE = 2 << 30  # bytes of the output
+NOT_INSTALLED = 3  # exit status
+REFUSED = 4
+
+# Fields of mjModel; one that a version of MuJoCo does not have is left out.
+SIZES = (
+    *("nq", "nv", "nbody", "njnt", "ngeom", "nsite", "nmesh", "nhfield", "neq", "nsensor", "nkey"),
+    *("nexclude", "npair", "ntendon", "nflex", "nskin", "ncam", "nlight", "nplugin", "nmocap"),
+    *("ntex", "nnumeric", "ntext", "ntuple", "nu", "nactuator"),
+)
+ARRAYS = (
+    *("body_parentid", "body_pos", "body_quat", "body_mass", "body_ipos", "body_iquat"),
+    *("body_inertia", "body_weldid", "body_jntadr", "body_jntnum", "body_gravcomp", "body_mocapid"),
+    *("jnt_type", "jnt_bodyid", "jnt_qposadr", "jnt_dofadr", "jnt_pos", "jnt_axis", "jnt_range"),
+    *("jnt_limited", "jnt_stiffness", "jnt_actfrclimited", "jnt_actfrcrange", "jnt_actgravcomp"),
+    *("jnt_stiffnesspoly", "jnt_springyield", "jnt_margin", "jnt_solref", "jnt_solimp"),
+    *("dof_armature", "dof_damping", "dof_dampingpoly", "dof_frictionloss", "dof_bodyid"),
+    *("qpos0", "qpos_spring", "dof_solref", "dof_solimp"),
+    *("geom_type", "geom_bodyid", "geom_dataid", "geom_pos", "geom_quat", "geom_size"),
+    *("geom_contype", "geom_conaffinity", "geom_condim", "geom_friction", "geom_priority"),
+    *("geom_solref", "geom_solimp", "geom_margin", "geom_gap", "geom_group", "geom_rgba"),
+    *("geom_matid", "geom_adhesion", "geom_surfacevel", "geom_fluid"),
+    *("mat_rgba", "mesh_vert", "mesh_face", "mesh_vertadr", "mesh_vertnum", "mesh_faceadr"),
+    *("mesh_facenum", "hfield_size", "hfield_nrow", "hfield_ncol", "hfield_adr", "hfield_data"),
+    *("site_bodyid", "site_pos", "site_quat"),
+    *("eq_type", "eq_obj1id", "eq_obj2id", "eq_objtype", "eq_active0", "eq_data"),
+    *("exclude_signature", "sensor_type", "sensor_objtype", "sensor_objid", "sensor_noise"),
+    *("sensor_cutoff", "sensor_delay"),
+    *("actuator_trntype", "actuator_trnid", "actuator_dyntype", "actuator_gaintype"),
+    *("actuator_biastype", "actuator_gainprm", "actuator_biasprm", "actuator_gear"),
+    *("actuator_ctrllimited", "actuator_ctrlrange", "actuator_forcelimited", "actuator_forcerange"),
+    *("actuator_armature", "actuator_damping", "actuator_ctrladr", "actuator_delay"),
+    *("key_qpos", "key_qvel", "key_ctrl"),
+)
+NAMED = {
+    **{"body": "nbody", "jnt": "njnt", "geom": "ngeom", "site": "nsite", "mesh": "nmesh"},
+    **{"eq": "neq", "sensor": "nsensor", "actuator": "nu", "key": "nkey", "hfield": "nhfield"},
+    "tendon": "ntendon",
+}
+OPTIONS = ("timestep", "density", "viscosity", "integrator", "disableflags", "enableflags")
+
+
+def main() -> int:
+    """Compile one file; return the exit status."""
+    source, output = sys.argv[1:3]
+    for limit, most in (
+        (resource.RLIMIT_AS, MEMORY),
+        (resource.RLIMIT_CPU, PROCESSOR_TIME),
+        (resource.RLIMIT_FSIZE, FILE_SIZE),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(limit)
+        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(limit, (least, hard))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        import mujoco
+        import numpy as np
+    except ImportError:
+        return NOT_INSTALLED
+    try:
+        model = mujoco.MjModel.from_xml_path(source)
+    except Exception as error:
+        with open(output + ".error", "w", encoding="utf-8") as file:
+            file.write(str(error) or type(error).__name__)
+        return REFUSED
+    found = {name: np.asarray(getattr(model, name)) for name in ARRAYS if hasattr(model, name)}
+    head: dict = {name: int(getattr(model, name)) for name in SIZES if hasattr(model, name)}
+    head["names"] = {kind: _names(model, kind, size) for kind, size in NAMED.items()}
+    head["name"] = bytes(model.names).partition(b"\0")[0].decode(errors="replace")
+    head["option"] = {name: float(getattr(model.opt, name)) for name in OPTIONS}
+    for name in ("gravity", "wind", "magnetic"):
+        head["option"][name] = [float(x) for x in getattr(model.opt, name)]
+    head["version"] = mujoco.__version__
+    head["enums"] = _enums(mujoco)
+    text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
+    with open(output, "wb") as file:
+        np.savez(file, **{"head": text, **found})  # type: ignore[arg-type]
+    return 0
+
+
+def _names(model, kind: str, size: str) -> list:
+    """Return the names of all elements of a kind, "" for one without."""
+    addresses = getattr(model, f"name_{kind}adr")
+    raw = bytes(model.names)
+    return [
+        raw[at : raw.index(b"\0", at)].decode(errors="replace")
+        for at in addresses[: len(addresses) if kind == "actuator" else getattr(model, size)]
+    ]
+
+
+def _enums(mujoco) -> dict:
+    """Return the numbers of the kinds that are told apart, which versions may change."""
+    kinds = ("mjtJoint", "mjtGeom", "mjtEq", "mjtObj", "mjtSensor", "mjtTrn", "mjtDyn", "mjtGain")
+    found = {}
+    for kind in (*kinds, "mjtBias", "mjtIntegrator"):
+        members = getattr(mujoco, kind).__members__
+        found[kind] = {name.partition("_")[2]: int(value) for name, value in members.items()}
+    return found
+
+
+if __name__ == "__main__":
+    del sys.path[0]  # this folder, whose modules are hrpsim's
+    sys.exit(main())

@@ -1,0 +1,147 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Geoms of an MJCF as shapes of links, and which links never collide."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.model.formats.robot_data import MeshData, RobotData, ShapeData
+from hrpsim.model.mjcf.notes import Notes
+from hrpsim.model.mjcf.read import MjcfModel
+from hrpsim.model.mjcf.tree import BodyTree, rotation_of
+from hrpsim.model.shapes.placement import Placement
+
+_LAST_DRAWN_GROUP = 2  # MuJoCo's viewers hide those above
+_RINGS, _MERIDIANS = 19, 32  # of an ellipsoid's mesh, and its two poles
+
+
+def add_geoms(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
+    """Add the geoms of a robot's bodies to its links, and the pairs of links that stay apart."""
+    colliding: dict[str, list[int]] = {}
+    for geom in range(m.ngeom):
+        body = int(m.geom_bodyid[geom])
+        if body == 0 or body not in tree.links:
+            continue
+        shape = shape_of(m, geom, notes)
+        if shape is None:
+            continue
+        link = robot.links[tree.links[body]]
+        is_solid = collides(m, geom)
+        if not is_solid or m.geom_group[geom] <= _LAST_DRAWN_GROUP:
+            link.visuals.append(shape)
+        if is_solid:
+            link.collisions.append(shape)
+            colliding.setdefault(link.name, []).append(geom)
+    for link_name, geoms in colliding.items():
+        frictions = [friction_of(m, geom) for geom in geoms]
+        robot.links[link_name].material = material_name(max(frictions))
+        if len(set(frictions)) > 1:
+            notes.add("geom friction, several on a body", "the largest holds for all", link_name)
+        for geom in geoms:
+            if m.geom_condim[geom] > 3:
+                why = "contacts do not resist spin or rolling"
+                notes.add("geom condim 4, 6", why, m.names["geom"][geom])
+    _keep_apart(m, tree, robot, notes, colliding)
+
+
+def collides(m: MjcfModel, geom: int) -> bool:
+    """Return whether anything can collide with a geom."""
+    return bool(m.geom_contype[geom] or m.geom_conaffinity[geom])
+
+
+def friction_of(m: MjcfModel, geom: int) -> float:
+    """Return the coefficient of sliding friction of a geom; condim 1 has none."""
+    return 0.0 if m.geom_condim[geom] == 1 else float(m.geom_friction[geom][0])
+
+
+def material_name(friction: float) -> str:
+    """Return how the material of a coefficient of friction is called."""
+    return f"friction_{friction:g}"
+
+
+def shape_of(m: MjcfModel, geom: int, notes: Notes) -> ShapeData | None:
+    """Return a geom's shape in its body's frame; None, with a note, for one that URDF has not."""
+    kind = m.kind("mjtGeom", m.geom_type[geom])
+    placement = Placement(rotation_of(m.geom_quat[geom]), m.geom_pos[geom])
+    material = -1 if m.geom_matid is None else int(m.geom_matid[geom])
+    rgba = m.geom_rgba[geom] if material < 0 else m.mat_rgba[material]
+    color = (float(rgba[0]), float(rgba[1]), float(rgba[2]), float(rgba[3]))
+    a, b, c = (float(size) for size in m.geom_size[geom])
+    name = m.names["geom"][geom]
+    if kind == "BOX":
+        return ShapeData("box", (2.0 * a, 2.0 * b, 2.0 * c), placement, color=color)
+    if kind == "SPHERE":
+        return ShapeData("sphere", (a,), placement, color=color)
+    if kind in ("CYLINDER", "CAPSULE"):
+        return ShapeData(kind.lower(), (a, 2.0 * b), placement, color=color)
+    if kind == "ELLIPSOID":
+        notes.add("geom ellipsoid", f"a hull of {_RINGS * _MERIDIANS + 2} points on it", name)
+        mesh = _ellipsoid(name or f"ellipsoid{geom}", m.geom_size[geom])
+        return ShapeData("mesh", (), placement, mesh, color)
+    if kind == "MESH":
+        return ShapeData("mesh", (), placement, _mesh(m, int(m.geom_dataid[geom])), color)
+    notes.add(f"geom {kind.lower()} on a robot", "left out", name)
+    return None
+
+
+def _mesh(m: MjcfModel, mesh: int) -> MeshData:
+    vertices = slice(int(m.mesh_vertadr[mesh]), int(m.mesh_vertadr[mesh] + m.mesh_vertnum[mesh]))
+    faces = slice(int(m.mesh_faceadr[mesh]), int(m.mesh_faceadr[mesh] + m.mesh_facenum[mesh]))
+    name = m.names["mesh"][mesh] or f"mesh{mesh}"
+    return MeshData(name, np.array(m.mesh_vert[vertices]), np.array(m.mesh_face[faces]))
+
+
+def _ellipsoid(name: str, axes: np.ndarray) -> MeshData:
+    polar = np.pi * np.arange(1, _RINGS + 1)[:, None] / (_RINGS + 1)
+    around = 2.0 * np.pi * np.arange(_MERIDIANS)[None, :] / _MERIDIANS
+    z = np.broadcast_to(np.cos(polar), (_RINGS, _MERIDIANS))
+    ball = np.stack([np.sin(polar) * np.cos(around), np.sin(polar) * np.sin(around), z], axis=-1)
+    poles = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
+    top, bottom = _RINGS * _MERIDIANS, _RINGS * _MERIDIANS + 1
+    k = np.arange(_MERIDIANS)
+    after, last = (k + 1) % _MERIDIANS, (_RINGS - 1) * _MERIDIANS
+    faces = [np.stack([np.full_like(k, top), k, after], axis=1)]
+    for ring in range(0, last, _MERIDIANS):
+        a, b, c, d = ring + k, ring + after, ring + _MERIDIANS + k, ring + _MERIDIANS + after
+        faces += [np.stack([a, c, d], axis=1), np.stack([a, d, b], axis=1)]
+    faces.append(np.stack([np.full_like(k, bottom), last + after, last + k], axis=1))
+    vertices = np.concatenate([ball.reshape(-1, 3), poles])
+    return MeshData(name, vertices * axes, np.concatenate(faces))
+
+
+def _keep_apart(
+    m: MjcfModel,
+    tree: BodyTree,
+    robot: RobotData,
+    notes: Notes,
+    colliding: dict[str, list[int]],
+) -> None:
+    """Find the pairs of links that contype, conaffinity and excludes keep from colliding."""
+    bodies = {link: body for body, link in tree.links.items()}
+    signatures = {int(s) for s in (() if m.exclude_signature is None else m.exclude_signature)}
+    names = list(colliding)
+    met: dict[str, list[str]] = {name: [] for name in names}
+    for k, a in enumerate(names):
+        for b in names[k + 1 :]:
+            first, second = sorted((bodies[a], bodies[b]))
+            allowed = may_collide(m, colliding[a], colliding[b])
+            if (first << 16) + second in signatures or not allowed.any():
+                continue
+            met[a].append(b)
+            met[b].append(a)
+            if not allowed.all():
+                why = "links collide if any of their geoms may"
+                notes.add("contype, conaffinity within a body", why, f"{a} - {b}")
+    loners = {name for name in names if not met[name]}
+    robot.apart += [(name, "*") for name in names if name in loners and len(names) > 1]
+    for k, a in enumerate(names):
+        others = [b for b in names[k + 1 :] if b not in loners and b not in met[a]]
+        robot.apart += [(a, b) for b in others if a not in loners]
+
+
+def may_collide(m: MjcfModel, a: list[int], b: list[int]) -> np.ndarray:
+    """Return which geoms of two lists may collide, shape (len(a), len(b))."""
+    one = m.geom_contype[a][:, None] & m.geom_conaffinity[b][None, :]
+    return (one | (m.geom_contype[b][None, :] & m.geom_conaffinity[a][:, None])) != 0

@@ -1,0 +1,118 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What an MJCF says and hrpsim does not simulate, or otherwise: listed once, by element."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.model.mjcf.read import MjcfModel
+
+_SHOWN = 4  # names after which "..." stands
+_SOLREF, _SOLIMP = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)  # MuJoCo's own
+
+# mjModel's sizes of what hrpsim has nothing for
+_COUNTED = {
+    "ntendon": ("tendon", "not simulated"),
+    "nflex": ("flex", "soft bodies are not simulated"),
+    "nskin": ("skin", "not drawn"),
+    "npair": ("contact pair", "geoms collide by contype and conaffinity, with their own friction"),
+    "nplugin": ("plugin", "not run"),
+    "ncam": ("camera", "not simulated"),
+    "nlight": ("light", "not drawn"),
+    "ntex": ("texture", "not drawn"),
+    "nmocap": ("mocap body", "stands still"),
+    "nnumeric": ("custom numeric", "not read"),
+    "ntext": ("custom text", "not read"),
+    "ntuple": ("custom tuple", "not read"),
+}
+
+
+class Notes:
+    """Notes by element, in the order in which they came up."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[str, str], list[str]] = {}
+
+    def add(self, element: str, why: str, name: str = "") -> None:
+        """Note that an element (called `name`, or one more without a name) is not as it says."""
+        self._names.setdefault((element, why), []).append(name)
+
+    def lines(self) -> list[str]:
+        """Return "element (count: names): why" for each."""
+        found = []
+        for (element, why), names in self._names.items():
+            named = [name for name in names if name]
+            shown = ", ".join(named[:_SHOWN]) + (", ..." if len(named) > _SHOWN else "")
+            count = str(len(names)) + (f": {shown}" if shown else "")
+            found.append(f"{element} ({count}): {why}")
+        return found
+
+
+def note_the_rest(m: MjcfModel, notes: Notes) -> None:
+    """Note what hrpsim has nothing for and no other reader looks at."""
+    for size, (element, why) in _COUNTED.items():
+        names = m.names.get("tendon", []) if size == "ntendon" else []
+        for index in range(m.count(size)):
+            notes.add(element, why, names[index] if index < len(names) else "")
+    _note_options(m, notes)
+    _note_softness(m, notes)
+    for body in np.flatnonzero(m.body_gravcomp):
+        notes.add("body gravcomp", "gravity pulls all bodies alike", m.names["body"][body])
+    for array, element, why in (
+        ("geom_margin", "geom margin", "contacts act when surfaces touch"),
+        ("geom_gap", "geom gap", "contacts act when surfaces touch"),
+        ("jnt_margin", "joint margin", "limits act where they are"),
+        ("geom_adhesion", "geom adhesion", "not simulated"),
+        ("geom_surfacevel", "geom surfacevel", "not simulated"),
+        ("dof_dampingpoly", "joint damping, polynomial", "its linear part is simulated"),
+        ("jnt_stiffnesspoly", "joint stiffness, polynomial", "its linear part is simulated"),
+        ("jnt_springyield", "joint springyield", "springs never yield"),
+        ("sensor_noise", "sensor noise", "sensors are exact"),
+        ("sensor_delay", "sensor delay", "sensors tell at once"),
+        ("actuator_delay", "actuator delay", "actuators obey at once"),
+    ):
+        values = getattr(m, array)
+        if values is not None and len(values):
+            rows = np.any(np.reshape(values, (len(values), -1)) != 0.0, axis=1)
+            for _ in range(int(rows.sum())):
+                notes.add(element, why)
+    if len(set(m.geom_priority[_collides(m)])) > 1:
+        notes.add("geom priority", "of two frictions the larger holds")
+    if m.geom_fluid is not None and np.any(m.geom_fluid):
+        notes.add("geom fluidshape", "fluids are not simulated")
+
+
+def _collides(m: MjcfModel) -> np.ndarray:
+    return (m.geom_contype != 0) | (m.geom_conaffinity != 0)
+
+
+def _note_options(m: MjcfModel, notes: Notes) -> None:
+    for name in ("density", "viscosity"):
+        if m.option[name]:
+            notes.add(f"option {name}", "fluids are not simulated")
+    if any(m.option["wind"]):
+        notes.add("option wind", "fluids are not simulated")
+    for name in ("disableflags", "enableflags"):
+        if m.option[name]:
+            notes.add(f"option flag ({name})", "not read")
+
+
+def _note_softness(m: MjcfModel, notes: Notes) -> None:
+    geoms = _collides(m)
+    limited = m.jnt_limited.astype(bool)
+    friction = m.dof_frictionloss > 0
+    for element, chosen, solref, solimp in (
+        ("geom solref, solimp", geoms, m.geom_solref, m.geom_solimp),
+        ("joint solreflimit, solimplimit", limited, m.jnt_solref, m.jnt_solimp),
+        (
+            "joint solreffriction, solimpfriction",
+            friction,
+            m.dof_solref,
+            m.dof_solimp,
+        ),
+    ):
+        odd = np.any(solref != _SOLREF, axis=1) | np.any(solimp != _SOLIMP, axis=1)
+        for _ in range(int((odd & chosen).sum())):
+            notes.add(element, "constraints are rigid; set_contact makes contacts yield")

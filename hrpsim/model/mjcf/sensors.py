@@ -1,0 +1,87 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sensors and keyframes of an MJCF."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.model.formats.robot_data import KeyframeData, RobotData, SensorData, free_name
+from hrpsim.model.mjcf.notes import Notes
+from hrpsim.model.mjcf.read import MjcfModel
+from hrpsim.model.mjcf.tree import BodyTree, ball_angles, rotation_of, site_placement
+from hrpsim.model.shapes.placement import Placement
+
+_KINDS = {
+    "FORCE": "force_torque",
+    "TORQUE": "force_torque",
+    "GYRO": "imu",
+    "ACCELEROMETER": "imu",
+}
+_OF_STATE = ("JOINT", "FRAME", "BALL", "VELOCIMETER", "SUBTREE", "CLOCK", "ACTUATOR")
+
+
+def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
+    """Make one sensor of force and torque, and one of rotation and acceleration, at a site.
+
+    They are called after the site.
+    """
+    found: set[tuple[int, str]] = set()
+    with_joint = {joint.child for joint in robot.joints.values()}
+    for k in range(m.nsensor):
+        sort = m.kind("mjtSensor", m.sensor_type[k])
+        name = m.names["sensor"][k]
+        kind = _KINDS.get(sort)
+        if kind is None:
+            where = (
+                "read it from the state of the robot"
+                if sort.startswith(_OF_STATE)
+                else "not simulated"
+            )
+            notes.add(f"sensor {sort.lower()}", where, name)
+            continue
+        site = int(m.sensor_objid[k])
+        body = int(m.site_bodyid[site])
+        if body not in tree.links or (site, kind) in found:
+            continue
+        if kind == "force_torque" and tree.links[body] not in with_joint:
+            notes.add(f"sensor {sort.lower()} on the base", "no joint above carries a force", name)
+            continue
+        found.add((site, kind))
+        wanted = m.names["site"][site] or name or f"site{site}"
+        label = free_name(wanted, {sensor.name for sensor in robot.sensors})
+        robot.sensors.append(SensorData(label, kind, tree.links[body], site_placement(m, site)))
+
+
+def add_keyframes(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
+    """Add the postures of all keyframes."""
+    for k in range(m.nkey):
+        name = m.names["key"][k] or f"key{k}"
+        label = free_name(name, {key.name for key in robot.keyframes})
+        robot.keyframes.append(posture(m, tree, label, m.key_qpos[k]))
+        if np.any(m.key_qvel[k]):
+            notes.add("keyframe qvel", "only postures are kept", name)
+        if m.key_ctrl is not None and np.size(m.key_ctrl) and np.any(m.key_ctrl[k]):
+            notes.add("keyframe ctrl", "only postures are kept", name)
+
+
+def posture(m: MjcfModel, tree: BodyTree, name: str, qpos: np.ndarray) -> KeyframeData:
+    """Return MuJoCo's configuration (nq,) by the names of joints."""
+    base, joints = None, {}
+    for joint, names in tree.joints.items():
+        at = int(m.jnt_qposadr[joint])
+        kind = m.kind("mjtJoint", m.jnt_type[joint])
+        if kind == "FREE":
+            place = Placement(rotation_of(qpos[at + 3 : at + 7]), qpos[at : at + 3])
+            if names:
+                w, x, y, z = qpos[at + 3 : at + 7]
+                joints[names[0]] = (*map(float, place.p), *map(float, (x, y, z, w)))
+            else:
+                base = place
+        elif kind == "BALL":
+            for part, angle in zip(names, ball_angles(qpos[at : at + 4]), strict=True):
+                joints[part] = (angle,)
+        else:
+            joints[names[0]] = (float(qpos[at]),)
+    return KeyframeData(name, base, joints)

@@ -1,0 +1,157 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Links, masses and sensors in the way of OpenHRP: a link's frame is its joint's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hrpsim.model.formats.robot_data import (
+    WORLD_LINK,
+    JointData,
+    KeyframeData,
+    RobotData,
+    SensorData,
+    ShapeData,
+)
+from hrpsim.model.openhrp.geometry import solid_shapes
+from hrpsim.model.shapes.placement import IDENTITY, Placement
+
+_MOVING = {"revolute", "prismatic"}
+
+
+@dataclass
+class Part:
+    """A link with the joint above it: parts of its mass, what it looks like and what collides.
+
+    type: "free", "fixed", "revolute" or "prismatic"; masses: (mass, centre, inertia about it).
+    sensors: (name, kind, place in the link).
+    """
+
+    name: str
+    parent: str | None
+    type: str
+    placement: Placement
+    axis: np.ndarray
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    effort: float = math.inf
+    rotor_inertia: float = 0.0
+    joint_id: int = -1
+    masses: list[tuple[float, np.ndarray, np.ndarray]] = field(default_factory=list)
+    shapes: list[ShapeData] = field(default_factory=list)  # both seen and solid
+    visuals: list[ShapeData] = field(default_factory=list)
+    collisions: list[ShapeData] = field(default_factory=list)
+    sensors: list[tuple[str, str, Placement]] = field(default_factory=list)
+
+
+class NoteList:
+    """Notes by element, each said once with its count."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def add(self, element: str, why: str) -> None:
+        """Note one more element that is not as it says."""
+        key = f"{element} ({{}}): {why}"
+        self._counts[key] = self._counts.get(key, 0) + 1
+
+    def lines(self) -> list[str]:
+        """Return "element (count): why" for each."""
+        return [text.replace("{}", str(count), 1) for text, count in self._counts.items()]
+
+
+def assembled(
+    name: str,
+    parts: list[Part],
+    pose: list[float],
+    notes: NoteList,
+    fail: Callable[[str], object],
+) -> RobotData:
+    """Return the robot of parts, parents before children; the first is the root.
+
+    pose: joint positions by joint id, a keyframe. `fail` raises what is wrong.
+    """
+    root = parts[0]
+    is_free = root.type == "free"
+    robot = RobotData(name, root.name if is_free else WORLD_LINK)
+    if not is_free:
+        robot.add_link(WORLD_LINK)
+    for part in parts:
+        if part.name in robot.links:
+            fail(f"two links are called {part.name!r}: rename one")
+        link = robot.add_link(part.name)
+        link.inertial = _total(part.masses)
+        link.visuals = part.shapes + part.visuals
+        is_told_apart = bool(part.visuals or part.collisions)
+        link.collisions = solid_shapes(part.collisions if is_told_apart else part.shapes, part.name)
+        if is_told_apart:
+            link.collisions += solid_shapes(part.shapes, part.name)
+        if part is not root or not is_free:
+            robot.add_joint(_joint(part, WORLD_LINK if part is root else str(part.parent)))
+    for part in parts:
+        for label, kind, place in part.sensors:
+            if kind == "force_torque" and part is root and is_free:
+                notes.add("ForceSensor on the base", "no joint above carries a force")
+            else:
+                names = {sensor.name for sensor in robot.sensors}
+                wanted = label if label not in names else f"{part.name}_{label}"
+                robot.sensors.append(SensorData(wanted, kind, part.name, place))
+    driven = {part.joint_id: part for part in parts if part.type in _MOVING and part.joint_id >= 0}
+    robot.commanded = {driven[k].name: ("effort",) for k in sorted(driven)}
+    if is_free:
+        joints: dict[str, tuple[float, ...]] = {
+            driven[k].name: (value,) for k, value in enumerate(pose) if k in driven
+        }
+        robot.keyframes.append(KeyframeData("initial", root.placement, {}))
+        if joints:
+            robot.keyframes.append(KeyframeData("standard_pose", root.placement, joints))
+    robot.notes = notes.lines()
+    return robot
+
+
+def _joint(part: Part, parent: str) -> JointData:
+    kind = "fixed" if part.type not in _MOVING else part.type
+    x, y, z = (float(value) for value in part.axis)
+    return JointData(
+        *(part.name, kind, parent, part.name, part.placement, (x, y, z)),
+        lower=part.lower,
+        upper=part.upper,
+        velocity=part.velocity,
+        effort=part.effort,
+        rotor_inertia=part.rotor_inertia if part.type in _MOVING else 0.0,
+    )
+
+
+def _total(
+    masses: list[tuple[float, np.ndarray, np.ndarray]],
+) -> tuple[float, np.ndarray, np.ndarray] | None:
+    """Return mass, centre and inertia about it of what is rigidly joined."""
+    mass = sum(m for m, _, _ in masses)
+    inertia = sum((I for _, _, I in masses), np.zeros((3, 3)))
+    if mass == 0.0:
+        return (0.0, np.zeros(3), inertia) if inertia.any() else None
+    com = sum((m * c for m, c, _ in masses), np.zeros(3)) / mass
+    for m, c, _ in masses:
+        d = c - com
+        inertia = inertia + m * ((d @ d) * np.eye(3) - np.outer(d, d))
+    return mass, com, 0.5 * (inertia + inertia.T)
+
+
+def placed_mass(
+    mass: float, com: np.ndarray, inertia: np.ndarray, T: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return mass properties under a transform (4, 4)."""
+    R = T[:3, :3]
+    return mass, R @ com + T[:3, 3], R @ inertia @ R.T
+
+
+def placement_of(T: np.ndarray) -> Placement:
+    """Return a transform (4, 4) that does not scale as a placement."""
+    return IDENTITY if np.array_equal(T, np.eye(4)) else Placement(T[:3, :3], T[:3, 3])

@@ -1,0 +1,227 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The elements of a link of a .body file: shapes, further masses, sensors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hrpsim import limits
+from hrpsim.errors import ModelError
+from hrpsim.model.formats.robot_data import MeshFile, ShapeData
+from hrpsim.model.openhrp.assembly import NoteList, Part, placed_mass, placement_of
+from hrpsim.model.openhrp.geometry import (
+    Color,
+    affine,
+    hull_shape,
+    mesh_shape,
+    primitive,
+    triangles_of,
+)
+from hrpsim.model.openhrp.values import Values
+from hrpsim.model.openhrp.vrml_shapes import read_vrml_file
+from hrpsim.model.shapes.placement import Placement
+from hrpsim.model.urdf.resources import Resources
+
+_SENSORS = {
+    "ForceSensor": "force_torque",
+    "RateGyroSensor": "imu",
+    "RateGyro": "imu",
+    "Gyro": "imu",
+    "AccelerationSensor": "imu",
+    "AccelSensor": "imu",
+    "IMU": "imu",
+}
+_SIZES = {
+    "Sphere": ("radius",),
+    "Cylinder": ("radius", "height"),
+    "Capsule": ("radius", "height"),
+    "Cone": ("radius", "height"),
+}
+_MESH_SUFFIXES = (".stl", ".obj", ".dae", ".ply")
+_UNITS = {"millimeter": 1e-3, "centimeter": 1e-2, "meter": 1.0, "inch": 0.0254}
+
+
+class Elements:
+    """Reads elements, each under the transforms that it is in."""
+
+    def __init__(self, path: Path, resources: Resources, to_radian: float, notes: NoteList):
+        self.path, self.resources, self.to_radian = path, resources, to_radian
+        self.notes = notes
+
+    def read(self, link: Values, part: Part) -> None:
+        """Read the elements of a link."""
+        self._all(link, part, np.eye(4), "both", 0)
+
+    def _all(self, owner: Values, part: Part, T: np.ndarray, use: str, depth: int) -> None:
+        if depth > limits.YAML_DEPTH:
+            owner.fail(f"elements are more than {limits.YAML_DEPTH} deep (YAML_DEPTH)")
+        content = owner.get("elements")
+        entries: list[tuple[str, Any]] = []
+        if isinstance(content, dict):  # {Shape: {...}, Transform: {...}}, or one with its type
+            if "type" in content:
+                entries = [(str(content["type"]), content)]
+            else:
+                for kind, value in content.items():
+                    entries += [(str(kind), one) for one in _listed(value)]
+        else:
+            for entry in owner.items("elements"):
+                if not isinstance(entry, dict) or "type" not in entry:
+                    owner.fail("elements: each must be a mapping with a type")
+                entries.append((str(entry["type"]), entry))
+        for kind, entry in entries:
+            if not isinstance(entry, dict):
+                owner.fail(f"elements: {kind} must be a mapping")
+            self._one(kind, Values(entry, owner.fail), part, T, use, depth)
+
+    def _one(
+        self, kind: str, element: Values, part: Part, T: np.ndarray, use: str, depth: int
+    ) -> None:
+        inner = T @ self._transform(element)
+        if kind == "Shape":
+            self._add(part, use, self._shape(element, inner))
+        elif kind == "Resource":
+            self._add(part, use, self._resource(element, inner, None))
+        elif kind in ("Transform", "Group", "RigidBody"):
+            mass = element.mass() if kind == "RigidBody" else None
+            if mass is not None:
+                part.masses.append(placed_mass(*mass, inner))
+            self._all(element, part, inner, use, depth + 1)
+        elif kind in ("Visual", "Collision", "VisualAndCollision"):
+            narrower = {"Visual": "visual", "Collision": "collision"}.get(kind, "both")
+            self._add(part, narrower, self._directly(element, inner))
+            self._all(element, part, inner, narrower, depth + 1)
+        elif kind in _SENSORS:
+            label = element.text("name", default=f"{part.name}_{kind}")
+            part.sensors.append((label, _SENSORS[kind], placement_of(inner)))
+            self._all(element, part, inner, use, depth + 1)
+        else:
+            self.notes.add(kind, "not simulated")
+            self._all(element, part, inner, use, depth + 1)
+
+    def _add(self, part: Part, use: str, shapes: list[ShapeData]) -> None:
+        where = {"both": part.shapes, "visual": part.visuals, "collision": part.collisions}
+        where[use] += shapes
+
+    def _directly(self, element: Values, T: np.ndarray) -> list[ShapeData]:
+        """Return what a Visual or Collision says of itself, without elements of its own."""
+        if isinstance(element.get("shape"), dict):
+            shape = Values(element.get("shape"), element.fail)
+            return self._shape(shape, T @ self._transform(shape))
+        if isinstance(element.get("resource"), dict):
+            resource = Values(element.get("resource"), element.fail)
+            return self._resource(resource, T @ self._transform(resource), None)
+        return []
+
+    def _transform(self, element: Values) -> np.ndarray:
+        p, scale = element.numbers("translation", 3), element.numbers("scale")
+        R = element.rotation("rotation", self.to_radian)
+        if scale is not None:
+            if len(scale) not in (1, 3) or not scale.all():
+                element.fail("scale: one number or three are needed, none of them zero")
+            R = R * np.broadcast_to(scale, 3)
+        return affine(R, np.zeros(3) if p is None else p)
+
+    def _shape(self, element: Values, T: np.ndarray) -> list[ShapeData]:
+        content = element.get("geometry")
+        if not isinstance(content, dict):
+            element.fail("a Shape needs a geometry, a mapping with its type")
+        geometry = Values(content, element.fail)
+        kind, color = geometry.text("type", default=""), _color(element)
+        if kind == "Box":
+            size = geometry.numbers("size", 3)
+            return [
+                self._primitive(
+                    geometry, kind, [1.0] * 3 if size is None else size.tolist(), T, color
+                )
+            ]
+        if kind in _SIZES:
+            sizes = [geometry.number(key, 1.0) for key in _SIZES[kind]]
+            return [self._primitive(geometry, kind, sizes, T, color)]
+        if kind == "IndexedFaceSet":
+            return self._faces(geometry, T, color)
+        if kind == "Extrusion":
+            return self._extrusion(geometry, T, color)
+        if kind == "Resource":
+            return self._resource(geometry, T, color)
+        self.notes.add(f"geometry {kind}", "left out")
+        return []
+
+    def _primitive(
+        self, geometry: Values, kind: str, sizes: list[float], T: np.ndarray, color: Color | None
+    ) -> ShapeData:
+        if min(sizes) <= 0.0:
+            geometry.fail(f"{kind}: sizes {sizes} must be positive")
+        return primitive(kind, [float(size) for size in sizes], T, color)
+
+    def _faces(self, geometry: Values, T: np.ndarray, color: Color | None) -> list[ShapeData]:
+        points = geometry.numbers("vertices")
+        points = geometry.numbers("coordinate") if points is None else points
+        faces = geometry.numbers("faces")
+        faces = geometry.numbers("coord_index") if faces is None else faces
+        if points is None or faces is None or len(points) % 3:
+            geometry.fail("an IndexedFaceSet needs vertices, in triples, and faces")
+        vertices = points.reshape(-1, 3)
+        triangles = triangles_of(faces, len(vertices))
+        if triangles is None:
+            geometry.fail(f"faces name a vertex that is not there: there are {len(vertices)}")
+        return [mesh_shape("faces", vertices, triangles, T, color)] if len(triangles) else []
+
+    def _extrusion(self, geometry: Values, T: np.ndarray, color: Color | None) -> list[ShapeData]:
+        """Return the hull of a cross-section (x, z) that is swept along a spine."""
+        section, spine = geometry.numbers("cross_section"), geometry.numbers("spine")
+        if section is None or spine is None or len(section) % 2 or len(spine) % 3:
+            geometry.fail("an Extrusion needs cross_section, in pairs, and spine, in triples")
+        flat = np.insert(section.reshape(-1, 2), 1, 0.0, axis=1)
+        points = np.unique((flat[None] + spine.reshape(-1, 1, 3)).reshape(-1, 3), axis=0)
+        if len(points) < 4 or np.linalg.matrix_rank(points - points[0]) < 3:
+            geometry.fail("this Extrusion encloses no volume")
+        self.notes.add("geometry Extrusion", "its convex hull, swept without turning")
+        return [hull_shape("extrusion", points, T, color)]
+
+    def _resource(self, element: Values, T: np.ndarray, color: Color | None) -> list[ShapeData]:
+        """Return the shape of a file."""
+        uri = element.text("uri", default="")
+        try:
+            path = self.resources.locate(uri)
+        except FileNotFoundError as cause:
+            element.fail(f"uri: {cause}")
+        if path.suffix.lower() == ".wrl":
+            try:
+                return read_vrml_file(path, T, self.notes)
+            except ModelError as cause:
+                element.fail(f"uri: {cause}")
+        if path.suffix.lower() not in _MESH_SUFFIXES:
+            self.notes.add(f"resource {path.suffix}", "left out")
+            return []
+        unit = element.text("length_unit", default="meter")
+        scale = np.linalg.norm(T[:3, :3], axis=0)
+        R = T[:3, :3] / scale
+        if np.linalg.det(R) < 0.0:
+            R, scale = -R, -scale
+        if not np.allclose(R.T @ R, np.eye(3), atol=1e-9):
+            element.fail("uri: a mesh file cannot be sheared: scale it within, not around, turns")
+        x, y, z = (float(s) * _UNITS.get(unit, 1.0) for s in scale)
+        shape = ShapeData("mesh", mesh=MeshFile(path, (x, y, z)), color=color)
+        return [replace(shape, placement=Placement(R, T[:3, 3]))]
+
+
+def _listed(value: Any) -> list:
+    return value if isinstance(value, list) else [value]
+
+
+def _color(element: Values) -> Color | None:
+    appearance = element.get("appearance")
+    material = appearance.get("material") if isinstance(appearance, dict) else None
+    if not isinstance(material, dict):
+        return None
+    values = Values(material, element.fail)
+    diffuse = values.numbers("diffuse", 3)
+    diffuse = values.numbers("diffuse_color", 3) if diffuse is None else diffuse
+    r, g, b = (0.8, 0.8, 0.8) if diffuse is None else (float(part) for part in diffuse)
+    return r, g, b, 1.0 - values.number("transparency", 0.0)

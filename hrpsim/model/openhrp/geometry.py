@@ -1,0 +1,120 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Shapes of VRML and of .body files, in the frame of their link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from hrpsim.model.formats.robot_data import MeshData, ShapeData
+from hrpsim.model.shapes.placement import Placement
+
+_ABOUT_X = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # takes z to -y
+_CORNERS = 24  # of what stands for a circle
+_UNIT = 1e-9  # up to which the columns of a transform are those of a rotation
+
+Color = tuple[float, float, float, float]
+
+
+def axis_angle(values: Iterable[float]) -> np.ndarray:
+    """Return the rotation (3, 3) about an axis (x, y, z) by an angle [rad]."""
+    *axis, angle = (float(value) for value in values)
+    length = np.linalg.norm(axis)
+    if length == 0.0:
+        return np.eye(3)
+    x, y, z = np.array(axis) / length
+    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * (K @ K)
+
+
+def affine(R: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return the transform (4, 4) of a linear map and a translation."""
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = R, p
+    return T
+
+
+def primitive(kind: str, sizes: list[float], T: np.ndarray, color: Color | None) -> ShapeData:
+    """Return a Box, Sphere, Cylinder, Capsule or Cone under a transform; axes are y, as in VRML.
+
+    sizes: edge lengths; radius; radius and height. What is not rotated only becomes a mesh.
+    """
+    R = T[:3, :3]
+    if np.allclose(R.T @ R, np.eye(3), atol=_UNIT) and np.linalg.det(R) > 0 and kind != "Cone":
+        upright = R @ _ABOUT_X if kind in ("Cylinder", "Capsule") else R
+        return ShapeData(kind.lower(), tuple(sizes), Placement(upright, T[:3, 3]), color=color)
+    return hull_shape(kind.lower(), _outline(kind, sizes), T, color)
+
+
+def hull_shape(name: str, points: np.ndarray, T: np.ndarray, color: Color | None) -> ShapeData:
+    """Return the convex hull of points (n, 3) under a transform, as a mesh."""
+    from scipy.spatial import ConvexHull
+
+    hull = ConvexHull(points)
+    faces = hull.simplices.copy()
+    a, b, c = (points[faces[:, k]] for k in range(3))
+    inwards = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0.0
+    faces[inwards] = faces[inwards][:, ::-1]
+    return mesh_shape(name, points, faces, T, color)
+
+
+def mesh_shape(
+    name: str, vertices: np.ndarray, faces: np.ndarray, T: np.ndarray, color: Color | None
+) -> ShapeData:
+    """Return triangles under a transform, in the link's frame."""
+    if np.linalg.det(T[:3, :3]) < 0.0:
+        faces = faces[:, ::-1]
+    placed = vertices @ T[:3, :3].T + T[:3, 3]
+    return ShapeData("mesh", mesh=MeshData(name, placed, faces), color=color)
+
+
+def triangles_of(indices: np.ndarray, count: int) -> np.ndarray | None:
+    """Return triangles (m, 3) of polygons that -1 ends; None if one names no vertex."""
+    indices = np.append(np.asarray(indices, dtype=np.int64), -1)
+    if (indices >= count).any() or (indices < -1).any():
+        return None
+    ends = np.flatnonzero(indices == -1)
+    found, start = [], 0
+    for end in ends:
+        corners = indices[start:end]
+        if len(corners) >= 3:  # a fan, as in VRML's convex polygons
+            fan = np.stack([np.full(len(corners) - 2, corners[0]), corners[1:-1], corners[2:]])
+            found.append(fan.T)
+        start = end + 1
+    return np.concatenate(found) if found else np.zeros((0, 3), dtype=np.int64)
+
+
+def solid_shapes(shapes: list[ShapeData], link: str) -> list[ShapeData]:
+    """Return what of a link collides: its primitives, and its meshes as one."""
+    meshes = [shape.mesh for shape in shapes if isinstance(shape.mesh, MeshData)]
+    found = [shape for shape in shapes if not isinstance(shape.mesh, MeshData)]
+    if meshes:
+        offsets = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes[:-1])])
+        faces = [mesh.triangles + at for mesh, at in zip(meshes, offsets, strict=True)]
+        vertices = np.concatenate([mesh.vertices for mesh in meshes])
+        found.append(ShapeData("mesh", mesh=MeshData(link, vertices, np.concatenate(faces))))
+    return found
+
+
+def _outline(kind: str, sizes: list[float]) -> np.ndarray:
+    """Return points whose hull is the shape, or close to it."""
+    if kind == "Box":
+        grid = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, -1).T
+        return grid * sizes
+    turn = 2.0 * np.pi * np.arange(_CORNERS) / _CORNERS
+    ring = np.stack([np.cos(turn), np.zeros(_CORNERS), np.sin(turn)], axis=1)
+    radius, height = sizes[0], sizes[-1]
+    if kind == "Sphere":
+        heights = np.linspace(-1.0, 1.0, _CORNERS // 2 + 1)
+        rings = [ring * np.sqrt(1.0 - y * y) + (0.0, y, 0.0) for y in heights]
+        return np.unique(np.round(radius * np.concatenate(rings), 12), axis=0)
+    low, high = np.array([0.0, -0.5 * height, 0.0]), np.array([0.0, 0.5 * height, 0.0])
+    if kind == "Cone":
+        return np.concatenate([radius * ring + low, high[None]])
+    ends = [radius * ring + low, radius * ring + high]
+    if kind == "Capsule":
+        ends += [low[None] - (0.0, radius, 0.0), high[None] + (0.0, radius, 0.0)]
+    return np.concatenate(ends)

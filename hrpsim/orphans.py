@@ -1,0 +1,35 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""No process outlives the one that started it: Linux sends a signal when the parent ends."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from pathlib import Path
+
+VARIABLE = "HRPSIM_END_WITH"  # in the environment: the id of the process to end with
+_PR_SET_PDEATHSIG = 1
+
+
+def signal_at_parent_end(number: int = signal.SIGTERM) -> None:
+    """Have this process sent a signal when the thread that started it ends, even by kill -9."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(number))
+
+
+def end_with_parent() -> None:
+    """Ask for SIGTERM at the end of the parent, if HRPSIM_END_WITH is set.
+
+    Raise KeyboardInterrupt where the process that it names has ended already. Processes that this
+    one starts are not meant: the variable is taken out of the environment.
+    """
+    named = os.environ.pop(VARIABLE, "")
+    if not named:
+        return
+    signal_at_parent_end()
+    if sys.platform == "linux" and not Path("/proc", named).exists():
+        raise KeyboardInterrupt

@@ -1,0 +1,55 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Between messages of geometry and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from geometry_msgs.msg import Pose, Vector3
+
+from hrpsim.model.shapes.placement import Placement, quaternion_of
+from hrpsim.ros.base.entities import Refusal
+from hrpsim.world.objects.body import rotation_matrix
+
+_FARTHEST = 1e4  # [m]; there positions are still exact to 2e-12 m
+
+
+def placement_of(pose: Pose) -> Placement:
+    """Return the placement that a pose means; Refusal INVALID_POSE for one that means none."""
+    p = numbers_of(pose.position)
+    turn = pose.orientation
+    quaternion = np.array([turn.x, turn.y, turn.z, turn.w])
+    if not (np.abs(p) <= _FARTHEST).all():
+        raise Refusal(
+            "INVALID_POSE", f"the position must be finite, {_FARTHEST:g} m from the origin at most"
+        )
+    length = np.linalg.norm(quaternion)
+    if not abs(length - 1.0) < 1e-2:
+        raise Refusal("INVALID_POSE", f"the quaternion's length must be 1, it is {length:.6g}")
+    return Placement(rotation_matrix(quaternion / length), p)
+
+
+def fill_pose(pose: Pose, placement: Placement) -> None:
+    """Write a placement to a pose."""
+    fill(pose.position, placement.p)
+    fill(pose.orientation, quaternion_of(placement.R))
+
+
+def numbers_of(message) -> np.ndarray:
+    """Return x, y, z of a message (3,)."""
+    return np.array([message.x, message.y, message.z])
+
+
+def fill(message, numbers: Sequence[float] | np.ndarray) -> None:
+    """Write numbers to x, y, z and w of a message, as many as there are."""
+    for axis, number in zip("xyzw", numbers):
+        setattr(message, axis, float(number))
+
+
+def vector_of(numbers: Sequence[float] | np.ndarray) -> Vector3:
+    """Return three numbers as a message."""
+    x, y, z = map(float, numbers)
+    return Vector3(x=x, y=y, z=z)

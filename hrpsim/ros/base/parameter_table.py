@@ -1,0 +1,353 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What parameters the node has: one table with type, default, range and meaning of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+
+
+@dataclass(frozen=True)
+class Specification:
+    """What a parameter is: its default gives the type; a range holds for numbers."""
+
+    name: str
+    default: Any
+    description: str
+    lowest: float | None = None
+    highest: float | None = None
+    choices: tuple[str, ...] = ()
+    read_only: bool = True
+
+    def descriptor(self) -> ParameterDescriptor:
+        """Return the descriptor that `ros2 param describe` shows."""
+        descriptor = ParameterDescriptor(description=self.description, read_only=self.read_only)
+        if self.choices:
+            descriptor.additional_constraints = "one of: " + ", ".join(map(repr, self.choices))
+        if self.lowest is not None and isinstance(self.default, float):
+            descriptor.floating_point_range = [
+                FloatingPointRange(from_value=self.lowest, to_value=self.highest)
+            ]
+        elif self.lowest is not None:
+            descriptor.integer_range = [
+                IntegerRange(from_value=self.lowest, to_value=self.highest, step=1)
+            ]
+        return descriptor
+
+    def problem(self, value: Any) -> str:
+        """Return what is wrong with a value that is of the right type and in the range, if any."""
+        if not self.choices or value in self.choices:
+            return ""
+        allowed = "one of: " + ", ".join(map(repr, self.choices))
+        return f"parameter {self.name!r} is {value!r}; it must be {allowed}"
+
+
+SPECIFICATIONS = (
+    Specification(
+        "world_file",
+        "config/stand.yaml",
+        "World description (YAML): a path, or a path inside the package's share folder",
+    ),
+    Specification(
+        "xacro_arguments",
+        [""],
+        "Arguments for the robot's xacro file, such as 'bush:=true'; they override the world file",
+    ),
+    Specification("time_step", 0.0, "Length of a step [s]; 0 takes the world file's", 0.0, 0.1),
+    Specification(
+        "integrator",
+        "",
+        "Integration scheme; empty takes the world file's",
+        choices=("", "semi_implicit", "rk4", "euler"),
+    ),
+    Specification(
+        "real_time_factor",
+        1.0,
+        "Simulated seconds for each second of wall time; 0 runs as fast as possible",
+        0.0,
+        100.0,
+        read_only=False,
+    ),
+    Specification(
+        "publish_rate",
+        200.0,
+        "Rate of the clock, joint states, wrenches, IMU and odometry [Hz, simulated time]; "
+        "rounded to whole steps",
+        0.1,
+        10000.0,
+        read_only=False,
+    ),
+    Specification(
+        "tf_rate",
+        50.0,
+        "Rate of the transforms [Hz, simulated time]; rounded to a whole number of publish periods",
+        0.1,
+        10000.0,
+        read_only=False,
+    ),
+    Specification(
+        "odom_frame",
+        "odom",
+        "Frame in which odom and tf place the robot's base, after frame_prefix",
+    ),
+    Specification(
+        "frame_prefix", "", "Prefix of every frame, odom_frame included, such as 'robot1/'"
+    ),
+    Specification(
+        "publish_odometry",
+        True,
+        "Publish the true pose of the base as odom and as the transform odom_frame -> base; "
+        "off where an estimator provides it",
+    ),
+    Specification(
+        "publish_link_tf",
+        True,
+        "Publish the transforms between the links; off where robot_state_publisher does it",
+    ),
+    Specification("start_paused", False, "Wait for ~/resume or ~/step before the first step"),
+    Specification(
+        "step_count",
+        1,
+        "Number of steps that one call of ~/step makes",
+        1,
+        1_000_000,
+        read_only=False,
+    ),
+    Specification(
+        "state_name",
+        "saved",
+        "Name of the state that ~/save_state keeps and ~/load_state returns to",
+        read_only=False,
+    ),
+    Specification(
+        "state_limit",
+        20,
+        "Most states that are kept by ~/save_state",
+        0,
+        1000,
+        read_only=False,
+    ),
+    Specification(
+        "lockstep",
+        False,
+        "Stand still at each control tick until joint_commands with the tick's stamp have come",
+    ),
+    Specification(
+        "control_period",
+        0.005,
+        "In lockstep: simulated time from one control tick to the next [s]; whole steps",
+        0.0,
+        10.0,
+    ),
+    Specification(
+        "lockstep_timeout",
+        1.0,
+        "In lockstep: wall time without a command after which the node says what it waits for, "
+        "and ~/step gives up [s]",
+        0.0,
+        1.0e6,
+    ),
+    Specification(
+        "interpolate_commands",
+        True,
+        "In lockstep: let position targets move evenly over the control period",
+    ),
+    Specification(
+        "lockstep_policy",
+        "pause",
+        "In lockstep: what follows when lockstep_timeout has passed: wait on, go on without the "
+        "command (the last one holds), or end the node with exit code 1",
+        choices=("pause", "hold", "abort"),
+    ),
+    Specification(
+        "wrench_duration",
+        0.1,
+        "Simulated time for which a wrench of apply_wrench acts in full [s]",
+        0.0,
+        1000.0,
+        read_only=False,
+    ),
+    Specification(
+        "wrench_ramp",
+        0.02,
+        "Simulated time in which it then falls to zero, evenly [s]",
+        0.0,
+        1000.0,
+        read_only=False,
+    ),
+    Specification(
+        "imu_gyro_noise",
+        0.0,
+        "Standard deviation of the noise of angular velocities, of each sample and axis [rad/s]",
+        0.0,
+        1000.0,
+        read_only=False,
+    ),
+    Specification(
+        "imu_gyro_bias",
+        0.0,
+        "Standard deviation of a constant error, drawn once for each axis [rad/s]",
+        0.0,
+        1000.0,
+        read_only=False,
+    ),
+    Specification(
+        "imu_accel_noise",
+        0.0,
+        "Standard deviation of the noise of specific forces, of each sample and axis [m/s²]",
+        0.0,
+        1000.0,
+        read_only=False,
+    ),
+    Specification(
+        "imu_accel_bias",
+        0.0,
+        "Standard deviation of a constant error, drawn once for each axis [m/s²]",
+        0.0,
+        1000.0,
+        read_only=False,
+    ),
+    Specification(
+        "wrench_force_noise",
+        0.0,
+        "Standard deviation of the noise of measured forces, of each sample and axis [N]",
+        0.0,
+        1.0e6,
+        read_only=False,
+    ),
+    Specification(
+        "wrench_torque_noise",
+        0.0,
+        "Standard deviation of the noise of measured torques, of each sample and axis [Nm]",
+        0.0,
+        1.0e6,
+        read_only=False,
+    ),
+    Specification(
+        "noise_seed",
+        0,
+        "What all noise is drawn from: the same seed gives the same noise at the same step",
+        0,
+        2**31 - 1,
+        read_only=False,
+    ),
+    Specification(
+        "foot_sensors",
+        ["lfsensor", "rfsensor"],
+        "Force-torque sensors whose readings make zmp",
+    ),
+    Specification(
+        "marker_rate",
+        20.0,
+        "Rate of contact_markers [Hz, simulated time]; rounded to whole publish periods",
+        0.1,
+        10000.0,
+        read_only=False,
+    ),
+    Specification(
+        "contact_rate",
+        50.0,
+        "Rate of contacts [Hz, simulated time]; rounded to whole publish periods",
+        0.1,
+        10000.0,
+        read_only=False,
+    ),
+    Specification(
+        "marker_force_scale", 0.001, "Length of the arrows of contact_markers [m/N]", 1.0e-6, 1.0
+    ),
+    Specification(
+        "solver_sweep_limit",
+        0,
+        "Most sweeps of the contact solver in a step, new contacts too; 0 takes the world file's",
+        0,
+        100_000,
+        read_only=False,
+    ),
+    Specification(
+        "solver_tolerance",
+        0.0,
+        "Tolerance at which the contact solver stops, as World has it; 0 takes the world file's",
+        0.0,
+        1.0,
+        read_only=False,
+    ),
+    Specification(
+        "entity_limit",
+        1000,
+        "Most entities in the world; ~/spawn_entity refuses more",
+        0,
+        1_000_000,
+        read_only=False,
+    ),
+    Specification(
+        "spawn_size_limit",
+        10_000_000,
+        "Largest description that ~/spawn_entity takes, as text or file [bytes]",
+        0,
+        1_000_000_000,
+        read_only=False,
+    ),
+    Specification(
+        "spawn_link_limit",
+        1000,
+        "Most links of a robot that ~/spawn_entity takes",
+        0,
+        1_000_000,
+        read_only=False,
+    ),
+    Specification(
+        "spawn_xacro",
+        False,
+        "Whether ~/spawn_entity takes xacro, whose expressions this process would evaluate",
+        read_only=False,
+    ),
+    Specification(
+        "spawn_mjcf",
+        False,
+        "Whether ~/spawn_entity takes MJCF, which MuJoCo's parser would read in a child process",
+        read_only=False,
+    ),
+    Specification(
+        "step_limit",
+        1_000_000,
+        "Most steps of one call of ~/step_simulation",
+        1,
+        1_000_000_000,
+        read_only=False,
+    ),
+    Specification(
+        "filter_limit",
+        256,
+        "Longest filter of names that ~/get_entities takes [letters]",
+        0,
+        10_000,
+        read_only=False,
+    ),
+    Specification(
+        "compile_ahead",
+        True,
+        "Whether a process of low priority compiles, the first time, what steps may come to need",
+    ),
+    Specification(
+        "duration",
+        0.0,
+        "Simulated time after which the node ends by itself [s]; 0 runs until it is stopped",
+        0.0,
+        1.0e9,
+    ),
+    Specification(
+        "viewer",
+        False,
+        "Whether to show the world in a browser, on this machine; needs viser",
+    ),
+    Specification("viewer_port", 8080, "Port of the viewer; 0 takes any free one", 0, 65535),
+)
+
+
+def describe() -> str:
+    """Return the table as text: each name with its default, and what it means."""
+    return "\n".join(f"  {s.name} ({s.default!r})\n      {s.description}" for s in SPECIFICATIONS)

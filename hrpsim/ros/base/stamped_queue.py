@@ -1,0 +1,100 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""When messages of a topic are due: at once, or at the simulated time of their stamp.
+
+Needs no ROS: the source of messages is a PolledSubscription, or what has its methods.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from typing import Any
+
+from hrpsim.ros.base.stamps import SimulationClock
+
+_LONGEST_HOLD = 1.0  # [s]; a stamp further ahead is taken for another clock's
+_MOST_HELD = 2000
+
+
+class MessageQueue:
+    """The messages of one topic; each is due when it arrives."""
+
+    def __init__(self, source):
+        self._source = source
+        self.lost_count = 0  # messages that were dropped on the way, where that is counted
+
+    @property
+    def topic(self) -> str:
+        """The full topic name."""
+        return self._source.topic
+
+    def publisher_count(self) -> int:
+        """Return how many publishers send to the topic."""
+        return self._source.publisher_count()
+
+    def take_due(self) -> Iterable[Any]:
+        """Return what is due by now, in order."""
+        return [message for message, _ in self._source.take_all()]
+
+    def accepted(self) -> None:
+        """Hear that the message that was given last has been accepted."""
+
+    def steps_to_next(self, most: int) -> int:
+        """Return how many steps, at most `most`, can be made before a held message is due."""
+        return most
+
+    def discard(self) -> None:
+        """Drop all that has arrived or is held: it was meant for the time before a reset."""
+        for _ in self._source.take_all():
+            pass
+
+
+class StampedQueue(MessageQueue):
+    """Messages with a header; each is due when its stamp is reached.
+
+    A stamp more than 1 s of simulated time ahead, and any past one, means now.
+    """
+
+    def __init__(self, source, clock: SimulationClock):
+        super().__init__(source)
+        self._clock = clock
+        self._held: list[tuple[int, int, Any]] = []  # heap of (step, order, message)
+        self._order = 0
+        self._last_number: int | None = None
+
+    def take_due(self) -> list[Any]:
+        """Return what is due by now, in order: first what arrived for now, then what was held."""
+        due = []
+        for message, info in self._source.take_all():
+            self._count_lost(info.get("publication_sequence_number"))
+            step = self._clock.step_at(message.header.stamp)
+            ahead = (step - self._clock.steps) * self._clock.time_step
+            if 0 < ahead <= _LONGEST_HOLD and len(self._held) < _MOST_HELD:
+                self._order += 1
+                heapq.heappush(self._held, (step, self._order, message))
+            else:
+                due.append(message)
+        while self._held and self._held[0][0] <= self._clock.steps:
+            due.append(heapq.heappop(self._held)[2])
+        return due
+
+    def steps_to_next(self, most: int) -> int:
+        """Return how many steps, at most `most`, can be made before a held message is due."""
+        return min(most, self._held[0][0] - self._clock.steps) if self._held else most
+
+    def discard(self) -> None:
+        """Drop all that has arrived or is held: it was meant for the time before a reset."""
+        super().discard()
+        self._held.clear()
+        self._last_number = None
+
+    def _count_lost(self, number: int | None) -> None:
+        """Count gaps in the numbers of the publisher; with several publishers nothing is known."""
+        if number is None or self._source.publisher_count() != 1:
+            self._last_number = None
+            return
+        if self._last_number is not None and number > self._last_number + 1:
+            self.lost_count += number - self._last_number - 1
+        self._last_number = number

@@ -1,0 +1,146 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Services of a group of controllers as a controller_manager has them, with its message types.
+
+`ros2 control list_controllers -c /hrpsim_controller` and its like then work with the group.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from hrpsim.control.controller_group import ControllerGroup
+from hrpsim.control.framework.controller import ControllerError
+from hrpsim.control.group_member import FINISHED, INACTIVE, UNLOADED, Member
+from hrpsim.errors import HrpsimError, unknown_name
+
+PACKAGE = "controller_manager_msgs"
+BEST_EFFORT, STRICT, AUTO, FORCE_AUTO = 1, 2, 3, 4  # of SwitchController
+_INTERFACES = ("position", "velocity", "effort")
+
+
+class ManagerServices:
+    """Offers ~/list_controllers, ~/list_controller_types, load, configure, unload and switch.
+
+    A controller is a member of the group: only members can be loaded, for their entries say which
+    joints are theirs. A switch is made at the next control tick, all of it at once; the service
+    answers before. `release` is the module of the service types; their fields differ by release.
+    """
+
+    def __init__(self, node, group: ControllerGroup, release):
+        self._group = group
+        self._logger = node.get_logger()
+        handlers = {
+            "ListControllers": ("list_controllers", self._list),
+            "ListControllerTypes": ("list_controller_types", self._list_types),
+            "LoadController": ("load_controller", self._doing(group.load)),
+            "ConfigureController": ("configure_controller", self._doing(group.configure_member)),
+            "UnloadController": ("unload_controller", self._doing(group.unload)),
+            "SwitchController": ("switch_controller", self._switch),
+        }
+        self._services = [
+            node.create_service(getattr(release, kind), f"~/{name}", handler)
+            for kind, (name, handler) in handlers.items()
+            if hasattr(release, kind)
+        ]
+
+    def _list(self, request, response):
+        package = type(response).__module__.partition(".")[0]
+        state_type = importlib.import_module(f"{package}.msg").ControllerState
+        for member in self._group.members.values():
+            if member.state != UNLOADED:
+                response.controller.append(self._described(member, state_type()))
+        return response
+
+    def _described(self, member: Member, message):
+        joints = [self._group.joint_names[k] for k in member.mine]
+        commands = [f"{joint}/{kind}" for joint in joints for kind in _INTERFACES]
+        message.name, message.type = member.name, member.plugin
+        message.state = INACTIVE if member.state == FINISHED else member.state
+        message.required_command_interfaces = commands
+        message.claimed_interfaces = commands if member.active else []
+        message.required_state_interfaces = commands
+        if hasattr(message, "update_rate") and member.controller is not None:
+            message.update_rate = round(1.0 / member.controller.period)
+        return message
+
+    def _list_types(self, request, response):
+        plugins = sorted({member.plugin for member in self._group.members.values()})
+        response.types = plugins
+        response.base_classes = ["hrpsim.control.framework.controller:Controller"] * len(plugins)
+        return response
+
+    def _doing(self, action: Callable[[str], None]):
+        def answer(request, response):
+            return self._answered(response, lambda: action(request.name))
+
+        return answer
+
+    def _switch(self, request, response):
+        return self._answered(response, lambda: self._switch_members(request))
+
+    def _switch_members(self, request) -> str:
+        begin, end = list(request.activate_controllers), list(request.deactivate_controllers)
+        strictness = request.strictness or BEST_EFFORT
+        if strictness not in (BEST_EFFORT, STRICT, AUTO, FORCE_AUTO):
+            raise ControllerError(f"strictness {strictness} is none of 1 to 4")
+        if strictness == BEST_EFFORT:
+            begin, end = self._possible(begin), self._possible(end)
+            if len(begin) + len(end) == 0:
+                raise ControllerError("none of these controllers can be switched")
+        if strictness in (BEST_EFFORT, STRICT):
+            begin = self._unhindered(begin, end, refuse=strictness == STRICT)
+        rivals = self._group.switch_several(begin, end)
+        told = [f"{name} is activated" for name in begin]
+        told += [f"{name} is deactivated" for name in [*end, *rivals]]
+        return ", ".join(told) + " at the next tick"
+
+    def _possible(self, names: list[str]) -> list[str]:
+        members = self._group.members
+        return [n for n in names if n in members and members[n].is_configured]
+
+    def _unhindered(self, begin: list[str], end: list[str], refuse: bool) -> list[str]:
+        """Return those of `begin` whose joints nobody has who stays active."""
+        kept = []
+        for name in begin:
+            if name not in self._group.members:
+                raise ControllerError(unknown_name("controller", name, self._group.members))
+            rivals = [one for one in self._group.active_rivals(name) if one not in end]
+            if not rivals:
+                kept.append(name)
+            elif refuse:
+                raise ControllerError(
+                    f"{name!r} cannot be activated: its joints are those of {', '.join(rivals)}; "
+                    f"deactivate it, or ask with strictness {FORCE_AUTO}"
+                )
+        return kept
+
+    def _answered(self, response, action: Callable[[], Any]):
+        """Note in a response whether an action, which may be the user's code, succeeded."""
+        try:
+            text, response.ok = action() or "", True
+        except Exception as error:
+            text, response.ok = str(error), False
+            if not isinstance(error, HrpsimError):
+                text = f"{type(error).__name__}: {error}"
+            self._logger.error(text)
+        if hasattr(response, "message"):
+            response.message = text
+        return response
+
+
+def offer_manager_services(node, group: ControllerGroup) -> ManagerServices | None:
+    """Offer the services where their types are installed; else say that they are not."""
+    try:
+        release = importlib.import_module(f"{PACKAGE}.srv")
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != PACKAGE:
+            raise
+        node.get_logger().info(
+            f"{PACKAGE} is not installed: members are switched by ~/activate_<member> only"
+        )
+        return None
+    return ManagerServices(node, group, release)

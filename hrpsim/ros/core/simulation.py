@@ -1,0 +1,443 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A world that runs: simulated time and its pace, pause, steps, reset. Needs no ROS.
+
+The node hands it what listens to ROS and what publishes; services, parameters, diagnostics and the
+viewer are handed a Simulation.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+
+from hrpsim.control.framework.pacing import Pacer
+from hrpsim.errors import WorldError
+from hrpsim.jit.compiler_beside import CompilerBeside
+from hrpsim.jit.on_demand import KernelsAbsent
+from hrpsim.model.shapes.placement import Placement
+from hrpsim.ros.base.entities import Entities, Refusal
+from hrpsim.ros.base.faults import Faults
+from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.core.neighbours import Input, Publications, Robots
+from hrpsim.ros.core.saved_states import SavedStates
+from hrpsim.ros.core.solver_settings import SolverSettings
+from hrpsim.ros.core.step_account import StepAccount
+from hrpsim.ros.core.world_source import LoadedWorld
+from hrpsim.ros.robot.lockstep import CommandMissed
+from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.world import World
+
+_FAREWELL = 0.25  # between an end that is asked for and the end, for answers to go out [s, wall]
+_TURN = 0.02  # [s, wall] between two turns of the host
+_LONGEST_BURST = 0.05  # of steps between two looks at what is asked for [s, wall]
+
+
+class Simulation:
+    """Steps a world in wall time and on request, with those who command it and those who watch.
+
+    Simulated time is the number of steps since the start times the time step. A reset puts the
+    world back to its first state and lets time go on. `failure` says why a step could not be done,
+    after which the simulation is paused in the last state; it is empty else.
+
+    Another world can take the place of this one, or none: then there is an empty world, which
+    nothing can be done with until one is loaded.
+
+    `kernels` are compiled beside where `use_compiler_beside` was told so: time then stands still
+    while a step waits for them, and everybody is answered. `era` counts how often the world was
+    put into another state, or another world in its place.
+    """
+
+    def __init__(
+        self,
+        entities: Entities,
+        clock: SimulationClock,
+        robots: Robots,
+        publications: Publications,
+        faults: Faults,
+        *,
+        real_time_factor: float = 1.0,
+        paused: bool = False,
+        loaded: LoadedWorld | None = None,
+    ):
+        self.entities = entities
+        self.clock = clock
+        self.robots = robots
+        self.publications = publications
+        self.faults = faults
+        self.pacer = Pacer(self.world.time_step, real_time_factor)
+        self.solver = SolverSettings(self.world)
+        self.account = StepAccount(clock)
+        self.paused = paused
+        self.loaded: LoadedWorld | None = loaded or LoadedWorld()
+        self.compiling: Callable[[], AbstractContextManager] = nullcontext  # around compilation
+        self.kernels = CompilerBeside()
+        self.era = 0
+        self._waits_for_kernels = False
+        self.world_changed: list[Callable[[], None]] = []  # who is told of another world
+        self.contents_changed: list[Callable[[], None]] = []  # and of what came or went
+        self.states = SavedStates()
+        self.failure = ""
+        self._stopped_at = clock.steps if paused else -1  # where it stands still in its first state
+        self._end = math.inf  # [s, wall]
+        self.other_inputs: list[Input] = []  # beside those of robots
+        self._missed: CommandMissed | None = None
+        self._burst = 1  # steps that take less than _LONGEST_BURST
+        self._stop_requested: Callable[[], bool] = lambda: False
+
+    def run(
+        self,
+        turn: Callable[[float], None],
+        stop_requested: Callable[[], bool],
+        duration: float = 0.0,
+    ) -> None:
+        """Step and publish until `stop_requested()` or until `duration` [s] has been simulated.
+
+        `turn` lets the host do what was asked of it, and may take so long [s, wall]. Raises
+        CommandMissed where the policy of lockstep is to abort, and WorldError for a step that
+        cannot be done where a duration was asked for.
+        """
+        self._stop_requested = stop_requested
+        self._publish()
+        self.pacer.start()
+        while not (stop_requested() or self._is_over(duration)):
+            if self._missed:
+                raise self._missed
+            if self.paused:
+                self._wait_paused(turn)
+                continue
+            if self._waits_for_kernels:
+                self._wait_for_kernels(turn)
+                continue
+            turn(0.0)
+            if self.paused or not self._wait_for_commands():
+                continue
+            due = self._steps_to_publication()
+            if duration:
+                due = min(due, self._last_step(duration) - self.clock.steps)
+            due = self.pacer.steps_due(due)
+            if due == 0:
+                self.pacer.wait(longest=_TURN)
+            else:
+                self._advance_or_pause(due, unattended=duration > 0.0)
+                self.pacer.made(due)
+
+    def advance(self, steps: int, longest: float = math.inf) -> None:
+        """Apply the waiting commands, make `steps` steps and publish where a publication is due.
+
+        It makes fewer where an end is asked for meanwhile, or `longest` [s, wall] has passed.
+        Raises WorldError in lockstep if the command for a tick does not come in time, and if a step
+        cannot be done; KernelsAbsent if a step waits for kernels.
+        """
+        end, latest = self.clock.steps + steps, time.monotonic() + longest
+        while self.clock.steps < end and not self.is_ending:
+            inputs = [*self.robots.inputs, *self.other_inputs]
+            self._poll(inputs)
+            burst = min(end - self.clock.steps, self._steps_to_publication(), self._burst)
+            for one in inputs:
+                burst = one.steps_to_next(burst)
+            for one in inputs:
+                one.apply()
+            self._step(burst)
+            if self._publication_is_due():
+                self._publish()
+            if time.monotonic() >= latest:
+                return
+
+    def publish_last(self) -> None:
+        """Publish the state after steps that were asked for, whether its time has come or not."""
+        if not self._publication_is_due():
+            self._publish(everything=True)
+        self.publications.publish_slowly(everything=True)
+
+    def pause(self) -> None:
+        """Stop stepping; simulated time stands still."""
+        self.paused = True
+        self._stopped_at = -1
+
+    def resume(self) -> None:
+        """Step on; the time spent paused is not made up for."""
+        self.require_world()
+        self.paused = False
+        self._stopped_at = -1
+        self.failure = ""
+        self.pacer.start()
+        self.account.begin_interval()
+        for lockstep in self.robots.locksteps:
+            lockstep.forget_wait()
+
+    @property
+    def state(self) -> str:
+        """What it does: playing, paused, stopped (in the first state), no_world or quitting."""
+        if self._end < math.inf:
+            return "quitting"
+        if self.loaded is None:
+            return "no_world"
+        if not self.paused:
+            return "playing"
+        return "stopped" if self.clock.steps == self._stopped_at else "paused"
+
+    def stop(self) -> None:
+        """Pause, take out all that was spawned and go back to the first state."""
+        self.require_world()
+        self.pause()
+        self.delete_spawned()
+        self.reset()
+        self._stopped_at = self.clock.steps
+
+    def quit(self) -> None:
+        """Stop, and let `run` return soon, when what was asked before has been answered."""
+        if self.loaded is not None:
+            self.stop()
+        self._end = time.monotonic() + _FAREWELL
+
+    def load(self, world, loaded: LoadedWorld) -> None:
+        """Simulate another world, stopped in its first state; simulated time goes on.
+
+        Raises HrpsimError, and nothing is changed, where that world cannot be stepped or shown;
+        KernelsAbsent likewise, while kernels that it needs are being compiled.
+        """
+        with self.compiling():
+            compile_step(world)
+        self.robots.check(world)
+        try:
+            self._turn_to(world, loaded)
+        except BaseException:
+            self._turn_to(_no_world(world.time_step), None)
+            raise
+        self._stopped_at = self.clock.steps
+
+    def unload(self) -> None:
+        """Take the world away; Refusal where there is none."""
+        if self.loaded is None:
+            raise Refusal("NO_WORLD_LOADED", "no world is loaded")
+        self._turn_to(_no_world(self.world.time_step), None)
+
+    def tell_contents(self) -> None:
+        """Tell those who describe what is simulated that it may be another now."""
+        for told in self.contents_changed:
+            told()
+
+    def reset(self) -> None:
+        """Put the world back to its first state; time goes on, waiting commands are dropped."""
+        self.require_world()
+        was_stopped = self.state == "stopped"
+        self.entities.restore_first()
+        self._begin_anew()
+        if was_stopped:
+            self._stopped_at = self.clock.steps
+
+    def spawn(
+        self,
+        name: str,
+        uri: str,
+        text: str,
+        pose: Placement,
+        *,
+        namespace: str = "",
+        allow_renaming: bool = False,
+    ) -> tuple[Entity, str]:
+        """Add what `Entities.spawn` adds; return it and, for a robot, where its topics are."""
+        self.require_world()
+        with self.entities.all_or_nothing():
+            entity = self.entities.spawn(name, uri, text, pose, allow_renaming=allow_renaming)
+            topics = self.robots.add(entity, namespace) if isinstance(entity, Robot) else ""
+        self.tell_contents()
+        return entity, topics
+
+    def delete(self, name: str) -> int:
+        """Take a robot, with its topics, or a body out of the world.
+
+        Return how many connections went with it. Raises Refusal where there is none.
+        """
+        count = self.entities.delete(name)
+        self.robots.drop_removed()
+        self.tell_contents()
+        return count
+
+    def delete_spawned(self) -> int:
+        """Take out all that was spawned; return how many there were."""
+        count = self.entities.delete_spawned()
+        self.robots.drop_removed()
+        self.tell_contents()
+        return count
+
+    def save_state(self, name: str) -> None:
+        """Keep the present state of the world by a name."""
+        self.require_world()
+        self.states.save(name, self.world)
+
+    def load_state(self, name: str) -> None:
+        """Put the world into a saved state, bit for bit.
+
+        Time goes on and waiting commands are dropped. Raises WorldError where there is no such
+        state, or where something came or went since.
+        """
+        self.require_world()
+        self.states.restore(name, self.world)
+        self._begin_anew()
+        self._stopped_at = -1
+
+    @property
+    def world(self):
+        """The World that is simulated."""
+        return self.entities.world
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether somebody has asked for the end of `run`."""
+        return self._stop_requested()
+
+    def require_world(self) -> None:
+        """Raise Refusal where no world is loaded."""
+        if self.loaded is None:
+            raise Refusal("INCORRECT_STATE", "no world is loaded: load one first")
+
+    def _begin_anew(self) -> None:
+        """Let the world go on from a state that it was put into."""
+        self.era += 1
+        self._waits_for_kernels = False
+        self.robots.reset()
+        self.solver.apply()
+        self.failure = ""
+        self._go_to_next_stamp()
+
+    def _turn_to(self, world, loaded: LoadedWorld | None) -> None:
+        """Put a world in the place of this one everywhere, paused."""
+        self.pause()
+        self.era += 1
+        self._waits_for_kernels = False
+        self.failure, self.loaded = "", loaded
+        self.entities.hold(world, loaded.notes.entities if loaded else None)
+        self.clock.change_step(world.time_step)
+        self.pacer = Pacer(world.time_step, self.pacer.real_time_factor)
+        self.solver = self.solver.of(world)
+        self._burst = 1
+        self.robots.hold(world)
+        self.publications.hold(world)
+        self.states.clear()
+        for told in self.world_changed:
+            told()
+        self.tell_contents()
+        self._go_to_next_stamp()
+
+    def _go_to_next_stamp(self) -> None:
+        """Let time go on to the next publication: no stamp may stand for two different states."""
+        locksteps = self.robots.locksteps
+        self.clock.steps += (
+            locksteps[0].steps_over_reset() if locksteps else self._steps_to_publication()
+        )
+        self._publish(everything=True)
+
+    def _last_step(self, duration: float) -> int:
+        return round(duration / self.clock.time_step)
+
+    def _is_over(self, duration: float) -> bool:
+        """Return whether the end has come that was asked for by `quit` or by a duration [s]."""
+        if duration and self.clock.steps >= self._last_step(duration):
+            return True
+        return time.monotonic() >= self._end
+
+    def _poll(self, inputs: Iterable[Input]) -> None:
+        """Take in what is due; in lockstep wait for it, up to the time-out."""
+        for one in inputs:
+            one.poll()
+        locksteps = self.robots.locksteps
+        if not locksteps:
+            return
+        end = time.monotonic() + max(ls.timeout for ls in locksteps)
+        while not self._wait_for_commands():
+            waiting = next(ls for ls in locksteps if ls.is_waiting)
+            late = time.monotonic() > end and waiting.policy == "pause"
+            if late or self.is_ending:
+                raise WorldError(waiting.describe_wait())
+
+    def _wait_for_commands(self) -> bool:
+        """In lockstep wait a little for the commands of this tick; return if steps can be made."""
+        if not self.robots.locksteps:
+            return True
+        try:
+            if self.robots.wait(_TURN):
+                return True
+        except CommandMissed as missed:
+            self._missed = missed
+            raise
+        self.publications.repeat_if_due()
+        return False
+
+    def _advance_or_pause(self, steps: int, unattended: bool) -> None:
+        try:
+            self.advance(steps)
+        except CommandMissed:
+            raise
+        except KernelsAbsent:
+            self._waits_for_kernels = True
+        except Exception as error:
+            self.failure = self.faults.explain(error, "a step")
+            if unattended:
+                raise WorldError(self.failure) from error
+            self.pause()
+            self.faults.say(f"paused: {self.failure}")
+
+    def _step(self, steps: int) -> None:
+        world, start = self.world, time.perf_counter()
+        before = world.time
+        try:
+            world.step(steps)
+            self.clock.steps += steps
+        except (WorldError, KernelsAbsent) as error:
+            self.clock.steps += round((world.time - before) / world.time_step)
+            if isinstance(error, WorldError):
+                self.failure = str(error)
+            raise
+        finally:
+            took = time.perf_counter() - start
+            self._burst = max(1, int(steps * _LONGEST_BURST / took))
+            self.account.count(took, world.stats.last_call)
+
+    def _wait_paused(self, turn: Callable[[float], None]) -> None:
+        """Let the host work; repeat the state for those who come while time stands still."""
+        for one in self.robots.inputs:
+            one.poll()
+        turn(_TURN)
+        if self.paused:
+            self.publications.repeat_if_due()
+
+    def _wait_for_kernels(self, turn: Callable[[float], None]) -> None:
+        """Let the host work while kernels are compiled; the time that takes is not made up for."""
+        if self.kernels.is_busy:
+            self.publications.repeat_if_due()
+            turn(_TURN)
+        else:
+            self._waits_for_kernels = False
+        self.pacer.start()
+
+    def _publish(self, everything: bool = False) -> None:
+        for lockstep in self.robots.locksteps:
+            lockstep.begin_round_trip()
+        self.publications.publish(everything)
+
+    def _publication_is_due(self) -> bool:
+        locksteps = self.robots.locksteps
+        return (bool(locksteps) and locksteps[0].at_tick) or self.publications.is_due
+
+    def _steps_to_publication(self) -> int:
+        steps = self.publications.steps_to_next()
+        locksteps = self.robots.locksteps
+        return locksteps[0].steps_to_next(steps) if locksteps else steps
+
+
+def compile_step(world) -> None:
+    """Step once and take it back: compilation must not fall into the first step."""
+    first = world.snapshot()
+    world.step()
+    world.restore(first)
+
+
+def _no_world(time_step: float) -> World:
+    """Return a world with nothing in it, for where there is none."""
+    return World(time_step=time_step)

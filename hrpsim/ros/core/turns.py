@@ -1,0 +1,81 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Callbacks that take long, in turns: between two of them everybody else is answered.
+
+They run in a callback group of their own, or rclpy would keep others waiting until they end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from hrpsim.errors import WorldError
+from hrpsim.jit.on_demand import KernelsAbsent
+from hrpsim.ros.core.simulation import Simulation
+
+TURN = 0.02  # [s, wall]
+_Result = TypeVar("_Result")
+
+
+class NextTurn:
+    """What a callback awaits to go on in the executor's next turn."""
+
+    def __await__(self):
+        yield
+
+
+async def when_compiled(simulation: Simulation, action: Callable[[], _Result]) -> _Result:
+    """Return what `action()` returns, asked again once the kernels that it waits for are there.
+
+    Raises WorldError where the world is put into another state meanwhile.
+    """
+    era = simulation.era
+    while True:
+        try:
+            return action()
+        except KernelsAbsent:
+            while simulation.kernels.is_busy:
+                simulation.kernels.wait(TURN)
+                await NextTurn()
+                _require_same(simulation, era)
+
+
+async def make_steps(simulation: Simulation, steps: int) -> None:
+    """Make steps of a paused simulation, then publish its state.
+
+    Raises WorldError, which says how many were made, where a step cannot be done, or where the
+    simulation is resumed or put into another state meanwhile.
+    """
+    simulation.require_world()
+    era, start, made = simulation.era, simulation.clock.steps, 0
+
+    def advance() -> None:
+        simulation.advance(start + steps - simulation.clock.steps, longest=TURN)
+
+    try:
+        while True:
+            await when_compiled(simulation, advance)
+            made = simulation.clock.steps - start
+            if made == steps:
+                break
+            _require_same(simulation, era)
+            await NextTurn()
+            _require_same(simulation, era)
+            if not simulation.paused:
+                raise WorldError("the simulation was resumed meanwhile")
+    except WorldError as error:
+        if simulation.era == era:
+            made = simulation.clock.steps - start
+        raise WorldError(f"made {made} of {steps} steps: {error}") from error
+    finally:
+        if simulation.era == era:
+            simulation.publish_last()
+
+
+def _require_same(simulation: Simulation, era: int) -> None:
+    if simulation.is_ending:
+        raise WorldError("the node is asked to end")
+    if simulation.era != era:
+        raise WorldError("the world was put into another state meanwhile")

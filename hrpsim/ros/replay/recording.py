@@ -1,0 +1,154 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a bag holds of a run: what was simulated, what was commanded, what came of it.
+
+Needs no ROS.
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import voluptuous as vol
+
+from hrpsim.bag.files import BagError
+from hrpsim.bag.reader import full_name, messages, timed_messages, topic_types
+from hrpsim.schema import flag, numeric, vector
+from hrpsim.values import NOT_NEGATIVE, POSITIVE
+
+STATES = "joint_states"
+COMMANDS = "joint_commands"
+INPUTS = (COMMANDS, "set_base_pose", "set_joint_states", "joint_trajectory", "apply_wrench")
+_DESCRIPTION = "simulation_description"
+_TEXT = "std_msgs/msg/String"
+
+# What is read of simulation_description (hrpsim.ros.core.description); it may hold more.
+_JOINT = {"name": str, "gains": vector(2), "mode": str}
+_ROBOT = {"name": str, "topics": str, vol.Optional("frames"): str, "joints": [_JOINT]}
+_WORLD = {
+    "uri": str,
+    "text": str,
+    "xacro_arguments": [str],
+    "time_step": numeric(POSITIVE),
+    "integrator": str,
+}
+_SETTINGS = {
+    vol.Optional("lockstep"): flag,
+    vol.Optional("interpolate_commands"): flag,
+    vol.Optional("control_period"): numeric(POSITIVE),
+    vol.Optional("wrench_duration"): numeric(NOT_NEGATIVE),
+    vol.Optional("wrench_ramp"): numeric(NOT_NEGATIVE),
+}
+_DESCRIBED = vol.Schema(
+    {
+        "version": 1,
+        vol.Optional("settings"): _SETTINGS,
+        vol.Optional("world"): vol.Maybe(vol.Schema(_WORLD, required=True, extra=vol.ALLOW_EXTRA)),
+        "robots": [_ROBOT],
+    },
+    required=True,
+    extra=vol.ALLOW_EXTRA,
+)
+
+
+class State(NamedTuple):
+    """One message of joint_states."""
+
+    names: list[str]
+    values: np.ndarray  # (3, k) position, velocity, effort
+
+
+class Arrival(NamedTuple):
+    """A message, and when it came: at which time of the clock [ns]."""
+
+    time: int
+    message: Any
+
+
+class Recording:
+    """The topics of a simulation in a bag.
+
+    `description` is what simulation_description told first, empty where it was not recorded.
+    Raises BagError where there are no joint states, or those of several simulations.
+    """
+
+    def __init__(self, bag: Path):
+        self.bag = bag
+        self._types = topic_types(bag)
+        self.description = self._read_description()
+        self._clock = self._read_clock()
+
+    def prefixes(self) -> dict[str, str]:
+        """Return the prefixes of robots' topics by name, "" for one that is not described."""
+        robots = self.description.get("robots")
+        if robots is None:
+            return {"": full_name(self.bag, STATES).removesuffix(STATES)}
+        found = {str(robot["name"]): self._prefix + str(robot["topics"]) for robot in robots}
+        return {name: prefix for name, prefix in found.items() if prefix + STATES in self._types}
+
+    def states(self, prefix: str) -> dict[int, State]:
+        """Return a robot's states by their stamps [ns]; the last of those that were repeated."""
+        found = {}
+        for message in messages(self.bag, prefix + STATES):
+            lists = message.position, message.velocity, message.effort
+            if any(len(values) != len(message.name) for values in lists):
+                raise BagError(
+                    f"{self.bag}: {prefix + STATES}: a message has {len(message.name)} names, and "
+                    f"{', '.join(str(len(values)) for values in lists)} positions, velocities and "
+                    "efforts"
+                )
+            values = np.array(lists, dtype=float)
+            found[nanoseconds(message.header.stamp)] = State(list(message.name), values)
+        return dict(sorted(found.items()))
+
+    def arrivals(self, prefix: str, topic: str) -> list[Arrival]:
+        """Return what was sent to an input of a robot, in order; none where nothing was."""
+        if prefix + topic not in self._types:
+            return []
+        heard, shown = self._clock
+        found = []
+        for received, message in timed_messages(self.bag, prefix + topic):
+            at = bisect.bisect_right(heard, received) - 1
+            found.append(Arrival(shown[at] if at >= 0 else 0, message))
+        return found
+
+    @property
+    def begin(self) -> int:
+        """The first time of the clock that was recorded [ns]."""
+        return self._clock[1][0] if self._clock[1] else 0
+
+    def _read_description(self) -> dict[str, Any]:
+        names = [n for n, kind in self._types.items() if n.endswith(f"/{_DESCRIPTION}")]
+        if len(names) != 1 or self._types[names[0]] != _TEXT:
+            self._prefix = "/"
+            return {}
+        self._prefix = names[0].removesuffix(_DESCRIPTION)
+        for message in messages(self.bag, names[0]):
+            try:
+                return _DESCRIBED(json.loads(message.data))
+            except vol.MultipleInvalid as error:
+                place = "".join(f"[{key!r}]" for key in error.errors[0].path)
+                text = f"{self.bag}: {names[0]}: {place or 'it'}: {error.errors[0].error_message}"
+                raise BagError(text) from None
+            except (ValueError, RecursionError) as error:
+                raise BagError(f"{self.bag}: {names[0]} is no JSON: {error}") from None
+        return {}
+
+    def _read_clock(self) -> tuple[list[int], list[int]]:
+        """Return when times of the clock were received, and which [ns]."""
+        clocks = [n for n, kind in self._types.items() if kind == "rosgraph_msgs/msg/Clock"]
+        heard, shown = [], []
+        for received, message in timed_messages(self.bag, clocks[0]) if clocks else ():
+            heard.append(received)
+            shown.append(nanoseconds(message.clock))
+        return heard, shown
+
+
+def nanoseconds(stamp) -> int:
+    """Return a builtin_interfaces/Time in nanoseconds."""
+    return stamp.sec * 1_000_000_000 + stamp.nanosec

@@ -1,0 +1,245 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A run anew: recorded commands in a new world, compared with the recorded states. Needs no ROS."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.bag.files import BagError
+from hrpsim.errors import WorldError, unknown_name
+from hrpsim.ros.base.faults import Faults
+from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.stamped_queue import MessageQueue, StampedQueue
+from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.replay.recorded_topic import RecordedTopic
+from hrpsim.ros.replay.recording import COMMANDS, INPUTS, Recording, State
+from hrpsim.ros.robot.applied_wrenches import AppliedWrenches
+from hrpsim.ros.robot.base_pose import BasePose
+from hrpsim.ros.robot.frames import RobotFrames
+from hrpsim.ros.robot.joint_commands import JointCommands
+from hrpsim.ros.robot.joint_gains import follow_gains
+from hrpsim.ros.robot.joint_trajectory import JointTrajectories
+from hrpsim.ros.robot.placed_joints import PlacedJoints
+from hrpsim.ros.robot.robot_input import RobotInput
+from hrpsim.world.file.load import build_world, open_world, open_world_text
+
+FIELDS = ("position", "velocity", "effort")
+_DEFAULTS = {
+    "lockstep": False,
+    "control_period": 0.005,
+    "interpolate_commands": True,
+    "wrench_duration": 0.1,
+    "wrench_ramp": 0.02,
+}
+
+
+class Departure(NamedTuple):
+    """The first number that is not as it was recorded."""
+
+    time: float  # simulated [s]
+    robot: str
+    joint: str
+    field: str  # of FIELDS
+    recorded: float
+    replayed: float
+
+
+class Comparison:
+    """Compares states with recorded ones; numbers within `tolerance` are the same, 0: the bits."""
+
+    def __init__(self, tolerance: float):
+        self.tolerance = tolerance
+        self.count = 0  # states
+        self.departure: Departure | None = None
+        self.largest = dict.fromkeys(FIELDS, 0.0)
+
+    def add(self, time: float, robot, recorded: State) -> None:
+        """Compare the present state of a robot."""
+        self.count += 1
+        present = robot.joint_positions, robot.joint_velocities, robot.joint_efforts
+        for name in recorded.names:
+            if name not in robot.joint_names:
+                raise WorldError(unknown_name("recorded joint", name, robot.joint_names))
+        places = [robot.joint_names.index(name) for name in recorded.names]
+        replayed = np.array(present)[:, places]
+        gaps = np.abs(replayed - recorded.values)
+        gaps[np.isnan(gaps)] = np.inf  # a number that was recorded as none is not the same
+        for field, gap in zip(FIELDS, gaps):
+            self.largest[field] = max(self.largest[field], float(gap.max(initial=0.0)))
+        off = gaps > self.tolerance
+        if self.departure is None and off.any():
+            row, k = np.argwhere(off)[0]
+            values = float(recorded.values[row, k]), float(replayed[row, k])
+            self.departure = Departure(time, robot.name, recorded.names[k], FIELDS[row], *values)
+
+
+class Replay:
+    """A new world that is given what was commanded in a recording.
+
+    world: a file in place of the recorded one, which a bag without simulation_description needs.
+    Raises BagError or HrpsimError for what cannot be replayed.
+    """
+
+    def __init__(self, recording: Recording, world: Path | None = None, **overrides: Any):
+        self.recording = recording
+        told = recording.description
+        self.settings = _DEFAULTS | told.get("settings", {})
+        self.world = _world_of(recording, world, overrides)
+        self.clock = SimulationClock(self.world.time_step)
+        self.rejections = Rejections(_Said(), Faults(_Said))
+        self._topics: list[RecordedTopic] = []
+        self._inputs: list[RobotInput] = []
+        self._states: dict[str, dict[int, State]] = {}  # by robot and step
+        described = {robot["name"]: robot for robot in told.get("robots", ())}
+        for name, prefix in recording.prefixes().items():
+            robot = self._robot(name)
+            self._set_up(robot, described.get(name, {}))
+            self._inputs += self._inputs_of(robot, prefix, described.get(name, {}))
+            step = self.world.time_step * 1e9
+            states = recording.states(prefix).items()
+            self._states[robot.name] = {round(time / step): state for time, state in states}
+        if not any(self._states.values()):
+            raise BagError(f"{recording.bag} has no joint states of a robot of this world")
+
+    @property
+    def accepted_count(self) -> int:
+        """How many messages were followed."""
+        return sum(one.accepted_count for one in self._inputs)
+
+    def run(self, tolerance: float = 0.0, duration: float = 0.0) -> Comparison:
+        """Step to the last recorded state, or for `duration` [s]; return how the states compare."""
+        comparison = Comparison(tolerance)
+        steps = sorted({step for states in self._states.values() for step in states})
+        last = steps[-1]
+        if duration > 0.0:
+            last = min(last, round(duration / self.world.time_step))
+        self._compare(comparison)
+        for end in (step for step in steps if 0 < step <= last):
+            while self.clock.steps < end:
+                self._advance(end - self.clock.steps)
+            self._compare(comparison)
+        return comparison
+
+    def _advance(self, most: int) -> None:
+        for one in self._inputs:
+            one.poll()
+        for one in (*self._topics, *self._inputs):
+            most = one.steps_to_next(most)
+        for one in self._inputs:
+            one.apply()
+        self.world.step(most)
+        self.clock.steps += most
+
+    def _compare(self, comparison: Comparison) -> None:
+        for name, states in self._states.items():
+            if self.clock.steps in states:
+                robot, state = self.world.robots[name], states[self.clock.steps]
+                comparison.add(self.clock.seconds, robot, state)
+
+    def _robot(self, name: str):
+        robots = self.world.robots
+        if not name and len(robots) == 1:
+            return next(iter(robots.values()))
+        if name not in robots:
+            raise WorldError(unknown_name("recorded robot", name, robots))
+        return robots[name]
+
+    def _set_up(self, robot, told: dict[str, Any]) -> None:
+        """Give the joints the gains that were recorded, and lock those that were."""
+        gains = dict(zip(robot.joint_names, zip(*robot.gains)))
+        for joint in told.get("joints", ()):
+            name, recorded = joint["name"], tuple(joint["gains"])
+            if name not in gains:
+                raise WorldError(unknown_name("recorded joint", name, gains))
+            if recorded != tuple(map(float, gains[name])):
+                robot.set_gains(*recorded, names=[name])
+                follow_gains(robot, name, *recorded)
+            if joint["mode"] == "locked" and name not in robot.locked:
+                robot.lock([name])
+            if joint["mode"] == "off":
+                robot.command(names=[name], efforts=[0.0])
+
+    def _inputs_of(self, robot, prefix: str, told: dict[str, Any]) -> list[RobotInput]:
+        """Return one input for each topic, in the order in which they act in the node."""
+        lockstep = self.settings["lockstep"]
+        topics = {
+            topic: RecordedTopic(
+                prefix + topic,
+                self.recording.arrivals(prefix, topic),
+                self.clock,
+                by_stamp=lockstep and topic == COMMANDS,
+            )
+            for topic in INPUTS
+        }
+        self._topics += topics.values()
+        frames = RobotFrames(robot.model, "odom", told.get("frames", ""))
+        rejections, said = self.rejections, _Said()
+        trajectories = JointTrajectories(
+            MessageQueue(topics["joint_trajectory"]), rejections, robot, self.clock
+        )
+        over = self.settings["control_period"] if self.settings["interpolate_commands"] else 0.0
+        commands = JointCommands(
+            MessageQueue(topics[COMMANDS])
+            if lockstep
+            else StampedQueue(topics[COMMANDS], self.clock),
+            rejections,
+            robot,
+            trajectories.release,
+            said,
+            nan_holds=not lockstep,
+            over=over if lockstep else 0.0,
+        )
+        off = {joint["name"] for joint in told.get("joints", ()) if joint["mode"] == "off"}
+        commands.off = trajectories.off = off
+        wrenches = AppliedWrenches(
+            StampedQueue(topics["apply_wrench"], self.clock), rejections, robot, frames, self.clock
+        )
+        wrenches.duration = self.settings["wrench_duration"]
+        wrenches.ramp = self.settings["wrench_ramp"]
+        placed = PlacedJoints(MessageQueue(topics["set_joint_states"]), rejections, robot)
+        inputs: list[RobotInput] = [commands, placed, trajectories, wrenches]
+        if robot.model.base == "free":
+            base = BasePose(MessageQueue(topics["set_base_pose"]), rejections, robot, frames)
+            inputs.insert(1, base)
+        return inputs
+
+
+class _Said:
+    """A logger that says on stderr what a node would log."""
+
+    def info(self, text: str) -> None:
+        print(f"hrpsim: {text}", file=sys.stderr, flush=True)
+
+    warning = error = info
+
+
+def _world_of(recording: Recording, path: Path | None, overrides: dict[str, Any]):
+    """Return a new world: of a file, or the recorded one."""
+    told = recording.description.get("world")
+    if path is not None:
+        return build_world(open_world(path), **overrides)
+    if not told:
+        raise BagError(
+            f"{recording.bag} does not say what was simulated (simulation_description): "
+            "give --world"
+        )
+    texts = [text.partition(":=") for text in told["xacro_arguments"]]
+    given = {
+        "time_step": told["time_step"],
+        "integrator": told["integrator"],
+        "xacro_arguments": {name: value for name, _, value in texts},
+    }
+    given |= {name: value for name, value in overrides.items() if value}
+    if told["text"]:
+        reader = open_world_text(told["text"], "simulation_description")
+    else:
+        from hrpsim.ros.base.entities import located
+
+        reader = open_world(located(told["uri"], (".yaml", ".yml"), "a world is YAML"))
+    return build_world(reader, **given)

@@ -1,0 +1,134 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The topic joint_commands: targets of the actuators. Needs no ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from hrpsim.errors import WorldError
+from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.stamped_queue import MessageQueue
+from hrpsim.ros.robot.limit_watch import LimitWatch
+from hrpsim.ros.robot.robot_input import RobotInput
+
+if TYPE_CHECKING:
+    from sensor_msgs.msg import JointState
+
+
+class JointCommand(NamedTuple):
+    """What a message commands."""
+
+    names: list[str]
+    values: dict[str, np.ndarray]  # one for each name, by argument of `Robot.command`
+    commanded: list[str]  # joints that are given something
+    unset: list[str]  # joints of which something is NaN, but not all
+
+
+class JointCommands(RobotInput):
+    """Commands the joints of one robot.
+
+    A message names joints and gives position, velocity, effort or several of them for each. Joints
+    that it does not name keep their command. A message that does not fit is rejected as a whole.
+
+    NaN stands for a field that a joint is not commanded by. With `nan_holds` it may have no other:
+    it keeps its command, as ros2_control means it. Position targets move evenly `over` a time [s].
+    `commanded` is told the joints of each message that was accepted.
+    """
+
+    def __init__(
+        self,
+        queue: MessageQueue,
+        rejections: Rejections,
+        robot,
+        commanded: Callable[[Sequence[str]], None],
+        logger,
+        *,
+        nan_holds: bool = False,
+        over: float = 0.0,
+        consequence: str = "",
+    ):
+        super().__init__(queue, rejections)
+        self.consequence = consequence
+        self._robot = robot
+        self._commanded = commanded
+        self._logger = logger
+        self._nan_holds = nan_holds
+        self._over = over
+        self._held: list[str] = []  # joints that the last message gave nothing but NaN
+        self._unset: list[str] = []
+        self.off: AbstractSet[str] = frozenset()  # joints that commands do not reach
+        self.limits = LimitWatch(robot, logger)
+
+    def validate(self, message: JointState) -> JointCommand:
+        """Return the command; WorldError for a message without names or of unequal lengths."""
+        names = list(message.name)
+        fields = {
+            "positions": ("position", message.position),
+            "velocities": ("velocity", message.velocity),
+            "efforts": ("effort", message.effort),
+        }
+        given = {argument: values for argument, (_, values) in fields.items() if len(values)}
+        if not names:
+            raise WorldError("the message names no joint")
+        if not given:
+            raise WorldError(f"the message has neither position, velocity nor effort for {names}")
+        for argument, values in given.items():
+            if len(values) != len(names):
+                raise WorldError(
+                    f"{len(values)} values in '{fields[argument][0]}' for {len(names)} names"
+                )
+        arrays = {argument: np.asarray(values, dtype=float) for argument, values in given.items()}
+        commanded, unset = split_by_nan(names, list(arrays.values()))
+        if self._nan_holds:
+            return JointCommand(names, arrays, commanded, unset)
+        if len(commanded) < len(names):
+            lacking = sorted(set(names) - set(commanded))
+            raise WorldError(f"nothing but NaN for {', '.join(lacking)}")
+        return JointCommand(names, arrays, names, [])
+
+    def accept(self, command: JointCommand) -> None:
+        """Command the joints; StateError, and nothing changed, for joints or values that cannot."""
+        reached, values = command.names, command.values
+        if self.off and not self.off.isdisjoint(reached):
+            kept = [k for k, name in enumerate(reached) if name not in self.off]
+            reached = [reached[k] for k in kept]
+            values = {argument: numbers[kept] for argument, numbers in values.items()}
+        self._robot.command(names=reached, over=self._over, nan_holds=True, **values)
+        self._commanded(command.commanded)
+        self.limits.look(self.topic, command.names, command.values)
+        self._tell_nan(command)
+
+    def _tell_nan(self, command: JointCommand) -> None:
+        """Say which joints were given NaN, where these are others than before."""
+        held = sorted(set(command.names) - set(command.commanded))
+        if held != self._held:
+            self._held = held
+            if held:
+                joints = ", ".join(held)
+                self._logger.warning(f"{self.topic}: nothing but NaN, command kept: {joints}")
+        if command.unset != self._unset:
+            self._unset = command.unset
+            if command.unset:
+                joints = ", ".join(command.unset)
+                self._logger.warning(
+                    f"{self.topic}: NaN in some fields, commanded by the others alone: {joints}"
+                )
+
+
+def split_by_nan(names: Sequence[str], values: Sequence[np.ndarray]) -> tuple[list[str], list[str]]:
+    """Return the names with any value, and those with values and NaN; `values` (k,) are for k."""
+    missing = np.isnan(values)
+    if not missing.any():
+        return list(names), []
+    some = ~missing.all(axis=0)
+    lacking = missing.any(axis=0) & some
+    return (
+        [name for name, has in zip(names, some) if has],
+        [name for name, lacks in zip(names, lacking) if lacks],
+    )

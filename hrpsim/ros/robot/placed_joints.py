@@ -1,0 +1,112 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The topic set_joint_states: puts joints somewhere else at once. Needs no ROS."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from hrpsim.errors import WorldError, unknown_name
+from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.stamped_queue import MessageQueue
+from hrpsim.ros.robot.robot_input import RobotInput
+
+if TYPE_CHECKING:
+    from sensor_msgs.msg import JointState
+
+_FASTEST = 1e4  # [rad/s], [m/s]; no step is short enough for more
+
+
+class Placing(NamedTuple):
+    """Where joints are put, and how fast they then move."""
+
+    names: list[str]
+    positions: np.ndarray  # (k,) NaN: as it is
+    velocities: np.ndarray  # (k,)
+
+
+class PlacedJoints(RobotInput):
+    """Puts the joints that a sensor_msgs/JointState names where it says, before the next step.
+
+    Joints without a velocity are then at rest. Joints that hold a position hold the new one. Joints
+    that are not named, and the base, stay as they are.
+    """
+
+    consequence = "the joints stay"
+
+    def __init__(self, queue: MessageQueue, rejections: Rejections, robot):
+        super().__init__(queue, rejections)
+        self._robot = robot
+        self._joints = {joint.name: joint for joint in robot.model.joints}
+        self._waiting: list[Placing] = []
+
+    def validate(self, message: JointState) -> Placing:
+        """Return where joints are to be; WorldError for what does not fit this robot."""
+        robot, names = self._robot, list(message.name)
+        if not names:
+            raise WorldError("the message names no joint")
+        for name in names:
+            if name not in robot.joint_names:
+                raise WorldError(unknown_name("joint", name, robot.joint_names))
+            if name in robot.locked:
+                raise WorldError(f"joint {name!r} is locked")
+        if len(set(names)) != len(names):
+            raise WorldError("a joint is named twice")
+        if len(message.effort):
+            raise WorldError("joints are put at positions and velocities, not at efforts")
+        if not len(message.position) and not len(message.velocity):
+            raise WorldError(f"the message has neither position nor velocity for {names}")
+        positions = self._numbers("position", message.position, names, np.nan)
+        velocities = self._numbers("velocity", message.velocity, names, 0.0)
+        for k, name in enumerate(names):
+            at = self._joints[name].v_index
+            lower, upper = robot.system.lower[at], robot.system.upper[at]
+            if not (np.isnan(positions[k]) or lower <= positions[k] <= upper):
+                raise WorldError(
+                    f"position {positions[k]:.6g} of {name!r} is not within "
+                    f"{lower:.6g} to {upper:.6g}"
+                )
+        return Placing(names, positions, velocities)
+
+    def accept(self, placing: Placing) -> None:
+        """Keep it for the next step, after what came before."""
+        self._waiting.append(placing)
+
+    def apply(self) -> None:
+        """Put the joints there, before the step to come."""
+        waiting, self._waiting = self._waiting, []
+        for placing in waiting:
+            self._put(placing)
+
+    def reset(self) -> None:
+        """Drop all that has arrived."""
+        super().reset()
+        self._waiting = []
+
+    def _put(self, placing: Placing) -> None:
+        robot = self._robot
+        q, v = robot.q.copy(), robot.v.copy()
+        joints = [self._joints[name] for name in placing.names]
+        moved = ~np.isnan(placing.positions)
+        places = np.array([joint.q_index for joint in joints])
+        q[places[moved]] = placing.positions[moved]
+        v[[joint.v_index for joint in joints]] = placing.velocities
+        robot.q, robot.v = q, v
+        control = robot.world.scene.control
+        held = np.array([control["kp"][robot.first_v + joint.v_index] > 0.0 for joint in joints])
+        if (moved & held).any():
+            names = [name for name, k in zip(placing.names, moved & held) if k]
+            robot.command(names=names, positions=placing.positions[moved & held])
+
+    def _numbers(self, field: str, values, names: list[str], missing: float) -> np.ndarray:
+        if not len(values):
+            return np.full(len(names), missing)
+        if len(values) != len(names):
+            raise WorldError(f"{len(values)} values in {field!r} for {len(names)} names")
+        numbers = np.asarray(values, dtype=float)
+        if not (np.abs(numbers) <= _FASTEST).all():
+            raise WorldError(f"values in {field!r} must be finite, {_FASTEST:g} at most")
+        return numbers

@@ -1,0 +1,84 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The topic contacts: what touches what and how hard, as Gazebo's bridge tells it."""
+
+from __future__ import annotations
+
+import importlib
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from hrpsim.ros.base import qos
+from hrpsim.ros.base.geometry_values import fill, vector_of
+from hrpsim.ros.base.stamps import Stamp
+
+PACKAGE = "ros_gz_interfaces"
+TOPIC = "contacts"
+LINK = 3  # ros_gz_interfaces/Entity.LINK
+
+
+class ContactPublisher:
+    """Publishes the contacts of the last step, in the world's axes, if anybody listens.
+
+    One Contact for each pair of links that touch, in the order of `World.link_names`: positions
+    [m], normals towards `collision1`, depths [m], and for each point the force [N] on either at
+    that point, mean over the step. Points that are near but press on nothing are left out.
+    `messages` is the module of the types.
+    """
+
+    def __init__(self, node, world, frame: str, messages):
+        self._world, self._frame, self._types = world, frame, messages
+        self._publisher = node.create_publisher(messages.Contacts, TOPIC, qos.STATE)
+
+    def hold(self, world) -> None:
+        """Tell the contacts of another world from now on."""
+        self._world = world
+
+    def publish(self, stamp: Stamp) -> None:
+        """Publish the present contacts; an empty list where nothing touches."""
+        if self._publisher.get_subscription_count():
+            self._publisher.publish(self.message(stamp))
+
+    def message(self, stamp: Stamp):
+        """Return the message of the present contacts."""
+        contacts, names = self._world.contact_arrays(), self._world.link_names
+        message = self._types.Contacts()
+        message.header.stamp, message.header.frame_id = stamp.to_message(), self._frame
+        told = np.flatnonzero((contacts.gaps <= 0.0) | contacts.forces.any(axis=1))
+        pairs = [(int(contacts.links[k]), int(contacts.partners[k]), int(k)) for k in told]
+        for pair, points in groupby(sorted(pairs), key=lambda point: point[:2]):
+            a, b = ("::".join(names[link]) for link in pair)
+            message.contacts.append(self._contact(a, b, [k for _, _, k in points], contacts))
+        return message
+
+    def _contact(self, a: str, b: str, points: list[int], contacts) -> Any:
+        types = self._types
+        contact = types.Contact()
+        for entity, name in ((contact.collision1, a), (contact.collision2, b)):
+            entity.name, entity.type = name, LINK
+        for k in points:
+            force = contacts.forces[k]
+            wrench = types.JointWrench()
+            wrench.body_1_name.data, wrench.body_2_name.data = a, b
+            fill(wrench.body_1_wrench.force, force)
+            fill(wrench.body_2_wrench.force, -force)
+            contact.positions.append(vector_of(contacts.points[k]))
+            contact.normals.append(vector_of(contacts.normals[k]))
+            contact.depths.append(-float(contacts.gaps[k]))
+            contact.wrenches.append(wrench)
+        return contact
+
+
+def offer_contacts(node, world, frame: str) -> ContactPublisher | None:
+    """Return the publisher where its types are installed; None, and that is said, where not."""
+    try:
+        messages = importlib.import_module(f"{PACKAGE}.msg")
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != PACKAGE:
+            raise
+        node.get_logger().info(f"{PACKAGE} is not installed: no topic {TOPIC}")
+        return None
+    return ContactPublisher(node, world, frame, messages)

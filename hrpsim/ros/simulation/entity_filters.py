@@ -1,0 +1,100 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which entities, poses and worlds a request of simulation_interfaces is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from rclpy.node import Node
+from simulation_interfaces.msg import Bounds, EntityCategory, EntityFilters, TagsFilter
+
+from hrpsim.ros.base import parameters
+from hrpsim.ros.base.entities import Entities, Refusal
+from hrpsim.ros.base.geometry_values import numbers_of
+from hrpsim.ros.core.entity_bounds import bounding_box, meets_box, meets_hull, meets_sphere
+from hrpsim.ros.core.name_pattern import NamePattern, PatternError
+from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.robot import Robot
+
+_MOST_POINTS = 1000  # of a convex hull
+CATEGORIES = {
+    getattr(EntityCategory, f"CATEGORY_{name.upper()}"): name
+    for name in ("object", "robot", "human", "dynamic_object", "static_object")
+}
+_NUMBERS = {name: number for number, name in CATEGORIES.items()}
+
+
+def category_of(entities: Entities, entity: Entity) -> int:
+    """Return the category of an entity: what was said of it, else robot if it has joints."""
+    told = entities.notes(entity).category
+    if told:
+        return _NUMBERS[told]
+    robot = isinstance(entity, Robot) and entity.joint_names
+    return EntityCategory.CATEGORY_ROBOT if robot else EntityCategory.CATEGORY_OBJECT
+
+
+def chosen_entities(node: Node, entities: Entities, filters: EntityFilters) -> list[Entity]:
+    """Return the entities that pass all filters, in the order in which they came."""
+    pattern = _pattern(filters.filter, parameters.value_of(node, "filter_limit"))
+    categories = {category.category for category in filters.categories}
+    has_tags, reaches = tag_filter(filters.tags), _region(filters.bounds)
+    return [
+        entity
+        for entity in entities.world.entities.values()
+        if pattern.found_in(entity.name)
+        and (not categories or category_of(entities, entity) in categories)
+        and has_tags(entities.notes(entity).tags)
+        and reaches(entity)
+    ]
+
+
+def tag_filter(wanted: TagsFilter) -> Callable[[Iterable[str]], bool]:
+    """Return a function that says whether tags are any, or all, of those that are wanted."""
+    modes = {TagsFilter.FILTER_MODE_ANY: any, TagsFilter.FILTER_MODE_ALL: all}
+    if wanted.filter_mode not in modes:
+        raise Refusal("FEATURE_UNSUPPORTED", "filter_mode can be any (0) or all (1)")
+    enough, tags = modes[wanted.filter_mode], set(wanted.tags)
+    return lambda present: not tags or enough(tag in set(present) for tag in tags)
+
+
+def _pattern(text: str, longest: int) -> NamePattern:
+    if len(text) > longest:
+        raise Refusal(
+            "OPERATION_FAILED", f"a filter has {longest} letters at most, this one {len(text)}"
+        )
+    try:
+        return NamePattern(text)
+    except PatternError as error:
+        raise Refusal("OPERATION_FAILED", f"filter {text!r}: {error}") from error
+
+
+def _region(bounds: Bounds) -> Callable[[Entity], bool]:
+    """Return a function that says whether an entity reaches into the bounds."""
+    if bounds.type == Bounds.TYPE_EMPTY:
+        return lambda entity: True
+    if bounds.type == Bounds.TYPE_CONVEX_HULL:
+        hull = _points(bounds, range(3, _MOST_POINTS + 1), f"3 to {_MOST_POINTS}")
+        return lambda entity: meets_hull(bounding_box(entity), hull)
+    if bounds.type == Bounds.TYPE_SPHERE:
+        centre, (radius, *_) = _points(bounds, (2,), "two")
+        return lambda entity: meets_sphere(bounding_box(entity), centre, radius)
+    if bounds.type == Bounds.TYPE_BOX:
+        points = _points(bounds, (2,), "two")
+        lower, upper = points.min(axis=0), points.max(axis=0)
+        return lambda entity: meets_box(bounding_box(entity), lower, upper)
+    raise Refusal(
+        "FEATURE_UNSUPPORTED", "bounds can be none (0), a box (1), a hull (2) or a sphere (3)"
+    )
+
+
+def _points(bounds: Bounds, counts: Sequence[int], told: str) -> np.ndarray:
+    """Return the points (n, 3) [m] of bounds, if they are as many as can be."""
+    points = np.array([numbers_of(point) for point in bounds.points]).reshape(-1, 3)
+    if len(points) not in counts or not np.isfinite(points).all():
+        raise Refusal(
+            "OPERATION_FAILED", f"such bounds need {told} finite points, got {len(points)}"
+        )
+    return points

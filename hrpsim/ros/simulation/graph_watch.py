@@ -1,0 +1,64 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the ROS graph shows to be wrong: nodes of one name, two clocks, senders that go unheard."""
+
+from __future__ import annotations
+
+from rclpy.node import Node
+from rclpy.qos import ReliabilityPolicy
+
+from hrpsim.ros.robot.robot_interface import RobotInterface
+
+
+class GraphWatch:
+    """Looks at the graph when asked; what is new is told in the log, once."""
+
+    def __init__(self, node: Node):
+        self._node = node
+        self._own = (node.get_name(), node.get_namespace())
+        self._told: set[tuple[str, str]] = set()  # of (whose, what)
+
+    def problems(self) -> list[str]:
+        """Return what is wrong around the node itself."""
+        node, found = self._node, []
+        name = node.get_fully_qualified_name()
+        # Asked by a topic that every node has: the list of nodes may name one that has died.
+        senders = [
+            (info.node_name, info.node_namespace)
+            for info in node.get_publishers_info_by_topic("/parameter_events")
+        ]
+        if senders.count(self._own) > 1:
+            found.append(f"another node is called {name}, too: requests reach either of them")
+        clocks = [_name_of(info) for info in node.get_publishers_info_by_topic("/clock")]
+        if name in clocks:
+            clocks.remove(name)
+        for other in sorted(set(clocks)):
+            found.append(f"{other} publishes /clock, too: time jumps for all who listen to it")
+        return self._tell(name, found)
+
+    def problems_of(self, robot: RobotInterface) -> list[str]:
+        """Return which senders to a robot's topics cannot be heard."""
+        found = [
+            f"{_name_of(info)} sends {one.topic} as best effort, which is not heard here: "
+            "make its publisher reliable"
+            for one in robot.inputs
+            for info in self._node.get_publishers_info_by_topic(one.topic)
+            if info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT
+        ]
+        return self._tell(robot.robot.name, found)
+
+    def _tell(self, whose: str, found: list[str]) -> list[str]:
+        """Log what was not there before; return all."""
+        before = {text for owner, text in self._told if owner == whose}
+        for text in found:
+            if text not in before:
+                self._node.get_logger().warning(text)
+        self._told = {(o, t) for o, t in self._told if o != whose} | {(whose, t) for t in found}
+        return found
+
+
+def _name_of(info) -> str:
+    if info.node_name == "_NODE_NAME_UNKNOWN_":  # its endpoints are discovered before its name
+        return "a node whose name is not known yet"
+    return f"{info.node_namespace.rstrip('/')}/{info.node_name}"

@@ -1,0 +1,94 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Noise of sensors: white, with a constant bias, the same for the same seed."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field
+
+import numpy as np
+
+_BLOCK = 256  # samples that are drawn at once
+
+
+@dataclass
+class NoiseLevels:
+    """Standard deviations of what a reading is off by; a bias is drawn once for each axis."""
+
+    seed: int = 0
+    gyro: float = 0.0  # [rad/s]
+    gyro_bias: float = 0.0  # [rad/s]
+    accelerometer: float = 0.0  # [m/s^2]
+    accelerometer_bias: float = 0.0  # [m/s^2]
+    force: float = 0.0  # [N]
+    torque: float = 0.0  # [Nm]
+    version: int = field(default=0, compare=False)  # goes up with every change
+
+    def change(self, **levels: float) -> None:
+        """Set some of the levels."""
+        for name, value in levels.items():
+            setattr(self, name, value)
+        self.version += 1
+
+
+class SensorNoise:
+    """What one sensor's six values are off by at a step; an IMU's are angular velocity first.
+
+    It is a function of seed, sensor name and step alone, so a run is repeated exactly, whichever
+    steps are asked for.
+    """
+
+    def __init__(self, name: str, kind: str, levels: NoiseLevels):
+        self._name = name
+        self._kind = kind
+        self._levels = levels
+        self._version = -1
+        self._refresh()
+
+    @property
+    def is_on(self) -> bool:
+        """Whether there is any noise or bias."""
+        self._refresh()
+        return self._on
+
+    @property
+    def variances(self) -> np.ndarray:
+        """Variance of each value (6,), of the noise and of the bias, in units squared."""
+        self._refresh()
+        return self._sigma**2 + self._bias_sigma**2
+
+    def at(self, step: int) -> np.ndarray:
+        """Return what the values are off by at a step (6,)."""
+        self._refresh()
+        number, place = divmod(step, _BLOCK)
+        if number != self._block_number:
+            self._block = self._generator(number + 1).standard_normal((_BLOCK, 6))
+            self._block_number = number
+        return self._bias + self._sigma * self._block[place]
+
+    def _generator(self, block: int) -> np.random.Generator:
+        key = (self._levels.seed, zlib.crc32(self._name.encode()), block)
+        return np.random.Generator(np.random.Philox(np.random.SeedSequence(key)))
+
+    def _refresh(self) -> None:
+        levels = self._levels
+        if self._version == levels.version:
+            return
+        self._version, self._block_number = levels.version, -1
+        if self._kind == "imu":
+            sigma, bias = (
+                (levels.gyro, levels.accelerometer),
+                (
+                    levels.gyro_bias,
+                    levels.accelerometer_bias,
+                ),
+            )
+        else:
+            sigma, bias = (levels.force, levels.torque), (0.0, 0.0)
+        self._sigma, self._bias_sigma = np.repeat(sigma, 3), np.repeat(bias, 3)
+        self._bias = self._bias_sigma
+        if self._bias_sigma.any():
+            self._bias = self._bias_sigma * self._generator(0).standard_normal(6)
+        self._on = bool(self._sigma.any() or self._bias_sigma.any())

@@ -1,0 +1,85 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Newton steps with sides held loosely, sweeps over what is then off, and clusters of what is left.
+
+The sides of a few contacts are not known, as of those that have just met, or share a load with
+their neighbours. A large penalty would let their wrong sides disturb all others; under a moderate
+one they do little harm. Sweeps over them alone find other sides, or the solution of each cluster
+does where the island is near its solution. The penalty grows with success.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.jit.compiled import inner_kernel
+from hrpsim.solvers.newton.active_sets import go_with_sides_held, hold_side
+from hrpsim.solvers.newton.block_lu import factorise_lu
+from hrpsim.solvers.newton.clusters import solve_clusters
+from hrpsim.solvers.newton.local_sweeps import sweep_what_is_off
+from hrpsim.solvers.newton.matrix import write_matrix
+from hrpsim.solvers.newton.multipliers import (
+    go_to_best,
+    is_better,
+    largest_error,
+    note_multipliers,
+)
+
+# Penalty on what sticks, as a multiple of the least mass that a contact feels: at most; by how much
+# it grows after a step that helped and falls after one that did not.
+_MOST_PENALTY, _GROWTH, _DECLINE = 1e6, 3.0, 3.0
+
+# Factorisations of the island at most; steps on end that do not help, after which it is given up.
+_STEPS, _MISSES = 20, 3
+
+# Sweeps after a step; over units that are off by more than this share of the least error.
+_SWEEPS, _OFF = 10, 0.1
+
+# Error from which on clusters are solved [m/s]; less than _ENOUGH tolerances is not off.
+_NEAR, _ENOUGH = 1e-2, 0.3
+
+# An error that is larger than the least so far by more is gone back from.
+_FAR = 2.0
+
+
+@inner_kernel
+def alternate(tolerance, penalty, limit, best, system, part):
+    """Go on from the best multipliers; return (factorisations, least error [m/s]).
+
+    The work on clusters counts as so many factorisations of the island. `part` is room for one.
+    """
+    go_to_best(system)
+    sweep_what_is_off(_SWEEPS, _OFF * best, system)
+    error = largest_error(system)
+    if is_better(error, best, tolerance):
+        best = error
+        note_multipliers(system)
+    else:
+        go_to_best(system)
+    steps, misses, work = 0, 0, 0
+    whole = max(system.needs[0].work, 1)
+    while best > tolerance and misses < _MISSES and steps < min(_STEPS, limit - work // whole):
+        for k in range(system.needs[0].units):
+            hold_side(system.units[k], penalty)
+        write_matrix(system)
+        steps += 1
+        if not factorise_lu(system.structure, system.upper, system.lower):
+            break
+        go_with_sides_held(system)
+        error = largest_error(system)
+        if error > tolerance:
+            sweep_what_is_off(_SWEEPS, _OFF * min(best, error), system)
+            error = largest_error(system)
+        if tolerance < error < _NEAR:
+            least = max(_OFF * min(best, error), _ENOUGH * tolerance)
+            work += solve_clusters(least, tolerance, system, part)
+            error = largest_error(system)
+        if is_better(error, best, tolerance):
+            best, misses, penalty = error, 0, min(penalty * _GROWTH, _MOST_PENALTY)
+            note_multipliers(system)
+            continue
+        misses, penalty = misses + 1, penalty / _DECLINE
+        if error > _FAR * best or error == math.inf:
+            go_to_best(system)
+    return steps + work // whole, best

@@ -1,0 +1,192 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The few contacts of an island that are off, solved cluster by cluster, all others held.
+
+Near a solution of many hundred contacts a few do not know their sides, each with its neighbours. A
+cluster is the trees of units that are off and touch each other. All units at these trees are
+solved as a problem of their own, which takes microseconds; a step of the whole island with its
+sides held then brings the others along (a nonlinear Schwarz method; Cai & Keyes 2002).
+"""
+
+from __future__ import annotations
+
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.solvers.newton.active_sets import try_active_sets
+from hrpsim.solvers.newton.coulomb_law import law_error
+from hrpsim.solvers.newton.interior_point import follow_central_path
+from hrpsim.solvers.newton.matrix import add_push, motion_along
+from hrpsim.solvers.newton.multiplier_method import grow_multipliers
+from hrpsim.solvers.newton.multipliers import (
+    go_to_best,
+    largest_error,
+    note_multipliers,
+    push_by_multipliers,
+)
+from hrpsim.solvers.newton.system import write_structure
+
+# Clusters that are solved at once, at most; factorisations of each.
+_CLUSTERS, _LIMIT = 50, 60
+
+# First penalty of the multipliers of a cluster.
+_PENALTY = 1e3
+
+
+@inner_kernel
+def solve_clusters(least, tolerance, system, part):
+    """Solve the clusters of all units that are off by more than `least` [m/s], the worst first.
+
+    `part` is room for the problem of one. Returns the multiplications that it took, about.
+    """
+    units, trees, work = system.units, system.trees, 0
+    for node in range(system.needs[0].nodes):
+        trees[node].solved = 0
+    for k in range(system.needs[0].units):
+        units[k].error = law_error(units[k])
+    for _ in range(_CLUSTERS):
+        worst = _worst(least, system)
+        if worst < 0:
+            break
+        _mark_cluster(worst, least, system)
+        if not _write_part(system, part):
+            break
+        work += _solve_part(tolerance, part) * part.needs[0].work
+        _take_from_part(system, part)
+    push_by_multipliers(system)
+    return work
+
+
+@inlined_kernel
+def _worst(least, system):
+    """Return the unit that is most off of those at trees that were in no cluster, -1 for none."""
+    worst, most = -1, least
+    for k in range(system.needs[0].units):
+        unit = system.units[k]
+        if unit.error > most and not (
+            system.trees[unit.node_a].solved
+            and (unit.node_b < 0 or system.trees[unit.node_b].solved)
+        ):
+            worst, most = k, unit.error
+    return worst
+
+
+@inlined_kernel
+def _mark_cluster(worst, least, system):
+    """Mark the trees that the worst unit and others that are off join."""
+    trees, units, count = system.trees, system.units, system.needs[0].units
+    for node in range(system.needs[0].nodes):
+        trees[node].part = -1
+    trees[units[worst].node_a].part = 0
+    if units[worst].node_b >= 0:
+        trees[units[worst].node_b].part = 0
+    grows = True
+    while grows:
+        grows = False
+        for k in range(count):
+            unit = units[k]
+            if unit.node_b < 0 or unit.error <= least:
+                continue
+            a, b = trees[unit.node_a], trees[unit.node_b]
+            if a.part != b.part:
+                a.part = b.part = 0
+                grows = True
+
+
+@inner_kernel
+def _write_part(system, part):
+    """Write the problem of the marked trees' units with all other impulses held.
+
+    Returns whether there was room. Trees around the cluster move too; a unit's `row` is its number
+    in the island.
+    """
+    trees = system.trees
+    for node in range(system.needs[0].nodes):
+        tree = trees[node]
+        tree.is_core = tree.part >= 0
+        tree.solved = tree.solved or tree.is_core
+        tree.part = -1
+    nodes = coordinates = arms = count = 0
+    for k in range(system.needs[0].units):
+        unit = system.units[k]
+        if not (trees[unit.node_a].is_core or (unit.node_b >= 0 and trees[unit.node_b].is_core)):
+            continue
+        part.units[count] = unit
+        copy = part.units[count]
+        copy.row = k
+        for side in range(2):
+            node = unit.node_a if side == 0 else unit.node_b
+            if node >= 0 and trees[node].part < 0:
+                trees[node].part = nodes
+                part.trees[nodes].rank, part.trees[nodes].first = trees[node].rank, coordinates
+                coordinates += trees[node].rank
+                nodes += 1
+        copy.node_a = trees[unit.node_a].part
+        copy.first_a = part.trees[copy.node_a].first
+        copy.arm_a = arms
+        arms = _copy_arm(system.arms, unit.arm_a, unit.size * unit.rank_a, part.arms, arms)
+        copy.arm_b = arms
+        if unit.node_b >= 0:
+            copy.node_b = trees[unit.node_b].part
+            copy.first_b = part.trees[copy.node_b].first
+            arms = _copy_arm(system.arms, unit.arm_b, unit.size * unit.rank_b, part.arms, arms)
+        count += 1
+    needs = part.needs[0]
+    needs.nodes, needs.units, needs.coordinates, needs.arms = nodes, count, coordinates, arms
+    return write_structure(part)
+
+
+@inlined_kernel
+def _copy_arm(arms, at, size, out, place):
+    """Copy a unit's rows; return the place after them."""
+    for k in range(size):
+        out[place + k] = arms[at + k]
+    return place + size
+
+
+@inner_kernel
+def _solve_part(tolerance, part):
+    """Solve the problem of a cluster as well as it goes; return the factorisations that it took."""
+    needs, w = part.needs[0], part.point
+    for c in range(needs.coordinates):
+        w[c] = 0.0
+    for k in range(needs.units):
+        add_push(part.units[k], part, part.units[k].multiplier, 1.0, w)
+    for k in range(needs.units):
+        unit = part.units[k]
+        motion_along(unit, part, w, unit.step)
+        for r in range(unit.size):
+            unit.free[r] = unit.velocity[r] - unit.step[r]
+    note_multipliers(part)
+    best = largest_error(part)
+    count, best = try_active_sets(tolerance, _LIMIT, 2, best, part)
+    if best > tolerance:
+        more, best = follow_central_path(tolerance, _LIMIT - count, best, part)
+        count += more
+        if more > 0:
+            go_to_best(part)
+            more, best = try_active_sets(tolerance, _LIMIT - count, 1, best, part)
+            count += more
+    if best > tolerance:
+        more, best = grow_multipliers(tolerance, _PENALTY, _LIMIT - count, best, part)
+        count += more
+    return count
+
+
+@inlined_kernel
+def _take_from_part(system, part):
+    """Take the impulses of a cluster; see how far those at its trees, and around it, are off."""
+    for k in range(part.needs[0].units):
+        found = part.units[k]
+        unit, change = system.units[found.row], found.step
+        for r in range(unit.size):
+            change[r] = found.best[r] - unit.multiplier[r]
+            unit.multiplier[r] = found.best[r]
+        add_push(unit, system, change, 1.0, system.point)
+    trees = system.trees
+    for k in range(system.needs[0].units):
+        unit = system.units[k]
+        if trees[unit.node_a].part >= 0 or (unit.node_b >= 0 and trees[unit.node_b].part >= 0):
+            motion_along(unit, system, system.point, unit.velocity)
+            for r in range(unit.size):
+                unit.velocity[r] += unit.free[r]
+            unit.error = law_error(unit)

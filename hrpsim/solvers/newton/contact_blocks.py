@@ -1,0 +1,97 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What contacts of loose bodies add to the matrix: G^T D G, six by six, row by row in registers.
+
+Contacts of the same two bodies follow each other. For each that is not open, its rows and their
+products with D are noted side by side; then each row of a block is read, changed by all of them and
+written once.
+"""
+
+from __future__ import annotations
+
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.solvers.newton.coulomb_law import OPEN
+from hrpsim.spatial.simd import LANES, load, plus_times, store, store_six, times
+
+# What is noted of a contact: G_a, G_b, D G_a and D G_b, three rows of eight each, two to spare.
+_A, _B, _DA, _DB, NOTES = 0, 3 * LANES, 6 * LANES, 9 * LANES, 12 * LANES
+
+_LARGEST = 1 << 40  # no pool has as many floats
+
+
+@inlined_kernel
+def is_loose(unit):
+    """Return whether a unit is a contact of trees with six coordinates."""
+    return unit.size == 3 and unit.rank_a == 6 and (unit.node_b < 0 or unit.rank_b == 6)
+
+
+@inner_kernel
+def add_loose_contacts(first, system):
+    """Add unit `first` and those after it with the same trees; return the unit after them."""
+    units, arms, notes = system.units, system.arms, system.notes
+    a, b = units[first].node_a, units[first].node_b
+    k, count = first, 0
+    while k < system.needs[0].units:
+        unit = units[k]
+        if unit.node_a != a or unit.node_b != b or unit.size != 3:
+            break
+        unit.factor_side = unit.side
+        if unit.side != OPEN:
+            _note(unit, arms, notes, NOTES * count)
+            count += 1
+        k += 1
+    if count == 0:
+        return k
+    upper, lower, columns = system.upper, system.lower, system.structure.columns
+    i = system.graph.place[a]
+    _add_products(notes, count, _A, _DA, upper, columns[i].block)
+    if b >= 0:
+        j, block = system.graph.place[b], units[first].block
+        _add_products(notes, count, _B, _DB, upper, columns[j].block)
+        # Of the two blocks beside the diagonal, that of the earlier column's rows is `upper`.
+        if i < j:
+            _add_products(notes, count, _A, _DB, upper, block)
+            _add_products(notes, count, _DA, _B, lower, block)
+        else:
+            _add_products(notes, count, _B, _DA, upper, block)
+            _add_products(notes, count, _DB, _A, lower, block)
+    return k
+
+
+@inlined_kernel
+def _note(unit, arms, notes, at):
+    """Note the rows of a contact, and their products with its stiffness."""
+    _note_tree(unit.stiffness, arms, unit.arm_a, notes, at + _A, at + _DA)
+    if unit.node_b >= 0:
+        _note_tree(unit.stiffness, arms, unit.arm_b, notes, at + _B, at + _DB)
+
+
+@inlined_kernel
+def _note_tree(d, arms, arm, notes, at, product):
+    """Note the rows that push one tree, and their products."""
+    if min(arm, at, product) < 0 or max(arm, at, product) > _LARGEST:
+        return
+    n, x, y = load(arms, arm), load(arms, arm + 6), load(arms, arm + 12)
+    store(notes, at, n)
+    store(notes, at + LANES, x)
+    store(notes, at + 2 * LANES, y)
+    for r in range(3):
+        row = plus_times(times(n, d[3 * r]), x, d[3 * r + 1])
+        store(notes, product + LANES * r, plus_times(row, y, d[3 * r + 2]))
+
+
+@inlined_kernel
+def _add_products(notes, count, left, right, matrix, block):
+    """Add left^T right of all contacts noted to a block."""
+    if block < 0 or block > _LARGEST:
+        return
+    for p in range(6):
+        row, at = load(matrix, block + 6 * p), 0
+        for _ in range(count):
+            share, n = at + left + p, at + right
+            row = plus_times(row, load(notes, n), notes[share])
+            row = plus_times(row, load(notes, n + LANES), notes[share + LANES])
+            row = plus_times(row, load(notes, n + 2 * LANES), notes[share + 2 * LANES])
+            at += NOTES
+        store_six(matrix, block + 6 * p, row)

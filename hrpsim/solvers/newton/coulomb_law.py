@@ -1,0 +1,145 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What rows answer to a velocity in the augmented Lagrangian: projected impulses, their slope.
+
+A row that should have velocity 0 gets impulse m - rho v, brought within its bounds, with m its
+multiplier and rho its penalty; friction is brought within the disk that the normal impulse found
+so allows (Alart & Curnier 1991). Where impulse and multiplier are equal, they obey Coulomb's law.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+
+OPEN, STICKS, SLIPS = range(3)
+
+_ROUNDING = 2.3e-16  # of a number, as a share of it
+
+# What is known of a contact, or of a row that stands by itself; of the three directions normal, x,
+# y a row has the first. Velocities count from what is asked for [m/s or rad/s], impulses [Ns, Nms].
+UNIT = np.dtype(
+    [
+        ("row", "i8"),  # its first row
+        ("size", "i8"),  # 3 for a contact, otherwise 1
+        ("node_a", "i8"),  # of the trees that it pushes; node_b is -1 for none or the same
+        ("node_b", "i8"),
+        ("arm_a", "i8"),  # where its rows begin, in the trees' coordinates
+        ("arm_b", "i8"),
+        ("first_a", "i8"),  # first coordinate of each tree, and how many it has
+        ("first_b", "i8"),
+        ("rank_a", "i8"),
+        ("rank_b", "i8"),
+        ("block", "i8"),  # where the trees' common block begins
+        ("friction", "f8"),
+        ("lower", "f8"),  # bounds of the first row
+        ("upper", "f8"),
+        ("compliance", "f8"),  # of the first row [velocity for a unit impulse]
+        ("inverse_mass", "f8", (3,)),
+        ("scale", "f8"),  # penalty for a factor 1: the least mass; 0 where nothing moves
+        ("side", "i8"),  # OPEN, STICKS or SLIPS; of a row by itself: whether it is at a bound
+        ("factor_side", "i8"),  # that which the factor was made for
+        ("multiplier", "f8", (3,)),
+        ("impulse", "f8", (3,)),  # what the law answers
+        ("best", "f8", (3,)),  # impulses with the least error so far
+        ("kept", "f8", (3,)),  # those of an earlier search
+        ("free", "f8", (3,)),  # velocity without the impulses of its island
+        ("velocity", "f8", (3,)),
+        ("step", "f8", (3,)),  # how the velocity changes in the step that is looked at
+        ("error", "f8"),  # how far it is off [m/s] (clusters)
+        ("stiffness", "f8", (9,)),  # -d impulse / d velocity: nn, nx, ny, xn, xx, xy, yn, yx, yy
+    ]
+)
+
+
+@inner_kernel
+def answer(unit, penalty, share, wants_stiffness):
+    """Write the impulse at the velocity plus `share` of the step, and on demand its slope."""
+    rho = penalty * unit.scale
+    if rho <= 0.0:
+        _stay(unit, wants_stiffness)
+        return
+    # m - rho (v + c l) = l
+    part = 1.0 / (1.0 + rho * unit.compliance)
+    along = unit.velocity[0] + share * unit.step[0]
+    wanted = part * (unit.multiplier[0] - rho * along)
+    normal = min(max(wanted, unit.lower), unit.upper)
+    unit.impulse[0] = normal
+    slope = part * rho if normal == wanted else 0.0
+    if unit.size == 1:
+        if wants_stiffness:
+            unit.side, unit.stiffness[0] = STICKS if slope > 0.0 else OPEN, slope
+        return
+    x = unit.multiplier[1] - rho * (unit.velocity[1] + share * unit.step[1])
+    y = unit.multiplier[2] - rho * (unit.velocity[2] + share * unit.step[2])
+    size, limit = math.sqrt(x * x + y * y), unit.friction * normal
+    if size <= limit:
+        unit.impulse[1], unit.impulse[2] = x, y
+        if wants_stiffness:
+            side = STICKS if slope > 0.0 else OPEN
+            set_stiffness(unit, side, slope, 0.0, 0.0, rho, 0.0, rho)
+        return
+    dx, dy = x / size, y / size
+    unit.impulse[1], unit.impulse[2] = limit * dx, limit * dy
+    if wants_stiffness:
+        turn, grip = rho * limit / size, unit.friction * slope
+        side = SLIPS if slope > 0.0 else OPEN
+        xx, xy, yy = turn * dy * dy, -turn * dx * dy, turn * dx * dx
+        set_stiffness(unit, side, slope, grip * dx, grip * dy, xx, xy, yy)
+
+
+@inlined_kernel
+def _stay(unit, wants_stiffness):
+    """Answer the multiplier where nothing moves."""
+    for r in range(unit.size):
+        unit.impulse[r] = unit.multiplier[r]
+    if wants_stiffness:
+        set_stiffness(unit, OPEN, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@inlined_kernel
+def set_stiffness(unit, side, nn, xn, yn, xx, xy, yy):
+    """Write the side and a slope of which normal impulses do not depend on slip."""
+    unit.side = side
+    stiffness = unit.stiffness
+    stiffness[0], stiffness[3], stiffness[6] = nn, xn, yn
+    stiffness[1], stiffness[4], stiffness[7] = 0.0, xx, xy
+    stiffness[2], stiffness[5], stiffness[8] = 0.0, xy, yy
+
+
+@inner_kernel
+def law_error(unit):
+    """Return how far the multipliers are from the law at the velocity that they cause [m/s].
+
+    What the velocity of each row would change by if it alone were solved again, and what rounding
+    of the impulses hides of that; infinity if they are no numbers.
+    """
+    if unit.scale <= 0.0:
+        return 0.0
+    impulse, inverse_mass, error = unit.multiplier, unit.inverse_mass, 0.0
+    total = 0.0
+    for r in range(unit.size):
+        total += impulse[r] + unit.velocity[r]
+    if not math.isfinite(total):
+        return math.inf
+    if inverse_mass[0] > 0.0:
+        short = -unit.velocity[0] - unit.compliance * impulse[0]
+        wanted = impulse[0] + short / inverse_mass[0]
+        error = abs(min(max(wanted, unit.lower), unit.upper) - impulse[0]) * inverse_mass[0]
+        error += _ROUNDING * abs(impulse[0]) * inverse_mass[0]
+    if unit.size == 1:
+        return error
+    x, y = impulse[1], impulse[2]
+    if inverse_mass[1] > 0.0:
+        x -= unit.velocity[1] / inverse_mass[1]
+    if inverse_mass[2] > 0.0:
+        y -= unit.velocity[2] / inverse_mass[2]
+    limit, size = unit.friction * impulse[0], math.sqrt(x * x + y * y)
+    if size > limit:
+        x, y = x * limit / size, y * limit / size
+    error = max(error, abs(x - impulse[1]) * inverse_mass[1])
+    return max(error, abs(y - impulse[2]) * inverse_mass[2])

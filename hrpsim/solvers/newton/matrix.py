@@ -1,0 +1,190 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The matrix I + G^T D G of Newton's method, and products with G.
+
+The equation is w = G^T l(v_free + G w), with D = -dl/dv: a block for each tree, and one for every
+two trees that push each other (`system`). Where nothing slips D is symmetric and not
+negative, and the matrix positive definite.
+"""
+
+from __future__ import annotations
+
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.solvers.newton.contact_blocks import add_loose_contacts, is_loose
+from hrpsim.solvers.newton.coulomb_law import OPEN
+from hrpsim.spatial.simd import load, plus_product, plus_times, product, store_six, sum_six
+
+_LARGEST = 1 << 40  # no pool has as many floats
+
+
+@inner_kernel
+def write_matrix(system):
+    """Write I + G^T D G for the stiffness of the units."""
+    needs, upper, lower = system.needs[0], system.upper, system.lower
+    for at in range(needs.blocks):
+        upper[at] = lower[at] = 0.0
+    for k in range(needs.nodes):
+        column = system.structure.columns[k]
+        for c in range(column.size):
+            upper[column.block + c * (column.size + 1)] = 1.0
+    k = 0
+    while k < needs.units:
+        unit, end = system.units[k], k + 1
+        unit.factor_side = unit.side
+        if is_loose(unit):
+            end = add_loose_contacts(k, system)
+        elif unit.side != OPEN:
+            _add_unit(unit, system)
+        k = end
+
+
+@inlined_kernel
+def _add_unit(unit, system):
+    """Add what a unit answers its trees with to their blocks, (row of l, column of v)."""
+    arms, upper, columns = system.arms, system.upper, system.structure.columns
+    a, b, rank_a, rank_b = unit.arm_a, unit.arm_b, unit.rank_a, unit.rank_b
+    i = system.graph.place[unit.node_a]
+    _add_rows(unit, arms, a, rank_a, a, rank_a, upper, columns[i].block)
+    if unit.node_b < 0:
+        return
+    j = system.graph.place[unit.node_b]
+    _add_rows(unit, arms, b, rank_b, b, rank_b, upper, columns[j].block)
+    if i < j:
+        _add_rows(unit, arms, a, rank_a, b, rank_b, upper, unit.block)
+        _add_columns(unit, arms, b, rank_b, a, rank_a, system.lower, unit.block)
+    else:
+        _add_rows(unit, arms, b, rank_b, a, rank_a, upper, unit.block)
+        _add_columns(unit, arms, a, rank_a, b, rank_b, system.lower, unit.block)
+
+
+@inlined_kernel
+def _add_rows(unit, arms, to, height, source, width, matrix, block):
+    """Add G_to^T D G_source to a block (height, width), row by row."""
+    d = unit.stiffness
+    for k in range(height):
+        n, at = arms[to + k], block + k * width
+        if unit.size == 1:
+            _add_multiple(arms, source, d[0] * n, width, matrix, at)
+            continue
+        x, y = arms[to + height + k], arms[to + 2 * height + k]
+        by_n = d[0] * n + d[3] * x + d[6] * y
+        by_x = d[1] * n + d[4] * x + d[7] * y
+        by_y = d[2] * n + d[5] * x + d[8] * y
+        _add_three(arms, source, by_n, by_x, by_y, width, matrix, at)
+
+
+@inlined_kernel
+def _add_columns(unit, arms, to, height, source, width, matrix, block):
+    """Add G_to^T D G_source to a block (height, width) that is kept column by column."""
+    d = unit.stiffness
+    for k in range(width):
+        n, at = arms[source + k], block + k * height
+        if unit.size == 1:
+            _add_multiple(arms, to, d[0] * n, height, matrix, at)
+            continue
+        x, y = arms[source + width + k], arms[source + 2 * width + k]
+        by_n = d[0] * n + d[1] * x + d[2] * y
+        by_x = d[3] * n + d[4] * x + d[5] * y
+        by_y = d[6] * n + d[7] * x + d[8] * y
+        _add_three(arms, to, by_n, by_x, by_y, height, matrix, at)
+
+
+@inlined_kernel
+def _add_three(arms, arm, n, x, y, width, matrix, at):
+    """Add multiples of a contact's three rows of `width` entries to those from `at` on."""
+    # Knowing that no index is negative, the compiler leaves out numpy's wrap-around.
+    if arm < 0 or at < 0 or arm > _LARGEST or at > _LARGEST:
+        return
+    for c in range(width):
+        total = n * arms[arm + c] + x * arms[arm + width + c]
+        matrix[at + c] += total + y * arms[arm + 2 * width + c]
+
+
+@inlined_kernel
+def _add_multiple(row, first, by, width, out, at):
+    """Add a multiple of `width` entries to those from `at` on."""
+    if first < 0 or at < 0 or first > _LARGEST or at > _LARGEST:
+        return
+    for c in range(width):
+        out[at + c] += by * row[first + c]
+
+
+@inlined_kernel
+def _product(arms, arm, w, first, width):
+    """Return the product of `width` entries."""
+    if arm < 0 or first < 0 or arm > _LARGEST or first > _LARGEST:
+        return 0.0
+    total = 0.0
+    for c in range(width):
+        total += arms[arm + c] * w[first + c]
+    return total
+
+
+@inlined_kernel
+def _motion_of_loose(unit, arms, w, out):
+    """Write G w for a contact of loose bodies; behind `w` there is room for LANES numbers."""
+    arm, first = unit.arm_a, unit.first_a
+    if min(arm, first) < 0 or max(arm, first) > _LARGEST:
+        return
+    along = load(w, first)
+    n, x, y = (
+        product(load(arms, arm), along),
+        product(load(arms, arm + 6), along),
+        product(load(arms, arm + 12), along),
+    )
+    if unit.node_b >= 0:
+        arm, first = unit.arm_b, unit.first_b
+        if min(arm, first) < 0 or max(arm, first) > _LARGEST:
+            return
+        along = load(w, first)
+        n = plus_product(n, load(arms, arm), along)
+        x = plus_product(x, load(arms, arm + 6), along)
+        y = plus_product(y, load(arms, arm + 12), along)
+    out[0], out[1], out[2] = sum_six(n), sum_six(x), sum_six(y)
+
+
+@inlined_kernel
+def _push_loose(arms, arm, impulse, share, w, first):
+    """Add `share` times what an impulse (3,) does to a loose body to its part of `w`."""
+    if min(arm, first) < 0 or max(arm, first) > _LARGEST:
+        return
+    row = plus_times(load(w, first), load(arms, arm), share * impulse[0])
+    row = plus_times(row, load(arms, arm + 6), share * impulse[1])
+    store_six(w, first, plus_times(row, load(arms, arm + 12), share * impulse[2]))
+
+
+@inner_kernel
+def motion_along(unit, system, w, out):
+    """Write G w for one unit into `out` (3,)."""
+    arms = system.arms
+    if is_loose(unit):
+        _motion_of_loose(unit, arms, w, out)
+        return
+    for r in range(unit.size):
+        arm, rank = unit.arm_a + r * unit.rank_a, unit.rank_a
+        total = _product(arms, arm, w, unit.first_a, rank)
+        if unit.node_b >= 0:
+            arm, rank = unit.arm_b + r * unit.rank_b, unit.rank_b
+            total += _product(arms, arm, w, unit.first_b, rank)
+        out[r] = total
+
+
+@inner_kernel
+def add_push(unit, system, impulse, share, w):
+    """Add `share` times G^T of a unit's impulse (3,) to `w`."""
+    arms = system.arms
+    if is_loose(unit):
+        _push_loose(arms, unit.arm_a, impulse, share, w, unit.first_a)
+        if unit.node_b >= 0:
+            _push_loose(arms, unit.arm_b, impulse, share, w, unit.first_b)
+        return
+    for r in range(unit.size):
+        by = share * impulse[r]
+        if by == 0.0:
+            continue
+        arm, rank = unit.arm_a + r * unit.rank_a, unit.rank_a
+        _add_multiple(arms, arm, by, rank, w, unit.first_a)
+        if unit.node_b >= 0:
+            arm, rank = unit.arm_b + r * unit.rank_b, unit.rank_b
+            _add_multiple(arms, arm, by, rank, w, unit.first_b)

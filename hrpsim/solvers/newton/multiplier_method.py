@@ -1,0 +1,221 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The method of multipliers for an island of contacts and rows: an augmented Lagrangian.
+
+With the multipliers m held, Newton's method finds the velocity that the laws' own answers cause,
+w = G^T l(v) (`system`); what the laws answer there are the next multipliers (Rockafellar 1976,
+Alart & Curnier 1991). A step goes on until the work along it vanishes, and the factor is kept as
+long as it serves. The penalty grows as long as the multipliers come nearer too slowly, and falls
+where a search does not end; so the solution needs no compliance, and rows that repeat or contradict
+each other do no harm.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.solvers.newton.block_lu import factorise_lu, solve_lu
+from hrpsim.solvers.newton.coulomb_law import answer
+from hrpsim.solvers.newton.matrix import add_push, motion_along, write_matrix
+from hrpsim.solvers.newton.multipliers import (
+    CAUTION,
+    find_velocities,
+    go_to_best,
+    is_better,
+    largest_error,
+    note_multipliers,
+    push_by_multipliers,
+)
+
+_MOST_PENALTY, _LEAST_PENALTY = 1e9, 1e-2
+
+# Rows that contradict each other make no multipliers better: it ends after so many tries without,
+# from this penalty on, or after more of them if the error is small, for some have far to go.
+_ENOUGH, _FEW_TRIES, _MANY_TRIES, _SMALL = 1e8, 3, 60, 1e4
+
+# The penalty grows where multipliers come nearer by less than _SLOW: by much after a search of few
+# steps, not after a long one; it falls after one that did not end.
+_SLOW, _LARGE_GROWTH, _SMALL_GROWTH, _DECLINE = 0.1, 10.0, 4.0, 3.0
+_QUICK, _LONG = 3, 6
+
+# Newton steps of a search; more say that the penalty is too large.
+_STEPS = 12
+
+# A search ends when the velocities are off by _SHARE of the error of the laws; with _ROUGH of it,
+# if a step has not brought them much nearer, as where rounding does not let it.
+_SHARE, _ROUGH = 0.03, 0.3
+
+# What is left of the gradient after a step with an old factor, above which a new one is made.
+_STALE = 0.3
+
+
+@inner_kernel
+def grow_multipliers(tolerance, penalty, limit, best, system):
+    """Go on from the best multipliers; return (factorisations, least error [m/s])."""
+    go_to_best(system)
+    error, factorisations, fresh, tries = best, 0, False, 0
+    small = _SMALL * tolerance
+    while best > CAUTION * tolerance and factorisations < limit and penalty >= _LEAST_PENALTY:
+        if best <= tolerance and tries >= _FEW_TRIES:
+            break
+        if penalty >= _ENOUGH and tries >= (_MANY_TRIES if best < small else _FEW_TRIES):
+            break
+        for c in range(system.needs[0].coordinates):
+            system.start[c] = system.point[c]
+        goal, rough = max(_SHARE * error, 0.3 * CAUTION * tolerance), _ROUGH * error
+        count, steps = _search(penalty, goal, rough, fresh, limit - factorisations, system)
+        factorisations += count
+        fresh = steps <= _STEPS
+        if not fresh:
+            penalty, tries = penalty / _DECLINE, tries + 1
+            continue
+        before = error
+        _take_multipliers(penalty, system)
+        error = largest_error(system)
+        tries += 1
+        if is_better(error, best, tolerance):
+            best, tries = error, 0
+            note_multipliers(system)
+        if error > _SLOW * before and steps <= _LONG and penalty < _MOST_PENALTY:
+            growth = _LARGE_GROWTH if steps <= _QUICK else _SMALL_GROWTH
+            penalty, fresh = min(penalty * growth, _MOST_PENALTY), False
+    return factorisations, best
+
+
+@inner_kernel
+def _search(penalty, goal, rough, fresh, limit, system):
+    """Find the velocity for the present multipliers; return (factorisations, steps).
+
+    More than _STEPS steps: it was not found. Found is a velocity that the gradient would change by
+    less than `goal` [m/s], or hardly nearer than the one before by less than `rough`. `fresh` says
+    that the factor was made for the present penalty.
+    """
+    factorisations, before = 0, math.inf
+    for step in range(_STEPS + 1):
+        left, changed = _look(penalty, system)
+        if step > 0 and (left <= goal or (left <= rough and left > _STALE * before)):
+            return factorisations, step
+        if step == _STEPS:
+            break
+        if changed or not fresh or left > _STALE * before:
+            if factorisations == limit:
+                break
+            write_matrix(system)
+            factorisations, fresh = factorisations + 1, True
+            if not factorise_lu(system.structure, system.upper, system.lower):
+                break
+        before = left
+        _find_step(system)
+        share = _line_search(penalty, system)
+        if share <= 0.0:
+            break
+        _move(share, system)
+    _go_back(system)
+    return factorisations, _STEPS + 1
+
+
+@inner_kernel
+def _look(penalty, system):
+    """Write the laws' answers and the gradient w - G^T l; return (its size, whether sides changed).
+
+    Its size is that of the velocities that it would cause [m/s].
+    """
+    needs, gradient = system.needs[0], system.gradient
+    for c in range(needs.coordinates):
+        gradient[c] = system.point[c]
+    changed = False
+    for k in range(needs.units):
+        unit = system.units[k]
+        answer(unit, penalty, 0.0, True)
+        changed = changed or unit.side != unit.factor_side
+        add_push(unit, system, unit.impulse, -1.0, gradient)
+    largest = 0.0
+    for k in range(needs.units):
+        unit = system.units[k]
+        motion_along(unit, system, gradient, unit.step)
+        for r in range(unit.size):
+            largest = max(largest, abs(unit.step[r]))
+    return largest, changed
+
+
+@inlined_kernel
+def _find_step(system):
+    """Write the Newton step of w and of every unit's velocity."""
+    needs = system.needs[0]
+    for c in range(needs.coordinates):
+        system.step[c] = -system.gradient[c]
+    solve_lu(system.structure, system.upper, system.lower, system.step)
+    for k in range(needs.units):
+        unit = system.units[k]
+        motion_along(unit, system, system.step, unit.step)
+
+
+@inner_kernel
+def _line_search(penalty, system):
+    """Return the share of the step after which no work is left along it, nearly; 0 for none."""
+    start = _work(penalty, 0.0, system)
+    if not start < 0.0:
+        return 0.0
+    high, at_high, good = 1.0, _work(penalty, 1.0, system), -0.1 * start
+    if at_high <= good:
+        return 1.0
+    low, at_low, share = 0.0, start, 1.0
+    for k in range(20):
+        share = low - (high - low) * at_low / (at_high - at_low)
+        if k % 3 == 2:
+            share = 0.5 * (low + high)
+        at_share = _work(penalty, share, system)
+        if abs(at_share) <= good:
+            break
+        if at_share > 0.0:
+            high, at_high = share, at_share
+        else:
+            low, at_low = share, at_share
+    return share
+
+
+@inner_kernel
+def _work(penalty, share, system):
+    """Return the product of the step and the gradient after a share of it."""
+    needs, total = system.needs[0], 0.0
+    for c in range(needs.coordinates):
+        total += system.step[c] * (system.point[c] + share * system.step[c])
+    for k in range(needs.units):
+        unit = system.units[k]
+        answer(unit, penalty, share, False)
+        for r in range(unit.size):
+            total -= unit.step[r] * unit.impulse[r]
+    return total
+
+
+@inlined_kernel
+def _move(share, system):
+    """Go a share of the step."""
+    needs = system.needs[0]
+    for c in range(needs.coordinates):
+        system.point[c] += share * system.step[c]
+    for k in range(needs.units):
+        unit = system.units[k]
+        for r in range(unit.size):
+            unit.velocity[r] += share * unit.step[r]
+
+
+@inlined_kernel
+def _go_back(system):
+    """Return to where the search began."""
+    for c in range(system.needs[0].coordinates):
+        system.point[c] = system.start[c]
+    find_velocities(system)
+
+
+@inlined_kernel
+def _take_multipliers(penalty, system):
+    """Make what the laws answer the multipliers; go to the motion that they cause."""
+    for k in range(system.needs[0].units):
+        unit = system.units[k]
+        answer(unit, penalty, 0.0, False)
+        for r in range(unit.size):
+            unit.multiplier[r] = unit.impulse[r]
+    push_by_multipliers(system)

@@ -1,0 +1,115 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The multipliers of an island's problem: their error, the best of them, the motion they cause."""
+
+from __future__ import annotations
+
+from hrpsim.constraints.rows import row_velocity
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.solvers.impulses import apply_impulse
+from hrpsim.solvers.newton.coulomb_law import law_error
+from hrpsim.solvers.newton.matrix import add_push, motion_along
+
+# Multipliers are better where their error is less than this share of the least before.
+_BETTER = 0.9
+
+# As sweeps with momentum, a search goes on to this part of the tolerance, as long as each try
+# helps: the errors of one step are not those of the next, and would show in what rests.
+CAUTION = 0.1
+
+
+@inner_kernel
+def largest_error(system):
+    """Return how far the multipliers are from the laws [m/s]; infinity if they are no numbers."""
+    error = 0.0
+    for k in range(system.needs[0].units):
+        error = max(error, law_error(system.units[k]))
+    return error
+
+
+@inlined_kernel
+def is_better(error, best, tolerance):
+    """Return whether an error is less than the least so far by as much as counts."""
+    return error < _BETTER * best or error <= tolerance < best
+
+
+@inlined_kernel
+def note_if_better(error, best, tolerance, system):
+    """Note the multipliers if they are better; return the least error."""
+    if not is_better(error, best, tolerance):
+        return best
+    note_multipliers(system)
+    return error
+
+
+@inner_kernel
+def note_multipliers(system):
+    """Note the multipliers as the best so far."""
+    for k in range(system.needs[0].units):
+        unit = system.units[k]
+        for r in range(unit.size):
+            unit.best[r] = unit.multiplier[r]
+
+
+@inner_kernel
+def go_to_best(system):
+    """Go to the best multipliers so far, and the motion that they cause."""
+    for k in range(system.needs[0].units):
+        unit = system.units[k]
+        for r in range(unit.size):
+            unit.multiplier[r], unit.step[r] = unit.best[r], 0.0
+    push_by_multipliers(system)
+
+
+@inner_kernel
+def start_from_impulses(rows, velocity, system):
+    """Write w and the free velocities for the multipliers, whose motion `velocity` has."""
+    _find_motion(system)
+    for k in range(system.needs[0].units):
+        unit = system.units[k]
+        motion_along(unit, system, system.point, unit.step)
+        for r in range(unit.size):
+            row = rows[unit.row + r]
+            unit.velocity[r] = row_velocity(row, velocity) - row.target
+            unit.free[r] = unit.velocity[r] - unit.step[r]
+
+
+@inner_kernel
+def push_by_multipliers(system):
+    """Write w and the velocities that the multipliers cause."""
+    _find_motion(system)
+    find_velocities(system)
+
+
+@inlined_kernel
+def _find_motion(system):
+    """Write w for the multipliers."""
+    needs, w = system.needs[0], system.point
+    for c in range(needs.coordinates):
+        w[c] = 0.0
+    for k in range(needs.units):
+        unit = system.units[k]
+        add_push(unit, system, unit.multiplier, 1.0, w)
+
+
+@inner_kernel
+def find_velocities(system):
+    """Write the velocities of all units at w."""
+    for k in range(system.needs[0].units):
+        unit = system.units[k]
+        motion_along(unit, system, system.point, unit.velocity)
+        for r in range(unit.size):
+            unit.velocity[r] += unit.free[r]
+
+
+@inner_kernel
+def write_best_impulses(rows, response, velocity, system):
+    """Give the rows the best impulses, and the sites their motion."""
+    for k in range(system.needs[0].units):
+        unit = system.units[k]
+        for r in range(unit.size):
+            row = rows[unit.row + r]
+            change = unit.best[r] - row.impulse
+            row.impulse = unit.best[r]
+            apply_impulse(row, change, response, velocity)

@@ -1,0 +1,93 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Newton's method for an island of contacts and rows, in four ways, each where it is best.
+
+Steps with the sides of contacts held end what is nearly solved (`active_sets`). In crowds, sides
+held loosely with sweeps and clusters lead there from afar (`alternation`), and where they do not, a
+path through the inside of the cones does (`interior_point`). Multipliers under a growing penalty
+come to any solution there is, and to the nearest compromise where there is none
+(`multiplier_method`). All take steps in the same coordinates, with the same matrix, and none needs
+a compliance.
+"""
+
+from __future__ import annotations
+
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.solvers.newton.active_sets import try_active_sets
+from hrpsim.solvers.newton.alternation import alternate
+from hrpsim.solvers.newton.interior_point import follow_central_path
+from hrpsim.solvers.newton.multiplier_method import grow_multipliers
+from hrpsim.solvers.newton.multipliers import (
+    go_to_best,
+    largest_error,
+    note_multipliers,
+    start_from_impulses,
+    write_best_impulses,
+)
+
+# Steps that bring nothing, after which held sides are given up: at first, and after the path.
+_PATIENCE, _PATIENCE_AFTER_PATH = 2, 1
+
+# First penalties: from where sweeps have come, and from where the path has led.
+_PENALTY, _PENALTY_AFTER_PATH = 1e2, 1e3
+
+
+@inner_kernel
+def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, system, part):
+    """Solve the problem in `system`; write the impulses with the least error that was found.
+
+    Where rows contradict each other, their velocities are then the nearest to what they ask for. At
+    most `limit` factorisations. `from_afar` lets it go ways on which redundant contacts
+    forget how they shared their load. `part` is room for a cluster of the problem. `velocity` ends
+    as the sites' velocity with the impulses.
+    Returns (factorisations, error of the impulses that it began with, error left [m/s]).
+    """
+    start_from_impulses(rows, velocity, system)
+    first = best = largest_error(system)
+    note_multipliers(system)
+    count, best = try_active_sets(tolerance, limit, _PATIENCE, best, system)
+    if not from_afar:
+        if best > tolerance and count < limit:
+            more, best = grow_multipliers(tolerance, _PENALTY, limit - count, best, system)
+            count += more
+    elif best > tolerance:
+        more, best = alternate(tolerance, _PENALTY, limit - count, best, system, part)
+        count += more
+        if best > tolerance and count < limit:
+            more, best = _start_again(tolerance, limit - count, first, best, rows, system, part)
+            count += more
+    write_best_impulses(rows, response, velocity, system)
+    return count, first, best
+
+
+@inlined_kernel
+def _start_again(tolerance, limit, first, kept, rows, system, part):
+    """Go on from the rows' impulses, whose error is `first`, along the path.
+
+    Near a solution that was not found there is no room for it. The best impulses so far have the
+    error `kept`; they are the best again where nothing better is found. Returns (factorisations,
+    least error [m/s]).
+    """
+    for k in range(system.needs[0].units):
+        unit = system.units[k]
+        for r in range(unit.size):
+            unit.kept[r], unit.best[r] = unit.best[r], rows[unit.row + r].impulse
+    count, best = follow_central_path(tolerance, limit, first, system)
+    penalty = _PENALTY_AFTER_PATH if best < first else _PENALTY
+    go_to_best(system)
+    more, best = try_active_sets(tolerance, limit - count, _PATIENCE_AFTER_PATH, best, system)
+    count += more
+    if best > tolerance and count < limit:
+        more, best = alternate(tolerance, penalty, limit - count, best, system, part)
+        count += more
+    if best > tolerance and count < limit:
+        more, best = grow_multipliers(tolerance, penalty, limit - count, best, system)
+        count += more
+    if kept < best:
+        best = kept
+        for k in range(system.needs[0].units):
+            unit = system.units[k]
+            for r in range(unit.size):
+                unit.best[r] = unit.kept[r]
+    return count, best

@@ -1,0 +1,131 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Inelastic impacts of an rk4 step: bodies that meet within it do so at its start, in no time.
+
+The impulse of a landing is not a force that lasts for a step: spread over one, half of the
+approach would still move the bodies into each other before it is stopped. So the velocities jump
+first, under the same constraints, and the step's forces are found for the motion after the jump.
+"""
+
+from __future__ import annotations
+
+from hrpsim.constraints.contact_rows import friction_impulses
+from hrpsim.dynamics.articulated import wrench_response
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.kinematics.forward import update_velocities
+from hrpsim.step.impacts.impact_impulses import add_impact_impulse
+from hrpsim.step.rows.constrain import solve_rows
+from hrpsim.step.rows.constraint_wrenches import add_wrench, clear_wrenches
+from hrpsim.step.scene.contents import is_rk4
+from hrpsim.step.scene.status import DONE, RESOLVED
+
+
+@on_demand_kernel(used=is_rk4)
+def resolve_inelastic_impacts(s):
+    """Where anything meets in this step, let s.velocity jump; RESOLVED if it did, else DONE.
+
+    Reads: articulated, collision, connections, direct, forest, islands, joint_impact_impulses,
+    kinematics, newton, newton_part, q, rows, sites, velocity, work.
+    Writes: articulated, collision, connections, direct, islands, joint_impact_impulses,
+    kinematics, newton, newton_part, rows, sites, velocity, work.
+    """
+    if not anything_meets(s):
+        return DONE
+    status = jump(s)
+    if status != DONE:
+        return status
+    update_velocities(s.forest, s.velocity, s.kinematics)
+    return RESOLVED
+
+
+@inner_kernel
+def anything_meets(s):
+    """Return whether a contact or a joint limit closes in this step, faster than the threshold."""
+    settings, contacts = s.settings[0], s.collision.contacts
+    for c in range(s.step_stats[0].contact_count):
+        contact = contacts[c]
+        approach = 0.0
+        if contact.body_a >= 0:
+            approach += speed_along(s.kinematics[contact.body_a].v, contact.point_a, contact.normal)
+        if contact.body_b >= 0:
+            approach -= speed_along(s.kinematics[contact.body_b].v, contact.point_b, contact.normal)
+        closes = contact.gap + contact.lag + settings.time_step * approach <= 0.0
+        if closes and approach < -settings.restitution_threshold:
+            return True
+    for k in range(s.forest.dofs.shape[0]):
+        dof, rate = s.forest.dofs[k], s.velocity[k]
+        if dof.q_index < 0 or abs(rate) < settings.restitution_threshold:
+            continue
+        ahead = s.q[dof.q_index] + settings.time_step * rate
+        if (rate < 0.0 and ahead <= dof.lower) or (rate > 0.0 and ahead >= dof.upper):
+            return True
+    return False
+
+
+@inner_kernel
+def speed_along(v, point, direction):
+    """Return the velocity of a body's point along a direction, `v` (6,) being its twist [m/s]."""
+    x = v[3] + v[1] * point[2] - v[2] * point[1]
+    y = v[4] + v[2] * point[0] - v[0] * point[2]
+    z = v[5] + v[0] * point[1] - v[1] * point[0]
+    return x * direction[0] + y * direction[1] + z * direction[2]
+
+
+@inner_kernel
+def jump(s):
+    """Solve the rows for the velocities as they are, without time for forces to act."""
+    stats, rows = s.step_stats[0], s.rows.rows
+    for number in range(stats.row_count):
+        rows[number].impulse = 0.0
+    status = solve_rows(s)
+    if status != DONE:
+        return status
+    clear_wrenches(s)
+    for number in range(stats.row_count):
+        row = rows[number]
+        add_wrench(s, row, row.impulse)
+        add_impact_impulse(s, number)
+    for c in range(stats.contact_count):
+        count_impulse(s.collision.contacts[c], rows[3 * c], rows[3 * c + 1], rows[3 * c + 2])
+    change_velocity(s)
+    return DONE
+
+
+@inner_kernel
+def count_impulse(contact, normal, x, y):
+    """Add the impulses of a contact's rows to those that came at once."""
+    along_x, along_y = friction_impulses(contact, normal, x, y)
+    contact.impact_impulse[0] += normal.impulse
+    contact.impact_impulse[1] += along_x
+    contact.impact_impulse[2] += along_y
+
+
+@inner_kernel
+def change_velocity(s):
+    """Let the loads on bodies and joints, which are impulses, change s.velocity."""
+    work, again = s.work, s.step_stats[0].had_impacts
+    wrench_response(s.forest, s.kinematics, s.articulated, work.constraint_effort, work.change)
+    for k in range(s.velocity.shape[0]):
+        s.velocity[k] += work.change[k]
+    for i in range(s.articulated.shape[0]):
+        here, own = s.articulated[i], work.per_body[i]
+        for r in range(6):
+            wrench, motion = here.constraint_wrench[r], here.delta_acceleration[r]
+            own.impact_wrench[r] = wrench + (own.impact_wrench[r] if again else 0.0)
+            own.impact_motion[r] = motion + (own.impact_motion[r] if again else 0.0)
+    s.step_stats[0].had_impacts = 1
+
+
+@inlined_kernel
+def count_impact_wrenches(s):
+    """Add the mean force and acceleration of the impact to what the sensors will read."""
+    if not s.step_stats[0].had_impacts:
+        return
+    rate = 1.0 / s.settings[0].time_step
+    for i in range(s.articulated.shape[0]):
+        here, held = s.articulated[i], s.work.per_body[i]
+        for r in range(6):
+            here.constraint_wrench[r] += rate * held.impact_wrench[r]
+            here.delta_acceleration[r] += rate * held.impact_motion[r]

@@ -1,0 +1,176 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What contact points that press and stick slipped in an rk4 step is taken back.
+
+The contact force of an rk4 step is found once, for velocities at its end to first order; between,
+a sticking contact slips by a second-order trifle, always the same way while a robot swings. The
+slip is the integral of the relative velocity *at the contact point*, by the quadrature of the
+method itself, so it has the method's order. It is taken back as a displacement, like penetration.
+The normal is held too: a correction along the surface alone would tilt bodies off it.
+
+A contact point moves over the bodies: under a ball that rolls it stays below the centre, at the
+corner of a box that tips it turns with the box. Where it is at the end of a step the next one's
+search for contacts tells, and until then the slip waits. With the arms r0 and r1 from a body's
+centre of mass to the contact point at both ends, and the body's turn T in the step, the point is
+taken to stay beside something that turns with the body:
+
+    r(1/2) = r0 + (1 - tan(|T| / 4) [T / |T|]x) (r1 - r0) / 2
+
+which is exact for a ball, a cylinder and a corner, and of second order for all else.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.constraints.contact_rows import friction_holds
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.kinematics.forward import update_poses
+
+_LARGEST_TURN = 1.0  # in a step [rad]: beyond, r(1/2) is half way; no corner turns so far
+
+
+@inner_kernel
+def start_slip(s):
+    """Complete the slip of the last step with where contact points came to be."""
+    contacts = s.collision.contacts
+    for c in range(s.step_stats[0].contact_count):
+        contact = contacts[c]
+        if not contact.has_slipped:
+            clear_slip(contact)
+        _renew_arm(s, contact.body_a, contact.point_a, contact.shift_a, contact.arm_a, contact.way)
+        _renew_arm(s, contact.body_b, contact.point_b, contact.shift_b, contact.arm_b, contact.way)
+    for i in range(s.forest.bodies.shape[0]):
+        held = s.work.per_body[i]
+        spin = held.spin
+        for r in range(3):
+            held.center[r] = _center(s, i, r)
+        for part in range(3):
+            for r in range(3):
+                spin[part, r] = 0.0
+
+
+@inlined_kernel
+def clear_slip(contact):
+    """Say that a contact did not slip."""
+    for r in range(3):
+        contact.way[r] = 0.0
+        for k in range(3):
+            contact.shift_a[r, k] = contact.shift_b[r, k] = 0.0
+
+
+@inner_kernel
+def _renew_arm(s, body, point, shift, arm, way_out):
+    """Write the present arm of a contact point, and add what its change does to the slip."""
+    if body < 0:
+        return
+    change = s.work.directions[0]
+    for r in range(3):
+        now = point[r] - _center(s, body, r)
+        change[r], arm[r] = now - arm[r], now
+    for r in range(3):
+        way_out[r] += shift[r, 0] * change[0] + shift[r, 1] * change[1] + shift[r, 2] * change[2]
+
+
+@inlined_kernel
+def _center(s, body, axis):
+    """Return a coordinate of a body's centre of mass, from the origin of its tree [m]."""
+    R, p, com = s.kinematics[body].R, s.kinematics[body].p, s.forest.bodies[body].com
+    return p[axis] + R[axis, 0] * com[0] + R[axis, 1] * com[1] + R[axis, 2] * com[2]
+
+
+@inner_kernel
+def add_spin(s, stage):
+    """Add a stage's share of how far the bodies turn: at the start, middle or end of the step."""
+    part = (stage + 1) // 2
+    weight = s.settings[0].time_step / (6.0 if part != 1 else 3.0)
+    for i in range(s.forest.bodies.shape[0]):
+        spin, v = s.work.per_body[i].spin, s.kinematics[i].v
+        for r in range(3):
+            spin[part, r] += weight * v[r]
+
+
+@inner_kernel
+def ask_back_slip(s):
+    """Let sticking contacts ask back what they slipped in the last step; measure this step's."""
+    rows, contacts = s.rows.rows, s.collision.contacts
+    rate = 1.0 / s.settings[0].time_step
+    update_poses(s.forest, s.q, s.kinematics)
+    for c in range(s.step_stats[0].contact_count):
+        contact, normal, x, y = contacts[c], rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
+        known, sticks = contact.has_slipped, friction_holds(normal, x, y, 0.999)
+        sticks = sticks and not (_is_guided(s, contact.body_a) or _is_guided(s, contact.body_b))
+        contact.has_slipped = 1 if sticks else 0
+        if not sticks:
+            continue
+        if known:
+            sign = 1.0 if contact.body_a >= 0 else -1.0
+            normal.correction_velocity = max(
+                normal.correction_velocity, 0.0
+            )  # it closed its gap, if it had one
+            for axis in range(3):
+                row = rows[3 * c + axis]
+                J, way = row.J_a, contact.way
+                row.bilateral = 1
+                row.correction_velocity -= (
+                    rate * sign * (J[3] * way[0] + J[4] * way[1] + J[5] * way[2])
+                )
+        clear_slip(contact)
+        _add_slip(s, contact.body_a, contact.arm_a, 1.0, contact.way, contact.shift_a)
+        _add_slip(s, contact.body_b, contact.arm_b, -1.0, contact.way, contact.shift_b)
+        _leave_approach(contact, normal, s.settings[0].time_step)
+
+
+@inlined_kernel
+def _is_guided(s, body):
+    """Return whether a body moved in this step as its contacts asked, without slip."""
+    return body >= 0 and s.work.per_body[body].guided != 0
+
+
+@inlined_kernel
+def _leave_approach(contact, normal, time_step):
+    """Take out of the way what the normal row asked for, and what a soft contact gave."""
+    n, way = contact.normal, contact.way
+    asked = time_step * normal.target
+    if normal.compliance > 0.0:
+        asked = n[0] * way[0] + n[1] * way[1] + n[2] * way[2]
+    for r in range(3):
+        way[r] -= asked * n[r]
+
+
+@inner_kernel
+def _add_slip(s, body, arm, sign, way, shift_out):
+    """Add `sign` times what a point moved that keeps its arm, and write what a change of it adds.
+
+    The former is the way of the body's centre, and the turn times the arm.
+    """
+    if body < 0:
+        return
+    held, root = s.work.per_body[body], s.forest.bodies[body].root
+    origin, start, spin = s.kinematics[root].origin, s.work.per_body[root].origin, held.spin
+    x, y, z = spin[0, 0], spin[0, 1], spin[0, 2]
+    m0, m1, m2 = spin[1, 0], spin[1, 1], spin[1, 2]
+    e0, e1, e2 = spin[2, 0], spin[2, 1], spin[2, 2]
+    x, y, z = x + m0 + e0, y + m1 + e1, z + m2 + e2
+    for r in range(3):
+        way[r] += sign * ((origin[r] - start[r]) + (_center(s, body, r) - held.center[r]))
+    way[0] += sign * (y * arm[2] - z * arm[1])
+    way[1] += sign * (z * arm[0] - x * arm[2])
+    way[2] += sign * (x * arm[1] - y * arm[0])
+    angle = math.sqrt(x * x + y * y + z * z)
+    lean = 0.125
+    if angle > 1e-3:
+        lean = 0.5 * math.tan(0.25 * angle) / angle if angle < _LARGEST_TURN else 0.0
+    h0, h1, h2 = lean * x, lean * y, lean * z
+    u0, u1, u2 = 0.5 * m0 + e0, 0.5 * m1 + e1, 0.5 * m2 + e2
+    along = m0 * h0 + m1 * h1 + m2 * h2
+    shift_out[0, 0] = sign * (along - h0 * m0)
+    shift_out[0, 1] = sign * (-u2 - h0 * m1)
+    shift_out[0, 2] = sign * (u1 - h0 * m2)
+    shift_out[1, 0] = sign * (u2 - h1 * m0)
+    shift_out[1, 1] = sign * (along - h1 * m1)
+    shift_out[1, 2] = sign * (-u0 - h1 * m2)
+    shift_out[2, 0] = sign * (-u1 - h2 * m0)
+    shift_out[2, 1] = sign * (u0 - h2 * m1)
+    shift_out[2, 2] = sign * (along - h2 * m2)

@@ -1,0 +1,61 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What constraint forces do to bodies and joints: their loads, from none to all rows'."""
+
+from __future__ import annotations
+
+from hrpsim.jit.compiled import inlined_kernel
+from hrpsim.step.scene.records import RK4
+
+
+@inlined_kernel
+def add_wrench(s, row, force):
+    """Add what a row does with `force` to the bodies' loads and the joints' efforts."""
+    if force == 0.0:
+        return
+    _add_to_port(s, row.site_a, row.J_a, force)
+    if row.site_b >= 0:
+        _add_to_port(s, row.site_b, row.J_b, force)
+
+
+@inlined_kernel
+def _add_to_port(s, number, J, force):
+    """Add the force along J on a site."""
+    site = s.sites.sites[number]
+    if site.dof >= 0:
+        s.work.constraint_effort[site.dof] += J[0] * force
+    else:
+        load = s.articulated[site.body].constraint_wrench
+        for r in range(6):
+            load[r] += J[r] * force
+
+
+@inlined_kernel
+def clear_wrenches(s):
+    """Empty the bodies' loads and the joints' constraint efforts."""
+    clear_body_wrenches(s)
+    for k in range(s.work.constraint_effort.shape[0]):
+        s.work.constraint_effort[k] = 0.0
+
+
+@inlined_kernel
+def clear_body_wrenches(s):
+    """Empty the bodies' loads."""
+    for i in range(s.articulated.shape[0]):
+        load = s.articulated[i].constraint_wrench
+        for r in range(6):
+            load[r] = 0.0
+
+
+@inlined_kernel
+def hold_wrenches(s):
+    """Keep the constraint forces on bodies for RK4's later stages."""
+    if s.settings[0].integrator != RK4:
+        return
+    for i in range(s.articulated.shape[0]):
+        held, load, here = s.work.per_body[i], s.articulated[i].constraint_wrench, s.kinematics[i]
+        for r in range(6):
+            held.constraint_wrench[r] = load[r]
+        for r in range(3):
+            held.p[r], held.origin[r] = here.p[r], here.origin[r]

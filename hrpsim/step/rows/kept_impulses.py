@@ -1,0 +1,30 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The impulses of an island, noted and taken back."""
+
+from __future__ import annotations
+
+from hrpsim.jit.compiled import inner_kernel
+from hrpsim.solvers.impulses import apply_impulse
+
+
+@inner_kernel
+def keep_impulses(s, span):
+    """Note the impulses of an island."""
+    for k in range(span.first, span.end):
+        first = s.rows.island_rows[k]
+        for number in range(first, first + (3 if k < span.contact_end else 1)):
+            s.rows.rows[number].kept_impulse = s.rows.rows[number].impulse
+
+
+@inner_kernel
+def take_back_impulses(s, span):
+    """Return to the impulses that were noted."""
+    for k in range(span.first, span.end):
+        first = s.rows.island_rows[k]
+        for number in range(first, first + (3 if k < span.contact_end else 1)):
+            row = s.rows.rows[number]
+            change = row.kept_impulse - row.impulse
+            row.impulse = row.kept_impulse
+            apply_impulse(row, change, s.rows.response, s.sites.velocity)

@@ -1,0 +1,141 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Islands that are for Newton's method: those that ask for it, and those on which sweeps stall."""
+
+from __future__ import annotations
+
+from numba import boolean, int64
+
+from hrpsim.constraints.rows import AT_ONCE, CONE, NEVER
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.model.system import FREE
+from hrpsim.solvers.newton.solve import solve_by_newton
+from hrpsim.solvers.newton.system import write_problem
+from hrpsim.step.scene.status import DONE, MORE_NEWTON, TOO_LARGE
+
+NOT_AT_ALL, AFTER_ALL_SWEEPS, SOON = range(3)
+
+# Sweeps are tried again over a lone robot that moves, every so many steps. It moves where the
+# impulses of the last step are off by more than _RESTS tolerances; it is still below _STILL. In
+# between sweeps would end a tolerance beside the solution, and resting forces vary.
+_TRIAL, _RESTS, _STILL = 8, 100.0, 1e-4
+
+# Factorisations that an island may take in a step of the world, and multiplications of them all
+# (about 0.3 s). Where fewer than _FEWEST would be left, sweeps go on instead.
+_MOST, _WORK, _FEWEST = 400, 800_000_000, 25
+
+
+@inner_kernel
+def goes_to_newton(s, span):
+    """Return when an island goes to Newton's method: NOT_AT_ALL, AFTER_ALL_SWEEPS or SOON.
+
+    Sweeps over a lone robot are cheap, and come to their end as a rule.
+    """
+    rows, island_rows, when = s.rows.rows, s.rows.island_rows, AFTER_ALL_SWEEPS
+    if s.settings[0].relative_tolerance > 0.0:
+        return NOT_AT_ALL
+    for k in range(span.first, span.end):
+        row = rows[island_rows[k]]
+        if row.newton == NEVER:
+            return NOT_AT_ALL
+        if k < span.contact_end and (row.friction_model != CONE or row.lower > 0.0):
+            return NOT_AT_ALL
+        if row.width_b > 0 or _pushes_loose_body(s, row):
+            when = SOON
+    return when
+
+
+@inlined_kernel
+def _pushes_loose_body(s, row):
+    """Return whether a row pushes a body that is alone in its tree."""
+    site = s.sites.sites[row.site_a]
+    if site.dof >= 0:
+        return False
+    body = s.forest.bodies[site.body]
+    return body.joint_type == FREE and s.forest.dofs[body.v_index].turns_freely != 0
+
+
+@inner_kernel
+def goes_to_newton_at_once(s, span):
+    """Return whether an island has a row for Newton's method, and may go to it."""
+    asks = False
+    for k in range(span.first, span.end):
+        asks = asks or s.rows.rows[s.rows.island_rows[k]].newton == AT_ONCE
+    return asks and goes_to_newton(s, span) != NOT_AT_ALL
+
+
+@inner_kernel
+def steps_by_newton(s, span):
+    """Return for how many steps Newton's method comes first in an island, which had to change it.
+
+    Sweeps would stall again, or end a tolerance beside what it found.
+    """
+    most = 0
+    for k in range(span.first, span.contact_end):
+        row = s.rows.rows[s.rows.island_rows[k]]
+        most = max(most, s.collision.contacts[row.source].by_newton)
+    return most
+
+
+@inner_kernel
+def set_steps_by_newton(s, span, steps):
+    """Let Newton's method come first in so many steps."""
+    for k in range(span.first, span.contact_end):
+        row = s.rows.rows[s.rows.island_rows[k]]
+        s.collision.contacts[row.source].by_newton = steps
+
+
+@inlined_kernel
+def _steps_to_come(s, span, is_crowd, count, error):
+    """Return for how many steps Newton's method is to come first in an island that it solved.
+
+    With `count` factorisations, from impulses that were off by `error`.
+    """
+    tolerance = s.settings[0].tolerance
+    if is_crowd:
+        return 1 if count > 0 else 0
+    if error < _RESTS * tolerance:
+        return 1 if error > _STILL * tolerance else 0
+    before = steps_by_newton(s, span)
+    return before - 1 if before > 0 else _TRIAL
+
+
+@on_demand_kernel(int64, boolean)
+def solve_by_newton_method(s, k, insists):
+    """Solve an island by Newton's method, from where it is.
+
+    MORE_NEWTON where room is short; TOO_LARGE where it would take too long, unless it `insists`.
+    """
+    stats, span, settings = s.step_stats[0], s.islands.spans[k], s.settings[0]
+    if not write_problem(
+        s.forest,
+        s.sites,
+        stats.site_count,
+        s.rows.rows,
+        s.rows.island_rows,
+        span,
+        s.sites.velocity,
+        s.newton,
+    ):
+        return MORE_NEWTON
+    limit = min(_MOST, _WORK // s.newton.needs[0].work)
+    if limit < _FEWEST and not insists:
+        return TOO_LARGE
+    is_crowd = goes_to_newton(s, span) == SOON
+    count, error, span.residual = solve_by_newton(
+        s.rows.rows,
+        s.rows.response,
+        settings.tolerance,
+        max(limit, _FEWEST),
+        is_crowd,
+        s.sites.velocity,
+        s.newton,
+        s.newton_part,
+    )
+    span.converged = span.residual <= settings.tolerance
+    set_steps_by_newton(s, span, _steps_to_come(s, span, is_crowd, count, error))
+    stats.newton_islands += 1
+    stats.newton_factorisations += count
+    return DONE

@@ -1,0 +1,27 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sweeps over the rows of an island of the scene."""
+
+from __future__ import annotations
+
+from hrpsim.jit.compiled import inlined_kernel
+from hrpsim.solvers.projected_gauss_seidel import solve
+
+
+@inlined_kernel
+def sweep(s, span, begin, limit):
+    """Sweep over an island until it converges, `limit` times at most; `begin` sweeps are done."""
+    span.sweeps, span.residual, span.converged = solve(
+        s.rows.rows,
+        s.step_stats[0].row_count,
+        s.rows.island_rows,
+        span,
+        s.rows.response,
+        s.settings[0].tolerance,
+        s.settings[0].relative_tolerance,
+        begin,
+        limit,
+        s.sites.velocity,
+        s.rows.descent,
+    )

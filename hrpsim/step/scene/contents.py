@@ -1,0 +1,39 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a scene has in it, by which kernels on demand are there from the start."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.model.system import FREE
+from hrpsim.step.scene.records import RK4
+from hrpsim.step.scene.scene import Scene
+
+
+def is_rk4(scene: Scene) -> bool:
+    """Return whether the integrator is rk4."""
+    return bool(scene.settings["integrator"][0] == RK4)
+
+
+def has_connections(scene: Scene) -> bool:
+    """Return whether anything is connected."""
+    return len(scene.connections) > 0
+
+
+def has_spring_hinges(scene: Scene) -> bool:
+    """Return whether there is a spring hinge."""
+    return len(scene.spring_hinges) > 0
+
+
+def has_loose_bodies(scene: Scene) -> bool:
+    """Return whether there is a body that may sleep."""
+    return bool(scene.islands.trees["may_sleep"].any())
+
+
+def has_floating_tree(scene: Scene) -> bool:
+    """Return whether a free body carries others."""
+    bodies = scene.forest.bodies
+    sizes = np.bincount(bodies["root"], minlength=len(bodies))
+    return bool(np.any((bodies["joint_type"] == FREE) & (sizes[bodies["root"]] > 1)))

@@ -1,0 +1,152 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""When loose bodies are at rest, and when something presses on one that sleeps."""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.step.scene.contents import has_loose_bodies
+from hrpsim.step.scene.islands import join, representative_of
+from hrpsim.step.scene.status import DONE, FALLS_ASLEEP, WAKES
+
+# A body is at rest in a step if no point of it moves faster than so many times the tolerance that
+# velocities are solved to, corrections of penetration included, and it falls asleep after so long.
+# With an acceleration above 2 speeds / REST_TIME it is never at rest for that long. What a stack
+# of bodies still does once the solver has stopped is some tens of tolerances.
+REST_TOLERANCES = 100.0
+REST_TIME = 0.5  # [s]
+LARGEST_REST_SPEED = 1e-5  # [m/s]
+
+
+@inlined_kernel
+def wake_touched(s):
+    """Return WAKES, and the shape in step_stats.needed, if something awake presses on what sleeps.
+
+    Reads: collision, rows.
+    """
+    return _find_pressed(s) if s.step_stats[0].asleep > 0 else DONE
+
+
+@inner_kernel
+def _find_pressed(s):
+    """Return WAKES, and the shape in step_stats.needed, if a contact presses on a sleeper."""
+    stats = s.step_stats[0]
+    for c in range(stats.contact_count):
+        contact = s.collision.contacts[c]
+        if contact.body_a >= 0 and contact.body_b >= 0:
+            continue
+        shape = contact.shape_a if contact.body_a < 0 else contact.shape_b
+        pressed = s.rows.rows[3 * c].impulse > 0.0 or contact.impact_impulse[0] > 0.0
+        if pressed and s.collision.shapes[shape].asleep:
+            stats.needed = shape
+            return WAKES
+    return DONE
+
+
+@inlined_kernel
+def detect_rest(s):
+    """Count how long loose bodies are at rest; return FALLS_ASLEEP if any is to sleep.
+
+    Reads: collision, connections, forest, islands, q, spring_hinges, velocity, work, wrenches.
+    Writes: islands.
+    """
+    if s.settings[0].rest_steps == 0 or s.on_demand[0].count_rest == 0:
+        return DONE
+    return find_sleepers(s) if count_rest(s) else DONE
+
+
+@on_demand_kernel(used=has_loose_bodies)
+def find_sleepers(s):
+    """Return FALLS_ASLEEP if an island is to sleep, and write who belongs to it."""
+    _join_what_presses(s)
+    return FALLS_ASLEEP if _choose_sleepers(s) else DONE
+
+
+@on_demand_kernel(used=has_loose_bodies)
+def count_rest(s):
+    """Count the steps that loose bodies have been at rest; return whether any is due to sleep."""
+    settings, trees, bodies = s.settings[0], s.islands.trees, s.forest.bodies
+    q, velocity, before = s.q, s.velocity, s.work.q_start
+    speed = min(REST_TOLERANCES * settings.tolerance, LARGEST_REST_SPEED)
+    limit = speed * settings.time_step
+    due = 0
+    for i in range(trees.shape[0]):
+        tree = trees[i]
+        if not tree.may_sleep:
+            continue
+        k, v = bodies[i].q_index, bodies[i].v_index
+        went, turned, turning, going = 0.0, 0.0, 0.0, 0.0
+        for r in range(k, k + 3):
+            went += (q[r] - before[r]) ** 2
+        for r in range(k + 3, k + 7):
+            turned += (q[r] - before[r]) ** 2
+        for r in range(v, v + 3):
+            turning += velocity[r] ** 2
+            going += velocity[r + 3] ** 2
+        moved = math.sqrt(went) + 2.0 * tree.radius * math.sqrt(turned)
+        moves = math.sqrt(going) + tree.radius * math.sqrt(turning)
+        tree.rest_steps = tree.rest_steps + 1 if moved <= limit and moves <= speed else 0
+        if tree.rest_steps >= settings.rest_steps:
+            due = 1
+    for k in range(s.step_stats[0].wrench_count):
+        trees[bodies[s.wrenches[k].body].root].rest_steps = 0
+    for h in range(s.spring_hinges.shape[0]):
+        hinge = s.spring_hinges[h]
+        for body in (hinge.body_a, hinge.body_b):
+            if body >= 0:
+                trees[bodies[body].root].rest_steps = 0
+    return due
+
+
+@inlined_kernel
+def _join_what_presses(s):
+    """Join the trees that press on each other or are connected; see which lean on the world."""
+    trees, bodies = s.islands.trees, s.forest.bodies
+    for i in range(trees.shape[0]):
+        trees[i].representative = bodies[i].root
+        trees[i].grounded = 0
+        trees[i].keeps_awake = 0
+    for c in range(s.step_stats[0].contact_count):
+        contact = s.collision.contacts[c]
+        force = contact.impulse
+        if force[0] != 0.0 or force[1] != 0.0 or force[2] != 0.0:
+            _hold_together(s, contact.body_a, contact.body_b)
+    for c in range(s.connections.shape[0]):
+        if s.connections[c].enabled:
+            _hold_together(s, s.connections[c].body_a, s.connections[c].body_b)
+
+
+@inlined_kernel
+def _hold_together(s, a, b):
+    """Join the trees of two bodies, of which one may be the world."""
+    trees, bodies = s.islands.trees, s.forest.bodies
+    if a >= 0 and b >= 0:
+        join(trees, bodies[a].root, bodies[b].root)
+    else:
+        trees[bodies[max(a, b)].root].grounded = 1
+
+
+@inlined_kernel
+def _choose_sleepers(s):
+    """Write which island every loose body is to sleep with, -1 for none; return whether any is.
+
+    All bodies of it have been at rest for long enough, and it leans on what is fixed: what floats
+    may drift as slowly as it likes.
+    """
+    trees, wanted = s.islands.trees, s.settings[0].rest_steps
+    for i in range(trees.shape[0]):
+        tree, representative = trees[i], trees[representative_of(trees, i)]
+        representative.grounded = representative.grounded or tree.grounded
+        if not tree.may_sleep or tree.rest_steps < wanted:
+            representative.keeps_awake = 1
+    found = False
+    for i in range(trees.shape[0]):
+        representative = representative_of(trees, i)
+        sleeps = trees[representative].grounded != 0 and trees[representative].keeps_awake == 0
+        trees[i].island = representative if sleeps else -1
+        found = found or sleeps
+    return found

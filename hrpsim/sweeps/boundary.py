@@ -1,0 +1,113 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The border between runs that end well and runs that do not, along one parameter.
+
+A bisection in each cell: the parameter is narrowed to an interval whose lower end ends well and
+whose upper end does not. Where the outcome changes more than once along the way, what is found is
+one of the borders.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from hrpsim.errors import shown_value, unknown_name
+from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
+from hrpsim.values import is_number
+
+
+class BoundaryScenario(Scenario):
+    """Finds, in each cell, where along `parameter` the outcome `bad` becomes true (not zero).
+
+    between: (low, high) where it is looked for; to within `tolerance`. Outcomes: `survived` and
+    `failed`, the ends of the last interval: NaN where already `low` ends badly or still `high`
+    ends well; `border`, half-way between them, `low` or `high` in these two cases; `runs`.
+    Every run of a cell has the cell's seed.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        parameter: str,
+        between: tuple[float, float],
+        tolerance: float,
+        bad: str = "fell",
+    ):
+        known = scenario.parameters()
+        if parameter not in known:
+            raise SweepError(unknown_name("parameter", parameter, known, limit=60))
+        if bad not in scenario.outcomes:
+            raise SweepError(unknown_name("outcome", bad, scenario.outcomes, limit=30))
+        low, high = between
+        if not all(map(is_number, (low, high, tolerance))) or not (low < high and tolerance > 0.0):
+            raise SweepError(
+                "find: between: [low, high] and tolerance > 0, got "
+                f"{shown_value(list(between))}, {shown_value(tolerance)}"
+            )
+        for end in (low, high):
+            if mistake := known[parameter].mistake(end):
+                raise SweepError(f"find: {parameter} = {end}: {mistake}")
+        self.scenario, self.parameter, self.bad = scenario, parameter, bad
+        self._between, self._tolerance = (float(low), float(high)), float(tolerance)
+        unit = known[parameter].unit
+        self._outcomes = {
+            "border": Outcome(unit, f"of {parameter}, above which {bad}"),
+            "survived": Outcome(unit, f"largest {parameter} tried that ended well"),
+            "failed": Outcome(unit, f"smallest {parameter} tried that did not"),
+            "runs": Outcome("", "that it took"),
+        }
+
+    @property
+    def outcomes(self) -> Mapping[str, Outcome]:
+        """The border, and the interval that it is in."""
+        return self._outcomes
+
+    def parameters(self) -> Mapping[str, Parameter]:
+        """Return those of the scenario, but the one that is looked along."""
+        known = dict(self.scenario.parameters())
+        del known[self.parameter]
+        return known
+
+    def check(self, values: Mapping[str, Any]) -> None:
+        """Raise what the scenario raises at either end."""
+        for end in self._between:
+            self.scenario.check({**values, self.parameter: end})
+
+    def identity(self) -> Any:
+        """Return the scenario's, and what is looked for."""
+        looked = [self.parameter, *self._between, self._tolerance, self.bad]
+        return {"boundary": looked, "of": self.scenario.identity()}
+
+    def probe(self) -> str:
+        """Return that of the scenario."""
+        return self.scenario.probe()
+
+    def run(self, values: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Return the border in one cell."""
+
+        def ends_badly(at: float) -> bool:
+            return bool(self.scenario.run({**values, self.parameter: at}, seed)[self.bad])
+
+        low, high = self._between
+        if ends_badly(low):
+            return {"border": low, "survived": math.nan, "failed": low, "runs": 1.0}
+        if not ends_badly(high):
+            return {"border": high, "survived": high, "failed": math.nan, "runs": 2.0}
+        runs = 2
+        while high - low > self._tolerance:
+            middle = 0.5 * (low + high)
+            if ends_badly(middle):
+                high = middle
+            else:
+                low = middle
+            runs += 1
+        return {
+            "border": 0.5 * (low + high),
+            "survived": low,
+            "failed": high,
+            "runs": float(runs),
+        }

@@ -1,0 +1,124 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Running cells, here or in another process: what goes in, what comes out."""
+
+from __future__ import annotations
+
+import math
+import time
+import traceback
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.errors import HrpsimError, shown_value
+from hrpsim.sweeps.fingerprint import differences, fingerprint, where
+from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps.framework.scenario import Scenario
+
+DONE, FAILED, REFUSED = 1, 2, 3
+ERROR_LENGTH = 160  # characters of an error's text that are kept
+_REFUSAL_PAUSE = 0.5  # [s]: others take the cells that a process of other arithmetic cannot
+
+
+class Cell(NamedTuple):
+    """One cell of a design."""
+
+    number: int
+    values: dict[str, Any]
+    seed: int
+
+
+class Result(NamedTuple):
+    """What came of a cell. `seconds` of this process's time are no part of the results."""
+
+    number: int
+    status: int  # DONE, FAILED, or REFUSED: not run, because other bits would come of it
+    outcomes: dict[str, Any]
+    error: str = ""
+    seconds: float = 0.0
+
+
+_seen: dict[int, dict[str, str]] = {}  # this process's fingerprint, by the one expected
+
+
+def run_cells(
+    scenario: Scenario, cells: tuple[Cell, ...], expected: Mapping[str, str] | None
+) -> list[Result]:
+    """Return the results of some cells; what goes wrong in one is its result.
+
+    expected: the fingerprint of where the sweep began; in a process with another one no cell is
+    run. None: any will do.
+    """
+    if expected is not None:
+        problem = differences(_fingerprint(scenario, expected), dict(expected))
+        if problem:
+            time.sleep(_REFUSAL_PAUSE)
+            return [Result(c.number, REFUSED, {}, f"{where()}: {problem}") for c in cells]
+    return [run_cell(scenario, cell) for cell in cells]
+
+
+def run_cell(scenario: Scenario, cell: Cell) -> Result:
+    """Return the result of one cell."""
+    begin = time.perf_counter()
+    try:
+        outcomes = checked_outcomes(scenario, scenario.run(cell.values, cell.seed))
+    except Exception as error:  # whatever it is, the other cells can do without this one
+        text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        if not isinstance(error, HrpsimError):
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            text += f" ({last.filename.rpartition('/')[2]}:{last.lineno})"
+        took = time.perf_counter() - begin
+        return Result(cell.number, FAILED, {}, text[:ERROR_LENGTH], took)
+    return Result(cell.number, DONE, outcomes, "", time.perf_counter() - begin)
+
+
+def checked_outcomes(scenario: Scenario, found: Any) -> dict[str, Any]:
+    """Return what a run ended with as plain numbers, or lists of them where arrays are told."""
+    if not isinstance(found, Mapping):
+        raise SweepError(f"a run ends with a mapping of outcomes, got {shown_value(found)}")
+    missing = [name for name in scenario.outcomes if name not in found]
+    more = [str(name) for name in found if name not in scenario.outcomes]
+    if missing or more:
+        raise SweepError(
+            f"the run's outcomes lack {', '.join(missing) or 'none'} and have besides "
+            f"{', '.join(more) or 'none'}"
+        )
+    plain = {}
+    for name, outcome in scenario.outcomes.items():
+        try:
+            array = np.asarray(found[name], dtype=np.float64)
+        except (TypeError, ValueError):
+            raise SweepError(f"outcome {name!r} is no number: {shown_value(found[name])}") from None
+        if array.shape != tuple(outcome.shape):
+            raise SweepError(
+                f"outcome {name!r} has shape {array.shape}, {tuple(outcome.shape)} was told"
+            )
+        plain[name] = array.tolist()
+    return plain
+
+
+def _fingerprint(scenario: Scenario, expected: Mapping[str, str]) -> dict[str, str]:
+    """Return this process's fingerprint, found once for the cells of a sweep."""
+    key = hash(tuple(sorted(expected.items())))
+    if key not in _seen:
+        _seen.clear()
+        _seen[key] = fingerprint(scenario)
+    return _seen[key]
+
+
+def same_outcomes(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
+    """Return whether two runs ended alike, bit for bit; NaN equals NaN."""
+    if a.keys() != b.keys():
+        return False
+    return all(
+        np.asarray(a[k], np.float64).tobytes() == np.asarray(b[k], np.float64).tobytes()
+        or (_is_nan(a[k]) and _is_nan(b[k]))
+        for k in a
+    )
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)

@@ -1,0 +1,159 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Giving cells to an engine and taking their results, whatever happens to its processes."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from itertools import islice
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple
+
+from hrpsim.sweeps.cells import ERROR_LENGTH, FAILED, REFUSED, Cell, Result, run_cells
+from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps.framework.scenario import Scenario
+
+_LOOK = 0.5  # [s]: so often progress is told and signals are served
+_MOST_REFUSALS = 50  # of a cell, by processes that compute otherwise
+_MOST_LOSSES = 3  # of a cell's process, while no other cell ran
+
+
+class _Task(NamedTuple):
+    cells: tuple[Cell, ...]
+    losses: int = 0
+    refusals: int = 0
+
+
+class Driver:
+    """Runs cells by an executor, at most `in_flight` tasks of `per_task` cells at a time.
+
+    make: returns an executor, and a new one after BrokenExecutor; `mended` says whether it does.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        expected: dict[str, str] | None,
+        make: Callable[[], Executor],
+        mended: bool,
+        in_flight: int,
+        per_task: int,
+    ):
+        self._scenario, self._expected = scenario, expected
+        self._make, self._mended = make, mended
+        self._in_flight, self._per_task = in_flight, per_task
+        self._executor = make()
+        self._pending: dict[Future, _Task] = {}
+        self._ended: SimpleQueue = SimpleQueue()
+        self._waiting: deque[_Task] = deque()  # to be run before new ones
+        self._suspects: deque[_Task] = deque()  # that were running as the pool broke
+        self.refused_by: set[str] = set()
+
+    def results(self, cells: Iterable[Cell], tell: Callable[[], Any]) -> Iterator[list[Result]]:
+        """Yield results in the order in which they come; `tell` is called every half second.
+
+        Whoever stops early lets what was begun come to nothing. SweepError where no process does
+        the arithmetic that the sweep began with, or the engine is gone.
+        """
+        fresh = iter(cells)
+        try:
+            while True:
+                self._fill(fresh)
+                if not self._pending:
+                    return
+                try:
+                    future = self._ended.get(timeout=_LOOK)
+                except Empty:
+                    tell()
+                    continue
+                task = self._pending.pop(future, None)
+                if task is not None:
+                    results = self._taken(future, task)
+                    if results:
+                        yield results
+                tell()
+        finally:
+            for future in self._pending:
+                future.cancel()
+
+    def _fill(self, fresh: Iterator[Cell]) -> None:
+        """Hand out tasks; a suspect runs alone, so that what ends its process is known."""
+        while len(self._pending) < self._in_flight:
+            if self._suspects:
+                if self._pending:
+                    return
+                task = self._suspects.popleft()
+            elif self._waiting:
+                task = self._waiting.popleft()
+            else:
+                chosen = tuple(islice(fresh, self._per_task))
+                if not chosen:
+                    return
+                task = _Task(chosen)
+            self._submit(task)
+
+    def _submit(self, task: _Task) -> None:
+        try:
+            future = self._executor.submit(run_cells, self._scenario, task.cells, self._expected)
+        except BrokenExecutor as error:
+            self._suspects.append(task)
+            self._mend(error)
+            return
+        except RuntimeError as error:
+            raise SweepError(f"the engine takes no more cells: {error}") from error
+        self._pending[future] = task
+        future.add_done_callback(self._ended.put)
+
+    def _taken(self, future: Future, task: _Task) -> list[Result]:
+        try:
+            results = future.result()
+        except BrokenExecutor as error:
+            return self._lost(task, error, alone=not self._pending)
+        except CancelledError as error:
+            raise SweepError("the engine dropped its cells: did its scheduler end?") from error
+        except Exception as error:  # of the engine: a worker that ended, say
+            return self._lost(task, error, alone=True)
+        refused = [result for result in results if result.status == REFUSED]
+        if refused:
+            self.refused_by.add(refused[0].error)
+            if task.refusals >= _MOST_REFUSALS:
+                raise SweepError(
+                    "no process does the arithmetic that the sweep began with: "
+                    + " | ".join(sorted(self.refused_by))
+                )
+            self._waiting.append(task._replace(refusals=task.refusals + 1))
+            return []
+        return results
+
+    def _lost(self, task: _Task, error: Exception, alone: bool) -> list[Result]:
+        """Deal with a task whose process ended before it."""
+        losses = task.losses + alone
+        if losses >= _MOST_LOSSES:
+            text = f"its process ended {losses} times: {type(error).__name__}: {error}"
+            self._mend(error, broken=isinstance(error, BrokenExecutor))
+            if len(task.cells) > 1:
+                self._suspects.extend(_Task((cell,)) for cell in task.cells)
+                return []
+            return [Result(task.cells[0].number, FAILED, {}, text[:ERROR_LENGTH])]
+        task = task._replace(losses=losses)
+        if isinstance(error, BrokenExecutor):
+            self._suspects.append(task)
+            self._mend(error)
+        else:
+            self._waiting.append(task)
+        return []
+
+    def _mend(self, error: Exception, broken: bool = True) -> None:
+        """Make a new pool in place of one that is broken; what it was to run is suspect."""
+        if not broken:
+            return
+        if not self._mended:
+            raise SweepError(f"the engine is broken: {error}") from error
+        for future, task in list(self._pending.items()):
+            if not (future.done() and not future.cancelled() and future.exception() is None):
+                del self._pending[future]
+                self._suspects.append(task)
+        self._executor = self._make()

@@ -1,0 +1,108 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Engines that run cells: every one is a concurrent.futures.Executor.
+
+Here a pool of processes is made; Dask's scheduler, mpi4py.futures, executorlib and submitit offer
+the same interface for more than one machine.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from hrpsim.orphans import signal_at_parent_end
+from hrpsim.sweeps.framework.errors import SweepError, needed_package
+
+# One thread a process: those of BLAS would get in each other's way, and cells are what is parallel.
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+_DASK_RETRIES = 3  # of a cell whose worker ended
+
+
+@contextmanager
+def process_pool(processes: int | None = None) -> Iterator[Callable[[], Executor]]:
+    """Within, give what makes a pool of spawned processes, one a processor by default.
+
+    A pool of which a process was killed is no use any more; another is made in its place. The
+    processes end with this one, however it ends.
+    """
+    count = processes or len(os.sched_getaffinity(0))
+    made: list[Executor] = []
+    before = {name: os.environ.get(name) for name in _THREADS}
+
+    def make() -> Executor:
+        close()
+        pool = ProcessPoolExecutor(
+            count,
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_begin_worker,
+            initargs=(os.getpid(),),
+        )
+        made.append(pool)
+        return pool
+
+    def close() -> None:
+        for pool in made:
+            pool.shutdown(wait=True, cancel_futures=True)
+        made.clear()
+
+    os.environ.update({name: "1" for name, value in before.items() if value is None})
+    try:
+        yield make
+    finally:
+        close()
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+
+
+def _begin_worker(driver: int) -> None:
+    signal_at_parent_end(signal.SIGKILL)
+    if os.getppid() != driver:  # which has ended before
+        os._exit(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to answer
+
+
+@contextmanager
+def dask_executor(address: str, patience: float = 30.0) -> Iterator[Callable[[], Executor]]:
+    """Within, give what makes an executor of the Dask scheduler at tcp://host:port.
+
+    patience: how long it is waited for [s].
+    """
+    distributed = needed_package("distributed", "--scheduler")
+    try:
+        client = distributed.Client(address, timeout=patience, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise SweepError(f"no Dask scheduler answers at {address!r}: {error}") from error
+    try:
+        yield lambda: client.get_executor(pure=False, retries=_DASK_RETRIES)
+    finally:
+        client.close()
+
+
+@contextmanager
+def named_executor(name: str, processes: int | None) -> Iterator[Callable[[], Executor]]:
+    """Within, give what makes the executor that "module:callable" names.
+
+    It is called without arguments, or with max_workers if a number of processes is given.
+    """
+    module_name, separator, attribute = name.partition(":")
+    if not separator:
+        raise SweepError(f"--engine takes module:callable, got {name!r}")
+    module: Any = needed_package(module_name, f"--engine {name}")
+    make = getattr(module, attribute, None)
+    if not callable(make):
+        raise SweepError(f"{module_name} has nothing called {attribute!r} to make an executor")
+    executor = make(max_workers=processes) if processes else make()
+    if not hasattr(executor, "submit"):
+        raise SweepError(f"{name} made no executor: a {type(executor).__name__} has no submit")
+    try:
+        yield lambda: executor
+    finally:
+        executor.shutdown()

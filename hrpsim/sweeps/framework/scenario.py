@@ -1,0 +1,223 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is run in every cell: a scenario says which parameters and outcomes it has."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import voluptuous as vol
+
+from hrpsim.errors import shown_value, unknown_name
+from hrpsim.schema import Kind, flag, name, numeric, scalar
+from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.user_modules import module_in_file
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a parameter may be: its kind (hrpsim.schema) and its unit."""
+
+    kind: Kind
+    unit: str = ""
+
+    def mistake(self, value: Any) -> str:
+        """Return what is wrong with a value, "" for nothing."""
+        try:
+            self.kind(value)
+        except vol.Invalid as error:
+            return str(error.error_message if hasattr(error, "error_message") else error)
+        return ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A number that every run of a scenario ends with, or an array of numbers of one shape."""
+
+    unit: str = ""
+    about: str = ""
+    shape: tuple[int, ...] = ()
+
+
+class Scenario(ABC):
+    """What is run in every cell. It is sent to other processes, so it must be possible to pickle.
+
+    A run must depend on its values and its seed alone: not on the runs before it.
+    """
+
+    @property
+    @abstractmethod
+    def outcomes(self) -> Mapping[str, Outcome]:
+        """What a run ends with, by name."""
+
+    @abstractmethod
+    def parameters(self) -> Mapping[str, Parameter]:
+        """Return what may be varied, by path."""
+
+    @abstractmethod
+    def run(self, values: Mapping[str, Any], seed: int) -> Mapping[str, Any]:
+        """Return the outcomes of one cell; NaN where there is none."""
+
+    @abstractmethod
+    def identity(self) -> Any:
+        """Return, as JSON has it, all that results depend on besides values, seed and versions."""
+
+    def check(self, values: Mapping[str, Any]) -> None:  # noqa: B027
+        """Raise HrpsimError for values that do not go together."""
+
+    def probe(self) -> str:
+        """Return a hash of some of its arithmetic, to compare processors by; "" for nothing."""
+        return ""
+
+
+class FunctionScenario(Scenario):
+    """A plain function of named parameters, and of a `seed` if it asks for one.
+
+    It is given itself, or as "module:function" or "path/to/file.py:function", by which other
+    processes find it. It returns a mapping of the outcomes that `outcomes` names with their units;
+    these may stand in an attribute `outcomes` of the function.
+
+        def slide(speed, friction=0.5):
+            ...
+            return {"distance": x}
+
+        FunctionScenario(slide, {"distance": "m"})
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Mapping[str, Any]] | str,
+        outcomes: Mapping[str, str | Outcome] | None = None,
+    ):
+        self.name = function if isinstance(function, str) else None
+        if isinstance(function, str):
+            function = function_called(function)
+        if outcomes is None:
+            outcomes = getattr(function, "outcomes", None)
+        if not outcomes:
+            raise SweepError(
+                f"{_called(function)}: say what it returns: outcomes={{name: unit, ...}}"
+            )
+        self.function = function
+        self._outcomes = {
+            str(key): unit if isinstance(unit, Outcome) else Outcome(str(unit))
+            for key, unit in outcomes.items()
+        }
+
+    @property
+    def outcomes(self) -> Mapping[str, Outcome]:
+        """What the function returns."""
+        return self._outcomes
+
+    def parameters(self) -> dict[str, Parameter]:
+        """Return the parameters of the function; those with a default may be left out.
+
+        A number as default asks for numbers, a text for texts, a truth value for truth values.
+        """
+        found = {}
+        for key, given in inspect.signature(self.function).parameters.items():
+            if key == "seed":
+                continue
+            if given.kind not in (given.POSITIONAL_OR_KEYWORD, given.KEYWORD_ONLY):
+                raise SweepError(f"{_called(self.function)}: parameters need names, not {given}")
+            kind: Kind = scalar
+            if isinstance(given.default, bool):
+                kind = flag
+            elif isinstance(given.default, (int, float)):
+                kind = numeric()
+            elif isinstance(given.default, str):
+                kind = name
+            found[key] = Parameter(kind)
+        return found
+
+    def check(self, values: Mapping[str, Any]) -> None:
+        """Raise SweepError for parameters without a default that are not given."""
+        for key, given in inspect.signature(self.function).parameters.items():
+            if key != "seed" and given.default is given.empty and key not in values:
+                raise SweepError(f"{_called(self.function)} needs a value of {key!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out a function that is found by its name."""
+        return self.__dict__ | ({"function": None} if self.name else {})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Find the function."""
+        self.__dict__.update(state)
+        if self.name:
+            self.function = function_called(self.name)
+
+    def run(self, values: Mapping[str, Any], seed: int) -> Mapping[str, Any]:
+        """Call the function."""
+        if "seed" in inspect.signature(self.function).parameters:
+            return self.function(**values, seed=seed)
+        return self.function(**values)
+
+    def identity(self) -> dict[str, Any]:
+        """Return the name of the function and a hash of the text that it stands in.
+
+        Of its bytecode, where it was typed at a prompt and no file has the text.
+        """
+        for where in (inspect.getmodule(self.function), self.function):
+            try:
+                text = inspect.getsource(where)
+                break
+            except (OSError, TypeError):
+                continue
+        else:
+            text = repr(_bytecode(self.function.__code__))
+        return {
+            "function": _called(self.function),
+            "source": hashlib.sha256(text.encode()).hexdigest(),
+        }
+
+
+def _bytecode(code: CodeType) -> tuple:
+    constants = (_bytecode(c) if isinstance(c, CodeType) else c for c in code.co_consts)
+    return code.co_code, code.co_names, tuple(constants)
+
+
+def as_scenario(given: Any) -> Scenario:
+    """Return a scenario, or a function as one; SweepError for anything else."""
+    if isinstance(given, Scenario):
+        return given
+    if callable(given) or isinstance(given, str):
+        return FunctionScenario(given)
+    raise SweepError(f"a scenario is a function or a Scenario, got {shown_value(given)}")
+
+
+@lru_cache
+def function_called(name: str) -> Callable[..., Any]:
+    """Return what "module:function" or "path/to/file.py:function" names; SweepError for none."""
+    place, separator, attribute = name.rpartition(":")
+    if not (separator and place and attribute):
+        raise SweepError(f"{name!r}: module:function or path/to/file.py:function is needed")
+    if place.endswith(".py"):
+        path = Path(place).expanduser()
+        if not path.is_file():
+            raise SweepError(f"{name!r}: there is no file {place}")
+        module = module_in_file(path)
+    else:
+        try:
+            module = importlib.import_module(place)
+        except ImportError as error:
+            raise SweepError(f"{name!r}: {error}") from error
+    found = getattr(module, attribute, None)
+    if not callable(found):
+        functions = [k for k, v in vars(module).items() if inspect.isfunction(v) and k[0] != "_"]
+        raise SweepError(f"{place}: {unknown_name('function', attribute, functions)}")
+    return found
+
+
+def _called(function: Any) -> str:
+    module = getattr(function, "__module__", "?")
+    return f"{module}:{getattr(function, '__qualname__', repr(function))}"

@@ -1,0 +1,98 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The journal of a sweep: one line for each finished cell, appended as soon as it is finished.
+
+Each line has a checksum. What a process that was killed left half written is cut off at the next
+start; every whole line is a finished cell. The arrays of the store are written from it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import zlib
+from pathlib import Path
+from typing import Any
+
+from hrpsim.sweeps.cells import Result
+from hrpsim.sweeps.framework.errors import SweepError
+
+
+class Journal:
+    """The file; held alone by the process that opened it. First stands a header."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        except OSError as error:
+            raise SweepError(f"cannot write {path}: {error.strerror}") from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._file)
+            raise SweepError(f"{path}: another process is running this sweep") from error
+        self._end = 0
+
+    def read(self) -> tuple[dict[str, Any] | None, list[Result]]:
+        """Return the header, None for a new file, and all results; cut off what is not whole."""
+        header, results = None, []
+        with open(self.path, "rb") as file:
+            for line in file:
+                entry = _entry(line)
+                if entry is None:
+                    break
+                if header is None:
+                    header = entry
+                else:
+                    results.append(Result(**entry))
+                self._end += len(line)
+        os.ftruncate(self._file, self._end)
+        return header, results
+
+    def append(self, entries: list[dict[str, Any]]) -> None:
+        """Append entries, all or none; SweepError where there is no room."""
+        data = b"".join(_line(entry) for entry in entries)
+        written = 0
+        try:
+            while written < len(data):
+                written += os.write(self._file, data[written:])
+        except OSError as error:
+            os.ftruncate(self._file, self._end)
+            raise SweepError(
+                f"cannot write {self.path}: {error.strerror}; all cells before are kept, make "
+                "room and start again to go on"
+            ) from error
+        self._end += len(data)
+
+    def sync(self) -> None:
+        """Have the file on the disk, against a loss of power."""
+        os.fsync(self._file)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._file)
+
+
+def kept(result: Result) -> dict[str, Any]:
+    """Return what is kept of a result: not how long it took."""
+    entry = result._asdict()
+    del entry["seconds"]
+    return entry
+
+
+def _line(entry: dict[str, Any]) -> bytes:
+    text = json.dumps(entry).encode()
+    return b"%08x %s\n" % (zlib.crc32(text), text)
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    """Return what a line holds; None if it is not whole."""
+    try:
+        if line[-1:] != b"\n" or int(line[:8], 16) != zlib.crc32(line[9:-1]):
+            return None
+        return json.loads(line[9:])
+    except ValueError:
+        return None

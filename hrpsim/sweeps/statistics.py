@@ -1,0 +1,125 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What samples say of probabilities and of times until a fall, with confidence intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.errors import unknown_name
+from hrpsim.sweeps.cells import DONE
+from hrpsim.sweeps.framework.errors import SweepError
+
+CONFIDENCE = 0.95
+
+
+class Share(NamedTuple):
+    """How often something was, of how many, and Wilson's interval of its probability."""
+
+    count: int
+    total: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        """The observed share, NaN of none."""
+        return self.count / self.total if self.total else float("nan")
+
+
+def share(happened: np.ndarray) -> Share:
+    """Return how often something happened among independent trials (n,), true or not 0."""
+    from scipy.stats import binomtest
+
+    count, total = int(np.count_nonzero(happened)), len(happened)
+    if total == 0:
+        return Share(0, 0, 0.0, 1.0)
+    interval = binomtest(count, total).proportion_ci(CONFIDENCE, method="wilson")
+    return Share(count, total, float(interval.low), float(interval.high))
+
+
+class Survival(NamedTuple):
+    """A survival curve: times [s], the probability of standing beyond each, and its interval."""
+
+    times: np.ndarray
+    probability: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def survival(ended: np.ndarray, fell_at: np.ndarray) -> Survival:
+    """Return Kaplan and Meier's curve of runs that fell at a time, or ended without (NaN) [s].
+
+    The interval is Greenwood's, on the scale of log(-log).
+    """
+    from scipy.stats import CensoredData, ecdf
+
+    fell = ~np.isnan(fell_at)
+    data = CensoredData(uncensored=fell_at[fell], right=ended[~fell])
+    curve = ecdf(data).sf
+    with np.errstate(divide="ignore", invalid="ignore"):
+        interval = curve.confidence_interval(CONFIDENCE, method="log-log")
+    middle = curve.probabilities
+    low, high = interval.low.probabilities, interval.high.probabilities
+    low, high = (np.where(np.isnan(end), middle, end) for end in (low, high))
+    return Survival(curve.quantiles, middle, low, high)
+
+
+def levels(column: np.ndarray, most: int = 8) -> list[tuple[str, np.ndarray]]:
+    """Return (label, which cells) of each value of a parameter, or of bins with as many cells."""
+    values = np.unique(column)
+    if len(values) <= most or column.dtype.kind in "Ub":
+        numbers = column.dtype.kind in "if"
+        return [(f"{v:g}" if numbers else str(v), column == v) for v in values]
+    edges = np.unique(np.quantile(column, np.linspace(0.0, 1.0, most + 1)))
+    places = np.clip(np.searchsorted(edges, column, side="right") - 1, 0, len(edges) - 2)
+    return [(f"{edges[k]:.3g} to {edges[k + 1]:.3g}", places == k) for k in range(len(edges) - 1)]
+
+
+def summary(found: Any, parameters: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+    """Return a row for each value, or bin, of each parameter: cells, failures, means of outcomes.
+
+    Outcomes that are 0 or 1 come with their interval, as `NAME_low` and `NAME_high`.
+    """
+    done = found["status"].values == DONE
+    outcomes = [
+        name
+        for name, variable in found.data_vars.items()
+        if variable.dims == ("cell",) and name not in ("status", "error")
+    ]
+    names = list(parameters) if parameters is not None else parameter_names(found)
+    rows = []
+    for name in names:
+        if name not in found.coords:
+            raise SweepError(unknown_name("parameter", name, parameter_names(found)))
+        for label, chosen in levels(found[name].values):
+            row = {"parameter": name, "value": label, "cells": int((chosen & done).sum())}
+            for outcome in outcomes:
+                values = found[outcome].values[chosen & done]
+                row.update(_told(outcome, values, yes_or_no(found, outcome)))
+            rows.append(row)
+    return rows
+
+
+def yes_or_no(found: Any, outcome: str) -> bool:
+    """Return whether an outcome has no unit and is 0 or 1 in every cell that has one."""
+    values = found[outcome].values[found["status"].values == DONE]
+    values = values[~np.isnan(values)]
+    return not found[outcome].attrs.get("units") and bool(np.isin(values, (0.0, 1.0)).all())
+
+
+def _told(outcome: str, values: np.ndarray, is_share: bool) -> dict[str, float]:
+    values = values[~np.isnan(values)]
+    if is_share:
+        found = share(values)
+        return {outcome: found.share, f"{outcome}_low": found.low, f"{outcome}_high": found.high}
+    return {outcome: float(values.mean()) if len(values) else float("nan")}
+
+
+def parameter_names(found: Any) -> list[str]:
+    """Return the parameters of a dataset."""
+    return [str(name) for name in found.coords if name not in ("cell", "seed")]

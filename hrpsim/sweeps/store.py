@@ -1,0 +1,254 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A sweep on disk: a zarr group that xarray opens, and beside it, until it is whole, its journal.
+
+The journal has every finished cell as soon as it is finished; the arrays follow block by block, so
+that they can be looked at meanwhile. When the last cell is in the arrays the journal goes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hrpsim.errors import shown_value
+from hrpsim.sweeps.cells import Result
+from hrpsim.sweeps.fingerprint import differences
+from hrpsim.sweeps.framework.errors import SweepError, needed_package
+from hrpsim.sweeps.journal import Journal, kept
+from hrpsim.sweeps.table import Table
+
+BLOCK = 1024  # cells of a chunk
+_FORMAT = 2  # of zarr: texts of fixed width have a place in its specification
+_FLUSH_PERIOD = 30.0  # between two looks at what is new for the arrays [s]
+_SYNC_PERIOD = 5.0  # [s]
+
+
+class Store:
+    """Keeps the results of a sweep in a folder `path`, whose journal is `path`.journal.
+
+    Opening one that is there goes on with it: results that it has are put into the table.
+    SweepError if it is another sweep's, of other versions, or cannot be written.
+    """
+
+    def __init__(self, path: str | Path, table: Table, identity: Mapping[str, Any], title: str):
+        needed_package("zarr", "a store")
+        needed_package("xarray", "a store")
+        self.path = Path(path)
+        self._table, self._identity = table, dict(identity)
+        self._attributes = {"title": title, **identity, "complete": "no"}
+        self._dirty: set[int] = set()
+        self._last_flush = self._last_sync = time.monotonic()
+        self._journal: Journal | None = None
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SweepError(f"cannot make {self.path.parent}: {error.strerror}") from error
+        if not _journal_of(self.path).exists() and self.path.exists():
+            self._take_over_complete()
+            return
+        self._journal = Journal(_journal_of(self.path))
+        try:
+            self._take_over_journal()
+        except BaseException:
+            self._journal.close()
+            raise
+
+    def _take_over_complete(self) -> None:
+        """Read a store whose sweep has ended."""
+        found = open_store(self.path)
+        self._compare(_identity_of(found))
+        self._read(found)
+
+    def _take_over_journal(self) -> None:
+        header, results = self._journal.read()
+        if header is None:
+            if self.path.exists():
+                raise SweepError(f"{self.path} is there, but the journal of its sweep is empty")
+            self._journal.append([self._identity])
+        else:
+            self._compare(header)
+        for result in results:
+            self._table.add(result)
+            self._dirty.add(result.number // BLOCK)
+        if not (self.path / ".zgroup").exists():
+            self._write_empty()
+        self._dirty.update(range(-(-self._table.count // BLOCK)) if header else ())
+        self.flush()
+
+    def _compare(self, there: Mapping[str, Any]) -> None:
+        """Refuse what is another sweep's."""
+        for name, value in self._identity.items():
+            if name == "versions":
+                continue
+            if _plain(there.get(name)) != _plain(value):
+                what = _first_difference(there.get(name), value)
+                raise SweepError(
+                    f"{self.path} holds another sweep: {name}: {what}; name another store, or "
+                    "remove this one"
+                )
+        problem = differences(self._identity["versions"], there.get("versions") or {})
+        if problem:
+            raise SweepError(
+                f"{self.path} was begun with other versions or on another processor: {problem}; go "
+                "on with those, or begin another store"
+            )
+
+    def _read(self, found: Any) -> None:
+        table = self._table
+        table.status[:] = found["status"].values
+        for name in table.results:
+            table.results[name][:] = found[name].values
+        for k in np.flatnonzero(found["error"].values != ""):
+            table.errors[int(k)] = str(found["error"].values[k])
+
+    def add(self, results: list[Result]) -> None:
+        """Keep results: once this returns, killing this process does not lose them."""
+        self._journal.append([kept(result) for result in results])
+        for result in results:
+            self._table.add(result)
+            self._dirty.add(result.number // BLOCK)
+        now = time.monotonic()
+        if now - self._last_sync > _SYNC_PERIOD:
+            self._journal.sync()
+            self._last_sync = now
+        if now - self._last_flush > _FLUSH_PERIOD:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write to the arrays what is new."""
+        self._last_flush = time.monotonic()
+        for block in sorted(self._dirty):
+            cells = slice(block * BLOCK, min((block + 1) * BLOCK, self._table.count))
+            part = self._table.dataset({}, cells)
+            part = part.drop_vars(list(part.coords))
+            self._guarded(
+                lambda part=part, cells=cells: part.to_zarr(
+                    self.path, region={"cell": cells}, zarr_format=_FORMAT, consolidated=False
+                )
+            )
+            self._dirty.discard(block)
+
+    def _write_empty(self) -> None:
+        """Make the arrays, at first beside their place."""
+        begun = self.path.with_name(self.path.name + ".begun")
+        shutil.rmtree(begun, ignore_errors=True)
+        whole = self._table.dataset(self._attributes)
+        chunks = {
+            name: {"chunks": (BLOCK, *variable.shape[1:])}
+            for name, variable in whole.variables.items()
+            if variable.dims[:1] == ("cell",)
+        }
+        self._guarded(
+            lambda: whole.to_zarr(
+                begun, mode="w", zarr_format=_FORMAT, consolidated=False, encoding=chunks
+            )
+        )
+        begun.rename(self.path)
+
+    def close(self) -> None:
+        """Write all that is new; remove the journal if no cell is left to be run."""
+        if self._journal is None:
+            return
+        try:
+            self.flush()
+            if self._table.finished == self._table.count:
+                self._complete()
+        finally:
+            self._journal.close()
+            self._journal = None
+
+    def abandon(self) -> None:
+        """Let go of the store as it is: the journal has everything."""
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+    def _complete(self) -> None:
+        """Mark the store as whole; then its journal has served."""
+        path = self.path / ".zattrs"
+        attributes = json.loads(path.read_text(encoding="utf-8")) | {"complete": "yes"}
+        beside = path.with_name(".zattrs.new")
+
+        def write() -> None:
+            beside.write_text(json.dumps(attributes, indent=4), encoding="utf-8")
+            beside.replace(path)
+            _sync_folder(self.path)
+
+        self._guarded(write)
+        _journal_of(self.path).unlink()
+
+    def _guarded(self, write) -> None:
+        """Do what writes; SweepError for a disk that does not take it: the journal has it."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # xarray's about parts of zarr's specification
+                write()
+        except OSError as error:
+            raise SweepError(
+                f"cannot write {self.path}: {error.strerror or error}; the finished cells are in "
+                f"{_journal_of(self.path)}, start again to go on"
+            ) from error
+
+
+def open_store(path: str | Path) -> Any:
+    """Return the xarray.Dataset of a store, loaded; SweepError for what is none."""
+    xarray = needed_package("xarray", "a store")
+    needed_package("zarr", "a store")
+    path = Path(path)
+    if not (path / ".zgroup").is_file():
+        raise SweepError(f"{path} is no store of a sweep")
+    try:
+        found = xarray.open_zarr(path, consolidated=False, zarr_format=_FORMAT).load()
+    except (OSError, ValueError, KeyError) as error:
+        raise SweepError(f"{path} cannot be read: {error}") from error
+    if "versions" not in found.attrs or "status" not in found:
+        raise SweepError(f"{path} is a dataset, but not of a sweep")
+    return found
+
+
+def _journal_of(path: Path) -> Path:
+    return path.with_name(path.name + ".journal")
+
+
+def _identity_of(found: Any) -> dict[str, Any]:
+    read = {}
+    for name, text in found.attrs.items():
+        try:
+            read[name] = json.loads(text)
+        except (TypeError, ValueError):
+            read[name] = text
+    return read
+
+
+def _plain(value: Any) -> Any:
+    return json.loads(json.dumps(value))
+
+
+def _first_difference(there: Any, here: Any, path: str = "") -> str:
+    """Return "path: this there, that here" of the first entry that differs."""
+    there, here = _plain(there), _plain(here)
+    if isinstance(there, dict) and isinstance(here, dict):
+        for key in [*there, *here]:
+            if there.get(key) != here.get(key):
+                inner = f"{path}.{key}" if path else str(key)
+                return _first_difference(there.get(key), here.get(key), inner)
+    at = f"{path} = " if path else ""
+    return f"{at}{shown_value(there)} there, {at}{shown_value(here)} here"
+
+
+def _sync_folder(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,210 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Study files: a YAML text that says what is run, over which values, and what is measured.
+
+    title: pushes and friction
+    world: config/walking_demo.yaml      # beside the study file, or where hrpsim's files are
+    duration: 20.0
+    controller: {plugin: walk, parameters: {pattern: E5}}
+    pushes:
+      - {link: BODY, begin: 4.0, duration: 0.1}
+    sensors: {force: 1.0}                # noise
+    delay: {sensing: 1}                  # in control periods
+    terrain: {slope: 0.01}
+    measured: [fell, fell_at, time]
+    find: {parameter: pushes.0.impulse, between: [0, 80], tolerance: 1.0, bad: fell}
+    seed: 1
+    design:                              # or a list of designs, of which all combinations are run
+      method: sobol
+      count: 1024
+      parameters:
+        friction.sole-floor.coefficient: {uniform: [0.2, 1.0]}
+
+In place of a world a plain function: `function: my_module:slide`, or file.py:slide, with
+`outcomes: {distance: m}`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hrpsim.resources import share_path
+from hrpsim.schema import (
+    either,
+    first_mistake,
+    integer,
+    listing,
+    mapping,
+    name,
+    needed,
+    null_or,
+    numeric,
+    one_of,
+    scalar,
+    table,
+    vector,
+)
+from hrpsim.sweeps.boundary import BoundaryScenario
+from hrpsim.sweeps.framework.design import (
+    METHODS,
+    MOST_CELLS,
+    Design,
+    Product,
+    product,
+    read_table,
+)
+from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps.framework.scenario import FunctionScenario, Scenario
+from hrpsim.sweeps.worlds.world_scenario import WorldScenario
+from hrpsim.values import POSITIVE
+from hrpsim.world.file.file_reader import dotted
+from hrpsim.yaml_text import read_yaml
+
+
+def _value(value: Any) -> Any:
+    """Return what hrpsim.sweeps.framework.distributions reads."""
+    if not isinstance(value, (str, bool, int, float, dict)):
+        raise needed("a value, or a mapping such as {uniform: [0, 1]},", value)
+    return value
+
+
+_DESIGN = mapping(
+    {
+        "method": one_of("method", METHODS),
+        "count": integer(1, MOST_CELLS),
+        "repeat": integer(1, MOST_CELLS),
+        "parameters": table(_value, "from parameters to values"),
+        "table": name,
+    }
+)
+_CONTROLLER = mapping(
+    {"parameters": table(lambda value: value, "from parameters to values")},
+    required={"plugin": name},
+)
+_PUSH = mapping(
+    {
+        "entity": name,
+        "link": name,
+        **{key: numeric() for key in ("impulse", "heading", "begin", "duration")},
+    }
+)
+_FIND = mapping(
+    {"bad": name},
+    required={"parameter": name, "between": vector(2), "tolerance": numeric(POSITIVE)},
+)
+OF_WORLDS = {
+    "world": name,
+    "robot": name,
+    "controller": null_or(_CONTROLLER),
+    "duration": numeric(POSITIVE),
+    "period": numeric(POSITIVE),
+    "pushes": listing(_PUSH),
+    "sensors": table(numeric(), "from kinds of noise to standard deviations"),
+    "delay": table(integer(0, 1000), "from sensing or command to control periods"),
+    "terrain": table(numeric(), "from slope, slope_heading, roughness to numbers"),
+    "measured": listing(name, 1),
+}
+OF_FUNCTIONS = {"function": name, "outcomes": table(scalar, "from outcomes to units")}
+STUDY_FILE = mapping(
+    {
+        "title": name,
+        **OF_WORLDS,
+        **OF_FUNCTIONS,
+        "find": _FIND,
+        "seed": integer(0, 2**63 - 1),
+    },
+    required={"design": either("a design, or a list of designs,", _DESIGN, listing(_DESIGN, 1))},
+)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study, ready to be run: `sweep(study.scenario, study.design, seed=study.seed)`."""
+
+    title: str
+    scenario: Scenario
+    design: Design | Product
+    seed: int
+
+
+def read_study(path: str | Path) -> Study:
+    """Return the study that a file describes; HrpsimError that names file, line and entry."""
+    path = Path(path).expanduser()
+    text = read_yaml(path, SweepError, "study file")
+    file, where, mistake = first_mistake(STUDY_FILE, text.data)
+    if mistake:
+        at = f"{text.place(where)}: {dotted(where)}"
+        raise SweepError(f"{at}{': ' if where else ''}{mistake}")
+    try:
+        scenario = _scenario(path, file)
+    except ValueError as error:
+        raise SweepError(_with_file(path, error)) from error
+    given = file["design"] if isinstance(file["design"], list) else [file["design"]]
+    designs = []
+    for k, entry in enumerate(given):
+        try:
+            designs.append(_design(path, entry))
+        except SweepError as error:
+            place = ["design", k] if isinstance(file["design"], list) else ["design"]
+            raise SweepError(f"{text.place(place)}: {dotted(place)}: {error}") from error
+    title = file.get("title", path.stem)
+    return Study(
+        title, scenario, designs[0] if len(designs) == 1 else product(*designs), file.get("seed", 0)
+    )
+
+
+def _with_file(path: Path, error: Exception) -> str:
+    return str(error) if str(path) in str(error) else f"{path}: {error}"
+
+
+def _scenario(path: Path, file: dict[str, Any]) -> Scenario:
+    if ("world" in file) == ("function" in file):
+        raise SweepError("a study needs a `world` or a `function`, one of them")
+    others = OF_FUNCTIONS if "world" in file else OF_WORLDS
+    for key in others:
+        if key in file:
+            raise SweepError(f"{key} does not go with {'world' if 'world' in file else 'function'}")
+    scenario: Scenario
+    if "function" in file:
+        place, _, function = file["function"].rpartition(":")
+        called = file["function"]
+        if place.endswith(".py"):
+            called = f"{_beside(path, place)}:{function}"
+        scenario = FunctionScenario(called, file.get("outcomes"))
+    else:
+        if "duration" not in file:
+            raise SweepError("a study of a world needs a duration [s]")
+        controller = file.get("controller") or {}
+        options = {key: file[key] for key in OF_WORLDS if key in file}
+        options["world"] = _beside(path, file["world"])
+        options["controller"] = controller.get("plugin")
+        options["parameters"] = controller.get("parameters")
+        scenario = WorldScenario(**options)
+    if "find" in file:
+        find = dict(file["find"], between=tuple(file["find"]["between"]))
+        scenario = BoundaryScenario(scenario, **find)
+    return scenario
+
+
+def _design(path: Path, entry: dict[str, Any]) -> Design:
+    rows: list[dict[str, Any]] = []
+    method = entry.get("method", "table" if "table" in entry else "grid")
+    if "table" in entry:
+        rows = read_table(_beside(path, entry["table"]))
+    return Design(
+        entry.get("parameters", {}), method, entry.get("count"), entry.get("repeat", 1), rows
+    )
+
+
+def _beside(study: Path, named: str) -> Path:
+    """Return a file that a study names: beside it, or one that hrpsim ships."""
+    path = study.parent / Path(named).expanduser()
+    if path.exists():
+        return path
+    try:
+        return share_path(named)
+    except FileNotFoundError:
+        return path

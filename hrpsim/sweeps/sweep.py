@@ -1,0 +1,229 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Running all cells of a design, keeping what comes of them, and running one of them again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.errors import shown_value, unknown_name
+from hrpsim.sweeps.cells import DONE, FAILED, Cell, Result, run_cell, same_outcomes
+from hrpsim.sweeps.driver import Driver
+from hrpsim.sweeps.engines import process_pool
+from hrpsim.sweeps.fingerprint import differences, fingerprint
+from hrpsim.sweeps.framework.design import Design, Product, seed_of
+from hrpsim.sweeps.framework.errors import SweepError, needed_package
+from hrpsim.sweeps.framework.scenario import Scenario, as_scenario
+from hrpsim.sweeps.store import Store, open_store
+from hrpsim.sweeps.table import Table
+
+IN_FLIGHT = 512  # tasks that an engine of unknown size is given at a time
+_AHEAD = 4  # tasks for each process of our own pool
+Make = Callable[[], Executor]
+
+
+class Progress(NamedTuple):
+    """How far a sweep is."""
+
+    cells: int
+    finished: int  # done or failed, of this run and those before
+    failed: int
+    here: int  # finished in this run
+    wall: float  # time of this run [s]
+    busy: float  # time that this run's cells took, added up over all processes [s]
+
+    @property
+    def left(self) -> float:
+        """Wall time that the rest takes at the rate of this run [s]; NaN before the first cell."""
+        return (self.cells - self.finished) * self.wall / self.here if self.here else float("nan")
+
+
+class Replay(NamedTuple):
+    """A cell that was run again."""
+
+    values: dict[str, Any]
+    outcomes: dict[str, Any]
+    error: str
+    same: bool  # as in the store, bit for bit
+    differs: str  # versions and arithmetic that differ from the store's, "" for none
+
+
+def sweep(
+    scenario: Any,
+    design: Design | Product,
+    executor: Executor | None = None,
+    store: str | Path | None = None,
+    *,
+    seed: int = 0,
+    title: str = "",
+    processes: int | None = None,
+    engine: AbstractContextManager[Make] | None = None,
+    per_task: int = 1,
+    tell: Callable[[Progress], Any] | None = None,
+) -> Any:
+    """Run a scenario in every cell of a design; return an xarray.Dataset of the results.
+
+    scenario: a Scenario, a function with an attribute `outcomes` (see FunctionScenario), or its
+    name. executor: any concurrent.futures.Executor; by default a pool of `processes` processes, one
+    a processor. store: a folder for the results, cell by cell; a sweep that was cut short goes on
+    where it was. engine: in place of the executor, a context manager that gives what makes one.
+    per_task: cells that are sent together. tell: is called with the progress.
+
+    Errors in a cell are results of it. Raises SweepError, which names the cell, the parameter and
+    the value, before anything runs; and where the store or the engine fails. What was finished is
+    then in the store.
+    """
+    scenario = as_scenario(scenario)
+    table, identity = planned(scenario, design, seed)
+    needed_package("xarray", "a sweep")
+    kept = None if store is None else Store(store, table, identity, title)
+    try:
+        if table.finished < table.count:
+            mended = executor is None and engine is None
+            given = engine or (
+                process_pool(processes) if executor is None else nullcontext(lambda: executor)
+            )
+            with given as make:
+                in_flight = _AHEAD * (processes or _processors()) if mended else IN_FLIGHT
+                expected = identity["versions"]
+                driver = Driver(scenario, expected, make, mended, in_flight, per_task)
+                _run(driver, table, kept, tell)
+        if kept is not None:
+            kept.close()
+    finally:
+        if kept is not None:
+            kept.abandon()
+    return table.dataset({"title": title, **identity, "complete": "yes"})
+
+
+def planned(
+    scenario: Scenario, design: Design | Product, seed: int
+) -> tuple[Table, dict[str, Any]]:
+    """Return the table of all cells, none of them run, and what the results depend on."""
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
+        raise SweepError(f"seed must be a whole number from 0 to 2^63 - 1, got {shown_value(seed)}")
+    columns = design.columns(seed)
+    count = len(next(iter(columns.values())))
+    columns.pop("", None)
+    _check(scenario, columns, count)
+    seeds = np.array([seed_of(seed, k) for k in range(count)], dtype=np.int64)
+    table = Table(columns, seeds, scenario.parameters(), scenario.outcomes)
+    digest = hashlib.sha256(seeds.tobytes())
+    for name, column in table.columns.items():
+        digest.update(name.encode() + column.tobytes())
+    identity = {
+        "scenario": json.loads(json.dumps(scenario.identity())),
+        "seed": seed,
+        "cells": count,
+        "parameters": list(table.columns),
+        "design": digest.hexdigest(),
+        "versions": fingerprint(scenario),
+    }
+    return table, identity
+
+
+def _check(scenario: Scenario, columns: dict[str, list[Any]], count: int) -> None:
+    """Refuse unknown paths and values that cannot be, by cell."""
+    known = scenario.parameters()
+    for path, values in columns.items():
+        if path not in known:
+            raise SweepError(unknown_name("parameter", path, known, limit=60))
+        mistakes: dict[Any, str] = {}
+        for cell, value in enumerate(values):
+            if value not in mistakes:
+                mistakes[value] = known[path].mistake(value)
+            if mistakes[value]:
+                raise SweepError(f"cell {cell}: {path} = {value!r}: {mistakes[value]}")
+    for cell in range(count):
+        values = {path: column[cell] for path, column in columns.items()}
+        try:
+            scenario.check(values)
+        except ValueError as error:
+            raise SweepError(f"cell {cell}: {values}: {error}") from error
+
+
+def _run(driver: Driver, table: Table, store: Store | None, tell) -> None:
+    """Run what is left of a table."""
+    begin, here, busy = time.monotonic(), 0, 0.0
+
+    def left() -> Iterator[Cell]:
+        for k in np.flatnonzero(table.status == 0):
+            yield Cell(int(k), table.values(int(k)), int(table.seeds[k]))
+
+    def told() -> None:
+        if tell is not None:
+            failed = int(np.count_nonzero(table.status == FAILED))
+            wall = time.monotonic() - begin
+            tell(Progress(table.count, table.finished, failed, here, wall, busy))
+
+    for results in driver.results(left(), told):
+        here += len(results)
+        busy += sum(result.seconds for result in results)
+        if store is not None:
+            store.add(results)
+        else:
+            for result in results:
+                table.add(result)
+    told()
+
+
+def replay(scenario: Any, results: Any, cell: int) -> Replay:
+    """Run a cell of a store, or of the dataset of one, again, in this process.
+
+    scenario: the one that the sweep ran. SweepError for a cell that does not exist.
+    """
+    scenario = as_scenario(scenario)
+    found = open_store(results) if isinstance(results, (str, Path)) else results
+    number, values, seed = cell_of(found, cell)
+    result = run_cell(scenario, Cell(number, values, seed))
+    stored = Result(
+        number,
+        int(found["status"].values[number]),
+        {name: found[name].values[number].tolist() for name in scenario.outcomes},
+        str(found["error"].values[number]),
+    )
+    same = result.status == stored.status and result.error == stored.error
+    if result.status == DONE:
+        same = same and same_outcomes(result.outcomes, stored.outcomes)
+    versions = json.loads(found.attrs["versions"])
+    differing = differences(fingerprint(scenario), versions)
+    return Replay(values, result.outcomes, result.error, same, differing)
+
+
+def cell_of(found: Any, cell: int) -> Cell:
+    """Return a cell of a dataset; SweepError if there is none of that number."""
+    count = found.sizes["cell"]
+    if not 0 <= cell < count:
+        raise SweepError(f"there is no cell {cell}: the sweep has cells 0 to {count - 1}")
+    names = json.loads(found.attrs["parameters"])
+    values = {name: found[name].values[cell].item() for name in names}
+    return Cell(cell, values, int(found["seed"].values[cell]))
+
+
+def worst_cells(found: Any, outcome: str, count: int) -> list[int]:
+    """Return the cells with the largest outcome, the largest first; those without one are left out.
+
+    A minus before the name asks for the smallest.
+    """
+    name = outcome.removeprefix("-")
+    if name not in found or found[name].dims != ("cell",):
+        known = [k for k, v in found.data_vars.items() if v.dims == ("cell",) and k != "error"]
+        raise SweepError(unknown_name("outcome", name, known, limit=30))
+    values = found[name].values.astype(float) * (-1.0 if outcome.startswith("-") else 1.0)
+    order = np.argsort(-values, kind="stable")
+    return [int(k) for k in order[:count] if not np.isnan(values[k])]
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0))

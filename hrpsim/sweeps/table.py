@@ -1,0 +1,114 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The results of a sweep as arrays, a row a cell, and as an xarray.Dataset."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hrpsim.sweeps.cells import DONE, ERROR_LENGTH, FAILED, Result
+from hrpsim.sweeps.framework.errors import SweepError, needed_package
+from hrpsim.sweeps.framework.scenario import Outcome, Parameter
+
+STATUS = {0: "not run", DONE: "done", FAILED: "failed"}
+_RESERVED = ("cell", "seed", "status", "error")
+
+
+class Table:
+    """Values, seeds and results of all cells.
+
+    columns: the values of the parameters. Outcomes of cells that are not done are NaN. Names of
+    arrays are those of parameters and outcomes, which must differ.
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, Sequence[Any]],
+        seeds: np.ndarray,
+        parameters: Mapping[str, Parameter],
+        outcomes: Mapping[str, Outcome],
+    ):
+        self.count = len(seeds)
+        self.seeds = seeds
+        self.columns = {name: column_array(values) for name, values in columns.items()}
+        self._units = {name: parameters[name].unit for name in columns}
+        self._outcomes = outcomes
+        for name in (*outcomes, *columns):
+            if name in _RESERVED or "/" in name or (name in outcomes and name in columns):
+                raise SweepError(f"{name!r} cannot be the name of an outcome or parameter here")
+        self.status = np.zeros(self.count, dtype=np.int8)
+        self.errors: dict[int, str] = {}
+        self.results = {
+            name: np.full((self.count, *outcome.shape), np.nan)
+            for name, outcome in outcomes.items()
+        }
+
+    def add(self, result: Result) -> None:
+        """Take in the result of a cell."""
+        self.status[result.number] = result.status
+        if result.error:
+            self.errors[result.number] = result.error
+        for name, value in result.outcomes.items():
+            self.results[name][result.number] = value
+
+    def values(self, cell: int) -> dict[str, Any]:
+        """Return the values of a cell's parameters."""
+        return {name: column[cell].item() for name, column in self.columns.items()}
+
+    @property
+    def finished(self) -> int:
+        """Number of cells that are done or failed."""
+        return int(np.count_nonzero(self.status))
+
+    def dataset(self, attributes: Mapping[str, Any], cells: slice = slice(None)) -> Any:
+        """Return an xarray.Dataset of some cells, with units; dimension `cell`."""
+        xarray = needed_package("xarray", "a dataset")
+        numbers = np.arange(self.count)[cells]
+        errors = np.array([self.errors.get(int(k), "") for k in numbers], dtype=f"U{ERROR_LENGTH}")
+        coordinates = {"cell": numbers, "seed": ("cell", self.seeds[cells])}
+        for name, column in self.columns.items():
+            coordinates[name] = ("cell", column[cells], _attributes(self._units[name], ""))
+        variables: dict[str, Any] = {
+            "status": (
+                "cell",
+                self.status[cells],
+                {"flag_values": list(STATUS), "flag_meanings": " ".join(_flags())},
+            ),
+            "error": ("cell", errors),
+        }
+        for name, array in self.results.items():
+            outcome = self._outcomes[name]
+            axes = [f"{name}_{k}" for k in range(array.ndim - 1)]
+            about = _attributes(outcome.unit, outcome.about)
+            variables[name] = (["cell", *axes], array[cells], about)
+        texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in attributes.items()}
+        return xarray.Dataset(variables, coordinates, texts)
+
+
+def column_array(values: Sequence[Any]) -> np.ndarray:
+    """Return values of one parameter as an array of numbers, truth values or texts."""
+    kinds = {type(value) for value in values}
+    if kinds <= {bool}:
+        return np.array(values, dtype=bool)
+    if kinds <= {int}:
+        return np.array(values, dtype=np.int64)
+    if kinds <= {int, float}:
+        return np.array(values, dtype=np.float64)
+    if kinds <= {str}:
+        return np.array(values, dtype=str)
+    shown = ", ".join(sorted(kind.__name__ for kind in kinds))
+    raise SweepError(f"values of one parameter are of several types: {shown}")
+
+
+def _attributes(unit: str, about: str) -> dict[str, str]:
+    given = {"units": unit, "long_name": about}
+    return {name: text for name, text in given.items() if text}
+
+
+def _flags() -> list[str]:
+    return [name.replace(" ", "_") for name in STATUS.values()]

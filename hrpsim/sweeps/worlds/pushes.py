@@ -1,0 +1,40 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Forces that push an entity for a while, with exact impulses however long the periods are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Push:
+    """A horizontal force of constant size on the origin of a link, or of a loose body."""
+
+    entity: str
+    link: str | None  # None: of a loose body
+    impulse: float  # [Ns]
+    heading: float  # where the force points, from x [rad]
+    begin: float  # [s]
+    duration: float  # [s]
+
+    def apply(self, world: Any, time: float, period: float) -> None:
+        """Push in the next call of `step`, which lasts from `time` for `period` [s].
+
+        The force is the mean over the call, so that the impulses of all calls add up to the whole.
+        """
+        overlap = min(self.begin + self.duration, time + period) - max(self.begin, time)
+        if overlap <= 1e-9 * period or self.impulse == 0.0:
+            return
+        size = self.impulse / self.duration * min(overlap / period, 1.0)
+        force = size * np.array([math.cos(self.heading), math.sin(self.heading), 0.0])
+        entity = world.entities[self.entity]
+        if self.link is None:
+            entity.apply_wrench(force=force)
+        else:
+            entity.apply_wrench(self.link, force=force)

@@ -1,0 +1,367 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A world file with a controller and pushes as a scenario."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hrpsim.control.framework.plugins import find_controller
+from hrpsim.control.walk import Walk
+from hrpsim.errors import unknown_name
+from hrpsim.model.model import Model
+from hrpsim.schema import integer, numeric, scalar
+from hrpsim.sensors.noise import NoiseLevels
+from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
+from hrpsim.sweeps.worlds.disturbed_controller import DisturbedController
+from hrpsim.sweeps.worlds.live_parameters import (
+    change_world,
+    check_friction,
+    live_parameters,
+    slope_normal,
+)
+from hrpsim.sweeps.worlds.pushes import Push
+from hrpsim.sweeps.worlds.world_paths import changed, paths_of
+from hrpsim.sweeps.worlds.world_run import (
+    ENTITY_OUTCOMES,
+    ROBOT_OUTCOMES,
+    WALK_OUTCOMES,
+    WORLD_OUTCOMES,
+    WorldRun,
+)
+from hrpsim.values import NOT_NEGATIVE, POSITIVE
+from hrpsim.world.file.file_reader import FileReader
+from hrpsim.world.file.load import build_world, described_robots, open_world
+from hrpsim.world.world import World
+
+_WORLDS_KEPT = 8  # in a process, each as a file with some values of its own describes it
+_DELAYS = {"sensing": 0, "command": 0}  # [control periods]
+_NOISE = {
+    "gyro": "rad/s",
+    "gyro_bias": "rad/s",
+    "accelerometer": "m/s^2",
+    "accelerometer_bias": "m/s^2",
+    "force": "N",
+    "torque": "Nm",
+}
+_PUSH = {
+    "impulse": Parameter(numeric(), "N s"),
+    "heading": Parameter(numeric(), "rad"),
+    "begin": Parameter(numeric(NOT_NEGATIVE), "s"),
+    "duration": Parameter(numeric(POSITIVE), "s"),
+}
+_PUSH_DEFAULTS = {"impulse": 0.0, "heading": 0.0, "begin": 0.0, "duration": 0.1}
+_PROBE_STEPS = 40
+
+
+class _Base(NamedTuple):
+    """A world as its file, with some values of its own, describes it, settled."""
+
+    world: World
+    model: Model | None  # of the robot, as described
+
+
+_bases: OrderedDict[str, _Base] = OrderedDict()
+
+
+class WorldScenario(Scenario):
+    """A world file, and what happens in it for `duration` [s].
+
+    robot: the one that is controlled and watched; by default the only one. controller: "walk",
+    "module:Class" or "file.py:Class", with `parameters`; None: the robot holds its commands.
+    pushes: mappings of `link` (or `entity` of a loose body), `impulse` [Ns], `heading` [rad],
+    `begin` and `duration` [s]. sensors: standard deviations of noise; delay: `sensing` and
+    `command` in control periods; terrain: `slope`, `slope_heading` [rad], `roughness` [m].
+    measured: names of the outcomes to keep, by default all. period [s]: how often it is looked at
+    where there is no controller.
+
+    The controller is told of the robot as its file describes it with the values of the cell, not
+    of factors of masses, gains, joints.
+    """
+
+    def __init__(
+        self,
+        world: str | Path,
+        *,
+        duration: float,
+        robot: str | None = None,
+        controller: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        pushes: Sequence[Mapping[str, Any]] = (),
+        sensors: Mapping[str, float] | None = None,
+        delay: Mapping[str, int] | None = None,
+        terrain: Mapping[str, float] | None = None,
+        measured: Sequence[str] | None = None,
+        period: float = 0.005,
+    ):
+        self.path = Path(world)
+        self._reader = open_world(world)
+        self.data = self._reader.checked(_mapping)
+        self.duration, self.period = float(duration), float(period)
+        names = self._robot_names
+        self.robot = names[0] if robot is None and len(names) == 1 else robot
+        if robot is not None and robot not in names:
+            raise SweepError(f"{world}: {unknown_name('robot', robot, names)}")
+        self.controller, self.controller_parameters = controller, dict(parameters or {})
+        if controller is not None and self.robot is None:
+            raise SweepError(
+                f"{world}: say which robot is controlled: {', '.join(names) or 'none'}"
+            )
+        self._settings = {
+            **_named("sensors", sensors, _NOISE),
+            **_named("delay", delay, _DELAYS),
+            **_named("terrain", terrain, ("slope", "slope_heading", "roughness")),
+        }
+        self.pushes = [self._push(k, push) for k, push in enumerate(pushes)]
+        for path, value in self._settings.items():
+            if path not in self._known:
+                raise SweepError(unknown_name("setting", path, self._known))
+            self._refuse(path, value)
+        self._measured = self._chosen(measured)
+
+    def _refuse(self, path: str, value: Any) -> None:
+        mistake = self._known[path].mistake(value)
+        if mistake:
+            raise SweepError(f"{path}: {mistake}")
+
+    def _push(self, k: int, given: Mapping[str, Any]) -> dict[str, Any]:
+        if not isinstance(given, Mapping):
+            raise SweepError(f"pushes[{k}]: a mapping is needed, got {given!r}")
+        known = ("entity", "link", *_PUSH)
+        for name in given:
+            if name not in known:
+                raise SweepError(f"pushes[{k}]: {unknown_name('entry', str(name), known)}")
+        push = {"entity": self.robot, "link": None, **_PUSH_DEFAULTS, **given}
+        for name, parameter in _PUSH.items():
+            mistake = parameter.mistake(push[name])
+            if mistake:
+                raise SweepError(f"pushes[{k}].{name}: {mistake}")
+        if push["entity"] is None:
+            raise SweepError(f"pushes[{k}]: say which entity is pushed")
+        return push
+
+    @property
+    def _robot_names(self) -> list[str]:
+        robots = self.data.get("robots") or ()
+        return [str(entry.get("name", k)) for k, entry in enumerate(robots)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is found anew, and the places in the file's text."""
+        state = {k: v for k, v in self.__dict__.items() if k not in ("_live", "_known", "_sound")}
+        content = self._reader.content._replace(root=None)
+        return state | {"_reader": FileReader(self._reader.path, content)}
+
+    # -- parameters ------------------------------------------------------------------------------
+
+    def parameters(self) -> dict[str, Parameter]:
+        """Return all that may be varied, by path."""
+        return dict(self._known)
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[Any, ...]]:
+        files = described_robots(self._reader)
+        return paths_of(self.data, dict(zip(self._robot_names, files)))
+
+    @cached_property
+    def _pairs(self) -> dict[str, Mapping[str, Any]]:
+        """Entries of friction by their label in paths."""
+        labels = {}
+        for path, keys in self._places.items():
+            if keys[0] == "friction" and keys[-1] == "static":
+                labels[path.split(".")[1]] = self.data["friction"][keys[1]]
+        return labels
+
+    @cached_property
+    def _live(self) -> dict[str, Parameter]:
+        return live_parameters(self.data, self._pairs, self._robot_names)
+
+    @cached_property
+    def _known(self) -> dict[str, Parameter]:
+        known = {path: Parameter(scalar) for path in self._places} | self._live
+        for k in range(len(self.pushes)):
+            known.update({f"pushes.{k}.{name}": parameter for name, parameter in _PUSH.items()})
+        known["duration"] = Parameter(numeric(POSITIVE), "s")
+        if self.controller is not None:
+            kinds = _controller_class(self.controller).parameter_kinds
+            names = self.controller_parameters if kinds is None else kinds
+            for name in names:
+                known[f"controller.{name}"] = Parameter(scalar if kinds is None else kinds[name])
+            for name, unit in _NOISE.items():
+                known[f"sensors.{name}"] = Parameter(numeric(NOT_NEGATIVE), unit)
+            for name in _DELAYS:
+                known[f"delay.{name}"] = Parameter(integer(0, 1000), "control periods")
+        return known
+
+    def check(self, values: Mapping[str, Any]) -> None:
+        """Raise HrpsimError for values that the world file or the materials cannot have."""
+        check_friction(self._pairs, values)
+        structural = self._structural(values)
+        key = json.dumps(structural, sort_keys=True)
+        if structural and key not in self._sound:
+            self._changed_data(structural)
+            self._sound.add(key)
+
+    @cached_property
+    def _sound(self) -> set[str]:
+        """Which structural values `check` has found possible."""
+        return set()
+
+    def _structural(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those of the values for which the world is built anew."""
+        settings = {**self._settings, **values}
+        found = {k: v for k, v in values.items() if k in self._places and k not in self._live}
+        normal = slope_normal(settings)
+        if normal is not None:
+            found["terrain.normal"] = normal
+        return found
+
+    def _changed_data(self, structural: Mapping[str, Any]) -> Any:
+        values = {k: v for k, v in structural.items() if k != "terrain.normal"}
+        data = changed(self.data, self._places, values)
+        if "terrain.normal" in structural:
+            ground = data["ground"] if isinstance(data["ground"], dict) else {}
+            data["ground"] = {**ground, "normal": structural["terrain.normal"]}
+        return data
+
+    # -- outcomes --------------------------------------------------------------------------------
+
+    @property
+    def outcomes(self) -> Mapping[str, Outcome]:
+        """What is measured."""
+        return self._measured
+
+    def _chosen(self, names: Sequence[str] | None) -> dict[str, Outcome]:
+        possible = dict(WORLD_OUTCOMES)
+        if self.robot is not None:
+            possible.update(ROBOT_OUTCOMES)
+        if self.controller is not None:
+            possible.update(WALK_OUTCOMES)
+        entities = [str(e["name"]) for e in (self.data.get("bodies") or ()) if "name" in e]
+        for entity in entities:
+            possible.update({f"{entity}.{k}": outcome for k, outcome in ENTITY_OUTCOMES.items()})
+        if names is None:
+            return possible
+        for name in names:
+            if name not in possible:
+                raise SweepError(unknown_name("outcome", str(name), possible, limit=30))
+        return {name: possible[name] for name in names}
+
+    # -- running ---------------------------------------------------------------------------------
+
+    def start(self, values: Mapping[str, Any], seed: int) -> WorldRun:
+        """Return a run at its beginning."""
+        settings = {**self._settings, **values}
+        base = self._base(self._structural(values))
+        world = base.world.copy()
+        change_world(world, self._pairs, settings, seed)
+        pushes = []
+        for k, push in enumerate(self.pushes):
+            own = {name: settings.get(f"pushes.{k}.{name}", push[name]) for name in _PUSH}
+            link = push["link"]
+            if link is None and push["entity"] in world.robots:
+                link = world.robots[push["entity"]].model.base_link
+            pushes.append(Push(push["entity"], link, **own))
+        controller, parameters = None, dict(self.controller_parameters)
+        if self.controller is not None:
+            controller = _controller_class(self.controller)()
+            for path, value in values.items():
+                if path.startswith("controller."):
+                    parameters[path.partition(".")[2]] = value
+            controller = self._disturbed(controller, settings, seed)
+        return WorldRun(
+            world,
+            duration=settings.get("duration", self.duration),
+            pushes=pushes,
+            robot=self.robot,
+            controller=controller,
+            parameters=parameters,
+            told=base.model,
+            period=self.period,
+        )
+
+    def _disturbed(self, controller, settings: Mapping[str, Any], seed: int):
+        levels = {name: float(settings.get(f"sensors.{name}", 0.0)) for name in _NOISE}
+        delays = [int(settings.get(f"delay.{name}", 0)) for name in _DELAYS]
+        if not any(levels.values()) and not any(delays):
+            return controller
+        return DisturbedController(controller, NoiseLevels(seed=seed, **levels), *delays)
+
+    def run(self, values: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Return what is measured in one cell."""
+        found = self.start(values, seed).run()
+        return {name: found.get(name, float("nan")) for name in self._measured}
+
+    def _base(self, structural: Mapping[str, Any]) -> _Base:
+        key = json.dumps([str(self.path), self.data, self.robot, dict(structural)], sort_keys=True)
+        if key in _bases:
+            _bases.move_to_end(key)
+            return _bases[key]
+        content = self._reader.content._replace(data=self._changed_data(structural))
+        world = build_world(FileReader(self._reader.path, content))
+        world.scene  # noqa: B018  makes it, so that copies need not
+        model = None if self.robot is None else world.robots[self.robot].model
+        _bases[key] = base = _Base(world, model)
+        while len(_bases) > _WORLDS_KEPT:
+            _bases.popitem(last=False)
+        return base
+
+    # -- identity --------------------------------------------------------------------------------
+
+    def identity(self) -> dict[str, Any]:
+        """Return the world file's data, the robots as they are read, controller and settings."""
+        world = self._base({}).world
+        source = ""
+        if self.controller is not None:
+            module = inspect.getmodule(_controller_class(self.controller))
+            text = inspect.getsource(module or _controller_class(self.controller))
+            source = hashlib.sha256(text.encode()).hexdigest()
+        return {
+            "world": self.data,
+            "robots": {
+                name: hashlib.sha256(robot.model.urdf.encode()).hexdigest()
+                for name, robot in world.robots.items()
+            },
+            "controller": [self.controller, self.controller_parameters, source],
+            "robot": self.robot,
+            "pushes": self.pushes,
+            "settings": self._settings,
+            "duration": self.duration,
+            "period": self.period,
+            "measured": list(self._measured),
+        }
+
+    def probe(self) -> str:
+        """Return a hash of the world's state after some steps, of the first one's file."""
+        world = self._base({}).world.copy()
+        world.step(_PROBE_STEPS)
+        state = hashlib.sha256()
+        for entity in world.entities.values():
+            state.update(entity.q.tobytes() + entity.v.tobytes())
+        return state.hexdigest()
+
+
+def _controller_class(name: str):
+    return Walk if name == "walk" else find_controller(name)
+
+
+def _named(section: str, given: Mapping[str, Any] | None, known) -> dict[str, Any]:
+    for name in given or {}:
+        if name not in known:
+            raise SweepError(f"{section}: {unknown_name('entry', str(name), known)}")
+    return {f"{section}.{name}": value for name, value in (given or {}).items()}
+
+
+def _mapping(data: Any) -> dict[str, Any]:
+    from hrpsim.world.file.world_schema import WORLD_FILE
+
+    WORLD_FILE({} if data is None else data)
+    return {} if data is None else data

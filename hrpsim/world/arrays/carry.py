@@ -1,0 +1,101 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Scenes that go on from others with more or fewer entities in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from hrpsim.jit.fields import Axis, Field, Life, at, declared_fields, replaced
+from hrpsim.step.scene.scene import Scene
+from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.robot import Robot
+
+Places = Mapping[Axis, np.ndarray]  # by axis: the new place of each old entry, -1 for none
+
+
+def carry(old: Scene, new: Scene, places: Places) -> Scene:
+    """Return a new scene in the state of an old one: motion, contacts, pushes and readings.
+
+    What has no place in the new scene is left out, with the contacts and pushes that name it. What
+    is connected is the world's to carry.
+    """
+    changed = {}
+    new.step_stats[:] = old.step_stats
+    for path, field in declared_fields(Scene):
+        if field.life not in (Life.STATE, Life.RESULT):
+            continue
+        before, after = at(old, path), at(new, path)
+        if field.live:
+            kept = renumbered(before[: int(old.step_stats[field.live][0])], field, places)
+            new.step_stats[field.live] = len(kept)
+            changed[path] = _with_room(kept, max(len(before), len(after)))
+        elif field.axis in places:
+            _carry_entries(before, after, field, places[field.axis])
+    new.step_stats["candidate_count"] = new.step_stats["worst_row"] = -1
+    return replaced(new, changed)
+
+
+def places_with_more(old: Scene, fixed_count: int, added: int) -> Places:
+    """Return the places of all that a scene has in one with more entities after these.
+
+    It has `added` more fixed shapes, after the first `fixed_count` of all shapes.
+    """
+    shapes = np.arange(len(old.collision.shapes))
+    shapes[fixed_count:] += added
+    return {
+        Axis.BODY: np.arange(len(old.forest.bodies)),
+        Axis.POSITION: np.arange(len(old.q)),
+        Axis.DOF: np.arange(len(old.velocity)),
+        Axis.SHAPE: shapes,
+        Axis.SENSOR: np.arange(len(old.sensors)),
+    }
+
+
+def places_without(entity: Entity, first_shape: int, first_sensor: int, scene: Scene) -> Places:
+    """Return the places in a scene without an entity of what is in this one, -1 for its own."""
+    bodies, sensors = len(entity.system.parent), 0
+    if isinstance(entity, Robot):
+        sensors = len(entity.model.sensors)
+    return {
+        Axis.BODY: _without(len(scene.forest.bodies), entity.first_body, bodies),
+        Axis.POSITION: _without(len(scene.q), entity.first_q, entity.nq),
+        Axis.DOF: _without(len(scene.velocity), entity.first_v, entity.nv),
+        Axis.SHAPE: _without(len(scene.collision.shapes), first_shape, len(entity.shapes)),
+        Axis.SENSOR: _without(len(scene.sensors), first_sensor, sensors),
+    }
+
+
+def _without(size: int, first: int, count: int) -> np.ndarray:
+    """Return the places (size,) of what is left when `count` entries from `first` on go."""
+    places = np.arange(size)
+    places[first + count :] -= count
+    places[first : first + count] = -1
+    return places
+
+
+def renumbered(records: np.ndarray, field: Field, places: Places) -> np.ndarray:
+    """Return the records that name nothing that is gone, with the new places of what they name."""
+    records = records.copy()
+    stays = np.ones(len(records), dtype=bool)
+    for name, axis in field.refers.items():
+        if axis in places:
+            there = records[name] >= 0
+            records[name][there] = places[axis][records[name][there]]
+            stays &= ~there | (records[name] >= 0)
+    return records[stays]
+
+
+def _carry_entries(before, after, field: Field, places: np.ndarray) -> None:
+    stays = places >= 0
+    for name in field.carries or (slice(None),):
+        after[name][places[stays]] = before[name][stays]
+
+
+def _with_room(records: np.ndarray, room: int) -> np.ndarray:
+    larger = np.zeros(room, dtype=records.dtype)
+    larger[: len(records)] = records
+    return larger

@@ -1,0 +1,43 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Members of a class that a part of the object does, with that part's signature and docstring."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class delegated(Generic[P, R]):
+    """A method of the class, done by the method of a part of the object.
+
+    part: name of the attribute that holds the part; method: that of the part's class.
+    """
+
+    def __init__(self, part: str, method: Callable[Concatenate[Any, P], R]):
+        self._of = attrgetter(f"{part}.{method.__name__}")
+
+        @functools.wraps(method)
+        def call(whole, *arguments, **named):
+            return self._of(whole)(*arguments, **named)
+
+        self._unbound = call
+        self.__doc__ = method.__doc__
+
+    def __get__(self, whole, owner=None) -> Callable[P, R]:
+        return self._unbound if whole is None else self._of(whole)
+
+
+def delegated_property(part: str, of_part: Callable[[Any], R]) -> R:
+    """Return a property of the class that is one of a part of the object, read only.
+
+    Type checkers take a property of a class for a function, and what is returned for its value.
+    """
+    name = cast(property, of_part).fget.__name__
+    return cast(R, property(attrgetter(f"{part}.{name}"), doc=of_part.__doc__))

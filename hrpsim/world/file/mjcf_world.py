@@ -1,0 +1,197 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""An MJCF as a world: its scenery stands fixed, and each tree that moves is a robot."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from hrpsim.errors import ModelWarning, WorldError
+from hrpsim.model.extension import DescribedKeyframe
+from hrpsim.model.formats.robot_data import WORLD_LINK, MeshData, ShapeData
+from hrpsim.model.keyframes import keyframe_configurations
+from hrpsim.model.load import load_robot_data
+from hrpsim.model.mjcf.geoms import collides, friction_of, material_name, may_collide, shape_of
+from hrpsim.model.mjcf.notes import Notes, note_the_rest
+from hrpsim.model.mjcf.read import MjcfModel, read_mjcf
+from hrpsim.model.mjcf.robot import MjcfRobot, robot_of, tied_trees
+from hrpsim.model.mjcf.sensors import posture
+from hrpsim.model.mjcf.tree import rotation_of
+from hrpsim.model.shapes.convex_hull import ConvexHull
+from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Plane, Sphere
+from hrpsim.model.shapes.height_field import HeightField
+from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
+from hrpsim.model.urdf.document import read_source
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.world import World
+
+_INTEGRATORS = {"RK4": "rk4"}  # MuJoCo's others are semi-implicit
+
+Owner = tuple[str, str]  # entity and link, as in World.link_names
+
+
+def load_mjcf_world(path: Path, time_step: float | None, integrator: str | None) -> World:
+    """Return the world of an MJCF; trees that equalities tie to each other are one robot.
+
+    Robots stand as in MuJoCo's qpos0 and collide with themselves; a ModelWarning lists what is not
+    simulated. ModelError or WorldError for what is not sound.
+    """
+    text, _ = read_source(path)
+    m = read_mjcf(text, path)
+    if integrator is None:
+        kind = m.kind("mjtIntegrator", int(m.option["integrator"]))
+        integrator = _INTEGRATORS.get(kind, "semi_implicit")
+    world = World(
+        time_step=m.option["timestep"] if time_step is None else time_step,
+        integrator=integrator,
+        gravity=m.option["gravity"],
+    )
+    notes = Notes()
+    robots = _described_robots(m, notes)
+    owners = _add_scenery(m, world, robots, notes)
+    for name, described in robots.items():
+        robot = _add_robot(m, world, name, described, path)
+        owners |= {
+            (robot.name, described.tree.links[body]): geoms
+            for body, geoms in _geoms_of(m, described).items()
+        }
+    _set_frictions(m, world)
+    _keep_apart(m, world, owners)
+    note_the_rest(m, notes)
+    if notes.lines():
+        listed = "; ".join(notes.lines())
+        warnings.warn(f"{path}: not simulated as it says: {listed}", ModelWarning, stacklevel=3)
+    return world
+
+
+def _described_robots(m: MjcfModel, notes: Notes) -> dict[str, MjcfRobot]:
+    """Return what moves, by names that entities may bear."""
+    found: dict[str, MjcfRobot] = {}
+    groups = tied_trees(m)
+    for roots in groups:
+        wanted = m.name if len(groups) == 1 and m.name else m.names["body"][roots[0]]
+        name = re.sub(r"[^\w.-]", "_", wanted) or f"body{roots[0]}"
+        found[name] = robot_of(m, roots, name, notes)
+    return found
+
+
+def _add_robot(m: MjcfModel, world: World, name: str, described: MjcfRobot, path: Path) -> Robot:
+    model = load_robot_data(described.data, path)
+    start = posture(m, described.tree, "qpos0", m.qpos0)
+    joints = {joint: list(values) for joint, values in start.joints.items()}
+    keyframe = DescribedKeyframe("qpos0", start.base, joints)
+    q = keyframe_configurations(model, [keyframe])["qpos0"]
+    robot = world.add_robot(model, q=q, name=name, self_collision=True)
+    for loop in described.to_world:
+        a, b = ("world" if link == WORLD_LINK else f"{name}/{link}" for link in loop.links)
+        frame_a, frame_b = ((frame.p, quaternion_of(frame.R)) for frame in loop.frames)
+        label = f"{name}/{loop.name}"
+        connection = world.connect(a, b, loop.kind, frame_a=frame_a, frame_b=frame_b, name=label)
+        connection.keep_as_initial()
+    robot.command(positions=robot.joint_positions)
+    robot.keep_as_initial()
+    return robot
+
+
+def _geoms_of(m: MjcfModel, described: MjcfRobot) -> dict[int, list[int]]:
+    """Return the geoms that collide of each body of a robot that has any."""
+    found: dict[int, list[int]] = {}
+    for geom in range(m.ngeom):
+        body = int(m.geom_bodyid[geom])
+        if body and body in described.tree.links and collides(m, geom):
+            found.setdefault(body, []).append(geom)
+    return {
+        body: geoms
+        for body, geoms in found.items()
+        if described.data.links[described.tree.links[body]].collisions
+    }
+
+
+def _add_scenery(
+    m: MjcfModel, world: World, robots: dict[str, MjcfRobot], notes: Notes
+) -> dict[Owner, list[int]]:
+    """Add what stands still as fixed shapes; return their names with their geoms."""
+    moving = {body for robot in robots.values() for body in robot.tree.links if body}
+    owners: dict[Owner, list[int]] = {}
+    for geom in range(m.ngeom):
+        body = int(m.geom_bodyid[geom])
+        if body in moving or not collides(m, geom):
+            continue
+        placed = _fixed_shape(m, geom, notes)
+        if placed is None:
+            continue
+        geometry, place = placed
+        name = re.sub(r"[^\w.-]", "_", m.names["geom"][geom]) or f"geom{geom}"
+        place = _body_place(m, body).then(place)
+        material = material_name(friction_of(m, geom))
+        world.add_static(geometry, place.p, quaternion_of(place.R), material, name)
+        owners.setdefault(("world", name), []).append(geom)
+    return owners
+
+
+def _body_place(m: MjcfModel, body: int) -> Placement:
+    """Return where a body stands that does not move."""
+    place = IDENTITY
+    while body:
+        place = Placement(rotation_of(m.body_quat[body]), m.body_pos[body]).then(place)
+        body = int(m.body_parentid[body])
+    return place
+
+
+def _fixed_shape(m: MjcfModel, geom: int, notes: Notes) -> tuple[Geometry, Placement] | None:
+    place = Placement(rotation_of(m.geom_quat[geom]), m.geom_pos[geom])
+    kind = m.kind("mjtGeom", m.geom_type[geom])
+    if kind == "PLANE":
+        return Plane(), place
+    if kind == "HFIELD":
+        return _height_field(m, int(m.geom_dataid[geom])), place
+    shape = shape_of(m, geom, notes)
+    return None if shape is None else (_geometry(shape), shape.placement)
+
+
+def _height_field(m: MjcfModel, field: int) -> HeightField:
+    rows, columns = int(m.hfield_nrow[field]), int(m.hfield_ncol[field])
+    at = int(m.hfield_adr[field])
+    heights = np.array(m.hfield_data[at : at + rows * columns], dtype=np.float64)
+    x, y, top, _ = (float(size) for size in m.hfield_size[field])
+    return HeightField(top * heights.reshape(rows, columns).T, size=(2.0 * x, 2.0 * y))
+
+
+def _geometry(shape: ShapeData) -> Geometry:
+    if shape.kind == "box":
+        x, y, z = shape.size
+        return Box((x, y, z))
+    if shape.kind == "sphere":
+        return Sphere(*shape.size)
+    if shape.kind == "mesh":
+        assert isinstance(shape.mesh, MeshData)
+        return ConvexHull(shape.mesh.vertices, shape.mesh.name)
+    radius, length = shape.size
+    return Capsule(radius, length) if shape.kind == "capsule" else Cylinder(radius, length)
+
+
+def _set_frictions(m: MjcfModel, world: World) -> None:
+    """Let the larger coefficient of two geoms hold, as MuJoCo does."""
+    values = sorted({friction_of(m, geom) for geom in range(m.ngeom) if collides(m, geom)})
+    for a, b in itertools.combinations_with_replacement(values, 2):
+        world.set_friction(material_name(a), material_name(b), max(a, b))
+
+
+def _keep_apart(m: MjcfModel, world: World, owners: dict[Owner, list[int]]) -> None:
+    """Keep those of different entities apart that contype and conaffinity do; excludes too."""
+    excluded = {int(s) for s in (() if m.exclude_signature is None else m.exclude_signature)}
+    for (a, geoms_a), (b, geoms_b) in itertools.combinations(owners.items(), 2):
+        if a[0] == b[0]:
+            continue
+        bodies = sorted((int(m.geom_bodyid[geoms_a[0]]), int(m.geom_bodyid[geoms_b[0]])))
+        if (bodies[0] << 16) + bodies[1] in excluded or not may_collide(m, geoms_a, geoms_b).any():
+            try:
+                world.disable_collisions("/".join(a), "/".join(b))
+            except WorldError as error:
+                raise WorldError(f"{m.label}: {error}") from error

@@ -1,0 +1,130 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The part of a robot that says how it differs from its description: inertias, joints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hrpsim.errors import WorldError
+from hrpsim.kinematics.forest import forest_of
+from hrpsim.model.system import System
+from hrpsim.values import LARGEST, not_negative
+from hrpsim.world.objects.entity import same_inertias
+
+if TYPE_CHECKING:
+    from hrpsim.model.model import Model
+    from hrpsim.world.objects.robot_access import RobotAccess
+
+
+class RobotProperties:
+    """Properties of a Robot that differ from one world to another while its joints are the same.
+
+    They are no part of its state: a reset or a snapshot does not bring the old ones back. `model`
+    is from then on the robot as it is, `described` the one that was added to the world.
+    """
+
+    described: Model
+    _ready: RobotAccess | None
+
+    def scale_inertias(self, factors: ArrayLike, links: str | Sequence[str] | None = None) -> None:
+        """Let masses and inertias be those of `described` times one factor, or one for each link.
+
+        A link moves with all that is fixed to it, which is multiplied as well. Without `links` all
+        of the robot is meant; with them the others stay as they are. Centres of mass stay.
+        WorldError for a factor that is not positive, a link that is fixed to the world, or two
+        links of the same body; ModelError for an unknown one.
+        """
+        system, described = self.system, self.described.system
+        names = [links] if isinstance(links, str) else links
+        bodies = np.arange(len(system.mass))
+        if names is not None:
+            bodies = np.array([self.model.frame(name).body for name in names], dtype=np.int64)
+            for k, body in enumerate(bodies):
+                if body < 0:
+                    raise WorldError(f"link {names[k]!r} of {self.name!r} is fixed to the world")
+                if body in bodies[:k]:
+                    first = names[list(bodies).index(body)]
+                    raise WorldError(
+                        f"links {first!r} and {names[k]!r} of {self.name!r} are of one body"
+                    )
+        what = f"factors of inertias of {self.name!r}"
+        given = not_negative(what, factors, len(bodies))
+        if (given == 0.0).any() or (given * described.mass[bodies] > LARGEST).any():
+            raise WorldError(f"{what} must be positive, and masses at most {LARGEST:g}")
+        mass, inertia = system.mass.copy(), system.inertia.copy()
+        mass[bodies] = given * described.mass[bodies]
+        inertia[bodies] = given[:, None, None] * described.inertia[bodies]
+        self._use_system(system._replace(mass=mass, inertia=inertia))
+
+    def set_joint_properties(
+        self,
+        names: str | Sequence[str] | None = None,
+        *,
+        friction: ArrayLike | None = None,
+        damping: ArrayLike | None = None,
+        stiffness: ArrayLike | None = None,
+        rotor_inertia: ArrayLike | None = None,
+    ) -> None:
+        """Set properties of `names`, of all joints by default; one number, or one for each.
+
+        Dry friction [Nm or N], damping [Nms/rad or Ns/m], stiffness of their springs [Nm/rad or
+        N/m], and rotor inertia [kg m^2 or kg]; what is None stays. WorldError for what is negative
+        or not finite, StateError for an unknown joint.
+        """
+        places = self._places([names] if isinstance(names, str) else names)
+        values = {
+            "friction": friction,
+            "damping": damping,
+            "stiffness": stiffness,
+            "rotor_inertia": rotor_inertia,
+        }
+        changed = {}
+        for field, given in values.items():
+            if given is not None:
+                new = getattr(self.system, field).copy()
+                what = f"{field.replace('_', ' ')} of joints of {self.name!r}"
+                new[self._joint_v[places]] = not_negative(what, given, len(places))
+                changed[field] = new
+        self._use_system(self.system._replace(**changed))
+
+    def use_gains(self) -> None:
+        """Let joints that gains hold now be held by those that `set_gains` set last.
+
+        Otherwise these come with the next command.
+        """
+        control, kp, kd = self._control(), *self.gains
+        for field, gains in (("kp", kp), ("kd", kd)):
+            values = control[field]
+            at = self._joint_v[values[self._joint_v] != 0.0]
+            values[at] = gains[np.searchsorted(self._joint_v, at)]
+
+    def joint_properties(self) -> dict[str, np.ndarray]:
+        """Return friction, damping, stiffness and rotor_inertia of all joints, as they are set."""
+        fields = ("friction", "damping", "stiffness", "rotor_inertia")
+        return {field: getattr(self.system, field)[self._joint_v] for field in fields}
+
+    def _use_system(self, system: System) -> None:
+        """Let these be the robot's constants, in the world's arrays as well."""
+        self.world.wake(self)
+        scene, before = self.world.scene, self.inertias
+        self.system, self.forest = system, forest_of(system)
+        self.model = replace(self.model, system=system)
+        self._ready = None
+        at = slice(self.first_body, self.first_body + len(system.parent))
+        for field in ("mass", "com", "inertia"):
+            scene.forest.bodies[field][at] = self.forest.bodies[field]
+        at = slice(self.first_v, self.first_v + self.nv)
+        for field in (
+            *("rotor_inertia", "own_inertia", "turns_freely"),
+            *("stiffness", "damping", "friction"),
+        ):
+            scene.forest.dofs[field][at] = self.forest.dofs[field]
+        if not same_inertias(before, self.inertias):
+            self._forget_past()

@@ -1,0 +1,146 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Everything that a controller measures of a robot, read in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.jit.compiled import entry_point, kernel
+from hrpsim.jit.reference import Reference
+from hrpsim.kinematics.forest import Forest
+from hrpsim.kinematics.forward import new_kinematics, update_poses
+from hrpsim.kinematics.layout import velocity_from_kernel
+from hrpsim.spatial.rotation import quaternion_from_rotation
+from hrpsim.world.objects.link_states import link_records
+
+if TYPE_CHECKING:
+    from hrpsim.step.scene.scene import Scene
+    from hrpsim.world.objects.robot import Robot
+
+BASE_SIZE = 13  # position, quaternion, linear and angular velocity of a free base
+
+
+class ReadingSources(NamedTuple):
+    """What the readings of a robot with n chosen joints and m sensors are found from."""
+
+    forest: Forest
+    q: np.ndarray  # (nq,)
+    velocity: np.ndarray  # (nv,) kernels' layout
+    control: np.ndarray  # (nv,) CONTROL
+    joint_q: np.ndarray  # (n,) places of the joints in q
+    joint_v: np.ndarray  # (n,) places of the joints in velocity and control
+    sensors: np.ndarray  # (m,) SENSOR
+    imus: np.ndarray  # (i,) places of the IMUs among the sensors
+    frames: np.ndarray  # (i,) LINK, of the IMUs
+    kinematics: np.ndarray  # (n,) KINEMATICS, work
+    rotation: np.ndarray  # (3, 3) work
+    public_velocity: np.ndarray  # (nv,) work
+
+
+@kernel
+def read_robot(s, with_base, out):
+    """Write what is measured: joints, sensors, orientations of the IMUs, and the base if asked.
+
+    out (3 n + 6 m + 4 i,), and BASE_SIZE more `with_base`: positions, velocities and efforts of
+    the joints; each sensor's six numbers; quaternions x y z w; the base's q (7,) and public v (6,).
+    """
+    count = s.joint_q.shape[0]
+    for k in range(count):
+        out[k] = s.q[s.joint_q[k]]
+        out[count + k] = s.velocity[s.joint_v[k]]
+        out[2 * count + k] = s.control[s.joint_v[k]].applied
+    at = 3 * count
+    for k in range(s.sensors.shape[0]):
+        reading = s.sensors[k].reading
+        for r in range(6):
+            out[at + r] = reading[r]
+        at += 6
+    if s.imus.shape[0] > 0:
+        update_poses(s.forest, s.q, s.kinematics)
+    for k in range(s.imus.shape[0]):
+        frame, turned = s.frames[k], s.rotation
+        L = frame.R
+        if frame.body < 0:
+            quaternion_from_rotation(L, out[at : at + 4])
+        else:
+            R = s.kinematics[frame.body].R
+            for r in range(3):
+                x, y, z = R[r, 0], R[r, 1], R[r, 2]
+                for c in range(3):
+                    turned[r, c] = x * L[0, c] + y * L[1, c] + z * L[2, c]
+            quaternion_from_rotation(turned, out[at : at + 4])
+        at += 4
+    if with_base:
+        velocity_from_kernel(s.forest, s.q, s.velocity, s.public_velocity)
+        for r in range(7):
+            out[at + r] = s.q[r]
+        for r in range(6):
+            out[at + 7 + r] = s.public_velocity[r]
+    return 0
+
+
+class RobotReader:
+    """Reads joints, sensors and the free base of a robot, all at once.
+
+    joint_names: the joints meant, in their order. The numbers lie as in `read_robot`. With
+    `with_base`, which a fixed base has not, they end with the true base.
+    """
+
+    def __init__(self, robot: Robot, joint_names: Sequence[str], *, with_base: bool = False):
+        self.with_base = with_base
+        self._robot = robot
+        names = robot.joint_names
+        at = [names.index(name) for name in joint_names]
+        joints = [joint for joint in robot.model.joints if joint.name in set(names)]
+        self._joint_q = np.array([joints[k].q_index for k in at], dtype=np.int64)
+        self._joint_v = np.array([joints[k].v_index for k in at], dtype=np.int64)
+        sensors = robot.model.sensors
+        places = [k for k, sensor in enumerate(sensors) if sensor.kind == "imu"]
+        self._imus = np.array(places, dtype=np.int64)
+        self._frames = link_records([sensors[k] for k in places])
+        self.size = 3 * len(at) + 6 * len(sensors) + 4 * len(places)
+        self.size += BASE_SIZE if with_base else 0
+        self._scene: Scene | None = None
+        self._sources: Reference | None = None
+        self._read: Any = None
+
+    def __getstate__(self) -> dict:
+        """Leave out what stands for addresses in memory."""
+        return self.__dict__ | {"_scene": None, "_sources": None, "_read": None}
+
+    def read(self) -> np.ndarray:
+        """Return the present readings (size,), a new array."""
+        out = np.empty(self.size)
+        if self._scene is None or self._scene is not self._robot.world.present_scene:
+            self._refer(out)
+        self._read(self._sources, self.with_base, out)
+        return out
+
+    def _refer(self, out: np.ndarray) -> None:
+        """Make ready for the scene that there is now."""
+        robot = self._robot
+        world = robot.world
+        self._scene = scene = world.scene
+        first, dofs = world.first_sensor(robot), slice(robot.first_v, robot.first_v + robot.nv)
+        self._sources = Reference(
+            ReadingSources(
+                robot.forest,
+                scene.q[robot.first_q : robot.first_q + robot.nq],
+                scene.velocity[dofs],
+                scene.control[dofs],
+                self._joint_q,
+                self._joint_v,
+                scene.sensors[first : first + len(robot.model.sensors)],
+                self._imus,
+                self._frames,
+                new_kinematics(robot.model.body_count),
+                np.zeros((3, 3)),
+                np.zeros(robot.nv),
+            )
+        )
+        self._read = entry_point(read_robot, self._sources, self.with_base, out)

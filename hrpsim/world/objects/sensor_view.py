@@ -1,0 +1,81 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a sensor of a robot reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hrpsim.errors import WorldError
+from hrpsim.model.model import Sensor
+from hrpsim.world.objects.entity import _frozen
+
+if TYPE_CHECKING:
+    from hrpsim.world.objects.robot import Robot
+
+
+class SensorView:
+    """One sensor of a robot; readings are means over the last step."""
+
+    def __init__(self, robot: Robot, description: Sensor, index: int):
+        self.robot = robot
+        self.description = description
+        self.index = index
+
+    def _reading(self) -> np.ndarray:
+        world = self.robot.world
+        return _frozen(
+            world.scene.sensors["reading"][world.first_sensor(self.robot) + self.index].copy()
+        )
+
+    @property
+    def reading(self) -> np.ndarray:
+        """All that it reads (6,): its wrench, or angular velocity and specific force."""
+        return self._reading()
+
+    @property
+    def wrench(self) -> np.ndarray:
+        """Force [N] then torque [Nm] that the child side exerts on the parent side (6,).
+
+        In and about the sensor frame; with a standing robot force z is positive. A tared sensor
+        leaves out the weight of the child side.
+        """
+        return self._of_kind("force_torque")
+
+    @property
+    def force(self) -> np.ndarray:
+        """Force part of the wrench (3,) [N]."""
+        return self.wrench[:3]
+
+    @property
+    def torque(self) -> np.ndarray:
+        """Torque part of the wrench (3,) [Nm]."""
+        return self.wrench[3:]
+
+    @property
+    def angular_velocity(self) -> np.ndarray:
+        """Angular velocity in the sensor frame (3,) [rad/s]."""
+        return self._of_kind("imu")[:3]
+
+    @property
+    def linear_acceleration(self) -> np.ndarray:
+        """Specific force in the sensor frame (3,): +9.8 upwards at rest [m/s^2]."""
+        return self._of_kind("imu")[3:]
+
+    @property
+    def orientation(self) -> np.ndarray:
+        """Orientation of the sensor frame in the world, quaternion x y z w (4,)."""
+        return self.robot._frame_pose(
+            self.description.body, self.description.R, self.description.p
+        )[1]
+
+    def _of_kind(self, kind: str) -> np.ndarray:
+        if self.description.kind != kind:
+            raise WorldError(
+                f"sensor {self.description.name!r} is of kind {self.description.kind!r}, "
+                f"not {kind!r}"
+            )
+        return self._reading()

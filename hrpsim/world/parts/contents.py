@@ -1,0 +1,90 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is in a world: the entities and what joins them, which all of its parts know."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import numpy as np
+
+from hrpsim.constraints.connection_rows import CONNECTION_RECORD
+from hrpsim.constraints.spring_rows import SPRING_HINGE
+from hrpsim.errors import WorldError
+from hrpsim.model.model import CollisionShape
+from hrpsim.world.objects.body import Body
+from hrpsim.world.objects.connection import Connection
+from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.materials import MaterialTable
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.objects.solver_rules import SolverRules
+from hrpsim.world.objects.spring_hinge import SpringHinge
+
+
+class Contents:
+    """Settings, clock, entities, fixed shapes, materials, connections and rules of a world."""
+
+    def __init__(self, settings: np.ndarray, integrator: str, impact_law: str, solver):
+        self.settings, self.integrator = settings, integrator
+        self.clock = np.zeros(1, dtype=np.int64)  # steps done; counted by the compiled step
+        self.entities: list[Entity] = []
+        self.entities_ever = 0
+        self.fixed: list[CollisionShape] = []
+        self.materials = MaterialTable(impact_law=impact_law)
+        self.connections: dict[str, Connection] = {}
+        self.connection_records = np.zeros(
+            0, dtype=CONNECTION_RECORD
+        )  # the scene's own array, once there is a scene
+        self.spring_hinges: dict[str, SpringHinge] = {}
+        self.spring_hinge_records = np.zeros(0, dtype=SPRING_HINGE)  # the scene's own array
+        self.solver_rules = SolverRules(solver)
+        self.is_stepping = False
+
+    @property
+    def time_step(self) -> float:
+        """Duration of a step [s]."""
+        return float(self.settings["time_step"][0])
+
+    @property
+    def by_name(self) -> dict[str, Entity]:
+        """Robots and bodies by name."""
+        return {entity.name: entity for entity in self.entities}
+
+    @property
+    def robots(self) -> MappingProxyType:
+        """Robots by name."""
+        return MappingProxyType({e.name: e for e in self.entities if isinstance(e, Robot)})
+
+    @property
+    def bodies(self) -> MappingProxyType:
+        """Loose bodies by name."""
+        return MappingProxyType({e.name: e for e in self.entities if isinstance(e, Body)})
+
+    @property
+    def joints_between(self) -> tuple[Connection | SpringHinge, ...]:
+        """Connections, then spring hinges."""
+        return (*self.connections.values(), *self.spring_hinges.values())
+
+    @property
+    def with_initial_state(self) -> tuple:
+        """Everything that `reset` returns to a state of its own."""
+        return (*self.entities, *self.joints_between)
+
+    def first_sensor(self, entity: Entity) -> int:
+        """Return the place in the scene of an entity's first sensor, if it has any."""
+        before = 0
+        for other in self.entities:
+            if other is entity:
+                return before
+            if isinstance(other, Robot):
+                before += len(other.model.sensors)
+        raise WorldError(f"{entity.name!r} is not in this world")
+
+    def refuse_while_stepping(self) -> None:
+        """WorldError while `step` is at work: what it works on cannot be changed or asked for."""
+        if self.is_stepping:
+            raise WorldError(
+                "the world is being stepped, by another thread: a world has one thread at a time "
+                "(hrpsim.Batch steps copies side by side)"
+            )

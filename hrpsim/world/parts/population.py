@@ -1,0 +1,177 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The robots and bodies of a world: how they come and go."""
+
+from __future__ import annotations
+
+import warnings
+
+from numpy.typing import ArrayLike
+
+from hrpsim.errors import ModelWarning, WorldError, unknown_name
+from hrpsim.model.model import Model
+from hrpsim.model.shapes.compound import Compound
+from hrpsim.model.shapes.geometry import Geometry
+from hrpsim.step.scene.scene import Scene
+from hrpsim.world.arrays.carry import places_without, renumbered
+from hrpsim.world.objects.body import Body
+from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.objects.world_state import WorldState
+from hrpsim.world.parts.connections import Connections
+from hrpsim.world.parts.contents import Contents
+from hrpsim.world.parts.explicit_limit import too_stiff_for_rk4
+from hrpsim.world.parts.scenes import Scenes
+from hrpsim.world.parts.sleep import Sleep
+from hrpsim.world.parts.spring_hinges import SpringHinges
+
+
+class Population:
+    """Robots and loose bodies."""
+
+    def __init__(
+        self,
+        world: WorldState,
+        contents: Contents,
+        scenes: Scenes,
+        sleep: Sleep,
+        connections: Connections,
+        spring_hinges: SpringHinges,
+    ):
+        self._world, self._contents, self._scenes, self._sleep = world, contents, scenes, sleep
+        self._connections, self._spring_hinges = connections, spring_hinges
+
+    def add_robot(
+        self,
+        model: Model,
+        q: ArrayLike | None = None,
+        name: str | None = None,
+        v: ArrayLike | None = None,
+        self_collision: bool = False,
+    ) -> Robot:
+        """Add a robot at configuration q (neutral by default) and velocity v; return it.
+
+        Connections of its description become the world's, called "robot name/connection name".
+        With `self_collision` its links collide with each other, but for links that are fixed to
+        each other, those that a joint (or joints, where what is between them has no shape)
+        connects, and pairs that the model's SRDF or `disable_collisions` keep apart. A
+        ModelWarning names a joint whose springs are too stiff for steps of rk4 this long.
+        """
+        name = self._free_name(name or model.name, name is not None)
+        robot = Robot(self._world, name, model, q, v, self_collision)
+        self._add(robot)
+        if self._contents.integrator == "rk4":
+            note = too_stiff_for_rk4(robot, self._contents.time_step)
+            if note:
+                warnings.warn(note, ModelWarning, stacklevel=2)
+        self._connections.connect_described(robot)
+        return robot
+
+    def add_body(
+        self,
+        geometry: Geometry | Compound,
+        mass: float,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        orientation: ArrayLike = (0.0, 0.0, 0.0, 1.0),
+        velocity: ArrayLike = (0.0, 0.0, 0.0),
+        angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
+        material: str = "default",
+        name: str | None = None,
+        inertia: ArrayLike | None = None,
+    ) -> Body:
+        """Add a uniform rigid body; SI units, world axes, quaternion x y z w; return it.
+
+        Its frame, which `position` places, has its origin at the centre of mass: a Mesh or
+        Compound is moved there, its axes kept. The parts of a Compound have one density.
+        `inertia` (3, 3) about the centre, in the body frame, replaces that of the uniform solid.
+        ModelError for a mesh that is open, flat or inside out: no solid has that surface.
+        """
+        name = self._free_name(name or type(geometry).__name__.lower(), name is not None)
+        body = Body(
+            self._world,
+            name,
+            geometry,
+            mass,
+            position,
+            orientation,
+            velocity,
+            angular_velocity,
+            material,
+            inertia,
+        )
+        return self._add(body)
+
+    def _free_name(self, name: str, insist: bool) -> str:
+        taken = self._contents.by_name
+        if name not in taken:
+            return name
+        if insist:
+            raise WorldError(f"the world already has an entity called {name!r}")
+        k = 2
+        while f"{name}_{k}" in taken:
+            k += 1
+        return f"{name}_{k}"
+
+    def _add(self, entity):
+        contents = self._contents
+        self._sleep.wake()
+        for shape in entity.shapes:
+            contents.materials.add(shape.material)
+        entity.stand_after(contents.entities[-1] if contents.entities else None)
+        contents.entities_ever += 1
+        entity.number = contents.entities_ever
+        contents.entities.append(entity)
+        self._scenes.rebuild()
+        return entity
+
+    def remove(self, entity: Entity | str) -> None:
+        """Take a robot or body out of the world for good, with its contacts and connections.
+
+        The state of all else, the forces of its last step and its commands stay as they are, bit
+        for bit; what leaned on the entity falls. Its name is free again. The entity and its
+        connections raise WorldError from then on, and so does `restore` of earlier snapshots.
+        Raises WorldError, which names what exists, for anything that is not in this world.
+        """
+        entity, contents = self._present(entity), self._contents
+        self._sleep.wake()
+        old = self._scenes.scene
+        for connection in [c for c in contents.connections.values() if _holds(c, entity)]:
+            self._connections.disconnect(connection)
+        for hinge in [h for h in contents.spring_hinges.values() if _holds(h, entity)]:
+            self._spring_hinges.remove_spring_hinge(hinge)
+        places = self._places_without(entity, old)
+        contents.entities.remove(entity)
+        before = None
+        for other in contents.entities:
+            other.stand_after(before)
+            before = other
+        fields = Scene._field_defaults
+        contents.connection_records = renumbered(
+            contents.connection_records, fields["connections"], places
+        )
+        contents.spring_hinge_records = renumbered(
+            contents.spring_hinge_records, fields["spring_hinges"], places
+        )
+        self._scenes.assemble(old, places)
+        entity.leave()
+
+    def _places_without(self, entity: Entity, scene: Scene):
+        contents = self._contents
+        before = contents.entities[: contents.entities.index(entity)]
+        first_shape = len(contents.fixed) + sum(len(other.shapes) for other in before)
+        return places_without(entity, first_shape, contents.first_sensor(entity), scene)
+
+    def _present(self, entity: Entity | str) -> Entity:
+        known = self._contents.by_name
+        if isinstance(entity, Entity):
+            if known.get(entity.name) is not entity:
+                raise WorldError(f"{entity.name!r} is not in this world")
+            return entity
+        if entity not in known:
+            raise WorldError(unknown_name("robot or body", str(entity), known))
+        return known[entity]
+
+
+def _holds(connection, entity: Entity) -> bool:
+    return any(end.entity is entity for end in connection.ends)

@@ -1,0 +1,194 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a step leaves to look at: contact points with their forces, and how the solver did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hrpsim.constraints.joint_rows import ROW_NAMES
+from hrpsim.constraints.rows import CONNECTION, CONTACT_ROW, DRIVE, SPRING
+from hrpsim.step.scene.records import STEP_STATS
+from hrpsim.step.scene.scene import Scene
+
+
+@dataclass(frozen=True)
+class Contact:
+    """One contact point; the force [N] acts on `a`, its reaction on `b`, along the world's axes.
+
+    `a` and `b` are (entity name, link name). `gap` [m] is negative inside; the normal points to a.
+    `point` (3,) [m] is where it was at the start of the step. `World.contact_arrays` has the same
+    as arrays.
+    """
+
+    a: tuple[str, str]
+    b: tuple[str, str]
+    point: np.ndarray
+    normal: np.ndarray
+    gap: float
+    force: np.ndarray
+
+
+@dataclass(frozen=True)
+class Convergence:
+    """How the solver did over some steps.
+
+    `unconverged` of the `steps` did not meet the stopping rule in every island. `worst_residual`
+    [m/s] is the largest residual of those, `worst` the constraint that was then furthest from what
+    it asks for, named as in `StepStats`; 0 and "" where every step converged. In `newton_steps` of
+    them Newton's method solved an island, because sweeps did not soon, or because it was chosen.
+    """
+
+    steps: int
+    unconverged: int
+    worst_residual: float
+    worst: str
+    newton_steps: int = 0
+
+    @property
+    def converged_share(self) -> float:
+        """Share of the steps that converged, 1 where there were none."""
+        return 1.0 - self.unconverged / self.steps if self.steps else 1.0
+
+
+@dataclass(frozen=True)
+class StepStats:
+    """What the last step did, and how the solver did over the steps before.
+
+    Islands, whose moving bodies share no contact or connection, are solved by themselves:
+    `iterations` are the most sweeps that any took, `residual` is the largest of all and `converged`
+    says whether the stopping rule was met by each. The residual is the largest change of a
+    constraint's velocity in the last sweep [m/s], and where solvers are mixed the largest that
+    solving any constraint again by itself would make; `max_penetration` [m]. `direct_rows` and
+    `split_rows` of the `row_count` rows were for these solvers; `factorisations` is how often the
+    direct system was factorised, `direct_finished` whether it came to an end: if not, its rows
+    were solved iteratively. Newton's method solved `newton_islands` in `newton_factorisations`:
+    those that ask for it, and those on which sweeps did not suffice. Where the step did not
+    converge, `worst` names the constraint that is furthest from what it asks for, as
+    "connection 'hinge'", "lock of robot/knee" or "contact of box/box and world/ground"; otherwise
+    it is empty. Where spring hinges use the steepest descent,
+    `descent_steps` is how many steps it took and `descent_short` the furthest that it left a spring
+    beyond its maximum extension, as a velocity [m/s]. Of the `asleep` bodies that sleep, contacts
+    count but have no rows. Impacts with restitution were solved in `impact_rounds`; `impacts_left`
+    gaps still closed when there were too many, and met no restitution. Pairs of fast shapes were
+    looked at `impact_looks` times for when they touch, and the step was begun anew `impact_passes`
+    times for contacts with what they would pass through; `impacts_cut` searches since the world was
+    made or last reset were cut off for their number: these shapes stopped against each other where
+    they were last seen apart.
+
+    `last_call` is about all steps of the last call of `World.step`, `since_reset` about all since
+    the world was made or last reset; `settle` does not count.
+    """
+
+    iterations: int
+    residual: float
+    converged: bool
+    contact_count: int
+    row_count: int
+    max_penetration: float
+    direct_rows: int
+    split_rows: int
+    factorisations: int
+    direct_finished: bool
+    newton_islands: int
+    newton_factorisations: int
+    worst: str
+    descent_steps: int
+    descent_short: float
+    asleep: int
+    impact_rounds: int
+    impacts_left: int
+    impact_looks: int
+    impact_passes: int
+    impacts_cut: int
+    last_call: Convergence
+    since_reset: Convergence
+
+
+class Naming:
+    """What the constraints of a scene are called."""
+
+    def __init__(self, owners: list[tuple[str, str]], connections, spring_hinges, robots):
+        self._owners = owners
+        self._connections, self._spring_hinges = connections, spring_hinges
+        self._robots = robots
+
+    def name(self, kind: int, source: int, other: int) -> str:
+        """Return the name of the constraint of a kind of row.
+
+        `source` is what the row says; for a contact, `source` and `other` are its shapes.
+        """
+        if kind == CONTACT_ROW:
+            a, b = ("/".join(self._owners[shape]) for shape in (source, other))
+            return f"contact of {a} and {b}"
+        if kind == SPRING:
+            name = next(h.name for h in self._spring_hinges if h.index == source)
+            return f"spring hinge {name!r}"
+        if kind in (CONNECTION, DRIVE):
+            name = next(c.name for c in self._connections if c.index == source)
+            return f"{'drive of ' if kind == DRIVE else ''}connection {name!r}"
+        robot = next(r for r in self._robots if r.first_v <= source < r.first_v + r.nv)
+        joint = next(j.name for j in robot.model.joints if j.v_index == source - robot.first_v)
+        return f"{ROW_NAMES[kind]} of {robot.name}/{joint}"
+
+    def worst_of_step(self, scene: Scene) -> str:
+        """Return the constraint furthest from its law in the last step, "" if it is not known."""
+        number = int(scene.step_stats["worst_row"][0])
+        if not 0 <= number < int(scene.step_stats["row_count"][0]):
+            return ""
+        kind, source = (int(scene.rows.rows[name][number]) for name in ("kind", "source"))
+        other = -1
+        if kind == CONTACT_ROW:
+            contact = scene.collision.contacts[source]
+            source, other = int(contact["shape_a"]), int(contact["shape_b"])
+        return self.name(kind, source, other)
+
+    def fault_of_step(self, scene: Scene) -> str:
+        """Return the constraint that a failed step is put down to, "" if it is not known."""
+        stats = scene.step_stats[0]
+        kind, source, other = (int(stats[f"fault_{what}"]) for what in ("kind", "source", "other"))
+        return self.name(kind, source, other) if kind >= 0 else ""
+
+    def worst_of_call(self, scene: Scene) -> str:
+        """Return the worst constraint that the compiled step noted, "" if it is not known."""
+        stats = scene.step_stats[0]
+        kind, source, other = (int(stats[f"worst_{what}"]) for what in ("kind", "source", "other"))
+        return self.name(kind, source, other) if kind >= 0 else ""
+
+
+def stats_of(
+    scene: Scene, kept: np.ndarray, worst: str, last_call: Convergence, since_reset: Convergence
+) -> StepStats:
+    """Return what the last step of the scene did, contacts `kept` of what sleeps included."""
+    stats = dict(zip(STEP_STATS.names or (), scene.step_stats.item(), strict=True))
+    deepest = stats["penetration"]
+    if len(kept):
+        deepest = max(deepest, -float(kept["gap"].min()))
+    return StepStats(
+        iterations=stats["sweeps"],
+        residual=stats["residual"],
+        converged=bool(stats["converged"]),
+        contact_count=stats["contact_count"] + len(kept),
+        row_count=stats["row_count"],
+        max_penetration=deepest,
+        direct_rows=stats["direct_rows"],
+        split_rows=stats["split_rows"],
+        factorisations=stats["factorisations"],
+        direct_finished=not stats["fell_back"],
+        newton_islands=stats["newton_islands"],
+        newton_factorisations=stats["newton_factorisations"],
+        worst=worst,
+        descent_steps=stats["descent_steps"],
+        descent_short=stats["residual_deficit"],
+        asleep=stats["asleep"],
+        impact_rounds=stats["impact_rounds"],
+        impacts_left=stats["impacts_left"],
+        impact_looks=stats["impact_looks"],
+        impact_passes=stats["passes"],
+        impacts_cut=stats["impacts_cut"],
+        last_call=last_call,
+        since_reset=since_reset,
+    )

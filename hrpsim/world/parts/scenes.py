@@ -1,0 +1,161 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The scene of a world: arrays made when they are first needed, kept as things come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hrpsim.jit.fields import Axis, Life, at, declared_fields
+from hrpsim.jit.on_demand import provide_used
+from hrpsim.step.scene.scene import Scene
+from hrpsim.world.arrays.assemble import assemble
+from hrpsim.world.arrays.capacity import with_room
+from hrpsim.world.arrays.carry import Places, carry, places_with_more
+from hrpsim.world.objects.entity import Entity
+from hrpsim.world.parts.contents import Contents
+from hrpsim.world.parts.results import Naming
+
+
+class Scenes:
+    """The present scene of what is in a world.
+
+    `complete` is called for each scene that is made: what depends on several parts is then found.
+    """
+
+    def __init__(self, contents: Contents, complete: Callable[[], None]):
+        self._contents, self._complete = contents, complete
+        self.present: Scene | None = None  # None: to be made anew
+        self.owners: list[tuple[str, str]] = []  # (entity, link) of each shape
+        self._kept: Scene | None = None  # the scene to go on from
+        self._built = 0, 0  # entities and fixed shapes that it has
+
+    @property
+    def scene(self) -> Scene:
+        """The arrays that the compiled step works on, made when they are first needed."""
+        if self.present is None:
+            self._build()
+        return self.present
+
+    def rebuild(self) -> None:
+        """Make the arrays anew at the next use, keeping the state of what is there."""
+        self._contents.refuse_while_stepping()
+        if self.present is not None:
+            self._kept, self.present = self.present, None
+
+    def _build(self) -> None:
+        entities, fixed = self._built
+        places = None
+        if self._kept is not None:
+            places = places_with_more(self._kept, fixed, len(self._contents.fixed) - fixed)
+        kept, self._kept = self._kept, None
+        self.assemble(kept, places)
+        for entity in self._contents.entities[entities:]:
+            entity.initialise()
+
+    def assemble(self, old: Scene | None, places: Places | None) -> None:
+        """Make the arrays of what there is now; what an old scene has as well goes on from it."""
+        contents = self._contents
+        self.present, self.owners = assemble(
+            contents.settings,
+            contents.clock,
+            contents.entities,
+            contents.fixed,
+            contents.materials.table(),
+            contents.materials.index,
+            contents.connection_records,
+        )
+        self.use_spring_hinges(contents.spring_hinge_records)
+        if old is not None:
+            self.present = carry(old, self.present, places)
+        self._built = len(contents.entities), len(contents.fixed)
+        self._complete()
+
+    def use_connections(self, connection_records: np.ndarray) -> None:
+        """Let these be the records of the connections."""
+        self._contents.connection_records = connection_records
+        if self.present is not None:
+            self.present = self.present._replace(connections=connection_records)
+            provide_used(self.present)
+
+    def use_spring_hinges(self, records: np.ndarray) -> None:
+        """Let these be the records of the spring hinges."""
+        self._contents.spring_hinge_records = records
+        if self.present is not None:
+            work = self.present.work._replace(spring_hinges_start=np.zeros_like(records))
+            self.present = self.present._replace(spring_hinges=records, work=work)
+            provide_used(self.present)
+
+    def use_materials(self) -> None:
+        """Let the properties of materials be those of the contents; new materials need a scene."""
+        table = self._contents.materials.table()
+        if self.present is None or self.present.materials.shape != table.shape:
+            self.rebuild()
+        else:
+            self._contents.refuse_while_stepping()
+            self.present.materials[:] = table
+            provide_used(self.present)
+
+    def use_collision(self, **arrays: np.ndarray) -> None:
+        """Let these be arrays of the collision detection, which looks for all pairs anew."""
+        collision = self.present.collision._replace(**arrays)
+        self.present = self.present._replace(collision=collision)
+        self.present.step_stats["candidate_count"] = -1
+
+    def present_q(self, entity: Entity) -> np.ndarray:
+        """Return a robot's or body's configuration, without making arrays for it."""
+        scene = self.present or self._kept
+        if scene is None or entity.first_q + entity.nq > len(scene.q):
+            return entity.initial_q.copy()
+        return scene.q[entity.first_q : entity.first_q + entity.nq].copy()
+
+    def forget_contacts(self) -> None:
+        """Drop what is kept from the last step, after a state was set by hand."""
+        self._contents.refuse_while_stepping()
+        scene = self.scene
+        scene.collision.previous["forgotten"][: int(scene.step_stats["previous_count"][0])] = 1
+        scene.step_stats["candidate_count"] = -1
+        scene.joint_impulses[:] = 0
+        scene.joint_impact_impulses[:] = 0.0
+        scene.connections["impulse"] = scene.connections["impact_impulse"] = 0.0
+        scene.spring_hinges["impulse"] = 0.0
+
+    def add_wrench(self, body: int, point: ArrayLike, force: ArrayLike, torque: ArrayLike) -> None:
+        """Apply a wrench to a body of the scene during the next call of `step`."""
+        k = int(self.scene.step_stats["wrench_count"][0])
+        if k == len(self.present.wrenches):
+            self.present = with_room(self.present, Axis.WRENCH, 2 * k)
+        self.present.wrenches[k] = (body, tuple(point), tuple(force), tuple(torque))
+        self.present.step_stats["wrench_count"] = k + 1
+
+    def naming(self) -> Naming:
+        """Return what gives the constraints of the present scene their names."""
+        contents = self._contents
+        return Naming(
+            self.owners,
+            contents.connections.values(),
+            contents.spring_hinges.values(),
+            contents.robots.values(),
+        )
+
+    def lasting_arrays(self) -> list[np.ndarray]:
+        """Return all arrays that the next step depends on."""
+        return [
+            at(self.scene, path)
+            for path, field in declared_fields(Scene)
+            if field.life is Life.STATE
+        ]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Find the kernels on demand anew: another process has them elsewhere."""
+        self.__dict__.update(state)
+        if self.present is not None:
+            for path, field in declared_fields(Scene):
+                if field.life is Life.PROCESS:
+                    at(self.present, path)[:] = 0
+            provide_used(self.present)

@@ -1,0 +1,297 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Loose bodies that sleep: islands of them that have been at rest.
+
+What sleeps is part of the fixed world until it wakes: its shapes are the world's, it stands behind
+the bodies that the step looks at, and its contacts are kept as they were.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate, compress
+
+import numpy as np
+
+from hrpsim.collision.carriers import new_carriers
+from hrpsim.collision.records import CONTACT
+from hrpsim.jit.fields import Axis
+from hrpsim.kinematics.forward import new_kinematics, update_poses
+from hrpsim.model.model import CollisionShape
+from hrpsim.step.scene.scene import Scene
+from hrpsim.step.sleep_detection import REST_TIME
+from hrpsim.world.arrays.capacity import with_room
+from hrpsim.world.arrays.layout import front, rearrange
+from hrpsim.world.objects.entity import Entity
+from hrpsim.world.parts.contents import Contents
+from hrpsim.world.parts.scenes import Scenes
+
+
+class Sleep:
+    """Which bodies at rest sleep."""
+
+    def __init__(self, contents: Contents, scenes: Scenes, sleeping: bool):
+        self._contents, self._scenes = contents, scenes
+        self._island_of: dict[Entity, int] = {}  # of what sleeps, in the order of the entities
+        self.kept_contacts = np.zeros(0, dtype=CONTACT)  # among what sleeps; points in the world
+        self._front: Scene | None = None  # all that is awake
+        self._front_of: Scene | None = None  # the scene that it is the front of
+        self._set_sleeping(sleeping)
+
+    @property
+    def sleeping(self) -> bool:
+        """Whether bodies at rest may fall asleep; assign False to keep everything awake."""
+        return bool(self._contents.settings["rest_steps"][0])
+
+    @sleeping.setter
+    def sleeping(self, value: bool) -> None:
+        if not value:
+            self.wake()
+        self._set_sleeping(value)
+
+    def _set_sleeping(self, value: bool) -> None:
+        steps = int(np.ceil(REST_TIME / self._contents.time_step - 1e-9)) if value else 0
+        self._contents.settings["rest_steps"] = steps
+
+    @property
+    def asleep(self) -> tuple[str, ...]:
+        """Names of the bodies that sleep."""
+        return tuple(entity.name for entity in self._island_of)
+
+    def sleeps(self, entity: Entity) -> bool:
+        """Return whether an entity sleeps."""
+        return entity in self._island_of
+
+    def wake(self, *entities: Entity) -> None:
+        """Wake these entities with their islands, or, without any, everything that sleeps."""
+        if not self._island_of:
+            return
+        self._contents.refuse_while_stepping()
+        self._wake_islands(entities)
+
+    def _wake_islands(self, entities: tuple[Entity, ...]) -> None:
+        woken = {self._island_of[e] for e in entities if e in self._island_of}
+        if woken or not entities:
+            self._sleep_only(
+                {e: k for e, k in self._island_of.items() if entities and k not in woken}
+            )
+
+    def wake_shape(self, number: int) -> None:
+        """Wake the island of the body that a shape belongs to."""
+        name = self._scenes.owners[number][0]
+        self._wake_islands((next(e for e in self._island_of if e.name == name),))
+
+    def fall_asleep(self) -> None:
+        """Put to sleep what the last step found at rest; its islands are named by entities."""
+        trees, asleep = self._scenes.present.islands.trees, dict(self._island_of)
+        first_of: dict[int, int] = {}
+        for entity in self._contents.entities:
+            representative = int(trees["island"][entity.first_body])
+            if entity not in asleep and representative >= 0:
+                asleep[entity] = first_of.setdefault(representative, entity.number)
+        self._sleep_only(asleep)
+
+    def _sleep_only(self, island_of: dict[Entity, int]) -> None:
+        """Let exactly these entities sleep, those that did not before without any velocity."""
+        scene = self._scenes.present
+        woken = [e for e in self._island_of if e not in island_of]
+        sleepers = [e for e in island_of if e not in self._island_of]
+        self._store_contacts(self._shapes_of(sleepers))
+        self._lay_out(island_of)
+        for entity in woken:
+            scene.islands.trees["rest_steps"][entity.first_body] = 0
+        for entity in sleepers:
+            scene.velocity[entity.first_v : entity.first_v + entity.nv] = 0.0
+        self._own_shapes(woken)
+        self._freeze_shapes(sleepers)
+        self._recall_contacts(self._shapes_of(woken))
+        self._count_moving()
+
+    def _lay_out(self, island_of: dict[Entity, int]) -> None:
+        """Put what is to sleep behind all else in the arrays, connections too."""
+        order = [e for e in self._contents.entities if e not in island_of]
+        asleep = [e for e in self._contents.entities if e in island_of]
+        rearrange(self._scenes.present, order + asleep)
+        self._island_of = {e: island_of[e] for e in asleep}
+        connections = sorted(self._contents.connections.values(), key=self._rests)
+        self._contents.connection_records[:] = self._contents.connection_records[
+            [c.index for c in connections]
+        ]
+        for index, connection in enumerate(connections):
+            connection.index = index
+        self._front = None
+
+    def _rests(self, connection) -> bool:
+        """Return whether a connection has an end that sleeps."""
+        return any(end.entity in self._island_of for end in connection.ends)
+
+    # -- shapes ---------------------------------------------------------------------------
+
+    def _numbered_shapes(self, entities) -> list[tuple[Entity, int, CollisionShape]]:
+        """Return (entity, number, description) of the shapes of some entities."""
+        first, found = len(self._contents.fixed), []
+        for entity in self._contents.entities:
+            if entity in entities:
+                found += [(entity, n, shape) for n, shape in enumerate(entity.shapes, first)]
+            first += len(entity.shapes)
+        return found
+
+    def _shapes_of(self, entities: list[Entity]) -> np.ndarray:
+        """Return which of all shapes (s,) belong to some entities."""
+        chosen = np.zeros(len(self._scenes.owners), dtype=bool)
+        chosen[[number for _, number, _ in self._numbered_shapes(set(entities))]] = True
+        return chosen
+
+    def _freeze_shapes(self, entities) -> None:
+        """Make the shapes of some entities the world's, where they are now."""
+        scene, poses = self._scenes.present, new_kinematics(len(self._scenes.present.forest.bodies))
+        if entities:
+            update_poses(scene.forest, scene.q, poses)
+        for entity, number, shape in self._numbered_shapes(set(entities)):
+            body, record = entity.first_body + shape.body, scene.collision.shapes[number]
+            here, origin = poses[body], poses[scene.forest.bodies[body]["root"]]["origin"]
+            record["placement_R"] = here["R"] @ shape.R
+            record["placement_p"] = origin + (here["p"] + here["R"] @ shape.p)
+            record["body"], record["asleep"] = -1, 1
+            scene.collision.group[number] = -1
+
+    def _own_shapes(self, entities) -> None:
+        """Give some entities their shapes back."""
+        collision = self._scenes.present.collision
+        sizes = [len(entity.system.parent) for entity in self._contents.entities]
+        groups = dict(zip(self._contents.entities, accumulate(sizes, initial=0), strict=False))
+        for entity, number, shape in self._numbered_shapes(set(entities)):
+            record = collision.shapes[number]
+            record["placement_R"], record["placement_p"] = shape.R, shape.p
+            record["body"], record["asleep"] = entity.first_body + shape.body, 0
+            collision.group[number] = groups[entity]
+
+    def bodies_of_shapes(self) -> np.ndarray:
+        """Return the bodies (s,) of all shapes, asleep or not; -1: the world."""
+        bodies = self._scenes.present.collision.shapes["body"].copy()
+        for entity, number, shape in self._numbered_shapes(self._island_of):
+            bodies[number] = entity.first_body + shape.body
+        return bodies
+
+    def _count_moving(self) -> None:
+        """Note what moves, after shapes fell asleep or woke; pairs are looked for anew."""
+        scene = self._scenes.present
+        shapes = scene.collision.shapes
+        collision = scene.collision._replace(
+            moving=np.flatnonzero(shapes["body"] >= 0), carriers=new_carriers(shapes)
+        )
+        self._scenes.present = scene._replace(collision=collision)
+        scene.step_stats["candidate_count"] = -1
+        scene.step_stats["worst_row"] = -1
+        scene.step_stats["asleep"] = len(self._island_of)
+        if self.nothing_moves:
+            for name in ("row_count", "direct_rows", "split_rows", "factorisations", "fell_back"):
+                scene.step_stats[name] = 0
+            scene.step_stats["sweeps"] = scene.step_stats["residual"] = 0
+            scene.step_stats["converged"] = True
+        self._front = None
+
+    # -- contacts ---------------------------------------------------------------------------
+
+    def _store_contacts(self, falls_asleep: np.ndarray) -> None:
+        """Take the contacts of shapes (s,) that fall asleep, with nothing awake, off the step's."""
+        scene = self._scenes.present
+        collision, stats = scene.collision, scene.step_stats
+        records = collision.contacts[: int(stats["contact_count"][0])]
+        fixed = falls_asleep | (collision.shapes["body"] < 0)
+        a, b = records["shape_a"], records["shape_b"]
+        stored = (falls_asleep[a] | falls_asleep[b]) & fixed[a] & fixed[b]
+        if not stored.any():
+            return
+        kept, left = records[stored], records[~stored]
+        for side in "ab":
+            moves = np.flatnonzero(kept[f"body_{side}"] >= 0)
+            roots = scene.forest.bodies["root"][kept[f"body_{side}"][moves]]
+            kept[f"point_{side}"][moves] += scene.kinematics["origin"][roots]
+            kept[f"body_{side}"] = -1
+        self.kept_contacts = _by_pair(np.concatenate([self.kept_contacts, kept]))
+        records[: len(left)] = left
+        collision.previous[: len(left)] = collision.previous[: len(records)][~stored]
+        stats["contact_count"] = stats["previous_count"] = len(left)
+
+    def _recall_contacts(self, wakes: np.ndarray) -> None:
+        """Give the contacts of shapes (s,) that wake back to the step, to start from."""
+        a, b = self.kept_contacts["shape_a"], self.kept_contacts["shape_b"]
+        recalled = wakes[a] | wakes[b]
+        if not recalled.any():
+            return
+        scene, lists = self._scenes.present, {}
+        for name, count in (("contacts", "contact_count"), ("previous", "previous_count")):
+            live = getattr(scene.collision, name)[: int(scene.step_stats[count][0])]
+            lists[name] = _by_pair(np.concatenate([live, self.kept_contacts[recalled]]))
+            scene.step_stats[count] = len(lists[name])
+        self._scenes.present = with_room(scene, Axis.CONTACT, max(map(len, lists.values())))
+        for name, records in lists.items():
+            getattr(self._scenes.present.collision, name)[: len(records)] = records
+        self.kept_contacts = self.kept_contacts[~recalled]
+
+    def contact_records(self) -> np.ndarray:
+        """Return the CONTACT records of the last step, and of what sleeps as they were."""
+        scene = self._scenes.scene
+        live = scene.collision.contacts[: int(scene.step_stats["contact_count"][0])]
+        return _by_pair(np.concatenate([live, self.kept_contacts])) if self._island_of else live
+
+    # -- what steps ---------------------------------------------------------------------------
+
+    @property
+    def any_asleep(self) -> bool:
+        """Whether anything sleeps."""
+        return bool(self._island_of)
+
+    @property
+    def nothing_moves(self) -> bool:
+        """Whether everything there is sleeps, so that a step does nothing but pass time."""
+        return 0 < len(self._contents.entities) == len(self._island_of)
+
+    def awake_scene(self) -> Scene:
+        """Return the scene of all that is awake, on the memory of the whole one."""
+        scene = self._scenes.scene
+        if not self._island_of:
+            return scene
+        same = self._front is not None and self._front_of is scene
+        if not same or self._front.q.base is not scene.q:
+            first = next(iter(self._island_of))
+            connections = self._contents.connections.values()
+            awake = sum(not self._rests(connection) for connection in connections)
+            self._front = front(
+                scene,
+                {
+                    Axis.BODY: first.first_body,
+                    Axis.POSITION: first.first_q,
+                    Axis.DOF: first.first_v,
+                    Axis.CONNECTION: awake,
+                },
+            )
+            self._front_of = scene
+        return self._front
+
+    # -- snapshots ---------------------------------------------------------------------------
+
+    def state(self) -> tuple[tuple[int, ...], np.ndarray]:
+        """Return the island of every entity, -1 awake, and the contacts that are kept."""
+        islands = tuple(self._island_of.get(entity, -1) for entity in self._contents.entities)
+        return islands, self.kept_contacts.copy()
+
+    def prepare(self, state: tuple[tuple[int, ...], np.ndarray]) -> None:
+        """Lay the arrays out as they were when `state` was taken."""
+        self.wake()
+        islands, self.kept_contacts = state[0], state[1].copy()
+        asleep = [k >= 0 for k in islands]
+        if any(asleep):
+            pairs = zip(self._contents.entities, islands, strict=True)
+            self._lay_out(dict(compress(pairs, asleep)))
+
+    def resume(self) -> None:
+        """Let what is laid out as asleep sleep, once its state is back."""
+        self._freeze_shapes(self._island_of)
+        self._count_moving()
+
+
+def _by_pair(records: np.ndarray) -> np.ndarray:
+    """Return contacts sorted by pair of shapes, as they are within a pair."""
+    return records[np.lexsort((records["shape_b"], records["shape_a"]))]

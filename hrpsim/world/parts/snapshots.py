@@ -1,0 +1,101 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The states of a world that one can return to: the start, rest, snapshots."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from hrpsim.errors import WorldError, shown_value
+from hrpsim.world.parts.contents import Contents
+from hrpsim.world.parts.convergence import ConvergenceRecord
+from hrpsim.world.parts.exclusions import Exclusions
+from hrpsim.world.parts.saved_format import refuse_other_format, saved_format
+from hrpsim.world.parts.scenes import Scenes
+from hrpsim.world.parts.sleep import Sleep
+
+
+class Snapshots:
+    """The states of a world that one can return to."""
+
+    def __init__(
+        self,
+        contents: Contents,
+        scenes: Scenes,
+        sleep: Sleep,
+        exclusions: Exclusions,
+        convergence: ConvergenceRecord,
+    ):
+        self._contents, self._scenes, self._sleep = contents, scenes, sleep
+        self._exclusions, self._convergence = exclusions, convergence
+        self._identity = os.urandom(8).hex()  # copies have it too
+
+    def keep_as_initial(self) -> None:
+        """Make the present state the one that `reset` returns to."""
+        for part in self._contents.with_initial_state:
+            part.keep_as_initial()
+
+    def reset(self) -> None:
+        """Return everything to the state it was added with or settled to, and time to zero."""
+        self._contents.refuse_while_stepping()
+        scene = self._scenes.scene  # initialise writes to it
+        self._sleep.wake()
+        for part in self._contents.with_initial_state:
+            part.initialise()
+        self._exclusions.refresh()
+        self._scenes.forget_contacts()
+        scene = self._scenes.scene
+        scene.step_stats["wrench_count"] = 0
+        scene.step_stats["contact_count"] = scene.step_stats["previous_count"] = 0
+        scene.step_stats["impacts_cut"] = scene.step_stats["due"] = 0
+        scene.step_stats["born_count"] = 0
+        scene.islands.trees["rest_steps"] = 0
+        scene.sensors["reading"] = 0.0
+        self._contents.clock[0] = 0
+        self._convergence.reset()
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return all that the future depends on; `restore` continues from it bit for bit."""
+        self._contents.refuse_while_stepping()
+        return {
+            "format": saved_format(),
+            "world": self._identity,
+            "parts": self._parts(),
+            "convergence": self._convergence.copy(),
+            "sleep": self._sleep.state(),
+            "inertias": [entity.inertias for entity in self._contents.entities],
+            "arrays": [array.copy() for array in self._scenes.lasting_arrays()],
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Return to a snapshot of this world, or of one that it is a copy of.
+
+        WorldError for another world's, for that of another version of hrpsim, and if anything came
+        or went since.
+        """
+        self._contents.refuse_while_stepping()
+        if not isinstance(snapshot, Mapping) or "world" not in snapshot:
+            raise WorldError(f"not a snapshot of a world: {shown_value(snapshot)}")
+        refuse_other_format("snapshot", snapshot.get("format"))
+        if snapshot["world"] != self._identity:
+            raise WorldError("the snapshot is another world's")
+        if snapshot["parts"] != self._parts():
+            raise WorldError(
+                "the snapshot was taken with other robots, bodies or connections in the world"
+            )
+        self._sleep.prepare(snapshot["sleep"])
+        for kept, array in zip(snapshot["arrays"], self._scenes.lasting_arrays(), strict=True):
+            array[: len(kept)] = kept
+        self._convergence.recall(snapshot["convergence"])
+        self._sleep.resume()
+        for entity, inertias in zip(self._contents.entities, snapshot["inertias"], strict=True):
+            entity.forget_momentum_of(inertias)
+        self._exclusions.refresh()
+
+    def _parts(self) -> tuple:
+        contents = self._contents
+        held = contents.entities, contents.connections.values(), contents.spring_hinges.values()
+        return tuple(tuple(part.number for part in parts) for parts in held)

@@ -1,0 +1,78 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The solver of every constraint, chosen by rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hrpsim.constraints.rows import PENALTY
+from hrpsim.errors import WorldError
+from hrpsim.jit.on_demand import provide_used
+from hrpsim.world.parts.contents import Contents
+from hrpsim.world.parts.part import Part
+from hrpsim.world.parts.scenes import Scenes
+from hrpsim.world.parts.sleep import Sleep
+
+
+class SolverChoice(Part):
+    """The rules by which solvers are chosen, and what they choose."""
+
+    def __init__(self, contents: Contents, scenes: Scenes, sleep: Sleep):
+        super().__init__(contents, scenes, sleep)
+        self._refuse_unstable_penalty(contents.solver_rules.uses(PENALTY))
+
+    def add_solver_rule(
+        self,
+        solver: str,
+        kind: str | None = None,
+        bodies: str | Sequence[str] | None = None,
+        materials: str | Sequence[str] | None = None,
+    ) -> None:
+        """Choose the solver of constraints; the first rule that matches decides.
+
+        solver: "iterative", "direct", or for contacts only "split" and "penalty". kind: "contact",
+        "connection", "limit", "friction", "mimic", "lock" or "motor"; any by default. bodies: one
+        or two patterns over "entity/link" (shapes of add_static and the ground are "world/name")
+        with * and ?, for joints over "entity/joint"; a pattern without "/" is about entities. One
+        pattern: either body fits it; two: in either order, and never a joint. materials: one or
+        two names, for contacts, likewise. Where no rule matches, connections, locks and motors are
+        direct and all else iterative. What a connection or `set_constraint` names itself goes
+        before all rules.
+
+        A "penalty" contact is a spring and damper whose points stick to anchors and slip (see
+        `set_penalty`), known at the start of a step, before all other constraints are solved; only
+        what sinks beyond the spring's maximum extension is a constraint, solved iteratively. It
+        needs the integrator "semi_implicit". A step that begins with a contact that is too stiff
+        for the time step raises WorldError.
+        """
+        self._refuse_unstable_penalty(solver == "penalty")
+        self._contents.solver_rules.add(solver, kind, bodies, materials)
+        self._sleep.wake()
+        self.choose()
+
+    def _refuse_unstable_penalty(self, wanted: bool) -> None:
+        if wanted and self._contents.integrator != "semi_implicit":
+            raise WorldError(
+                "penalty contacts need the integrator 'semi_implicit': their explicit springs gain "
+                f"energy with {self._contents.integrator!r}"
+            )
+
+    def choose(self) -> None:
+        """Let the rules choose the solver of everything that is there."""
+        contents, rules = self._contents, self._contents.solver_rules
+        for connection in contents.connections.values():
+            connection.choose_solver(rules)
+        if self._scenes.present is None:
+            return
+        shapes = self._scenes.present.collision.shapes
+        names = list(contents.materials.index)
+        classes, table = rules.of_contacts(
+            self._scenes.owners, [names[k] for k in shapes["material"]]
+        )
+        shapes["solver_class"] = classes
+        self._scenes.present = self._scenes.present._replace(solver_choice=table)
+        for robot in contents.robots.values():
+            robot.choose_solvers(rules, self._scenes.present.joint_parameters)
+        provide_used(self._scenes.present)

@@ -1,0 +1,63 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The settings of a world: checked, and as the record that the kernels read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.constraints.rows import CONE, PYRAMID, SLIP_DIRECTION
+from hrpsim.errors import WorldError, unknown_name
+from hrpsim.step.scene.records import EULER, RK4, SEMI_IMPLICIT, SETTINGS
+from hrpsim.values import RANGES, SWEEPS, finite_vector, flag, setting, whole
+
+INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT, "euler": EULER, "rk4": RK4}
+FRICTION_MODELS = {"cone": CONE, "pyramid": PYRAMID, "slip_direction": SLIP_DIRECTION}
+STOPPING_RULES = ("residual", "relative_change")
+USUAL_SWEEP_LIMITS = 120, 1200  # the second for islands with contacts that begin
+_SKIN = 0.05  # see SETTINGS
+_TOLERANCE = 1e-6  # of the residual, where sweeps stop by another rule
+_NUMBERS = (
+    "contact_margin",
+    "slip_threshold",
+    "restitution_threshold",
+    "correction_rate",
+    "correction_speed",
+    "slop",
+)
+
+
+def new_settings(options: dict) -> np.ndarray:
+    """Return SETTINGS (1,) of the options of `World`; WorldError for what is out of range."""
+    for what, known in (
+        ("integrator", INTEGRATORS),
+        ("friction_model", FRICTION_MODELS),
+        ("stop", STOPPING_RULES),
+    ):
+        given = options[what]
+        if not isinstance(given, str) or given not in known:
+            raise WorldError(unknown_name(what, str(given), known))
+    record = np.zeros(1, dtype=SETTINGS)
+    time_step = setting("time_step", options["time_step"])
+    record["time_step"] = time_step
+    record["gravity"] = finite_vector("gravity", options["gravity"], 3, RANGES["gravity"])
+    record["integrator"] = INTEGRATORS[options["integrator"]]
+    limits = USUAL_SWEEP_LIMITS
+    if options["sweep_limit"] is not None:
+        limits = (whole("sweep_limit", options["sweep_limit"], 1, SWEEPS),) * 2
+    record["sweep_limit"], record["cold_sweep_limit"] = limits
+    tolerance, by_residual = (
+        setting("tolerance", options["tolerance"]),
+        options["stop"] == "residual",
+    )
+    record["tolerance"] = (tolerance if by_residual else _TOLERANCE) * STANDARD_GRAVITY * time_step
+    record["relative_tolerance"] = 0.0 if by_residual else tolerance
+    record["friction_model"] = FRICTION_MODELS[options["friction_model"]]
+    record["skin"] = _SKIN
+    record["projection"] = flag("position_projection", options["position_projection"])
+    record["continuous"] = flag("continuous", options["continuous"])
+    for name in _NUMBERS:
+        record[name] = setting(name, options[name])
+    return record

@@ -1,0 +1,186 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the launch files of hrpsim have in common. They find it beside them.
+
+Nothing is started before all packages are there. A process that fails ends the launch with exit
+code 1, and no process outlives the launch.
+"""
+
+import os
+import shutil
+
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction, Shutdown
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+PACKAGE = "hrpsim"
+SIMULATED_TIME = {"use_sim_time": True}
+# Programs of hrpsim end with the process that this names (hrpsim/orphans.py).
+END_WITH_LAUNCH = {"HRPSIM_END_WITH": str(os.getpid())}
+
+
+def argument(name, default, description, choices=None):
+    """Declare a launch argument; "true" or "false" as default makes it a truth value."""
+    if default in ("true", "false"):
+        choices = ["true", "false", "True", "False"]
+    return DeclareLaunchArgument(
+        name, default_value=default, description=description, choices=choices
+    )
+
+
+def humanoid_arguments(rate, bag):
+    """Declare what all launches of a humanoid take: [Hz], and the folder of a recording."""
+    return [
+        argument("bush", "true", "Rubber bushes between the ankles and the soles"),
+        argument(
+            "real_time_factor",
+            "1.0",
+            "Simulated seconds for each second of wall time; 0 runs as fast as possible",
+        ),
+        argument("publish_rate", rate, "Topics of the state, and the clock [Hz, simulated time]"),
+        argument("namespace", "", "Namespace of all nodes and topics but /clock"),
+        argument("rviz", "false", "Show the robot in RViz"),
+        argument(
+            "record",
+            "false",
+            "Record all topics: with ros2 bag where installed, else with wrench_recorder",
+        ),
+        argument("bag", bag, "Folder of the recording, to be made"),
+    ]
+
+
+def parameter(name, value_type):
+    """Return a launch argument as a parameter of a node."""
+    return ParameterValue(LaunchConfiguration(name), value_type=value_type)
+
+
+def config(file):
+    """Return the path of a file in the package's config folder."""
+    return PathJoinSubstitution([FindPackageShare(PACKAGE), "config", file])
+
+
+def look_up(*packages, **on_request):
+    """Refuse to start anything without these packages, or those that arguments ask for.
+
+    look_up("controller_manager", rviz="rviz2"): the second only with rviz:=true.
+    """
+
+    def check(context):
+        wanted = {package: "" for package in packages}
+        for name, package in on_request.items():
+            if LaunchConfiguration(name).perform(context).lower() == "true":
+                wanted[package] = f"{name}:=true needs "
+        missing = [why + package for package, why in wanted.items() if not is_installed(package)]
+        if missing:
+            distribution = os.environ.get("ROS_DISTRO", "jazzy")
+            names = [package for package in wanted if not is_installed(package)]
+            apt = " ".join(f"ros-{distribution}-{name.replace('_', '-')}" for name in names)
+            raise RuntimeError(
+                f"not installed: {', '.join(missing)} (sudo apt install {apt}); nothing was started"
+            )
+
+    return OpaqueFunction(function=check)
+
+
+def is_installed(package):
+    """Return whether a package of ROS is there."""
+    try:
+        get_package_prefix(package)
+    except (PackageNotFoundError, OSError):  # the latter without any prefix to look in
+        return False
+    return True
+
+
+def program(executable, end="", **options):
+    """Run a program of hrpsim; where `end` gives a reason, its end is the end of the launch."""
+    return Node(
+        package=PACKAGE,
+        executable=executable,
+        output="screen",
+        additional_env=END_WITH_LAUNCH,
+        on_exit=after(executable, end),
+        **options,
+    )
+
+
+def humanoid_simulation(xacro_arguments=(), **parameters):
+    """Run the simulation of a world with a humanoid; its end is the end of the launch.
+
+    Beside the arguments of `humanoid_arguments` it takes further ones for xacro, and parameters.
+    """
+    return program(
+        "hrpsim_node",
+        end="the simulation has ended",
+        name="hrpsim",
+        namespace=LaunchConfiguration("namespace"),
+        parameters=[
+            {
+                "world_file": LaunchConfiguration("world_file"),
+                "xacro_arguments": [["bush:=", LaunchConfiguration("bush")], *xacro_arguments],
+                "real_time_factor": parameter("real_time_factor", float),
+                "publish_rate": parameter("publish_rate", float),
+                **parameters,
+            }
+        ],
+    )
+
+
+def other(package, executable, **options):
+    """Run a program of another package."""
+    return Node(
+        package=package,
+        executable=executable,
+        prefix=ends_with_launch() or None,
+        on_exit=after(executable),
+        **options,
+    )
+
+
+def after(what, end=""):
+    """Return what follows the end of a process: the launch fails if it did."""
+
+    def handle(event, context):
+        if context.is_shutdown:
+            return None
+        if event.returncode:
+            raise RuntimeError(f"{what} ended with code {event.returncode}")
+        return Shutdown(reason=end) if end else None
+
+    return handle
+
+
+def ends_with_launch():
+    """Return what to run a command with so that it gets SIGTERM when the launch is killed."""
+    return "setpriv --pdeathsig TERM --" if shutil.which("setpriv") else ""
+
+
+def rviz():
+    """Show the robot in RViz with rviz:=true."""
+    return other(
+        "rviz2",
+        "rviz2",
+        namespace=LaunchConfiguration("namespace"),
+        arguments=["-d", config("hrpsim.rviz")],
+        remappings=[("/tf", "tf"), ("/tf_static", "tf_static")],
+        parameters=[SIMULATED_TIME],
+        condition=IfCondition(LaunchConfiguration("rviz")),
+    )
+
+
+def recorder():
+    """Record all topics with record:=true: with ros2 bag where it is, else with wrench_recorder."""
+    wanted, bag = IfCondition(LaunchConfiguration("record")), LaunchConfiguration("bag")
+    if not is_installed("ros2bag"):
+        return program("wrench_recorder", arguments=["--output", bag], condition=wanted)
+    command = ["ros2", "bag", "record", "--all", "--storage", "mcap", "--output", bag]
+    return ExecuteProcess(
+        cmd=[*ends_with_launch().split(), *command],
+        output="screen",
+        on_exit=after("ros2 bag record"),
+        condition=wanted,
+    )

@@ -1,0 +1,151 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Policies in ONNX: what they observe, what their actions mean, how often, and errors."""
+
+import numpy as np
+import pytest
+
+import hrpsim
+from hrpsim.bridges.policy_description import read_policy
+from hrpsim.control.framework.control_loop import ControlLoop
+from hrpsim.control.framework.controller import ControllerError
+from hrpsim.resources import share_path
+
+JOINTS = ["RLEG_JOINT3", "LLEG_JOINT3"]
+TEXT = f"""\
+policy: policy.onnx
+period: 0.005
+decimation: 4
+joints: {JOINTS}
+default: [0.87, 0.87]
+kp: 1000.0
+kd: [20.0, 20.0]
+action: {{scale: [0.1, 0.2], clip: 1.0}}
+observations:
+  - {{term: angular_velocity, scale: 0.5, history: 2}}
+  - {{term: gravity, history: 2}}
+  - {{term: command, history: 2}}
+  - {{term: joint_positions, history: 2}}
+  - {{term: joint_velocities, scale: [0.1, 0.2], history: 2}}
+  - {{term: last_action, history: 2}}
+"""
+SIZE = 2 * (3 + 3 + 3 + 2 + 2 + 2)
+
+
+@pytest.fixture
+def description(tmp_path):
+    file = tmp_path / "policy.yaml"
+    file.write_text(TEXT)
+    return file
+
+
+def network(path, weights):
+    """Write the network action = observation W."""
+    onnx = pytest.importorskip("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    weights = np.asarray(weights, dtype=np.float32)
+    size, count = weights.shape
+    observation = helper.make_tensor_value_info("obs", TensorProto.FLOAT, [1, size])
+    action = helper.make_tensor_value_info("actions", TensorProto.FLOAT, [1, count])
+    node = helper.make_node("MatMul", ["obs", "W"], ["actions"])
+    named = [numpy_helper.from_array(weights, "W")]
+    graph = helper.make_graph([node], "policy", [observation], [action], named)
+    opset = [helper.make_opsetid("", 13)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+
+
+@pytest.fixture
+def policy(description):
+    pytest.importorskip("onnxruntime")
+    from hrpsim.bridges.onnx_policy import OnnxPolicy
+
+    class Watched(OnnxPolicy):
+        """Writes down what the network is asked and when."""
+
+        def _ask(self, state):
+            super()._ask(state)
+            self.asked.append((state, [list(past) for past in self._pasts], self.action.copy()))
+
+    weights = np.random.default_rng(0).normal(size=(SIZE, 2))
+    network(description.with_name("policy.onnx"), weights)
+    watched = Watched()
+    watched.asked, watched.weights = [], weights
+    return watched
+
+
+def test_the_network_sees_its_terms_in_order_and_acts_every_fourth_period(policy, description):
+    world = hrpsim.load_world(share_path("config/stand.yaml"))
+    robot = world.robots["hrp2"]
+    given = {"description": str(description), "commands": [[0.0, 0.1, 0.0, 0.0], [0.02, 0, 0, 1]]}
+    told = []
+    with ControlLoop(robot, policy, given, interpolate=False) as loop:
+        at = [loop.joint_names.index(name) for name in JOINTS]
+        for _ in range(12):
+            state = loop.tick()
+            q, rate = state.joint_positions[at], state.joint_velocities[at]
+            target = np.array([0.87, 0.87]) + [0.1, 0.2] * policy.action
+            told.append(1000.0 * (target - q) - 20.0 * rate)
+            control = robot._control()["effort"][[robot.model.joint(n).v_index for n in JOINTS]]
+            np.testing.assert_allclose(control, told[-1], rtol=1e-12)
+    assert [round(state.time, 4) for state, *_ in policy.asked] == [0.0, 0.02, 0.04]
+    state, pasts, action = policy.asked[1]
+    before = policy.asked[0]
+    imu = state.imus["imu"]
+    np.testing.assert_allclose(pasts[0][1], 0.5 * imu.angular_velocity)
+    np.testing.assert_allclose(pasts[0][0], before[1][0][1])
+    np.testing.assert_allclose(pasts[1][1], [0.0, 0.0, -1.0], atol=0.02)
+    np.testing.assert_array_equal(pasts[2], [[0.1, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    np.testing.assert_allclose(pasts[3][1], state.joint_positions[at] - 0.87)
+    np.testing.assert_allclose(pasts[4][1], [0.1, 0.2] * state.joint_velocities[at])
+    np.testing.assert_allclose(pasts[5][1], before[2])
+    observed = np.concatenate([value for past in pasts for value in past])
+    np.testing.assert_allclose(
+        action, np.clip(observed @ policy.weights, -1.0, 1.0), rtol=1e-4, atol=1e-5
+    )
+
+
+def test_two_runs_are_the_same_bits(policy, description):
+    courses = []
+    for _ in range(2):
+        world = hrpsim.load_world(share_path("config/stand.yaml"))
+        robot = world.robots["hrp2"]
+        ControlLoop(robot, policy, {"description": str(description)}).run(0.2)
+        courses.append(robot.q)
+    np.testing.assert_array_equal(*courses)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("term: gravity", "term: gravitation", "'gravitation' does not exist; did you mean"),
+        ("kd: [20.0, 20.0]", "kd: [20.0]", r"policy.yaml:7:.*kd: 1 numbers for 2 joints"),
+        ("period: 0.005", "period: fast", "policy.yaml:2:.*period: a number is needed"),
+        ("joints: ['RLEG_JOINT3', ", "joints: ['LLEG_JOINT3', ", "'LLEG_JOINT3' is named twice"),
+        ("policy: policy.onnx\n", "", "needs a policy"),
+        ("decimation: 4", "decimation: 0", "a whole number from 1"),
+    ],
+)
+def test_mistakes_of_a_description_are_named_with_their_lines(description, old, new, message):
+    assert old in TEXT
+    description.write_text(TEXT.replace(old, new))
+    with pytest.raises(ControllerError, match=message):
+        read_policy(description)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("RLEG_JOINT3", "RLEG_JOINT9", "joint 'RLEG_JOINT9' does not exist"),
+        ("scale: [0.1, 0.2], history", "scale: [0.1], history", "joint_velocities: 1 scales for 2"),
+        ("  - {term: gravity, history: 2}\n", "", "are 24 numbers, .* 'obs' takes 30"),
+        ("policy.onnx", "other.onnx", "other.onnx' does not exist"),
+        ("policy.onnx", "policy.yaml", "is no network"),
+    ],
+)
+def test_what_does_not_fit_the_robot_is_named(policy, description, old, new, message):
+    description.write_text(TEXT.replace(old, new))
+    robot = hrpsim.load_world(share_path("config/stand.yaml")).robots["hrp2"]
+    with pytest.raises(ControllerError, match=message):
+        ControlLoop(robot, policy, {"description": str(description)})

@@ -1,0 +1,152 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""docs/reference/world_file.md says what the schema of world files accepts: every key and value."""
+
+import re
+from pathlib import Path
+
+import pytest
+import voluptuous as vol
+import yaml
+
+from hrpsim.world.file.world_schema import WORLD_FILE
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "reference" / "world_file.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+BODY = {"shape": {"sphere": 1.0}, "mass": 1.0}
+BETWEEN = {"between": ["a", "b"]}
+# Of each heading of the page: an entry of that kind within a world file; `None` is replaced.
+ENTRIES = {
+    "Sections": lambda x: x,
+    "about": lambda x: {"about": x},
+    "entities of about": lambda x: {"about": {"entities": {"a": x}}},
+    "poses of about": lambda x: {"about": {"poses": [x]}},
+    "world": lambda x: {"world": x},
+    "ground": lambda x: {"ground": x},
+    "friction": lambda x: {"friction": [x]},
+    "contacts": lambda x: {"contacts": [x]},
+    "penalties": lambda x: {"penalties": [x]},
+    "solvers": lambda x: {"solvers": [x]},
+    "robots": lambda x: {"robots": [x]},
+    "constraints of robots": lambda x: {"robots": [{"urdf": "a", "constraints": [x]}]},
+    "motors of robots": lambda x: {"robots": [{"urdf": "a", "motors": {"joint": x}}]},
+    "bodies": lambda x: {"bodies": [x]},
+    "static": lambda x: {"static": [x]},
+    "connections": lambda x: {"connections": [x]},
+    "spring_hinges": lambda x: {"spring_hinges": [x]},
+    "mesh": lambda x: {"bodies": [{**BODY, "shape": {"mesh": x}}]},
+    "cylinder and capsule": lambda x: {"bodies": [{**BODY, "shape": {"cylinder": x}}]},
+    **{
+        kind: (lambda x, kind=kind: {"static": [{"shape": {kind: x}}]})
+        for kind in ("stairs", "ramp", "rubble", "stepping_stones", "rough_ground")
+    },
+    "height_field": lambda x: {"static": [{"shape": {"height_field": x}}]},
+}
+
+
+class Nothing:
+    """What no entry may be."""
+
+    def __repr__(self):
+        return "NOTHING"
+
+
+def complaints(data):
+    """Return {path: text} of what the schema has against a world file."""
+    try:
+        WORLD_FILE(data)
+    except vol.MultipleInvalid as found:
+        return {tuple(error.path): error.error_message for error in found.errors}
+    except vol.Invalid as error:
+        return {tuple(error.path): error.error_message}
+    return {}
+
+
+def only_complaint(data, ending):
+    """Return the text about the one path that ends so."""
+    (text,) = [text for path, text in complaints(data).items() if path[len(path) - 1 :] == ending]
+    return text
+
+
+SHORTER = {
+    ", at most 1e+50": "",
+    "positive and finite": "> 0",
+    " and finite": "",
+    " and a number": ", `.inf` too",
+    "finite, from": "from",
+    ", finite": "",
+}
+
+
+def in_words(place, key):
+    """Return what the schema says that a key may hold, as the page puts it."""
+    text = only_complaint(place({key: Nothing()}), (key,))
+    if "; available: " in text:
+        return ", ".join(f"`{name}`" for name in text.split("; available: ")[1].split(", "))
+    needed = text.removesuffix(" is needed, got NOTHING").rstrip(",").removeprefix("a ")
+    if needed == "number":
+        for far in (-1e300, 1e300):
+            for path, bound in complaints(place({key: far})).items():
+                if path[-1:] == (key,):
+                    needed += ", " + bound.removeprefix("must be ").split(", got ")[0]
+                    for long, short in SHORTER.items():
+                        needed = needed.replace(long, short)
+                    return needed
+    return re.split(r" of time_step| of name, desc|, between which|, a mapping of one of", needed)[
+        0
+    ]
+
+
+def schema_of(heading):
+    """Return {key: words} of the entries below a heading; those that are needed end so."""
+    place = ENTRIES[heading]
+    if heading == "Sections":
+        text = complaints(3)[()]
+    else:
+        (text,) = [t for t in complaints(place(3)).values() if t.startswith("a mapping of")] or [""]
+        text = text or only_complaint(place({"no such key": 1}), ("no such key",))
+    names = re.search(r"(?:a mapping of|available:) (.*?)(?: is needed|$)", text)[1].split(", ")
+    missing = [t for t in complaints(place({})).values() if t.startswith("needs a ")]
+    required = missing[0].removeprefix("needs a ").split(", a ") if missing else []
+    return {
+        name: in_words(place, name) + (" (needed)" if name in required else "") for name in names
+    }
+
+
+def documented(heading):
+    """Return {key: words} of the table below a heading of the page."""
+    section = re.split(rf"^#+ `?{re.escape(heading)}`?$", TEXT, flags=re.MULTILINE)[1]
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.+?) \|$", section.split("\n#")[0], re.MULTILINE)
+    assert all(meaning.strip() for *_, meaning in rows)
+    return {key: words for key, words, _ in rows}
+
+
+@pytest.mark.parametrize("heading", ENTRIES)
+def test_the_table_is_the_schema(heading):
+    expected = schema_of(heading)
+    assert len(expected) > 1
+    assert documented(heading) == expected
+
+
+def test_shapes_are_those_of_the_schema():
+    text = only_complaint({"bodies": [{**BODY, "shape": 3}]}, ("shape",))
+    names = re.search(r"one of (.*), is needed", text)[1].split(", ")
+    section = TEXT.split("## Shapes\n")[1]
+    rows = re.findall(r"^\| `(\w+)` \| (.+?) \|$", section.split("\n#")[0], re.MULTILINE)
+    assert [name for name, _ in rows] == names
+
+
+def test_every_example_of_the_page_is_accepted():
+    blocks = re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
+    assert len(blocks) > 3
+    for block in blocks:
+        assert complaints(yaml.safe_load(block)) == {}, block
+
+
+def test_the_example_of_the_module_is_accepted():
+    from hrpsim.world.file import load
+
+    example = re.search(r"\n\n(    about: .*?)\n\n", load.__doc__, re.DOTALL)[1]
+    assert complaints(yaml.safe_load(example)) == {}

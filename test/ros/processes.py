@@ -1,0 +1,23 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which processes there are, as Linux tells it in /proc."""
+
+from pathlib import Path
+
+
+def descendants(pid):
+    """Return the process ids of all that a process has started, and they have."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except FileNotFoundError:
+        return []
+    return [one for child in map(int, children) for one in (child, *descendants(child))]
+
+
+def is_alive(pid):
+    """Return whether a process runs: one that has ended and is not yet waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,118 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a user meets first: help, wrong arguments, a long compilation, a sender nobody hears."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+
+from hrpsim.ros.base.child_process import ChildProcess
+
+PROGRAMS = {
+    "simulation.node": "real_time_factor",
+    "controller.controller_node": "parameters_file",
+    "recording.analysis_node": "cutoff",
+}
+
+SLOW = """
+import sys, time
+from hrpsim.ros.simulation import node, simulation_node
+
+def compile_slowly(world, compile_step=simulation_node.compile_step):
+    time.sleep(4.0)
+    compile_step(world)
+
+simulation_node.compile_step = compile_slowly
+sys.exit(node.main())
+"""
+
+
+def run(module, *arguments):
+    command = [sys.executable, "-m", f"hrpsim.ros.{module}", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60.0, check=False)
+
+
+@pytest.mark.parametrize("module, parameter", PROGRAMS.items())
+def test_help_is_printed_and_nothing_is_run(module, parameter):
+    done = run(module, "--help")
+    assert done.returncode == 0 and parameter in done.stdout
+    assert "ready" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("module", PROGRAMS)
+def test_arguments_without_ros_args_are_refused(module):
+    """Law: an argument that is not followed is not passed over."""
+    done = run(module, "-p", "world_file:=config/walking_demo.yaml")
+    assert done.returncode == 2
+    assert "'-p'" in done.stderr and "--ros-args" in done.stderr
+
+
+def test_a_misspelt_parameter_of_the_controller_is_named(simulations):
+    node = simulations.start_program(
+        *("hrpsim.ros.controller.controller_node", "--ros-args", "-p", "lock_step:=true"),
+        *("-p", "controller:=hrpsim.control.motion.stand_controller:StandController"),
+    )
+    assert node.wait_for_line("did you mean 'lockstep'", timeout=60.0), node.lines
+
+
+def test_a_missing_world_is_told_with_the_places_that_were_searched(tmp_path):
+    done = run("simulation.node", "--ros-args", "-p", "world_file:=nope.yaml")
+    assert done.returncode == 1
+    assert f"{os.getcwd()}/nope.yaml" in done.stderr and "looked for" in done.stderr
+
+
+def test_while_it_compiles_the_node_is_heard(listener, tmp_path):
+    """Law: clock and diagnostics come while kernels are compiled, so that a recorder can wait."""
+    clocks, reports = [], []
+    listener.node.create_subscription(Clock, "/clock", clocks.append, 100)
+    listener.node.create_subscription(DiagnosticArray, "/diagnostics", reports.append, 100)
+    arguments = ["--ros-args", "-p", "start_paused:=true"]
+    command = [sys.executable, "-c", SLOW, *arguments]
+    node = ChildProcess("slow", command, tmp_path / "slow.log", os.environ)
+    try:
+        assert listener.wait_for(lambda: clocks and reports, 60.0)
+        assert not any("ready" in line for line in node.lines)
+        assert clocks[0].clock.sec == clocks[0].clock.nanosec == 0
+        assert reports[0].status[0].message.startswith("starting: compiling kernels")
+        assert node.wait_for_line("compiling what this world needs", timeout=20.0)
+        assert node.wait_for_line("ready", timeout=100.0)
+    finally:
+        node.stop()
+
+
+def test_who_cannot_be_heard_and_who_disturbs_is_said(simulations, listener):
+    """Law: best-effort commands, which are not received, and a second clock are named."""
+    node = simulations.start(start_paused=True)
+    reports = listener.collect("diagnostic_msgs/msg/DiagnosticArray", "/diagnostics")
+    best_effort = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+    listener.node.create_publisher(JointState, "joint_commands", best_effort)
+    listener.node.create_publisher(Clock, "/clock", 10)
+
+    def told():
+        return "; ".join(status.message for report in reports for status in report.status)
+
+    assert listener.wait_for(lambda: "/test_listener publishes /clock, too" in told())
+    assert listener.wait_for(lambda: "/test_listener sends /joint_commands as best" in told())
+    assert node.wait_for_line("/test_listener publishes /clock, too", timeout=10.0)
+
+
+def test_another_node_of_the_same_name_is_said_while_it_is_there(simulations, listener):
+    """Law: a namesake is told in diagnostics; when it ends, so does that."""
+    simulations.start(start_paused=True)
+    reports = listener.collect("diagnostic_msgs/msg/DiagnosticArray", "/diagnostics")
+    rclpy = pytest.importorskip("rclpy")
+    namesake = rclpy.create_node("hrpsim", context=listener.context)
+
+    def last():
+        return reports[-1].status[0].message if reports else ""
+
+    assert listener.wait_for(lambda: "another node is called /hrpsim, too" in last())
+    namesake.destroy_node()
+    assert listener.wait_for(lambda: last() == "paused")

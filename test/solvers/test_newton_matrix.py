@@ -1,0 +1,117 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The matrix I + G^T D G of Newton's method and products with G, against dense algebra."""
+
+import numpy as np
+import pytest
+
+from hrpsim import Box, World
+from hrpsim.jit.compiled import kernel
+from hrpsim.solvers.newton.coulomb_law import OPEN, STICKS
+from hrpsim.solvers.newton.matrix import add_push, motion_along, write_matrix
+
+
+@kernel
+def run_write_matrix(system):
+    write_matrix(system)
+
+
+@kernel
+def run_motion(system, w):
+    for k in range(system.needs[0].units):
+        motion_along(system.units[k], system, w, system.units[k].step)
+
+
+@kernel
+def run_push(system, w):
+    for k in range(system.needs[0].units):
+        add_push(system.units[k], system, system.units[k].impulse, 0.5, w)
+
+
+def pile(hinged: bool):
+    """Return the problem of a heap that Newton's method has solved; two cubes may be hinged."""
+    world, rng = World(solver="newton", sleeping=False), np.random.default_rng(3)
+    world.set_friction("default", "default", static=0.5)
+    world.add_ground()
+    bodies = []
+    for k in range(6):
+        place = (*rng.uniform(-0.01, 0.01, 2), 0.0495 + 0.099 * k)
+        bodies.append(world.add_body(Box((0.1,) * 3), 1.0, position=place))
+    if hinged:
+        place = (0.2, 0.0, 0.0495)
+        arm = world.add_body(Box((0.1,) * 3), 1.0, position=place)
+        world.connect(
+            bodies[0], arm, "hinge", point=(0.1, 0, 0.05), axis=(0, 1, 0), solver="newton"
+        )
+    world.step(2)
+    system = world.scene.newton
+    assert system.needs[0]["units"] > 20
+    return system
+
+
+def arms_of(system):
+    """Return G (rows, coordinates), and the first row of each unit."""
+    needs = system.needs[0]
+    units = system.units[: needs["units"]]
+    first = np.cumsum(units["size"]) - units["size"]
+    G = np.zeros((units["size"].sum(), needs["coordinates"]))
+    for unit, row in zip(units, first):
+        for side in "ab"[: 1 + (unit["node_b"] >= 0)]:
+            arm, column, rank = (unit[f"{name}_{side}"] for name in ("arm", "first", "rank"))
+            for r in range(unit["size"]):
+                G[row + r, column : column + rank] = system.arms[arm + r * rank :][:rank]
+    return G, first
+
+
+def written(system):
+    """Return the matrix that the blocks hold, in the order of the coordinates."""
+    A = np.zeros((system.needs[0]["coordinates"],) * 2)
+    columns = system.structure.columns
+    for column in columns[: system.needs[0]["nodes"]]:
+        own = slice(column["first_row"], column["first_row"] + column["size"])
+        size = column["size"]
+        A[own, own] = system.upper[column["block"] :][: size * size].reshape(size, size)
+        for entry in system.structure.entries[column["start"] : column["end"]]:
+            later = columns[entry["column"]]
+            width = later["size"]
+            there = slice(later["first_row"], later["first_row"] + width)
+            block = slice(entry["block"], entry["block"] + size * width)
+            A[own, there] = system.upper[block].reshape(size, width)
+            A[there, own] = system.lower[block].reshape(size, width).T
+    return A
+
+
+@pytest.mark.parametrize("hinged", [False, True])
+def test_matrix_is_that_of_dense_algebra(hinged):
+    """Law: I + G^T D G with any D of units that are not open, whatever their trees' coordinates."""
+    system, rng = pile(hinged), np.random.default_rng(1)
+    G, first = arms_of(system)
+    D = np.zeros((len(G),) * 2)
+    units = system.units[: len(first)]
+    for unit, row in zip(units, first):
+        unit["side"] = rng.choice([OPEN, STICKS])
+        unit["stiffness"] = rng.normal(size=9)
+        if unit["side"] == STICKS:
+            size = unit["size"]
+            D[row : row + size, row : row + size] = unit["stiffness"].reshape(3, 3)[:size, :size]
+    run_write_matrix(system)
+    np.testing.assert_allclose(written(system), np.eye(len(G.T)) + G.T @ D @ G, atol=1e-12)
+    assert (units["factor_side"] == units["side"]).all()
+
+
+@pytest.mark.parametrize("hinged", [False, True])
+def test_products_are_those_of_dense_algebra(hinged):
+    """Law: G w, and w + G^T l / 2."""
+    system, rng = pile(hinged), np.random.default_rng(2)
+    G, first = arms_of(system)
+    units = system.units[: len(first)]
+    w = rng.normal(size=len(system.step))
+    run_motion(system, w)
+    moved = np.concatenate([unit["step"][: unit["size"]] for unit in units])
+    np.testing.assert_allclose(moved, G @ w[: len(G.T)], atol=1e-12)
+    units["impulse"] = rng.normal(size=(len(units), 3))
+    impulse = np.concatenate([unit["impulse"][: unit["size"]] for unit in units])
+    before = w[: len(G.T)].copy()
+    run_push(system, w)
+    np.testing.assert_allclose(w[: len(G.T)], before + 0.5 * G.T @ impulse, atol=1e-12)

@@ -1,0 +1,72 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The table of the arrays of a scene says truly what they are; all that handles them reads it."""
+
+import numpy as np
+import pytest
+from world.scripted import everything
+
+from hrpsim.jit.fields import Axis, Life, allocate, at, declared_fields, replaced
+from hrpsim.step.scene.scene import Scene
+from hrpsim.world.arrays.capacity import with_room
+
+FIELDS = dict(declared_fields(Scene))
+
+
+@pytest.fixture(scope="module")
+def scene():
+    """A scene in which there is something of each kind."""
+    return everything("semi_implicit").scene
+
+
+@pytest.mark.parametrize("path", FIELDS)
+def test_arrays_are_as_declared(path, scene):
+    field, array = FIELDS[path], at(scene, path)
+    assert array.ndim == len(field.shape)
+    for axis, length in zip(field.shape, array.shape, strict=True):
+        assert axis == length or isinstance(axis, Axis)
+    if path != "on_demand":  # whose fields are the kernels that are declared
+        assert array.dtype == field.dtype
+    for name in (*field.refers, *field.carries):
+        assert name in field.dtype.names
+    assert not field.live or field.live in scene.step_stats.dtype.names
+
+
+def test_arrays_along_an_axis_are_equally_long(scene):
+    """An entity has one place in all of them."""
+    for axis in (Axis.BODY, Axis.POSITION, Axis.DOF, Axis.SHAPE, Axis.CONTACT, Axis.ROW):
+        lengths = {
+            at(scene, path).shape[field.shape.index(axis)]
+            for path, field in FIELDS.items()
+            if axis in field.shape
+        }
+        assert len(lengths) == 1, axis
+
+
+def test_a_snapshot_has_what_lasts():
+    """And nothing else: work and results come anew from it."""
+    world = everything("semi_implicit")
+    arrays = world.snapshot()["arrays"]
+    lasting = [path for path, field in FIELDS.items() if field.life is Life.STATE]
+    assert len(arrays) == len(lasting)
+    assert {"q", "velocity", "collision.contacts", "sensors", "clock"} <= set(lasting)
+
+
+def test_more_room_keeps_what_there_is(scene):
+    roomy = with_room(scene, Axis.CONTACT, 10_000)
+    kept = scene.collision.contacts
+    assert len(roomy.collision.contacts) == len(roomy.collision.passages) == 10_000
+    assert (roomy.collision.contacts[: len(kept)] == kept).all()
+    assert roomy.q is scene.q
+
+
+def test_what_is_not_given_is_allocated_as_declared():
+    with pytest.raises(KeyError):
+        allocate(Scene, {Axis.BODY: 1})
+    sites = allocate(
+        type(everything("semi_implicit").scene.sites),
+        {Axis.BODY: 2, Axis.DOF: 3, Axis.SITE: 5, Axis.COLUMN: 7, Axis.BLOCK: 11},
+    )
+    assert (sites.of_dof == np.full(3, -1)).all()
+    assert replaced(sites, {"velocity": np.ones(7)}).velocity.sum() == 7.0

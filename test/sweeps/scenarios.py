@@ -1,0 +1,58 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Scenarios that tests sweep: found by name in other processes, quick."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from hrpsim.sweeps.framework.design import Design
+from hrpsim.sweeps.framework.scenario import FunctionScenario
+
+SOURCE = Path(__file__).resolve()
+BOX_WORLD = """
+world: {time_step: 0.001}
+ground: {material: floor}
+friction:
+  - {between: [box, floor], static: 0.5}
+bodies:
+  - name: box
+    shape: {box: [0.2, 0.2, 0.1]}
+    mass: 1
+    position: [0, 0, 0.05]
+    velocity: [1, 0, 0]
+    material: box
+"""
+
+
+def fall(height=1.0, gravity=9.81, pause=0.0, seed=0):
+    """Time and speed of a fall, with a little of the seed in them."""
+    if height > 3.0:
+        raise ValueError(f"{height} is too high")
+    time.sleep(pause)
+    speed = (2.0 * gravity * height) ** 0.5
+    return {"time": speed / gravity, "speed": speed, "noise": seed / 2.0**63}
+
+
+fall.outcomes = {"time": "s", "speed": "m/s", "noise": ""}
+
+
+def deadly(number=0):
+    """Ends its process in cell 5."""
+    if number == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"twice": 2.0 * number}
+
+
+deadly.outcomes = {"twice": ""}
+
+
+def named(function):
+    """Return the scenario of a function of this file, as workers can find it."""
+    return FunctionScenario(f"{SOURCE}:{function.__name__}")
+
+
+HEIGHTS = Design({"height": {"uniform": [0.1, 3.5]}}, "sobol", count=32)
+SLOW = Design({"height": {"uniform": [0.1, 3.5]}, "pause": 0.02}, "sobol", count=64)

@@ -1,0 +1,122 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Dask's scheduler and workers, as processes of their own: one is killed, one comes late."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from sweeps.scenarios import SLOW, fall, named
+
+from hrpsim.sweeps.framework.errors import SweepError
+
+pytest.importorskip("xarray")
+pytest.importorskip("zarr")
+pytest.importorskip("distributed")
+
+from hrpsim.sweeps.engines import dask_executor
+from hrpsim.sweeps.store import open_store
+from hrpsim.sweeps.sweep import sweep
+
+pytestmark = pytest.mark.timeout(300)
+ENVIRONMENT = {
+    "DASK_DISTRIBUTED__DIAGNOSTICS__NVML": "False",
+    "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "5",
+    "OMP_NUM_THREADS": "1",
+}
+
+
+class Cluster:
+    """A scheduler and workers on this machine's loopback."""
+
+    def __init__(self, folder):
+        self._folder, self.workers = folder, []
+        self._environment = {
+            **os.environ,
+            **ENVIRONMENT,
+            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        }
+        file = folder / "scheduler.json"
+        command = ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+        self.scheduler = self._start(*command, "--scheduler-file", str(file))
+        while not file.exists() or not file.read_text().endswith("}"):
+            assert self.scheduler.poll() is None
+            time.sleep(0.02)
+        self.address = json.loads(file.read_text())["address"]
+
+    def add_worker(self, **environment):
+        command = ["worker", self.address, "--nthreads", "1", "--no-dashboard", "--no-nanny"]
+        where = ["--host", "127.0.0.1", "--local-directory", str(self._folder)]
+        self.workers.append(self._start(*command, *where, **environment))
+        return self.workers[-1]
+
+    def _start(self, *command, **environment):
+        return subprocess.Popen(
+            [sys.executable, "-m", "distributed.cli.dask_" + command[0], *command[1:]],
+            env={**self._environment, **environment},
+            stderr=subprocess.DEVNULL,
+            cwd=self._folder,
+        )
+
+    def close(self):
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    cluster = Cluster(tmp_path)
+    yield cluster
+    cluster.close()
+
+
+def bytes_of(found):
+    return {name: np.asarray(found[name].values).tobytes() for name in found.variables}
+
+
+def test_a_worker_that_is_killed_and_one_that_comes_late_change_no_bit(cluster, tmp_path):
+    whole = sweep(named(fall), SLOW, seed=5, processes=1)
+    first = cluster.add_worker()
+    done = threading.Event()
+
+    def tell(progress):
+        if progress.here >= 10 and not done.is_set():
+            done.set()
+            cluster.add_worker()
+            first.kill()
+
+    store = tmp_path / "d.zarr"
+    engine = dask_executor(cluster.address)
+    sweep(named(fall), SLOW, store=store, seed=5, engine=engine, tell=tell)
+    assert done.is_set() and first.wait() != 0
+    assert bytes_of(open_store(store)) == bytes_of(whole)
+
+
+def test_the_end_of_the_scheduler_is_an_error_and_nothing_is_lost(cluster, tmp_path):
+    cluster.add_worker()
+
+    def tell(progress):
+        if progress.here >= 10:
+            cluster.scheduler.kill()
+
+    store = tmp_path / "d.zarr"
+    with pytest.raises(SweepError, match="scheduler"):
+        sweep(
+            named(fall), SLOW, store=store, seed=5, engine=dask_executor(cluster.address), tell=tell
+        )
+    assert store.with_name("d.zarr.journal").read_bytes().count(b"\n") > 10
+    sweep(named(fall), SLOW, store=store, seed=5, processes=1)
+    assert bytes_of(open_store(store)) == bytes_of(sweep(named(fall), SLOW, seed=5, processes=1))
+
+
+def test_no_scheduler_is_an_error():
+    with pytest.raises(SweepError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
+        with dask_executor("tcp://127.0.0.1:9", patience=1.0):
+            pass

@@ -1,0 +1,274 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A sweep's results are those of its cells, on any engine, however often it is cut short."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from sweeps.scenarios import HEIGHTS, SLOW, SOURCE, deadly, fall, named
+
+from hrpsim.sweeps.framework.design import Design
+from hrpsim.sweeps.framework.errors import SweepError
+
+xarray = pytest.importorskip("xarray")
+pytest.importorskip("zarr")
+
+from hrpsim.sweeps import sweep as module  # noqa: E402
+from hrpsim.sweeps.journal import Journal  # noqa: E402
+from hrpsim.sweeps.store import open_store  # noqa: E402
+from hrpsim.sweeps.sweep import replay, sweep, worst_cells  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The uninterrupted sweep."""
+    path = tmp_path_factory.mktemp("whole") / "fall.zarr"
+    with ThreadPoolExecutor(2) as threads:
+        sweep(named(fall), SLOW, threads, path, seed=5)
+    return path
+
+
+def bytes_of(found):
+    return {name: np.asarray(found[name].values).tobytes() for name in found.variables}
+
+
+def test_results_are_what_the_function_returns():
+    with ThreadPoolExecutor(2) as threads:
+        found = sweep(named(fall), HEIGHTS, threads, seed=1)
+    for k in range(32):
+        height = found["height"].values[k]
+        if height > 3.0:
+            assert found["status"].values[k] == 2 and np.isnan(found["time"].values[k])
+            assert "is too high" in found["error"].values[k]
+            continue
+        expected = fall(height, seed=int(found["seed"].values[k]))
+        assert {name: found[name].values[k] for name in expected} == expected
+    assert found["speed"].attrs["units"] == "m/s"
+    assert (found["status"] == 2).any() and (found["status"] == 1).any()
+
+
+def test_processes_and_threads_give_the_same_bits(whole, tmp_path):
+    sweep(named(fall), SLOW, store=tmp_path / "p.zarr", seed=5, processes=2, per_task=3)
+    assert bytes_of(open_store(tmp_path / "p.zarr")) == bytes_of(open_store(whole))
+
+
+def test_a_whole_store_is_not_run_again(whole):
+    def refuse(*_):
+        raise AssertionError
+
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit = refuse
+        found = sweep(named(fall), SLOW, threads, whole, seed=5)
+    assert bytes_of(found) == bytes_of(open_store(whole))
+    assert not whole.with_name("fall.zarr.journal").exists()
+
+
+DRIVER = f"""
+import resource, sys
+from concurrent.futures import ThreadPoolExecutor
+sys.path.insert(0, {str(SOURCE.parents[1])!r})
+from sweeps.scenarios import SLOW, fall, named
+from hrpsim.sweeps.sweep import sweep
+if __name__ == "__main__":
+    store, processes, room = sys.argv[1:]
+    if int(room):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(room), int(room)))
+    threads = None if int(processes) else ThreadPoolExecutor(1)
+    sweep(named(fall), SLOW, threads, store, seed=5, processes=int(processes) or None)
+"""
+
+
+def driver_beside(tmp_path, store, processes=0, room=0, **options):
+    """Start a driver; `room`: the largest size of a file that it can write [bytes]."""
+    script = tmp_path / "driver.py"
+    script.write_text(DRIVER)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, script, store, str(processes), str(room)]
+    return subprocess.Popen(command, env=environment, **options)
+
+
+@pytest.fixture(scope="module")
+def cut_short(tmp_path_factory):
+    """The store of a sweep whose driver was ended by kill -9."""
+    folder = tmp_path_factory.mktemp("cut")
+    with driver_beside(folder, folder / "cut.zarr") as driver:
+        wait_for_lines(folder / "cut.zarr.journal", 10)
+        driver.kill()
+    return folder / "cut.zarr"
+
+
+@pytest.fixture
+def begun(cut_short, tmp_path):
+    """A copy of it, which a test may go on with."""
+    shutil.copytree(cut_short, tmp_path / "begun.zarr")
+    shutil.copy(journal_of(cut_short), tmp_path / "begun.zarr.journal")
+    return tmp_path / "begun.zarr"
+
+
+def journal_of(store):
+    return store.with_name(store.name + ".journal")
+
+
+def go_on(store, tell=None):
+    with ThreadPoolExecutor(2) as threads:
+        sweep(named(fall), SLOW, threads, store, seed=5, tell=tell)
+
+
+def wait_for_lines(journal, count):
+    while not (journal.exists() and journal.read_bytes().count(b"\n") > count):
+        time.sleep(0.01)
+
+
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return [int(child) for child in file.read().split()]
+
+
+def test_a_killed_driver_loses_nothing(whole, begun):
+    """Finished cells survive kill -9, the resumed dataset has the same bits."""
+    kept = journal_of(begun).read_bytes().count(b"\n") - 1
+    assert 10 <= kept < 64
+    seen = []
+    go_on(begun, seen.append)
+    assert seen[-1].here == 64 - kept
+    assert bytes_of(open_store(begun)) == bytes_of(open_store(whole))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+def test_killed_workers_are_replaced(whole, tmp_path):
+    store = tmp_path / "w.zarr"
+    with driver_beside(tmp_path, store, processes=2) as driver:
+        for lines in (5, 20):
+            wait_for_lines(journal_of(store), lines)
+            for child in children_of(driver.pid):
+                with open(f"/proc/{child}/cmdline", "rb") as file:
+                    if b"spawn_main" in file.read():
+                        os.kill(child, signal.SIGKILL)
+                        break
+        assert driver.wait() == 0
+    assert bytes_of(open_store(store)) == bytes_of(open_store(whole))
+
+
+def test_a_cell_that_ends_its_process_is_a_result():
+    design = Design({"number": {"integers": [0, 9]}})
+    found = sweep(named(deadly), design, processes=2)
+    assert found["status"].values.tolist() == [1] * 5 + [2] + [1] * 4
+    assert "its process ended" in found["error"].values[5]
+    others = np.delete(np.arange(10), 5)
+    np.testing.assert_array_equal(found["twice"].values[others], 2.0 * others)
+
+
+def test_a_torn_line_of_the_journal_is_cut_off(whole, begun):
+    journal = journal_of(begun)
+    data = journal.read_bytes()
+    journal.write_bytes(data[: data.rindex(b"\n", 0, -1) - 7])  # in the line before the last
+    go_on(begun)
+    assert bytes_of(open_store(begun)) == bytes_of(open_store(whole))
+
+
+def test_a_disk_without_room_loses_nothing(whole, tmp_path):
+    """No file may grow beyond 4 kB: the journal stops at a whole line, and can be gone on with."""
+    store = tmp_path / "full.zarr"
+    with driver_beside(tmp_path, store, room=4096, stderr=subprocess.PIPE, text=True) as driver:
+        _, said = driver.communicate()
+    assert driver.returncode == 1
+    assert "full.zarr.journal: File too large" in said and "make room and start again" in said
+    assert journal_of(store).read_bytes().endswith(b"\n")
+    go_on(store)
+    assert bytes_of(open_store(store)) == bytes_of(open_store(whole))
+
+
+def test_an_unwritable_store_is_refused(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(SweepError, match="cannot make"):
+        sweep(named(fall), HEIGHTS, store=file / "below" / "x.zarr")
+
+
+def test_another_study_s_store_is_refused(whole):
+    before = bytes_of(open_store(whole))
+    with pytest.raises(SweepError, match="holds another sweep: seed: 5 there, 6 here"):
+        sweep(named(fall), SLOW, store=whole, seed=6)
+    with pytest.raises(SweepError, match="holds another sweep"):
+        sweep(named(fall), HEIGHTS, store=whole, seed=5)
+    assert bytes_of(open_store(whole)) == before
+
+
+def test_other_versions_are_refused_on_resume(begun, monkeypatch):
+    journal = journal_of(begun).read_bytes()
+    honest = module.fingerprint
+    monkeypatch.setattr(module, "fingerprint", lambda s: {**honest(s), "numba": "0.1"})
+    with pytest.raises(SweepError, match=r"other versions .* numba: 0.1, not "):
+        go_on(begun)
+    assert journal_of(begun).read_bytes() == journal
+
+
+def test_a_processor_that_computes_otherwise_runs_no_cell(monkeypatch):
+    honest = module.fingerprint
+    monkeypatch.setattr(module, "fingerprint", lambda s: {**honest(s), "kernels": "other"})
+    monkeypatch.setattr("hrpsim.sweeps.cells._REFUSAL_PAUSE", 0.0)
+    with ThreadPoolExecutor(1) as threads, pytest.raises(SweepError, match="kernels: , not other"):
+        sweep(named(fall), HEIGHTS, threads)
+
+
+def test_two_drivers_of_one_store_are_refused(begun):
+    other = Journal(journal_of(begun))
+    with pytest.raises(SweepError, match="another process is running this sweep"):
+        go_on(begun)
+    other.close()
+
+
+@pytest.mark.parametrize(
+    "parameters, message",
+    [
+        ({"heigth": 1.0}, "'heigth' does not exist; did you mean 'height'.*available: height"),
+        ({"height": {"values": [1.0, "low"]}}, "cell 1: height = 'low': a number is needed"),
+    ],
+)
+def test_bad_values_are_refused_before_anything_runs(parameters, message):
+    with pytest.raises(SweepError, match=message):
+        sweep(named(fall), Design(parameters))
+
+
+def test_a_cell_is_replayed_bit_for_bit(whole):
+    found = open_store(whole)
+    for cell in (0, 17, 63):
+        again = replay(named(fall), found, cell)
+        assert again.same and again.differs == ""
+    assert found["status"].values[16] == 1
+    found["speed"][16] = np.nextafter(found["speed"].values[16], 9.0)
+    assert not replay(named(fall), found, 16).same
+    with pytest.raises(SweepError, match="there is no cell 64: the sweep has cells 0 to 63"):
+        replay(named(fall), found, 64)
+
+
+def test_the_worst_cells_are_those_with_the_largest_outcome(whole):
+    found = open_store(whole)
+    worst = worst_cells(found, "speed", 3)
+    speeds = found["speed"].values
+    assert speeds[worst].tolist() == sorted(speeds[~np.isnan(speeds)], reverse=True)[:3]
+    assert speeds[worst_cells(found, "-speed", 1)][0] == np.nanmin(speeds)
+
+
+def test_the_engine_s_end_is_an_error_and_what_was_finished_stays(whole, tmp_path):
+    store = tmp_path / "e.zarr"
+    threads = ThreadPoolExecutor(1)
+    told = []
+
+    def tell(progress):
+        told.append(progress)
+        if progress.here == 5:
+            threads.shutdown(wait=False)
+
+    with pytest.raises(SweepError, match="takes no more cells"):
+        sweep(named(fall), Design(SLOW.parameters, "sobol", count=1024), threads, store, tell=tell)
+    threads.shutdown(cancel_futures=True)
+    assert (tmp_path / "e.zarr.journal").read_bytes().count(b"\n") >= 6

@@ -1,0 +1,244 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Parameters of worlds by path do what they say, and runs depend on nothing else."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from sweeps.scenarios import BOX_WORLD
+
+from hrpsim.control.framework.controller import Command, Controller, ImuReading, State
+from hrpsim.control.motion.stand_controller import StandController
+from hrpsim.errors import HrpsimError
+from hrpsim.sensors.noise import NoiseLevels
+from hrpsim.sweeps.boundary import BoundaryScenario
+from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps.worlds.disturbed_controller import DisturbedController
+from hrpsim.sweeps.worlds.pushes import Push
+from hrpsim.sweeps.worlds.world_scenario import WorldScenario
+
+G = 9.80665
+MU = "friction.box-floor.coefficient"
+SPEED = "bodies.box.velocity.0"
+
+
+@pytest.fixture
+def box_file(tmp_path):
+    file = tmp_path / "box.yaml"
+    file.write_text(BOX_WORLD)
+    return file
+
+
+def sliding(box_file, **options):
+    return WorldScenario(box_file, **{"duration": 1.0, "measured": ["box.x", "time"], **options})
+
+
+def test_a_box_slides_as_far_as_friction_and_speed_say(box_file):
+    """v^2 / (2 mu g); the mass has no part in it."""
+    scenario = sliding(box_file)
+    for mu in (0.3, 0.6):
+        for speed in (0.8, 1.2):
+            found = scenario.run({MU: mu, SPEED: speed, "bodies.box.mass": 7.0}, seed=0)
+            assert found["box.x"] == pytest.approx(speed**2 / (2 * mu * G), rel=1e-5)
+
+
+def test_a_slope_pulls(box_file):
+    """Uphill at first: v^2 / (2 g (sin a + mu cos a)) along the slope."""
+    values = {"terrain.slope": 0.2, MU: 0.5, "world.time_step": 5e-4}
+    found = sliding(box_file).run({**values, "duration": 0.1}, seed=0)
+    assert found["time"] == pytest.approx(0.1)
+    resting = sliding(box_file, terrain={"slope": 0.2}).run({MU: 0.1, SPEED: 0.0}, seed=0)
+    assert resting["box.x"] < -0.05  # towards -x, down: the floor rises towards x
+    held = sliding(box_file).run({**values, SPEED: 0.0, MU: 1.0}, seed=0)
+    assert abs(held["box.x"]) < 0.02
+
+
+def test_results_do_not_depend_on_the_runs_before(box_file):
+    scenario = sliding(box_file)
+    values = {MU: 0.4, "terrain.roughness": 0.01}
+    first = scenario.run(values, seed=3)
+    scenario.run({MU: 0.9, SPEED: 2.0}, seed=1)
+    assert scenario.run(values, seed=3) == first
+    elsewhere = pickle.loads(pickle.dumps(scenario))
+    assert elsewhere.run(values, seed=3) == first
+    assert elsewhere.identity() == scenario.identity()
+    assert elsewhere.parameters().keys() == scenario.parameters().keys()
+
+
+def test_pushes_have_exactly_their_impulse(box_file):
+    """m v = J, however the push lies across the periods; friction off."""
+    push = {"entity": "box", "begin": 0.0137, "duration": 0.0523, "impulse": 3.0, "heading": 0.5}
+    scenario = WorldScenario(box_file, duration=0.1, pushes=[push], measured=["box.speed"])
+    found = scenario.run({MU: 0.0, SPEED: 0.0, "pushes.0.impulse": 2.0}, seed=0)
+    assert found["box.speed"] == pytest.approx(2.0 / 1.0, rel=1e-12)
+
+
+def test_a_push_adds_up_over_periods():
+    class Told:
+        def __init__(self):
+            self.sum = np.zeros(3)
+            self.entities = {"box": self}
+
+        def apply_wrench(self, force):
+            self.sum += 0.01 * force
+
+    told, push = Told(), Push("box", None, 5.0, math.pi / 2, 0.033, 0.061)
+    for k in range(20):
+        push.apply(told, 0.01 * k, 0.01)
+    np.testing.assert_allclose(told.sum, [0, 5, 0], atol=1e-12)
+
+
+class Recorder(Controller):
+    """Commands the tick's number and keeps what it is given."""
+
+    period = 0.01
+
+    def initialize(self, state):
+        self.seen = []
+
+    def control(self, state):
+        self.seen.append(state)
+        return Command(positions=np.array([float(len(self.seen))]))
+
+
+def state_at(tick):
+    wrench = np.full(6, float(tick))
+    imu = ImuReading(np.array([0, 0, 0, 1.0]), np.full(3, float(tick)), np.zeros(3))
+    values = np.array([float(tick)])
+    return State(0.01 * tick, values, values, values, {"foot": wrench}, {"imu": imu})
+
+
+@pytest.mark.parametrize("sensing, command", [(0, 0), (1, 0), (0, 2), (3, 1)])
+def test_delays_are_whole_periods(sensing, command):
+    """Measurements are of `sensing` ticks ago, commands arrive `command` ticks late."""
+    inner = Recorder()
+    late = DisturbedController(inner, NoiseLevels(), sensing, command)
+    late.period, late._noise = 0.01, {}
+    late.initialize(state_at(0))
+    arrived = [late.control(state_at(k)).positions[0] for k in range(8)]
+    assert [s.joint_positions[0] for s in inner.seen] == [max(k - sensing, 0) for k in range(8)]
+    assert [s.time for s in inner.seen] == [0.01 * k for k in range(8)]
+    assert arrived == [max(k - command, 0) + 1.0 for k in range(8)]
+
+
+def test_noise_is_that_of_the_levels_and_the_seed(tmp_path):
+    """The same for the same seed, with the standard deviations that were asked for."""
+    from hrpsim.model.load import load_model
+    from robots import HRP2_LIKE
+
+    model = load_model(HRP2_LIKE)
+    zero = np.zeros(6)
+
+    def readings(seed):
+        inner = Recorder()
+        noisy = DisturbedController(inner, NoiseLevels(seed=seed, force=2.0, gyro=0.1))
+        noisy.configure(model, {})
+        imu = ImuReading(np.array([0, 0, 0, 1.0]), np.zeros(3), np.zeros(3))
+        state = State(0.0, *[np.zeros(1)] * 3, {"lfsensor": zero}, {"imu": imu})
+        noisy.initialize(state)
+        for _ in range(4000):
+            noisy.control(state)
+        forces = np.array([s.wrenches["lfsensor"] for s in inner.seen])
+        return forces, np.array([s.imus["imu"].angular_velocity for s in inner.seen])
+
+    forces, rates = readings(1)
+    assert forces[:, :3].std() == pytest.approx(2.0, rel=0.03) and not forces[:, 3:].any()
+    assert rates.std() == pytest.approx(0.1, rel=0.03)
+    np.testing.assert_array_equal(readings(1)[0], forces)
+    assert (readings(2)[0][:, 0] != forces[:, 0]).all()
+
+
+def test_a_humanoid_s_factors_are_those_of_its_robot():
+    scenario = WorldScenario("config/stand.yaml", duration=0.02, measured=["fell", "x"])
+    names = ("mass_factor", "gain_factor", "friction_factor", "damping_factor", "spring_factor")
+    values = {f"robots.hrp2.{name}": 1.1 for name in names}
+    usual, changed = (scenario.start(v, 0).robot for v in ({}, values))
+    assert changed.model.mass == pytest.approx(1.1 * usual.model.mass)
+    np.testing.assert_allclose(changed.gains, 1.1 * np.array(usual.gains))
+    before, after = usual.joint_properties(), changed.joint_properties()
+    passive = usual.gains[0] == 0.0
+    for field in ("friction", "damping"):
+        np.testing.assert_allclose(after[field], 1.1 * before[field])
+    assert (before["stiffness"][passive] > 0.0).any()
+    np.testing.assert_allclose(after["stiffness"][passive], 1.1 * before["stiffness"][passive])
+    assert scenario.run(values, 0)["fell"] == 0.0
+
+
+@pytest.mark.timeout(300)
+def test_a_short_walk_falls_where_it_is_pushed_hard():
+    scenario = WorldScenario(
+        "config/walking_demo.yaml",
+        duration=2.5,
+        controller="walk",
+        parameters={"pattern": "stepping"},
+        pushes=[{"link": "BODY", "begin": 0.7}],
+        measured=["fell", "fell_at", "time", "largest_dcm_error"],
+    )
+    values = {"delay.sensing": 1, "sensors.force": 1.0, "controller.dcm_rate": 6.0}
+    stays = scenario.run({"pushes.0.impulse": 2.0, **values}, seed=1)
+    assert stays["fell"] == 0.0 and np.isnan(stays["fell_at"]) and stays["time"] == 2.5
+    falls = scenario.run({"pushes.0.impulse": 200.0, **values}, seed=1)
+    assert falls["fell"] == 1.0 and 0.7 < falls["fell_at"] == falls["time"] < 2.5
+    assert falls["largest_dcm_error"] > 10.0 * stays["largest_dcm_error"]
+    again = scenario.run({"pushes.0.impulse": 2.0, **values}, seed=1)
+    np.testing.assert_equal(again, stays)
+
+
+def test_a_border_is_found_by_bisection(box_file):
+    """A box comes to 0.2 m where v = sqrt(2 mu g 0.2)."""
+
+    class Far(WorldScenario):
+        def run(self, values, seed):
+            return {**super().run(values, seed), "time": super().run(values, seed)["box.x"] > 0.2}
+
+    scenario = Far(box_file, duration=1.0, measured=["box.x", "time"])
+    found = BoundaryScenario(scenario, SPEED, (0.2, 3.0), 0.01, bad="time").run({MU: 0.5}, 0)
+    exact = math.sqrt(2 * 0.5 * G * 0.2)
+    assert found["survived"] < exact < found["failed"]
+    assert found["failed"] - found["survived"] <= 0.01 and found["runs"] == 11
+    none = BoundaryScenario(scenario, SPEED, (0.2, 1.0), 0.01, bad="time").run({MU: 0.5}, 0)
+    assert none["border"] == 1.0 and np.isnan(none["failed"]) and none["runs"] == 2
+
+
+@pytest.mark.parametrize(
+    "values, message",
+    [
+        ({"friction.box-floor.static": 0.1, "friction.box-floor.kinetic": 0.2}, "exceeds static"),
+        ({"bodies.box.mass": -1.0}, r"bodies\[0\].mass: must be positive"),
+        ({"world.time_step": 20.0}, "world.time_step: must be positive .* got 20.0"),
+    ],
+)
+def test_values_that_cannot_be_are_refused(box_file, values, message):
+    with pytest.raises(SweepError, match=message):
+        sliding(box_file).check(values)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"pushes": [{"impuls": 1}]}, r"pushes\[0\]: entry 'impuls' .* did you mean 'impulse'"),
+        ({"pushes": [{"impulse": 1}]}, "say which entity"),
+        ({"measured": ["box.w"]}, "outcome 'box.w' does not exist"),
+        ({"robot": "hrp2"}, "robot 'hrp2' does not exist; available: none"),
+        ({"controller": "walk"}, "say which robot"),
+        ({"terrain": {"slop": 1}}, "did you mean 'slope'"),
+        ({"terrain": {"slope": 2.0}}, "terrain.slope: must be"),
+    ],
+)
+def test_what_a_scenario_cannot_be_is_refused(box_file, options, message):
+    with pytest.raises(HrpsimError, match=message):
+        sliding(box_file, **options)
+
+
+def test_a_plug_in_stands_in_for_the_walk():
+    scenario = WorldScenario(
+        "config/stand.yaml",
+        duration=0.1,
+        controller="hrpsim.control.motion.stand_controller:StandController",
+        measured=["fell"],
+    )
+    assert isinstance(scenario.start({}, 0).controller, StandController)
+    assert scenario.run({"delay.command": 1}, 0) == {"fell": 0.0}

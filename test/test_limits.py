@@ -1,0 +1,157 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Each limit of hrpsim/limits.py refuses what is larger, by an error that names it."""
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from analysis.motions import hrp2_like, squat, write_csv
+from meshes import box, write_stl
+from model.openhrp_files import WRL
+from test_salvaged_bags import begun
+
+import hrpsim
+from hrpsim import limits
+from hrpsim.analysis.motion_files import read_motion
+from hrpsim.bag.reader import messages
+from hrpsim.bag.types import read_types
+from hrpsim.errors import HrpsimError
+from hrpsim.model.shapes.mesh_files import load_mesh
+from hrpsim.model.table_files import read_table
+
+ROOT = Path(__file__).resolve().parents[1]
+LINK = "<link name='{}'/>"
+SPACE = "xmlns:xacro='http://ros.org/wiki/xacro'"
+COMPOUND = "static: [{shape: {compound: [{shape: {compound: [{shape: {sphere: 1}}]}}]}}]\n"
+
+
+def xml(folder):
+    return hrpsim.load_model(write(folder / "robot.urdf", robot(LINK.format("a"))))
+
+
+def xacro(expression):
+    def read(folder):
+        return hrpsim.load_model(robot(LINK.format(f"a${{{expression}}}"), SPACE))
+
+    return read
+
+
+def xacro_file(folder):
+    write(folder / "part.xacro", robot("", SPACE))
+    whole = robot("<xacro:include filename='part.xacro'/>" + LINK.format("a"), SPACE)
+    return hrpsim.load_model(write(folder / "whole.xacro", whole))
+
+
+def robot(content, space=""):
+    return f"<robot name='r' {space}>{content}</robot>"
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def mesh(folder):
+    path = folder / "box.stl"
+    write_stl(path, *box())
+    return load_mesh(path)
+
+
+def table(folder):
+    np.save(folder / "table.npy", np.ones((20, 3)))
+    return read_table(folder / "table.npy")
+
+
+def motion(period=None):
+    def read(folder):
+        path = write_csv(folder / "squat.csv", *squat())
+        return read_motion(path, hrp2_like(), period=period)
+
+    return read
+
+
+def world(folder):
+    return hrpsim.load_world(write(folder / "world.yaml", COMPOUND))
+
+
+def unsorted_bag(folder):
+    shutil.rmtree(folder / "bag", ignore_errors=True)
+    writer = begun(folder / "bag", "mcap", count=3)
+    (connection, _) = writer.connections[:2]
+    writer.write(connection, 1, bytes(60))  # earlier than the others
+    writer.close()
+    return list(messages(folder / "bag", "/zmp"))
+
+
+def definition(text):
+    return lambda folder: read_types.__wrapped__(text, "a_msgs/msg/A")  # what is read is kept
+
+
+def wrl(folder):
+    return hrpsim.load_model(write(folder / "robot.wrl", WRL))
+
+
+def mjcf(folder):
+    pytest.importorskip("mujoco")
+    body = "<body><joint/><geom size='1'/></body>"
+    text = f"<mujoco><worldbody>{body}</worldbody></mujoco>"
+    return hrpsim.load_model(write(folder / "robot.xml", text))
+
+
+NESTED = "B b\n" + "=" * 80 + "\nMSG: a_msgs/B\nint8 x\n"
+CASES = {
+    "XML_SIZE": (20, xml),
+    "XML_ELEMENTS": (1, xml),
+    "XACRO_EXPRESSION": (5, xacro("1 + 1 + 1")),
+    "XACRO_KEYS": (1, xacro("len(dict([(1, 1), (2, 2)]))")),
+    "XACRO_INTEGER_BITS": (8, xacro("17 * 17")),
+    "XACRO_RANGE": (4, xacro("len(range(5))")),
+    "XACRO_FACTORIAL": (3, xacro("factorial(4)")),
+    "XACRO_SIZE": (20, xacro_file),
+    "MJCF_TIME": (1e-3, mjcf),
+    "VRML_DEPTH": (1, wrl),
+    "VRML_TOKENS": (20, wrl),
+    "MESH_SIZE": (200, mesh),
+    "MESH_ELEMENTS": (11, mesh),
+    "TABLE_SIZE": (100, table),
+    "SEQUENCE_SIZE": (200, motion()),
+    "SEQUENCE_SAMPLES": (10, motion(0.01)),
+    "SEQUENCE_VALUES": (1000, motion(0.01)),
+    "COMPOUND_PARTS": (1, world),
+    "COMPOUND_DEPTH": (0, world),
+    "BAG_UNSORTED": (100, unsorted_bag),
+    "BAG_TYPES": (1, definition(NESTED)),
+    "BAG_ARRAY": (3, definition("int8[4] x\n")),
+    "BAG_DEPTH": (0, definition(NESTED)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_larger_is_refused_by_the_name_of_the_limit(name, tmp_path, monkeypatch):
+    """Law: what is read within a limit is refused beyond it, in a line that names the limit."""
+    low, read = CASES[name]
+    try:
+        read(tmp_path)
+    except (HrpsimError, ValueError) as error:
+        assert name not in str(error)
+    monkeypatch.setattr(limits, name, low)
+    with pytest.raises((HrpsimError, ValueError)) as refused:
+        read(tmp_path)
+    assert name in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_each_limit_is_held_and_tested():
+    """Law: no limit is only promised."""
+    names = re.findall(r"^([A-Z_]+) = ", (ROOT / "hrpsim/limits.py").read_text(), re.MULTILINE)
+    code = "\n".join(
+        p.read_text() for p in (ROOT / "hrpsim").rglob("*.py") if p.name != "limits.py"
+    )
+    tests = "\n".join(path.read_text() for path in (ROOT / "test").rglob("*.py"))
+    assert len(names) > 30
+    assert [name for name in names if not re.search(rf"\b{name}\b", code)] == []
+    lengths = {"MESSAGE_LENGTH", "SHOWN_LENGTH"}  # of errors' own texts
+    assert [n for n in names if n not in lengths and not re.search(rf"\b{n}\b", tests)] == []

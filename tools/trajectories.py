@@ -1,0 +1,86 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whether a change of the code changed any trajectory: hashes of all worlds in the tests.
+
+In each of two checkouts:  python -m pytest -p tools.trajectories --trajectories FILE [test/...]
+and then:                  python tools/trajectories.py FILE_BEFORE FILE_AFTER
+
+Each call of World.step adds the positions and velocities that it leads to, to the last bit, to the
+hash of the test that calls it. Tests that only one of two files has are counted, not compared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+_hashes: dict[str, str] = {}
+_running: list = []  # the hash of the test that runs
+
+
+def pytest_addoption(parser) -> None:
+    """Take the file that the hashes are written to."""
+    parser.addoption("--trajectories", type=Path, required=True)
+
+
+def pytest_configure(config) -> None:
+    """Let each call of World.step be heard."""
+    from hrpsim import World
+
+    plain = World.step
+
+    def step(self, n: int = 1) -> None:
+        try:
+            plain(self, n)
+        finally:
+            if _running:
+                for array in (self.scene.q, self.scene.velocity):
+                    _running[0].update(array.tobytes())
+
+    World.step = step
+
+
+def pytest_runtest_setup(item) -> None:
+    """Begin the hash of a test."""
+    _running[:] = [hashlib.sha256()]
+
+
+def pytest_runtest_teardown(item) -> None:
+    """Keep the hash of a test that stepped a world."""
+    if _running and _running[0].hexdigest() != hashlib.sha256().hexdigest():
+        _hashes[item.nodeid] = _running[0].hexdigest()
+    _running.clear()
+
+
+def pytest_sessionfinish(session) -> None:
+    """Write the hashes; each worker of xdist writes a file of its own, which the first reads."""
+    file = session.config.getoption("--trajectories")
+    worker = getattr(session.config, "workerinput", None)
+    if worker is not None:
+        file.with_suffix(f".{worker['workerid']}").write_text(json.dumps(_hashes))
+        return
+    for part in file.parent.glob(f"{file.stem}.gw*"):
+        _hashes.update(json.loads(part.read_text()))
+        part.unlink()
+    file.write_text(json.dumps(dict(sorted(_hashes.items())), indent=0))
+
+
+def compare(before: dict[str, str], after: dict[str, str]) -> int:
+    """Print which tests have other trajectories; return how many do."""
+    common = before.keys() & after.keys()
+    changed = sorted(test for test in common if before[test] != after[test])
+    for test in changed:
+        print(f"changed: {test}")
+    print(
+        f"{len(common)} tests in both, {len(changed)} changed; "
+        f"{len(before) - len(common)} only before, {len(after) - len(common)} only after"
+    )
+    return len(changed)
+
+
+if __name__ == "__main__":
+    files = [json.loads(Path(name).read_text()) for name in sys.argv[1:3]]
+    sys.exit(1 if compare(*files) else 0)
