@@ -21,12 +21,13 @@ PROGRAMS = {
     "recording.analysis_node": "cutoff",
 }
 
-SLOW = """
-import sys, time
+COMPILES_WHEN_A_FILE_IS_THERE = """
+import os, sys, time
 from hrpsim.ros.simulation import node, simulation_node
 
 def compile_slowly(world, compile_step=simulation_node.compile_step):
-    time.sleep(4.0)
+    while not os.path.exists(os.environ["MAY_COMPILE"]):
+        time.sleep(0.05)
     compile_step(world)
 
 simulation_node.compile_step = compile_slowly
@@ -74,14 +75,17 @@ def test_while_it_compiles_the_node_is_heard(listener, tmp_path):
     listener.node.create_subscription(Clock, "/clock", clocks.append, 100)
     listener.node.create_subscription(DiagnosticArray, "/diagnostics", reports.append, 100)
     arguments = ["--ros-args", "-p", "start_paused:=true"]
-    command = [sys.executable, "-c", SLOW, *arguments]
-    node = ChildProcess("slow", command, tmp_path / "slow.log", os.environ)
+    command = [sys.executable, "-c", COMPILES_WHEN_A_FILE_IS_THERE, *arguments]
+    may_compile = tmp_path / "may_compile"
+    environment = {**os.environ, "MAY_COMPILE": str(may_compile)}
+    node = ChildProcess("slow", command, tmp_path / "slow.log", environment)
     try:
         assert listener.wait_for(lambda: clocks and reports, 60.0)
         assert not any("ready" in line for line in node.lines)
         assert clocks[0].clock.sec == clocks[0].clock.nanosec == 0
         assert reports[0].status[0].message.startswith("starting: compiling kernels")
         assert node.wait_for_line("compiling what this world needs", timeout=20.0)
+        may_compile.touch()
         assert node.wait_for_line("ready", timeout=100.0)
     finally:
         node.stop()
