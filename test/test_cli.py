@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 
 import pytest
 from meshes import angle_bracket, write_obj
@@ -80,11 +79,13 @@ def test_warm_up_says_that_kernels_are_ready(capsys):
 
 
 def test_importing_hrpsim_is_quick():
-    """Under 0.3 s of processor time in a fresh process: names are loaded when they are used."""
-    code = "import time; t = time.process_time(); import hrpsim; print(time.process_time() - t)"
-    begin = time.monotonic()
-    took = float(subprocess.check_output([sys.executable, "-c", code], timeout=60))
-    assert took < 0.3, f"{took:.2f} s of processor time, {time.monotonic() - begin:.2f} s in all"
+    """Law: names are loaded when they are used, and what takes long to import with them."""
+    code = "import sys, hrpsim; print(*sys.modules)"
+    loaded = subprocess.check_output([sys.executable, "-c", code], text=True).split()
+    assert {name.partition(".")[0] for name in loaded} >= {"hrpsim"}
+    slow = {"numpy", "numba", "scipy", "lxml", "yaml", "trimesh", "asyncio", "multiprocessing"}
+    assert not slow & {name.partition(".")[0] for name in loaded}
+    assert len([name for name in loaded if name.startswith("hrpsim")]) < 10
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def accelerations(plain: str, cache) -> str:
     environment = {"HRPSIM_PLAIN_COMPILER": plain, "HRPSIM_CACHE_DIR": str(cache)}
     command = [sys.executable, "-c", FORWARD_DYNAMICS]
     done = subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=110
+        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=500
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -13,18 +13,22 @@ import pytest
 
 from hrpsim.resources import share_path
 
-SOON = 5.0  # [s] on a machine that is busy with other tests; 0.2 s on a quiet one
+LIMIT = 100.0  # [s]; it takes 0.2 s on a quiet machine, and what is ended would take far longer
 COMPILING = """
 import ctypes, signal
 from hrpsim.interrupts import ends_while_computing
 
 libc = ctypes.CDLL(None)
 inside = {"__name__": "llvmlite.binding", "libc": libc}
-exec("def compile_module():\\n    for _ in range(60): libc.poll(None, 0, 500)", inside)
+exec('''
+def compile_module():
+    print("busy", flush=True)
+    for _ in range(1200):
+        libc.poll(None, 0, 500)
+''', inside)
 for number in (signal.SIGINT, signal.SIGTERM):
     signal.signal(number, lambda *_: None)  # as if the call never came back to Python
 with ends_while_computing(lambda: print("cleaned", flush=True)):
-    print("busy", flush=True)
     inside["compile_module"]()
 """
 
@@ -36,16 +40,16 @@ from hrpsim.interrupts import ends_while_computing
 signal.signal(signal.SIGTERM, lambda *_: None)  # as if the call never came back to Python
 with ends_while_computing(lambda: print("cleaned", flush=True)):
     print("busy", flush=True)
-    hashlib.pbkdf2_hmac('sha256', b'', b'', 10**8)
+    hashlib.pbkdf2_hmac('sha256', b'', b'', 2 * 10**9)
 """
 WAITING = """
-import signal, time
+import signal, sys
 from hrpsim.interrupts import ends_while_computing
 
 signal.signal(signal.SIGTERM, lambda *_: print("served", flush=True))
 with ends_while_computing(lambda: print("cleaned", flush=True)):
     print("busy", flush=True)
-    time.sleep(2.0)
+    sys.stdin.read(1)
     print("awake", flush=True)
 """
 HANDING_OVER = """
@@ -89,7 +93,7 @@ with ends_while_computing(lambda: print("cleaned", flush=True)):
 
 
 def ended(command, number, line, **options):
-    """Return status, output and how long a command lives after a signal that follows `line`."""
+    """Return status and output of a command that a signal ends, some time after `line`."""
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
     ) as process:
@@ -99,48 +103,52 @@ def ended(command, number, line, **options):
             if line in text:
                 break
         time.sleep(0.3)
-        begin = time.monotonic()
         process.send_signal(number)
-        rest = process.communicate(timeout=60)[0]
-        return process.returncode, "".join(said) + rest, time.monotonic() - begin
+        try:
+            rest = process.communicate(timeout=LIMIT)[0]
+        finally:
+            process.kill()
+        return process.returncode, "".join(said) + rest
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_compiler_that_does_not_come_back_is_no_obstacle(number):
     """Law: a signal ends the process while code runs that never returns to Python's handlers."""
-    status, said, took = ended([sys.executable, "-c", COMPILING], number, "busy")
+    status, said = ended([sys.executable, "-c", COMPILING], number, "busy")
     assert status == 128 + number and "cleaned" in said
-    assert took < SOON
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_module_of_llvm_is_not_freed_twice(number):
     """Law: a signal between a module's handing over and the note of it ends the process cleanly."""
     command = [sys.executable, "-c", HANDING_OVER.replace("NUMBER", str(int(number)))]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode == 128 + number, done.stderr
     assert done.stdout == "linking "
 
 
 def test_a_call_that_does_not_come_back_is_no_obstacle():
     """Law: a single call is cut off with its process after 0.15 s of the processor's time."""
-    status, said, took = ended([sys.executable, "-c", COMPUTING], signal.SIGTERM, "busy")
+    status, said = ended([sys.executable, "-c", COMPUTING], signal.SIGTERM, "busy")
     assert status == 128 + signal.SIGTERM and "cleaned" in said
-    assert took < SOON
 
 
 def test_a_call_that_waits_is_left_alone():
     """Law: what uses no processor may go on where the program's own handler lets it."""
-    status, said, _ = ended([sys.executable, "-c", WAITING], signal.SIGTERM, "busy")
-    assert status == 0 and "cleaned" not in said
-    assert said.index("served") < said.index("awake")
+    command, pipe = [sys.executable, "-c", WAITING], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdout.readline() == "busy\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout.readline() == "served\n"
+        time.sleep(1.0)  # of the wall: it uses none of the processor's
+        assert process.communicate("x", timeout=LIMIT)[0] == "awake\n"
+        assert process.returncode == 0
 
 
 def test_many_steps_are_no_single_one():
     """Law: between steps a signal is served as Python does, and the process lives on."""
-    status, said, took = ended([sys.executable, "-c", MANY_STEPS], signal.SIGINT, "busy")
+    status, said = ended([sys.executable, "-c", MANY_STEPS], signal.SIGINT, "busy")
     assert status == 0 and "served" in said and "cleaned" not in said
-    assert took < SOON
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -148,9 +156,8 @@ def test_the_first_compilation_can_be_interrupted(number, tmp_path):
     """Law: while nothing is compiled yet a command ends as it does later, its cache whole."""
     command = [sys.executable, "-m", "hrpsim.cli", "run", str(share_path("config/stand.yaml"))]
     environment = {**os.environ, "HRPSIM_CACHE_DIR": str(tmp_path)}
-    status, said, took = ended(command, number, "compiling the kernels", env=environment)
+    status, said = ended(command, number, "compiling the kernels", env=environment)
     assert status == 128 + number and "Traceback" not in said
-    assert took < SOON
     assert not list(tmp_path.rglob("*.tmp"))
 
 
@@ -159,6 +166,5 @@ def test_the_viewer_closes_on_sigterm():
     pytest.importorskip("viser", reason="viser is not installed: hrpsim[viewer]")
     world = str(share_path("config/stand.yaml"))
     command = [sys.executable, "-m", "hrpsim.cli", "run", world, "--viewer", "--port", "0"]
-    status, said, took = ended(command, signal.SIGTERM, "shows the world")
+    status, said = ended(command, signal.SIGTERM, "shows the world")
     assert status == 0 and "Traceback" not in said
-    assert took < 2 * SOON  # viser's own end takes a second

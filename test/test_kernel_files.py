@@ -120,7 +120,7 @@ class Process:
             env={**os.environ, **own, **environment},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=500,
         )
         assert done.returncode == 0, done.stderr
         assert list(temporary.iterdir()) == []

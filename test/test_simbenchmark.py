@@ -95,7 +95,7 @@ def test_ours_keeps_the_tower_at_rest():
 def test_anymal_flies_with_the_energy_it_was_pulled_up_with():
     """The default step at 1 ms: squared error below 1e-5 J^2; the best published is 0.012."""
     try:
-        found = measure.error(Ours(), "anymal energy", 1e-3, limit=60.0)
+        found = measure.error(Ours(), "anymal energy", 1e-3, limit=500.0)
     except FileNotFoundError as missing:
         pytest.skip(str(missing))
     assert found.reached == found.seconds

@@ -39,7 +39,6 @@ def node():
     rclpy.shutdown(context=context)
 
 
-@pytest.mark.timeout(60)
 def test_type_hash_and_transport(node):
     from rosbags.typesys import Stores, get_typestore
 

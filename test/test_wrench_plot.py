@@ -180,7 +180,7 @@ def test_the_command_writes_a_picture_without_rclpy(tmp_path):
         f"sys.exit(main(['wrench-plot', {str(bag)!r}]))"
     )
     result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=500, check=False
     )
     picture = tmp_path / "bag_wrenches.png"
     assert (result.returncode, result.stdout) == (0, f"wrote {picture}\n"), result.stderr

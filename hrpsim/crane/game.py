@@ -63,5 +63,5 @@ def play(world: Path, time_step: float | None, parameters: Mapping[str, float]) 
                 )
         finally:
             for child in children:
-                child.stop(timeout=20.0)
+                child.stop(timeout=60.0)
         return 1 if failed else 0

@@ -37,7 +37,7 @@ def asserts(code):
     return sum(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(code)))
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_a_script_runs_and_its_check_holds(script, monkeypatch):
     if script.stem in NEEDS:
@@ -46,7 +46,7 @@ def test_a_script_runs_and_its_check_holds(script, monkeypatch):
     runpy.run_path(str(script), run_name="__main__")
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_the_cells_of_a_notebook_run_and_its_check_holds(notebook):
     pytest.importorskip("matplotlib").use("Agg")

@@ -28,7 +28,7 @@ def _kernels():
     load_kernels()
 
 
-@pytest.mark.timeout(300.0 + 90.0 * minutes())
+@pytest.mark.timeout(1200.0 + 90.0 * minutes())
 def test_random_worlds_step_or_say_why_not():
     """100 steps of each; a failure is shrunk to the calls that it needs, which are printed."""
     end = time.monotonic() + 60.0 * minutes()

@@ -232,7 +232,7 @@ SCENE = """<mujoco model="scene"><option timestep="0.001"/><worldbody>
 <equality><connect body1="hung" anchor="0 0 0.5"/></equality></mujoco>"""
 
 
-@pytest.mark.timeout(600)  # kernels may be compiled
+@pytest.mark.timeout(1200)  # kernels may be compiled
 def test_a_world_has_the_scenery_and_each_tree(tmp_path):
     """Law: what collides in MuJoCo does here: a ball rests on the floor, the masked box falls."""
     path = tmp_path / "scene.xml"
@@ -249,7 +249,7 @@ def test_a_world_has_the_scenery_and_each_tree(tmp_path):
     assert np.linalg.norm(p - (-1.0, 0.0, 1.5)) == pytest.approx(0.5, abs=1e-6)
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_an_arm_on_a_servo_moves_as_in_mujoco(tmp_path):
     """Law: spring, damper, armature, `ref` and servo are the same: 0.1 s, both at 0.1 ms."""
     path = tmp_path / "arm.xml"
@@ -267,7 +267,7 @@ def test_an_arm_on_a_servo_moves_as_in_mujoco(tmp_path):
         assert robot.q[at] == pytest.approx(other.d.joint(name).qpos[0], abs=1e-6)
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_fields_of_heights_are_scenery(tmp_path):
     path = tmp_path / "hill.xml"
     path.write_text(

@@ -111,7 +111,7 @@ class Reader:
         self.printed = done.stdout
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     blocks = blocks_of(page)

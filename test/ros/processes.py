@@ -10,7 +10,7 @@ def descendants(pid):
     """Return the process ids of all that a process has started, and they have."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # it ends before it is read, or meanwhile
         return []
     return [one for child in map(int, children) for one in (child, *descendants(child))]
 
@@ -19,5 +19,13 @@ def is_alive(pid):
     """Return whether a process runs: one that has ended and is not yet waited for does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def command_line(pid):
+    """Return what a process was started with, nothing once it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""

@@ -18,7 +18,10 @@ import simulation_interfaces.msg as msg
 import simulation_interfaces.srv as srv
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
+from ros.conftest import LIMIT
 
+PATIENT = "--timeout", LIMIT / 4, "--discovery", LIMIT / 4
+ANSWERS_WITHIN = 15.0  # [s, wall] of the wrong simulator's one request that is never answered
 OK, UNSUPPORTED = msg.Result.RESULT_OK, msg.Result.RESULT_FEATURE_UNSUPPORTED
 
 
@@ -26,7 +29,11 @@ def check(*arguments):
     """Return exit code, rows and errors of the command."""
     command = [sys.executable, "-m", "hrpsim.cli", "check-simulation-interfaces", "--json"]
     done = subprocess.run(
-        [*command, *arguments], capture_output=True, text=True, timeout=300.0, check=False
+        [*command, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=2 * LIMIT,
+        check=False,
     )
     return done.returncode, json.loads(done.stdout)["rows"] if done.stdout else [], done.stderr
 
@@ -35,7 +42,7 @@ def test_our_node_passes_and_quits(simulations, tmp_path):
     """Law: no law fails; only what is not claimed, time set back, is unsupported."""
     node = simulations.start()
     table = tmp_path / "table.md"
-    code, rows, errors = check("--node", "/hrpsim", "--quit", "--markdown", table)
+    code, rows, errors = check(*PATIENT, "--node", "/hrpsim", "--quit", "--markdown", table)
     assert [row for row in rows if row["verdict"] not in ("passed", "unsupported")] == []
     assert code == 0, errors
     left_out = {row["feature"] for row in rows if row["verdict"] == "unsupported"}
@@ -43,7 +50,7 @@ def test_our_node_passes_and_quits(simulations, tmp_path):
     assert left_out == {"SIMULATION_RESET_TIME"}
     assert {row["feature"] for row in rows} - {""} == claimed
     assert table.read_text().count("| passed |") == len(rows) - 1
-    assert node.wait(60.0) == 0  # it was asked to quit
+    assert node.wait(LIMIT) == 0  # it was asked to quit
 
 
 class Silence(Exception):
@@ -92,7 +99,7 @@ class WrongSimulator:
 
     def close(self):
         self._ended.set()
-        self._thread.join(30.0)
+        self._thread.join(LIMIT)
         self._executor.shutdown(timeout_sec=1.0)
         self._node.destroy_node()
         self._context.try_shutdown()
@@ -147,7 +154,7 @@ def wrong():
 
 def test_a_wrong_simulator_fails(wrong):
     """Law: each law that is not kept is told, by whichever name its service goes."""
-    code, rows, errors = check("--node", "/fake/wrong", "--timeout", "2")
+    code, rows, errors = check(*PATIENT, "--node", "/fake/wrong", "--timeout", ANSWERS_WITHIN)
     assert code == 1, errors
     failed = {row["law"].split(",")[0]: row["detail"] for row in rows if row["verdict"] == "failed"}
     told = {row["interface"]: row for row in rows}
@@ -160,7 +167,7 @@ def test_a_wrong_simulator_fails(wrong):
         "initial_pose is where the entity then is": "elsewhere",
         "the filter is a regular expression of POSIX": "a name that nobody has is found",
         "the state of one": "NOT_FOUND (2) is due",
-        "a category of the standard; of no entity NOT_FOUND": "no answer within 2 s",
+        "a category of the standard; of no entity NOT_FOUND": "no answer within 15 s",
         "a box whose first corner is the upper one; of no entity NOT_FOUND": "no GetEntityBounds",
         "the entity is then gone": "still there",
         "names are unique": "two poses have one name",
@@ -176,7 +183,7 @@ def test_a_wrong_simulator_fails(wrong):
 
 
 def test_without_a_name_the_only_one_is_found(wrong):
-    code, rows, _ = check("--timeout", "2")
+    code, rows, _ = check(*PATIENT, "--timeout", ANSWERS_WITHIN)
     assert code == 1 and len(rows) > 40
 
 

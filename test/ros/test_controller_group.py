@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from ros.conftest import LIMIT
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
@@ -16,7 +17,6 @@ from std_srvs.srv import SetBool
 from hrpsim.ros.base import qos
 
 WAVE = f"{Path(__file__).parents[1] / 'control' / 'test_controller_group.py'}:Wave"
-LIMIT = 60.0  # [s]
 NODE = "/hrpsim_controller"
 
 
@@ -43,7 +43,7 @@ def group(simulations, listener, tmp_path):
         *("--ros-args", "-p", "lockstep:=true", "-p", f"parameters_file:={parameters}"),
         *("-p", "controller:=hrpsim.control.controller_group:ControllerGroup"),
     )
-    assert program.wait_for_line("ready", timeout=100.0), program.lines
+    assert program.wait_for_line("ready", LIMIT), program.lines
     return commands
 
 

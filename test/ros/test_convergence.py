@@ -49,7 +49,7 @@ def test_steps_that_do_not_converge_are_counted_and_named(bench):
     assert unconverged(status()) == 0 and not warnings(node)
     for name, value in (("solver_sweep_limit", 1), ("solver_tolerance", 1e-12)):
         assert listener.set_parameter(name, value).successful
-    messages = []
+    messages, begin = [], time.monotonic()
     for k in range(1, 4):
         assert listener.call("/hrpsim/step").success
         told = status(lambda s, k=k: unconverged(s) == STEPS * k)
@@ -57,7 +57,7 @@ def test_steps_that_do_not_converge_are_counted_and_named(bench):
     assert any(TOLD.search(message) for message in messages)
     assert listener.wait_for(lambda: told_of(warnings(node)) == (3 * STEPS, 3 * STEPS))
     seen = warnings(node)
-    assert 1 <= len(seen) <= 3
+    assert 1 <= len(seen) <= max(3, time.monotonic() - begin + 1.0)  # one a second
     assert all(re.fullmatch(r"contact of .*hrp2/.*_SOLE.*", match[3]) for match in seen)
 
     for name, value in (("solver_sweep_limit", 0), ("solver_tolerance", 0.0)):

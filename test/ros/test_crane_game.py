@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+from ros.conftest import LIMIT
 
 from hrpsim.crane.control import JOINTS
 from hrpsim.ros.base.child_process import ChildProcess
@@ -19,9 +20,9 @@ def game(private_domain, tmp_path_factory):
     log = tmp_path_factory.mktemp("crane") / "crane.log"
     command = [sys.executable, "-m", "hrpsim.cli", "crane", "--ros", "--acceleration", "2"]
     child = ChildProcess("game", command, log, os.environ)
-    assert child.wait_for_line("crane: ready", timeout=150.0), child.lines
+    assert child.wait_for_line("crane: ready", LIMIT), child.lines
     yield child
-    child.stop(timeout=30.0)
+    child.stop()
 
 
 class Crane:
@@ -40,7 +41,7 @@ class Crane:
 
     def wait(self, condition, repeat=lambda: None):
         """Wait until a condition of the position holds, and say something again and again."""
-        end = time.monotonic() + 60.0
+        end = time.monotonic() + LIMIT
         while not condition():
             assert time.monotonic() < end
             repeat()
@@ -88,4 +89,4 @@ def test_a_velocity_moves_it_until_it_is_silent(game, listener):
 
 def test_it_ends_with_a_signal(game):
     os.kill(game.pid, signal.SIGINT)
-    assert game.wait(timeout=60.0) == 0, game.lines
+    assert game.wait(LIMIT) == 0, game.lines

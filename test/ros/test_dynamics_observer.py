@@ -5,6 +5,7 @@
 
 import numpy as np
 import pytest
+from ros.conftest import LIMIT
 
 TOPICS = {
     "expected/zmp": "geometry_msgs/msg/PointStamped",
@@ -20,7 +21,7 @@ def observed(simulations, listener):
     """A paused simulation, the observer, and lists of what both publish."""
     simulations.start(start_paused=True, step_count=200, publish_rate=200.0)
     observer = simulations.start_program("hrpsim.ros.recording.analysis_node")
-    assert observer.wait_for_line("ready: hrp2_like, soles l_sole, r_sole", timeout=100.0)
+    assert observer.wait_for_line("ready: hrp2_like, soles l_sole, r_sole", LIMIT)
     heard = {topic: listener.collect(kind, topic) for topic, kind in TOPICS.items()}
     for sensor in ("lfsensor", "rfsensor"):
         heard[sensor] = listener.collect("geometry_msgs/msg/WrenchStamped", sensor)
@@ -65,7 +66,7 @@ def test_a_joint_state_of_another_robot_is_left_out(observed, listener):
     publisher = listener.publisher("sensor_msgs/msg/JointState", "joint_states")
     count = len(heard["expected/zmp"])
     listener.send(publisher, JointState(name=["elbow_of_someone"], position=[1.0]))
-    assert observer.wait_for_line("of which the robot has 0: left out", timeout=20.0)
+    assert observer.wait_for_line("of which the robot has 0: left out", LIMIT)
     assert observer.exit_code is None
     assert len(heard["expected/zmp"]) >= count
 

@@ -11,15 +11,14 @@ import time
 from pathlib import Path
 
 import pytest
-from ros.processes import descendants, is_alive
+from ros.conftest import LIMIT
+from ros.processes import command_line, descendants, is_alive
 
 from hrpsim.ros.base.child_process import (
     ChildProcess,
     mapped_shared_memory,
     own_shared_memory,
 )
-
-LIMIT = 30.0  # [s]
 
 
 @pytest.mark.parametrize("parameters", [{}, {"start_paused": True}, {"real_time_factor": 0.0}])
@@ -44,9 +43,11 @@ def test_terminate_ends_the_node_cleanly(simulations):
 
 def test_an_interrupt_during_the_start_ends_it(simulations):
     node = simulations.start_program("hrpsim.ros.simulation.node")
-    time.sleep(0.8)
+    while "numba" not in Path(f"/proc/{node.pid}/maps").read_text():
+        assert node.exit_code is None
+        time.sleep(0.01)
     node.send_signal(signal.SIGINT)
-    assert node.wait(60.0) not in (None, 0)
+    assert node.wait(LIMIT) not in (None, 0)
 
 
 def test_a_killed_child_leaves_no_shared_memory(simulations):
@@ -63,9 +64,9 @@ def test_a_child_ends_with_its_parent(tmp_path):
     script = (
         "import os, sys, time, pathlib\n"
         "from hrpsim.ros.base.child_process import ChildProcess\n"
-        "child = ChildProcess('child', ['sleep', '60'], pathlib.Path(sys.argv[1]), os.environ)\n"
+        "child = ChildProcess('child', ['sleep', '1000'], pathlib.Path(sys.argv[1]), os.environ)\n"
         "print('child', child.pid, flush=True)\n"
-        "time.sleep(60)\n"
+        "time.sleep(1000)\n"
     )
     parent = ChildProcess(
         "parent",
@@ -73,7 +74,7 @@ def test_a_child_ends_with_its_parent(tmp_path):
         tmp_path / "parent.log",
         os.environ,
     )
-    assert parent.wait_for_line("child", timeout=30.0)
+    assert parent.wait_for_line("child", LIMIT)
     child = int(parent.lines[-1].split()[1])
     parent.send_signal(signal.SIGKILL)
     parent.wait(LIMIT)
@@ -96,7 +97,7 @@ def test_a_killed_demonstration_leaves_no_process(tmp_path, begun):
     """Law: whatever kills the walk over ROS, its processes end."""
     command = [sys.executable, "-m", "hrpsim.cli", "walk", "--ros", "--output", str(tmp_path)]
     demo = ChildProcess("demo", command, tmp_path / "demo.log", os.environ)
-    deadline = time.monotonic() + 100.0
+    deadline = time.monotonic() + LIMIT
     log = tmp_path / "node.log"
     while len(found := descendants(demo.pid)) < 3 or (
         begun == "ready" and not (log.exists() and "ready" in log.read_text())
@@ -112,13 +113,13 @@ def test_a_node_that_dies_while_the_others_start_is_seen(tmp_path):
     """Law: the demonstration names it and ends at once; no process and no shared memory stays."""
     command = [sys.executable, "-m", "hrpsim.cli", "walk", "--ros", "--output", str(tmp_path)]
     demo = ChildProcess("demo", command, tmp_path / "demo.log", os.environ)
-    deadline = time.monotonic() + 100.0
+    deadline = time.monotonic() + LIMIT
     log, others, node = tmp_path / "node.log", [], None
     memory = set()
     while not (log.exists() and "ready" in log.read_text() and memory):
         assert demo.exit_code is None and time.monotonic() < deadline, demo.lines
         found = descendants(demo.pid)
-        kinds = {pid: Path(f"/proc/{pid}/cmdline").read_text() for pid in found}
+        kinds = {pid: command_line(pid) for pid in found}
         node = next((pid for pid, line in kinds.items() if "simulation.node" in line), None)
         others = [mapped_shared_memory(pid) for pid in found if pid != node]
         memory = mapped_shared_memory(node or 0) & set().union(*others)
@@ -137,12 +138,12 @@ def test_a_node_ends_with_the_process_that_it_is_told(simulations, tmp_path):
         "import os, subprocess, sys, time\n"
         "environment = {**os.environ, 'HRPSIM_END_WITH': str(os.getpid())}\n"
         f"subprocess.Popen({command!r}, env=environment)\n"
-        "time.sleep(100)\n"
+        "time.sleep(1000)\n"
     )
     launch = ChildProcess(
         "launch", [sys.executable, "-c", script], tmp_path / "launch.log", os.environ
     )
-    assert launch.wait_for_line("ready", timeout=100.0), launch.lines
+    assert launch.wait_for_line("ready", LIMIT), launch.lines
     started = descendants(launch.pid)
     assert len(started) == 1
     launch.send_signal(signal.SIGKILL)
@@ -155,7 +156,7 @@ def test_a_node_whose_launch_has_ended_does_not_start(tmp_path):
         gone.wait()
     environment = {**os.environ, "HRPSIM_END_WITH": str(gone.pid)}
     command = [sys.executable, "-m", "hrpsim.ros.simulation.node"]
-    assert subprocess.run(command, env=environment, timeout=60.0, check=False).returncode == 130
+    assert subprocess.run(command, env=environment, timeout=LIMIT, check=False).returncode == 130
 
 
 def test_a_closed_terminal_ends_the_node_cleanly(simulations):

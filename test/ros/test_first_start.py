@@ -10,6 +10,7 @@ import sys
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from ros.conftest import LIMIT
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
@@ -37,7 +38,7 @@ sys.exit(node.main())
 
 def run(module, *arguments):
     command = [sys.executable, "-m", f"hrpsim.ros.{module}", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60.0, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
 
 
 @pytest.mark.parametrize("module, parameter", PROGRAMS.items())
@@ -60,7 +61,7 @@ def test_a_misspelt_parameter_of_the_controller_is_named(simulations):
         *("hrpsim.ros.controller.controller_node", "--ros-args", "-p", "lock_step:=true"),
         *("-p", "controller:=hrpsim.control.motion.stand_controller:StandController"),
     )
-    assert node.wait_for_line("did you mean 'lockstep'", timeout=60.0), node.lines
+    assert node.wait_for_line("did you mean 'lockstep'", LIMIT), node.lines
 
 
 def test_a_missing_world_is_told_with_the_places_that_were_searched(tmp_path):
@@ -80,13 +81,13 @@ def test_while_it_compiles_the_node_is_heard(listener, tmp_path):
     environment = {**os.environ, "MAY_COMPILE": str(may_compile)}
     node = ChildProcess("slow", command, tmp_path / "slow.log", environment)
     try:
-        assert listener.wait_for(lambda: clocks and reports, 60.0)
+        assert listener.wait_for(lambda: clocks and reports)
         assert not any("ready" in line for line in node.lines)
         assert clocks[0].clock.sec == clocks[0].clock.nanosec == 0
         assert reports[0].status[0].message.startswith("starting: compiling kernels")
-        assert node.wait_for_line("compiling what this world needs", timeout=20.0)
+        assert node.wait_for_line("compiling what this world needs", LIMIT)
         may_compile.touch()
-        assert node.wait_for_line("ready", timeout=100.0)
+        assert node.wait_for_line("ready", LIMIT)
     finally:
         node.stop()
 
@@ -104,7 +105,7 @@ def test_who_cannot_be_heard_and_who_disturbs_is_said(simulations, listener):
 
     assert listener.wait_for(lambda: "/test_listener publishes /clock, too" in told())
     assert listener.wait_for(lambda: "/test_listener sends /joint_commands as best" in told())
-    assert node.wait_for_line("/test_listener publishes /clock, too", timeout=10.0)
+    assert node.wait_for_line("/test_listener publishes /clock, too", LIMIT)
 
 
 def test_another_node_of_the_same_name_is_said_while_it_is_there(simulations, listener):

@@ -38,7 +38,9 @@ def test_topics_and_transforms(simulations, listener, tmp_path):
     assert listener.wait_for(lambda: transforms or not listener.call("/hrpsim/step").success)
     (edge,) = transforms[-1].transforms
     assert (edge.header.frame_id, edge.child_frame_id) == ("foot", "rod")
-    topics = {name for name, _ in listener.node.get_topic_names_and_types()}
-    assert "/joint_states" in topics
-    assert "/odom" not in topics
-    assert "/lfsensor" not in topics
+
+    def topics():
+        return {name for name, _ in listener.node.get_topic_names_and_types()}
+
+    assert listener.wait_for(lambda: "/joint_states" in topics())
+    assert not {"/odom", "/lfsensor"} & topics()

@@ -85,7 +85,7 @@ class Target:
 
     def call(self, service, request):
         kind = type(request).__name__.removesuffix("_Request")
-        return self.listener.call(f"/hrpsim/{service}", request, KINDS + kind, timeout=30.0)
+        return self.listener.call(f"/hrpsim/{service}", request, KINDS + kind)
 
     def spawn(self, text, **fields):
         return self.call("spawn_entity", spawn_request(text, name="x", **fields)).result

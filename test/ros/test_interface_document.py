@@ -28,9 +28,20 @@ def table(title):
 @pytest.fixture(scope="module")
 def graph(paused_simulation, module_listener):
     """The node of a listener that has discovered the simulation, and forgotten any before it."""
-    node, topics = module_listener.node, len(table("Published topics"))
-    assert module_listener.wait_for(lambda: len(module_listener.publishers_of("hrpsim")) >= topics)
-    assert module_listener.wait_for(lambda: len(node.get_publishers_info_by_topic("/clock")) == 1)
+    node = module_listener.node
+    published = {row[0].lstrip("/") for row in table("Published topics")}
+    subscribed = {row[0].lstrip("/") for row in table("Subscribed topics")}
+    services = {row[0].replace("~", "/hrpsim") for row in table("Services")}
+
+    def is_discovered():
+        return (
+            all(len(node.get_publishers_info_by_topic(f"/{name}")) == 1 for name in published)
+            and {f"/{name}" for name in published} <= set(module_listener.publishers_of("hrpsim"))
+            and {f"/{name}" for name in subscribed} <= set(module_listener.subscribers_of("hrpsim"))
+            and services <= set(dict(node.get_service_names_and_types()))
+        )
+
+    module_listener.wait_for(is_discovered, 60.0)  # or the tests tell what is missing
     return node
 
 

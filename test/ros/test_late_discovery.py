@@ -3,14 +3,16 @@
 
 """Programs that find each other late: nobody hangs, nothing is missed, and one line says so."""
 
+import re
 from pathlib import Path
+
+from ros.conftest import LIMIT
 
 from hrpsim.ros.base import qos
 
 CONTROLLER = f"{Path(__file__).with_name('feedback_controller.py')}:Feedback"
 STATE, TEXT = "sensor_msgs/msg/JointState", "std_msgs/msg/String"
 LATE = 5.0  # [s, wall]
-LIMIT = 100.0  # [s, wall]
 
 
 def start_controller(simulations, namespace):
@@ -46,7 +48,7 @@ def test_in_lockstep_either_side_may_come_late(simulations, listener):
 
     start_controller(simulations, "/late_controller")
     late_node = simulations.start(
-        namespace="/late_node", remap=["/clock:=clock"], lockstep=True, lockstep_timeout=60.0
+        namespace="/late_node", remap=["/clock:=clock"], lockstep=True, lockstep_timeout=LIMIT
     )
     late_states = listener.collect(STATE, "/late_node/joint_states")
     for heard in (states, late_states):
@@ -54,8 +56,11 @@ def test_in_lockstep_either_side_may_come_late(simulations, listener):
     for node in (early_node, late_node):
         assert node.stop() == 0
         assert ", 0 rejected" in node.lines[-1]
+    # Where an answer takes longer than the time-out on a busy machine, that is said again, once.
     waits = [line for line in early_node.lines if "lockstep waits for" in line]
-    assert len(waits) == 1
-    assert "0 publishers connected" in waits[0]
-    assert len([line for line in early_node.lines if "lockstep goes on after" in line]) == 1
+    assert [line for line in waits if "0 publishers connected" in line] == waits[:1]
+    stamps = [re.search(r"the stamp (\S+) s", line)[1] for line in waits]
+    assert stamps[0] == "0.000000000" and len(stamps) == len(set(stamps))
+    goes_on = [line for line in early_node.lines if "lockstep goes on after" in line]
+    assert 1 <= len(goes_on) <= len(waits) <= len(goes_on) + 1
     assert early_controller.lines.count("waiting for robot_description") == 1

@@ -11,13 +11,13 @@ import time
 from pathlib import Path
 
 import pytest
-from ros.processes import descendants, is_alive
+from ros.conftest import LIMIT
+from ros.processes import command_line, descendants, is_alive
 
 pytest.importorskip("launch.actions", reason="launch is not installed")
 pytest.importorskip("launch_ros.actions", reason="launch_ros is not installed")
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT = 40.0  # [s]
 PROGRAMS = {
     "hrpsim_node": "hrpsim.ros.simulation.node",
     "hrpsim_controller": "hrpsim.ros.controller.controller_node",
@@ -108,7 +108,7 @@ def test_a_node_that_cannot_start_ends_the_launch_with_an_error(launch):
 
 
 def of_module(pids, module):
-    return [p for p in pids if module.encode() in Path(f"/proc/{p}/cmdline").read_bytes()]
+    return [p for p in pids if module in command_line(p)]
 
 
 FAULTS = {
@@ -131,7 +131,7 @@ CODES = dict(zip(FAULTS, (-signal.SIGKILL, 0, -signal.SIGHUP, 1, 1)))
 def test_no_process_is_left(launch, tmp_path, fault):
     """Law: however a launch ends, all that it started ends; where one was killed it fails."""
     process = launch("stand", "record:=True", f"bag:={tmp_path}/bag", "lockstep:=true")
-    assert wait_for(lambda: "ready:" in process.log.read_text(), 100.0), process.log.read_text()
+    assert wait_for(lambda: "ready:" in process.log.read_text(), LIMIT), process.log.read_text()
     started = descendants(process.pid)
     assert len(started) == 3
     FAULTS[fault](process, started)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bridges.test_onnx_policy import SIZE, TEXT, network
+from ros.conftest import LIMIT
 from sensor_msgs.msg import JointState
 
 import hrpsim
@@ -23,7 +24,6 @@ PROGRAM = "hrpsim.ros.controller.controller_node"
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "tutorials" / "my_controller.md"
 FEEDBACK = Path(__file__).with_name("feedback_controller.py")
-LIMIT = 60.0  # [s]
 
 
 def nanoseconds(message):
@@ -122,9 +122,7 @@ class Answering:
         self.listener.send(self.publisher, message)
 
     def reaches(self, stamp):
-        return self.listener.wait_for(
-            lambda: self.states and nanoseconds(self.states[-1]) == stamp, 20.0
-        )
+        return self.listener.wait_for(lambda: self.states and nanoseconds(self.states[-1]) == stamp)
 
     def rejections(self):
         return [line for line in self.node.lines if "rejected: " in line]
@@ -160,12 +158,14 @@ def test_the_node_says_what_it_waits_for_and_what_it_does_not_take(simulations, 
     answering.send(0)
     assert node.wait_for_line("it carries no stamp (0.000000000 s, awaited 0.010000000 s)", LIMIT)
 
-    time.sleep(0.7)
+    assert node.wait_for_line("with the stamp 0.010000000 s", LIMIT)
+    time.sleep(0.7)  # it is not said again
     stalls = [line for line in node.lines if "lockstep waits" in line]
     stamps = [re.search(r"the stamp (\S+) s, for", line)[1] for line in stalls]
     assert len(stamps) == len(set(stamps))  # once each
     assert (stamps[0], stamps[-1]) == ("0.000000000", "0.010000000")
-    assert re.search(r"0\.010000000 s, for 0\.5 s now; 1 publisher connected", stalls[-1])
+    waited = re.search(r"0\.010000000 s, for (\S+) s now; 1 publisher connected", stalls[-1])
+    assert float(waited[1]) >= 0.5
     node.send_signal(signal.SIGINT)
     assert node.wait(LIMIT) == 0
     assert "2 commands accepted, 5 rejected" in node.lines[-1]
@@ -204,22 +204,30 @@ def test_a_killed_controller_is_missed_and_another_takes_over(simulations, liste
     first = start_controller(simulations, f"{FEEDBACK}:Feedback")
     assert first.wait_for_line("ready", LIMIT)
     assert listener.call("/hrpsim/resume").success
-    assert listener.wait_for(lambda: nanoseconds(states[-1]) > 300_000_000)
+    assert listener.wait_for(lambda: states and nanoseconds(states[-1]) > 300_000_000)
 
     segments = own_shared_memory(first.pid)
     first.send_signal(signal.SIGKILL)
     assert first.wait(LIMIT) == -signal.SIGKILL
-    assert node.wait_for_line("lockstep waits for /joint_commands", LIMIT)
     for segment in segments:
         segment.unlink(missing_ok=True)
-    listener.spin(0.3)
+
+    def waits_where_it_stands():
+        stamp = nanoseconds(states[-1])
+        text = f"lockstep waits for /joint_commands with the stamp {stamp // 10**9}."
+        return any(f"{text}{stamp % 10**9:09d} s" in line for line in node.lines)
+
+    assert listener.wait_for(waits_where_it_stands)
     stopped_at = nanoseconds(states[-1])
-    (waiting,) = [line for line in node.lines if "lockstep waits" in line]
-    assert f"with the stamp {stopped_at // 10**9}.{stopped_at % 10**9:09d} s" in waiting
 
     second = start_controller(simulations, f"{FEEDBACK}:Feedback")
-    assert node.wait_for_line("lockstep goes on after", LIMIT)
     assert listener.wait_for(lambda: nanoseconds(states[-1]) > stopped_at + 300_000_000)
+
+    def said(text):
+        return sum(text in line for line in node.lines)
+
+    # A busy machine lets it wait at other ticks, too.
+    assert listener.wait_for(lambda: said("lockstep goes on after") == said("lockstep waits"))
     assert second.lines.count("initialize") == 1
 
     # A reset: the controller notices, and the second life is the first, bit for bit.

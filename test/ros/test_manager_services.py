@@ -9,6 +9,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 from control.test_controller_group import configured, entry, idle
+from ros.conftest import LIMIT
 from ros.stand_ins import Log
 
 from hrpsim.control.framework.controller import State
@@ -163,7 +164,7 @@ def test_with_the_types_the_node_offers_them(simulations, listener, tmp_path):
         *("--ros-args", "-p", "lockstep:=true", "-p", f"parameters_file:={file}"),
         *("-p", "controller:=hrpsim.control.controller_group:ControllerGroup"),
     )
-    assert program.wait_for_line("ready", timeout=100.0), program.lines
+    assert program.wait_for_line("ready", LIMIT), program.lines
     kind = "controller_manager_msgs/srv/{}"
     node = "/hrpsim_controller"
 
@@ -177,4 +178,4 @@ def test_with_the_types_the_node_offers_them(simulations, listener, tmp_path):
     request = SwitchController.Request(activate_controllers=["arm"], strictness=STRICT)
     answer = listener.call(f"{node}/switch_controller", request, kind.format("SwitchController"))
     assert answer.ok
-    assert listener.wait_for(lambda: state() == "active", 20.0)
+    assert listener.wait_for(lambda: state() == "active")

@@ -4,6 +4,7 @@
 """Parameters: described, checked at the start and at run time."""
 
 import pytest
+from ros.conftest import LIMIT
 
 from hrpsim.ros.base.parameter_table import SPECIFICATIONS
 from hrpsim.ros.base.parameters import xacro_arguments
@@ -31,7 +32,7 @@ def test_a_bad_parameter_ends_the_node_in_one_line(simulations, name, value, com
         "-p",
         "start_paused:=true",
     )
-    assert node.wait(timeout=60.0) == 1, node.lines
+    assert node.wait(LIMIT) == 1, node.lines
     assert any(complaint in line for line in node.lines)
     assert not any("Traceback" in line for line in node.lines)
 

@@ -9,11 +9,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from ros.bags import wait_until_recorded
+from ros.conftest import LIMIT
 from rosbags.highlevel import AnyReader
 from sensor_msgs.msg import JointState
 
 from hrpsim.bag.files import BagError
-from hrpsim.bag.reader import messages
 from hrpsim.cli import main
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.replay.recorded_topic import RecordedTopic
@@ -23,7 +24,6 @@ from hrpsim.ros.replay.replay import Replay
 FEEDBACK = Path(__file__).with_name("feedback_controller.py")
 STATE = "sensor_msgs/msg/JointState"
 TICKS = 400
-LIMIT = 60.0  # [s]
 
 
 def stamp(message):
@@ -35,50 +35,34 @@ def start_recorder(simulations, bag, *arguments):
     recorder = simulations.start_program(
         "hrpsim.cli", "record", "--output", bag, "--expect", *expect, *arguments
     )
-    assert recorder.wait_for_line("ready", timeout=100.0), recorder.lines
+    assert recorder.wait_for_line("ready", LIMIT), recorder.lines
     return recorder
 
 
 @pytest.fixture(scope="module")
 def lockstep_bag(module_simulations, module_listener, tmp_path_factory):
-    """A run in lockstep with a controller that uses all sensors, and gains of its own.
-
-    Recorded again where the controller's first commands went out before DDS had matched it with
-    the recorder, of which nobody else is told.
-    """
-    found = []
-    for _ in range(3):
-        bag = tmp_path_factory.mktemp("play") / "bag"
-        said = record_lockstep(module_simulations, module_listener, bag)
-        stamps = [stamp(message) for message in messages(bag, "/joint_commands")]
-        if len(set(stamps)) == TICKS:  # on a busy machine some are sent again
-            return bag
-        found += [f"{len(stamps)} from {stamps[:1]} to {stamps[-1:]} ns", *said]
-    raise AssertionError("\n".join(["three recordings lack commands:", *found]))
-
-
-def record_lockstep(simulations, listener, bag):
-    """Record a run; return what recorder and controller said."""
+    """A run in lockstep with a controller that uses all sensors, and gains of its own."""
+    simulations, listener = module_simulations, module_listener
+    bag = tmp_path_factory.mktemp("play") / "bag"
     gains = {"gains.RLEG_JOINT3": [5500.0, 45.0]}
     node = simulations.start(start_paused=True, lockstep=True, real_time_factor=0.0, **gains)
-    recorder = start_recorder(simulations, bag)
     states = listener.collect(STATE, "joint_states")
     controller = simulations.start_program(
         "hrpsim.ros.controller.controller_node",
         *("--ros-args", "-p", f"controller:={FEEDBACK}:Feedback", "-p", "lockstep:=true"),
         *("-p", f"parameters:=['ticks:={TICKS}']"),
     )
-    assert listener.wait_for(lambda: listener.node.count_publishers("joint_commands") == 1, LIMIT)
-    assert listener.wait_for(lambda: listener.node.count_subscribers("joint_commands") == 2, LIMIT)
-    listener.spin(1.0)  # until node and recorder are matched with the controller
+    # Paused, the node repeats the first state, and the controller its answer: it is waited for.
+    recorder = start_recorder(simulations, bag, "/joint_commands")
     assert listener.call("/hrpsim/resume").success
     last = TICKS * 5_000_000
     assert listener.wait_for(lambda: states and stamp(states[-1]) == last, LIMIT)
     assert controller.wait(LIMIT) == 0
-    listener.spin(1.0)
-    assert recorder.stop(timeout=60.0) == 0, recorder.lines
+    commands = {5_000_000 * k for k in range(TICKS)}
+    wait_until_recorded(bag, {"/joint_commands": commands, "/joint_states": commands | {last}})
+    assert recorder.stop(LIMIT) == 0, recorder.lines
     assert node.stop() == 0
-    return recorder.lines + controller.lines
+    return bag
 
 
 def play(capsys, bag, *arguments):
@@ -136,8 +120,8 @@ def test_stamped_commands_without_lockstep_come_out_the_same(simulations, listen
     assert listener.call("/hrpsim/resume").success
     assert listener.wait_for(lambda: states and stamp(states[-1]) > 500_000_000, LIMIT)
     assert listener.call("/hrpsim/pause").success
-    listener.spin(0.5)
-    assert recorder.stop(timeout=60.0) == 0
+    wait_until_recorded(bag, {"/joint_states": {5_000_000 * k for k in range(101)}})
+    assert recorder.stop(LIMIT) == 0
     comparison = Replay(Recording(bag)).run()
     assert comparison.departure is None, comparison.departure
     assert comparison.count > 100

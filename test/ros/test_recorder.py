@@ -8,6 +8,8 @@ import time
 
 import pytest
 from rclpy.serialization import deserialize_message
+from ros.bags import stamp_of, wait_until_recorded
+from ros.conftest import LIMIT
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import Reader
 from sensor_msgs.msg import JointState
@@ -23,11 +25,6 @@ from hrpsim.ros.recording.topic_recorder import SequenceCounter, TopicRecorder
 STATE_TOPICS = ["/clock", "/joint_states", "/imu/data", "/odom"]
 STATE_TOPICS += ["/lfsensor", "/rfsensor", "/lhsensor", "/rhsensor"]
 LATCHED_TOPICS = ["/robot_description", "/tf_static"]
-
-
-def stamp_of(message):
-    stamp = message.clock if hasattr(message, "clock") else message.header.stamp
-    return stamp.sec * 1_000_000_000 + stamp.nanosec
 
 
 def by_stamp(received):
@@ -51,20 +48,19 @@ def send_command(listener, position):
     template = SerializedTemplate(publisher, JointState(name=["RLEG_JOINT3"]), fill, 1)
     template.numbers[:] = position
     template.publish(Stamp(0, 0))
-    time.sleep(0.1)
 
 
 def record(simulations, bag, *arguments):
     recorder = simulations.start_program("hrpsim.cli", "record", "--output", bag, *arguments)
-    assert recorder.wait_for_line("ready", timeout=100.0), recorder.lines
+    assert recorder.wait_for_line("ready", LIMIT), recorder.lines
     return recorder
 
 
 def test_bag_holds_every_message(paused_simulation, simulations, listener, bag, tmp_path):
     listener.set_parameter("step_count", 2000)
     picture = tmp_path / "forces.png"
-    expected = [*STATE_TOPICS, *LATCHED_TOPICS]
-    recorder = record(simulations, bag, "--plot", picture, "--expect", *expected)
+    topics = [*STATE_TOPICS, *LATCHED_TOPICS]
+    recorder = record(simulations, bag, "--plot", picture, "--expect", *topics)
     states = listener.collect("sensor_msgs/msg/JointState", "joint_states")
     assert listener.wait_for(lambda: states)
     assert listener.call("/hrpsim/step").success
@@ -73,8 +69,10 @@ def test_bag_holds_every_message(paused_simulation, simulations, listener, bag, 
     assert listener.wait_for(lambda: late.get_subscription_count() > 0)
     listener.send(late, Float64(data=2.5))
     send_command(listener, -0.1)  # arrays without numbers are no stumbling block
-    time.sleep(3.5)  # what got lost on the way is sent again within 3 s
-    assert recorder.stop(timeout=60.0) == 0, recorder.lines
+    expected = {5_000_000 * k for k in range(1, 401)}
+    wait_until_recorded(bag, {topic: expected for topic in STATE_TOPICS})
+    wait_until_recorded(bag, {"/added_later": {0}, "/joint_commands": {0}})
+    assert recorder.stop(LIMIT) == 0, recorder.lines
 
     counts = message_counts(bag)
     for topic in STATE_TOPICS:  # the state is repeated while the node is paused
@@ -109,7 +107,7 @@ def test_bag_holds_every_message(paused_simulation, simulations, listener, bag, 
 @pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
 def test_type_hashes_are_those_on_the_wire(paused_simulation, simulations, listener, bag, storage):
     arguments = "--storage", storage, "--expect", *STATE_TOPICS
-    assert record(simulations, bag, *arguments).stop(timeout=60.0) == 0
+    assert record(simulations, bag, *arguments).stop(LIMIT) == 0
     assert len(list(bag.glob("*.mcap" if storage == "mcap" else "*.db3"))) == 1
     assert len(wrenches(bag, "lfsensor").time) == message_counts(bag)["/lfsensor"] > 0
     with Reader(bag) as reader:
@@ -125,7 +123,7 @@ def test_namespace_is_all_that_is_recorded(paused_simulation, simulations, bag):
     simulations.start(namespace="/right", remap=["/clock:=clock"], start_paused=True)
     expected = ["joint_states", "/clock"]
     recorder = record(simulations, bag, "--namespace", "/left", "--expect", *expected)
-    assert recorder.stop(timeout=60.0) == 0
+    assert recorder.stop(LIMIT) == 0
     topics = set(message_counts(bag))
     assert "/left/joint_states" in topics
     assert "/clock" in topics
@@ -133,7 +131,7 @@ def test_namespace_is_all_that_is_recorded(paused_simulation, simulations, bag):
     assert not any(topic.startswith("/right") for topic in topics)
 
     by_default = bag.with_name("by_default")  # a message from the namespace is waited for
-    assert record(simulations, by_default, "--namespace", "/left").stop(timeout=60.0) == 0
+    assert record(simulations, by_default, "--namespace", "/left").stop(LIMIT) == 0
     counts = message_counts(by_default)
     assert any(counts[topic] for topic in counts if topic.startswith("/left/"))
 
@@ -143,7 +141,7 @@ def test_a_namespace_that_stays_silent_is_named(paused_simulation, simulations, 
         *("hrpsim.ros.recording.recorder", "--output", bag),
         *("--namespace", "/nobody", "--discovery-timeout", 2.0),
     )
-    assert recorder.wait(timeout=60.0) == 1, recorder.lines
+    assert recorder.wait(LIMIT) == 1, recorder.lines
     assert any("/nobody/" in line for line in recorder.lines)
 
 
@@ -191,14 +189,14 @@ def test_a_topic_that_never_comes_is_named(simulations, bag):
         *("--expect", "nothing_here", "--discovery-timeout", 1.0),
         *("--ros-args", "-r", "__ns:=/robot1"),
     )
-    assert recorder.wait(timeout=60.0) == 1
+    assert recorder.wait(LIMIT) == 1
     assert any("/robot1/nothing_here" in line for line in recorder.lines)
 
 
 def test_an_existing_bag_is_left_alone(simulations, bag):
     bag.mkdir()
     recorder = simulations.start_program("hrpsim.ros.recording.recorder", "--output", bag)
-    assert recorder.wait(timeout=60.0) == 1
+    assert recorder.wait(LIMIT) == 1
     assert any(str(bag) in line for line in recorder.lines)
     assert not list(bag.iterdir())
 
@@ -208,7 +206,7 @@ def test_two_interrupts_still_leave_a_whole_bag(paused_simulation, simulations, 
     recorder.send_signal(signal.SIGINT)
     time.sleep(0.05)
     recorder.send_signal(signal.SIGINT)
-    assert recorder.wait(timeout=60.0) == 0
+    assert recorder.wait(LIMIT) == 0
     assert message_counts(bag)["/robot_description"] == 1
 
 

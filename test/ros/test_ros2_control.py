@@ -4,7 +4,6 @@
 """The node as hardware of ros2_control: what its topic hardware interface sends and expects."""
 
 import math
-import time
 from pathlib import Path
 
 import numpy as np
@@ -38,11 +37,11 @@ class Rig:
         self.log = listener.collect("rcl_interfaces/msg/Log", "/rosout")
         publisher = self.hardware.publisher
         assert listener.wait_for(lambda: publisher.get_subscription_count() > 0)
+        listener.meet(listener.node.get_subscriptions_info_by_topic, publisher.topic_name)
         self.plain = listener.publisher("sensor_msgs/msg/JointState", "joint_commands")
 
     def start_over(self):
         self.listener.call("/hrpsim/reset")
-        self.listener.spin(0.2)
         for key in self.hardware.commands:
             self.hardware.commands[key] = NAN
         self.log.clear()
@@ -51,16 +50,13 @@ class Rig:
         """Let the node make its steps and the interface read; return {joint: position}."""
         answer = self.listener.call("/hrpsim/step")
         now = float(answer.message.split("time ")[1].split()[0])
-        assert self.listener.wait_for(
-            lambda: abs(seconds(self.states[-1]) - now) < 1e-9, timeout=20.0
-        )
+        assert self.listener.wait_for(lambda: abs(seconds(self.states[-1]) - now) < 1e-9)
         self.hardware.read()
         return dict(zip(self.states[-1].name, self.states[-1].position))
 
     def write(self):
-        sent = self.hardware.write()
-        time.sleep(0.1)
-        return sent
+        """Let the interface write; return whether it sends. What it sends is taken in its order."""
+        return self.hardware.write()
 
     def warnings(self):
         return warnings_in(self.log)

@@ -5,6 +5,7 @@
 
 import numpy as np
 import pytest
+from ros.conftest import LIMIT
 
 CLOCK, STATE = "rosgraph_msgs/msg/Clock", "sensor_msgs/msg/JointState"
 
@@ -89,5 +90,5 @@ def test_reset_while_running(simulations, listener):
 @pytest.mark.parametrize("duration", [0.25])
 def test_node_ends_after_its_duration(simulations, duration):
     node = simulations.start(duration=duration, real_time_factor=0.0)
-    assert node.wait(timeout=60.0) == 0
+    assert node.wait(LIMIT) == 0
     assert any("simulated 0.250 s in 250 steps" in line for line in node.lines)

@@ -43,7 +43,7 @@ class Node:
         assert done, text
         self.now = time_in(text)
         assert self.listener.wait_for(
-            lambda: self.states and abs(seconds(self.states[-1]) - self.now) < 1e-6, timeout=30.0
+            lambda: self.states and abs(seconds(self.states[-1]) - self.now) < 1e-6
         )
         by_stamp = {seconds(state): state for state in self.states}
         self.states.clear()
@@ -165,8 +165,7 @@ def test_what_joints_cannot_be_is_rejected(node, paused_simulation, fields, caus
     assert node.listener.wait_for(
         lambda: any(
             "set_joint_states" in line and cause in line for line in paused_simulation.lines[said:]
-        ),
-        timeout=30.0,
+        )
     ), paused_simulation.lines[-3:]
 
 

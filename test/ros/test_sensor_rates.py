@@ -5,6 +5,7 @@
 
 import numpy as np
 import pytest
+from ros.conftest import LIMIT
 from ros.test_rates import stamp_of, stamps
 
 ROBOT = """<robot name="arm">
@@ -99,5 +100,5 @@ def test_rates_of_a_sensor_that_does_not_exist_are_refused_by_name(simulations, 
     node = simulations.start_program(
         "hrpsim.ros.simulation.node", "--ros-args", "-p", "rates.rfsenor:=10.0"
     )
-    assert node.wait(60.0) == 1
+    assert node.wait(LIMIT) == 1
     assert any("did you mean 'rfsensor'" in line for line in node.lines)

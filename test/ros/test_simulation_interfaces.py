@@ -7,7 +7,6 @@ import importlib.metadata
 import json
 import math
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -269,8 +268,8 @@ def test_the_robot_does_not_notice_what_comes_and_goes_beside_it(simulator):
         for k in range(4):
             act(k)
             simulator.step(50)
-        simulator.listener.wait_for(
-            lambda: states and abs(stamp(states[-1]) - start - 0.2) < 1e-6, timeout=10.0
+        assert simulator.listener.wait_for(
+            lambda: states and abs(stamp(states[-1]) - start - 0.2) < 1e-6
         )
         after = {round(stamp(s) - start, 6): (s.position, s.effort) for s in states}
         return {t: state for t, state in after.items() if t > 0.0}
@@ -493,6 +492,7 @@ def test_simulate_steps_with_feedback(simulator, action_client):
     status, result = result_of(listener, goal)
     assert (status, result.result) == (4, OK), result.error_message  # succeeded
     assert time_of(simulator.step(0)) == pytest.approx(start + 0.04, abs=1e-9)
+    assert listener.wait_for(lambda: told and told[-1].completed_steps == 40)  # or after the result
     assert all(f.completed_steps + f.remaining_steps == 40 for f in told)
     counts = [f.completed_steps for f in told]
     assert counts == sorted(set(counts))
@@ -509,14 +509,12 @@ def test_simulate_steps_can_be_cancelled_and_others_are_served_meanwhile(simulat
     assert listener.wait_for(lambda: told)  # the first step is made
     assert not send(listener, action_client, 1).accepted  # one at a time
     assert simulator.entities() == ["hrp2"]
-    began = time.monotonic()
     future = goal.cancel_goal_async()
-    assert listener.wait_for(future.done, timeout=20.0)
+    assert listener.wait_for(future.done)
     status, result = result_of(listener, goal)
     assert status == 5  # cancelled
     made = int(result.error_message.split()[1])
     assert 0 < made < 10**9
-    assert time.monotonic() - began < 20.0
     assert time_of(simulator.step(0)) == pytest.approx(start + 1e-3 * made, abs=1e-9)
     assert send(listener, action_client, 1).accepted
 

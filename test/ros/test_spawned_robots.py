@@ -10,6 +10,7 @@ from ros.messages import seconds
 
 pytest.importorskip("simulation_interfaces", reason="no simulation_interfaces: make setup-test")
 
+from ros.conftest import LIMIT
 from ros.spawning import spawn_request
 from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import Result
@@ -24,7 +25,6 @@ from hrpsim.ros.base import qos
 
 STATE = "sensor_msgs/msg/JointState"
 TF = "tf2_msgs/msg/TFMessage"
-LIMIT = 60.0  # [s]
 INERTIA = 1.1  # of the pendulum about its hinge [kg m^2]: 0.1 + 1 kg (1 m)^2
 PENDULUM = """<robot name="pendulum"><link name="world"/><link name="arm"><inertial>
   <origin xyz="0 0 -1"/><mass value="1"/>

@@ -53,12 +53,15 @@ def still_life(simulations, listener):
         description = listener.collect("std_msgs/msg/String", "robot_description", qos.LATCHED)
         assert listener.call("/hrpsim/step").success
         assert listener.wait_for(lambda: all(received.values()) and static and description)
-        listener.spin(0.2)
+
+        def stamps():
+            headers = [received[topic][-1].header for topic in ("joint_states", "odom")]
+            headers += [t.header for t in received["tf"][-1].transforms]
+            return {header.stamp.nanosec for header in headers}
+
+        assert listener.wait_for(lambda: stamps() == {100_000_000})
         model = hrpsim.load_model(description[0].data)
         state, odometry = received["joint_states"][-1], received["odom"][-1]
-        stamps = {odometry.header.stamp.nanosec, state.header.stamp.nanosec}
-        stamps |= {t.header.stamp.nanosec for t in received["tf"][-1].transforms}
-        assert stamps == {100_000_000}
         pose = odometry.pose.pose
         base = [getattr(pose.position, axis) for axis in "xyz"]
         base += [getattr(pose.orientation, axis) for axis in "xyzw"]

@@ -8,6 +8,7 @@ import urllib.request
 
 import numpy as np
 import pytest
+from ros.conftest import LIMIT
 
 from hrpsim import load_world
 from hrpsim.resources import share_path
@@ -37,7 +38,7 @@ def node(private_domain):
     context.destroy()
 
 
-def run_until(node, happened, limit=60.0):
+def run_until(node, happened, limit=LIMIT):
     end = time.monotonic() + limit
     node.run(lambda: happened() or time.monotonic() > end)
     assert happened()
@@ -46,7 +47,7 @@ def run_until(node, happened, limit=60.0):
 def test_the_page_shows_and_plays_the_node_s_world(node):
     simulation = node.simulation
     viewer, world = node._viewer.viewer, simulation.world
-    with urllib.request.urlopen(viewer.url, timeout=20) as page:
+    with urllib.request.urlopen(viewer.url, timeout=LIMIT) as page:
         assert page.status == 200
     run_until(node, lambda: world.time > 0.2)
     controls, session = viewer.controls, viewer.session
@@ -93,7 +94,7 @@ def test_another_world_has_a_page_on_the_same_port(node):
     node.simulation.load(world, LoadedWorld())
     viewer = node._viewer.viewer
     assert node._viewer.port == before.port and viewer.session.world is world
-    with urllib.request.urlopen(viewer.url, timeout=20) as page:
+    with urllib.request.urlopen(viewer.url, timeout=LIMIT) as page:
         assert page.status == 200
     assert before.hand not in node.simulation.other_inputs
     viewer.controls.request(viewer.session.play)

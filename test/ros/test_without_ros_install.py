@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ros.conftest import LIMIT
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -42,7 +43,7 @@ if __name__ == "__main__":
     answers = context.Queue()
     process = context.Process(target=make_node, args=(answers,))
     process.start()
-    print(answers.get(timeout=60.0))
+    print(answers.get(timeout=250.0))
     process.join()
 """
 
@@ -51,7 +52,7 @@ def test_a_spawned_process_has_ros(wheels, tmp_path):
     script = tmp_path / "spawning.py"
     script.write_text(SPAWNING)
     command = [sys.executable, script]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100.0, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert (done.returncode, done.stdout) == (0, "spawned\n"), done.stderr
 
 
@@ -60,7 +61,7 @@ def test_the_console_script_runs(wheels):
     if not script.exists():
         pytest.skip("hrpsim itself is not installed here")
     command = [script, "--ros-args", "-p", "duration:=0.01", "-p", "real_time_factor:=0.0"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100.0, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert done.returncode == 0, done.stderr
     assert "simulated 0.010 s" in done.stderr
 
@@ -77,7 +78,7 @@ def test_path_and_home_are_enough_of_an_environment(wheels, tmp_path):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=100.0,
+        timeout=LIMIT,
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr

@@ -11,6 +11,7 @@ pytest.importorskip("simulation_interfaces", reason="no simulation_interfaces: m
 if not hasattr(pytest.importorskip("simulation_interfaces.srv"), "LoadWorld"):
     pytest.skip("a release of simulation_interfaces without worlds", allow_module_level=True)
 
+from ros.conftest import LIMIT
 from ros.spawning import spawn_request
 from simulation_interfaces.msg import EntityCategory, Result, SimulationState, TagsFilter
 from simulation_interfaces.srv import (
@@ -71,7 +72,7 @@ class Worlds:
     def ask(self, request, service):
         name = type(request).__name__.removesuffix("_Request")
         kind = f"simulation_interfaces/srv/{name}"
-        return self.listener.call(f"/hrpsim/{service}", request, kind, timeout=300.0)
+        return self.listener.call(f"/hrpsim/{service}", request, kind)
 
     def load(self, uri="", text=""):
         request = LoadWorld.Request()
@@ -145,7 +146,9 @@ def test_a_world_begins_as_it_would_in_a_node_of_its_own(worlds):
     def course():
         states.clear()
         end = time_of(worlds.step(100))
-        worlds.listener.wait_for(lambda: states and seconds(states[-1]) == pytest.approx(end))
+        assert worlds.listener.wait_for(
+            lambda: states and seconds(states[-1]) == pytest.approx(end)
+        )
         return [(list(s.position), list(s.effort)) for s in states][-10:]
 
     first = course()
@@ -359,7 +362,7 @@ def test_quitting_is_answered_and_ends_the_node(simulations, listener):
     kind = "simulation_interfaces/srv/SetSimulationState"
     answer = listener.call("/leaving/set_simulation_state", request, kind)
     assert answer.result.result == OK
-    assert node.wait(60.0) == 0
+    assert node.wait(LIMIT) == 0
 
 
 def test_in_lockstep_a_world_must_fit_the_control_period(simulations, listener):

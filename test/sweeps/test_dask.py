@@ -24,12 +24,13 @@ from hrpsim.sweeps.engines import dask_executor
 from hrpsim.sweeps.store import open_store
 from hrpsim.sweeps.sweep import sweep
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(1200)
 ENVIRONMENT = {
     "DASK_DISTRIBUTED__DIAGNOSTICS__NVML": "False",
     "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "5",
     "OMP_NUM_THREADS": "1",
 }
+HELD = {"CELLS_BEFORE_THE_GATE": "30", "GATE": "/nonexistent"}  # of 64: see sweeps/scenarios.py
 
 
 class Cluster:
@@ -83,7 +84,7 @@ def bytes_of(found):
 
 def test_a_worker_that_is_killed_and_one_that_comes_late_change_no_bit(cluster, tmp_path):
     whole = sweep(named(fall), SLOW, seed=5, processes=1)
-    first = cluster.add_worker()
+    first = cluster.add_worker(**HELD)
     done = threading.Event()
 
     def tell(progress):
@@ -100,7 +101,7 @@ def test_a_worker_that_is_killed_and_one_that_comes_late_change_no_bit(cluster, 
 
 
 def test_the_end_of_the_scheduler_is_an_error_and_nothing_is_lost(cluster, tmp_path):
-    cluster.add_worker()
+    cluster.add_worker(**HELD)
 
     def tell(progress):
         if progress.here >= 10:

@@ -167,7 +167,7 @@ def test_a_humanoid_s_factors_are_those_of_its_robot():
     assert scenario.run(values, 0)["fell"] == 0.0
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)
 def test_a_short_walk_falls_where_it_is_pushed_hard():
     scenario = WorldScenario(
         "config/walking_demo.yaml",

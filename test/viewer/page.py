@@ -30,9 +30,10 @@ except (ImportError, HrpsimError) as cause:
 
 in_browser = [
     pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT),
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(1200),
     pytest.mark.xdist_group("browser"),  # one browser at a time: it draws by software
 ]
+LIMIT = 250.0  # [s, wall] until what hangs is given up
 SIZE = (800, 600)
 CHANGED = 40  # of the sum of red, green and blue
 
@@ -50,14 +51,21 @@ _COUNT_FRAMES = """new Promise(done => {
     if (now - begin < %d) requestAnimationFrame(tick); else done(1000 * n / (now - begin)); };
   requestAnimationFrame(tick); })"""
 
+_WAIT_FOR_FRAMES = """new Promise(done => {
+  let left = %d;
+  const tick = () => { left -= 1; if (left > 0) requestAnimationFrame(tick); else done(left); };
+  requestAnimationFrame(tick); })"""
+
 
 class Page:
     """What a person sees of `url` and does with it."""
 
-    def __init__(self, url, size=SIZE, limit=60.0):
+    def __init__(self, url, size=SIZE, limit=LIMIT):
         self._browser = Chromium(url, size)
         try:
-            self._socket = connect(self._address(limit), max_size=None, close_timeout=0.1)
+            self._socket = connect(
+                self._address(limit), max_size=None, close_timeout=0.1, ping_interval=None
+            )
         except BaseException:
             self._browser.close()
             raise
@@ -89,6 +97,10 @@ class Page:
     def frames_per_second(self, duration=2.0):
         """How often the browser draws."""
         return self.evaluate(_COUNT_FRAMES % (1000 * duration))
+
+    def wait_for_frames(self, count):
+        """Return once the browser has drawn so often."""
+        self.evaluate(_WAIT_FOR_FRAMES % count)
 
     def click(self, name):
         self.mouse("mousePressed", *self.place_of(name))
@@ -129,7 +141,7 @@ class Page:
         message = {"id": self._count, "method": method, "params": parameters}
         self._socket.send(json.dumps(message))
         while True:
-            answer = json.loads(self._socket.recv(timeout=60))
+            answer = json.loads(self._socket.recv(timeout=LIMIT))
             if answer.get("id") == self._count:
                 assert "error" not in answer, answer
                 return answer["result"]
@@ -139,7 +151,9 @@ class Page:
         while time.monotonic() < end:
             assert self._browser.is_running, "the browser ended"
             if port := self._browser.devtools_port:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/json", timeout=10) as answer:
+                with urllib.request.urlopen(
+                    f"http://127.0.0.1:{port}/json", timeout=LIMIT
+                ) as answer:
                     for target in json.load(answer):
                         if target["type"] == "page":
                             return target["webSocketDebuggerUrl"]
@@ -171,7 +185,7 @@ class Shown:
         self._thread.join()
         self.viewer.stop()
 
-    def wait_for(self, happened, limit=90.0):
+    def wait_for(self, happened, limit=LIMIT):
         end = time.monotonic() + limit
         while not happened():
             assert time.monotonic() < end, f"it did not happen; the page: {self.page.text()}"
@@ -183,7 +197,7 @@ class Shown:
 
     def repeat(self, deed, happened):
         """Do it until something has happened: a page that is still busy hears nothing."""
-        end = time.monotonic() + 90.0
+        end = time.monotonic() + LIMIT
         while not happened():
             assert time.monotonic() < end, f"it did nothing; the page: {self.page.text()}"
             deed()

@@ -62,4 +62,5 @@ def test_frames_are_counted(game, capsys):
             f"\ncrane game: {served:.0f} frames/s served, {drawn:.1f} drawn by software, "
             f"real-time factor {(game.world.time - time_then) / passed:.2f}"
         )
-    assert served > 5.0 and drawn > 0.0
+    assert drawn > 0.0
+    game.wait_for(lambda: game.viewer.frame_count > count + 15)

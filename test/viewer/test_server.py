@@ -65,6 +65,8 @@ class Browser:
             address,
             subprotocols=[f"viser-v{viser.__version__}"],
             max_size=None,
+            open_timeout=200,
+            ping_interval=None,
             close_timeout=0.1,  # it never reads what the server goes on sending
         )
         self._send(
@@ -93,7 +95,7 @@ class Browser:
         self._socket.send(msgspec.msgpack.encode({"type": kind.__name__, **content}))
 
 
-def turn_until(viewer, happened, limit=20.0):
+def turn_until(viewer, happened, limit=200.0):
     end = time.monotonic() + limit
     while not happened():
         assert time.monotonic() < end, "it did not happen"
@@ -103,7 +105,7 @@ def turn_until(viewer, happened, limit=20.0):
 @needs_viser
 def test_the_page_is_served_on_loopback_and_the_scene_is_there(viewer):
     assert viewer.url.startswith("http://127.0.0.1:") and viewer.left_out == []
-    with urllib.request.urlopen(viewer.url, timeout=10) as page:
+    with urllib.request.urlopen(viewer.url, timeout=200) as page:
         assert page.status == 200 and b"<html" in page.read().lower()
     nodes = viewer.server.scene._handle_from_node_name
     assert {"/world/ground_0", "/world/plate_1", "/capsule/capsule/shape"} <= nodes.keys()

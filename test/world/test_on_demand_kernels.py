@@ -97,7 +97,7 @@ def test_a_pickled_world_goes_on_in_another_process():
         [sys.executable, "-c", program],
         input=pickle.dumps(world),
         capture_output=True,
-        timeout=120,
+        timeout=500,
         check=True,
     )
     world.step(50)
@@ -113,6 +113,6 @@ def test_every_kernel_on_demand_comes_with_the_step():
         " for m in pkgutil.walk_packages([f'{hrpsim.__path__[0]}/{room}'], f'hrpsim.{room}.')];"
         "assert f() == before and len(before) == 21, before"
     )
-    subprocess.run([sys.executable, "-c", program], timeout=120, check=True)
+    subprocess.run([sys.executable, "-c", program], timeout=500, check=True)
     program = "from hrpsim.commands.warm_up import parts; assert len(parts()) == 24"
-    subprocess.run([sys.executable, "-c", program], timeout=120, check=True)
+    subprocess.run([sys.executable, "-c", program], timeout=500, check=True)

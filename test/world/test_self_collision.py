@@ -199,7 +199,7 @@ def walked(self_collision):
     return walk(robot, Walk(), {"pattern": "stepping"}, duration=4.0)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)
 def test_a_walk_that_never_touches_itself_is_the_same_walk():
     plain, careful = walked(False), walked(True)
     assert plain.steps == careful.steps and careful.fell_at is None

@@ -21,6 +21,7 @@ from hrpsim.orphans import VARIABLE, signal_at_parent_end
 _FOLDER = Path("/dev/shm")
 _SHARED_MEMORY = re.compile(r"/dev/shm/(fastrtps_\w+)")
 _PORT = "_port"
+_LAST_WORDS = 10.0  # [s] that are waited for its lines after its end; others may hold the pipe
 
 
 class ChildProcess:
@@ -59,7 +60,9 @@ class ChildProcess:
 
     @property
     def lines(self) -> list[str]:
-        """What it has printed so far."""
+        """What it has printed so far; after its end, all."""
+        if self.exit_code is not None:
+            self._reader.join(_LAST_WORDS)
         with self._news:
             return list(self._lines)
 
@@ -73,6 +76,8 @@ class ChildProcess:
                     return True
                 looked_at = len(self._lines)
                 remaining = deadline - time.monotonic()
+                if self.exit_code is not None:
+                    remaining += _LAST_WORDS
                 if remaining <= 0 or not self._reader.is_alive():
                     return False
                 self._news.wait(min(remaining, 0.2))
@@ -87,7 +92,7 @@ class ChildProcess:
         """Send it a signal, if it still runs."""
         self._process.send_signal(number)
 
-    def stop(self, timeout: float = 10.0) -> int:
+    def stop(self, timeout: float = 60.0) -> int:
         """Ask it to end by SIGINT, then SIGTERM, then kill it; return the exit code.
 
         It has `timeout` [s] after the first signal and half of that after the second.
@@ -102,7 +107,7 @@ class ChildProcess:
             self._process.wait()
             for segment in segments:
                 segment.unlink(missing_ok=True)
-        self._reader.join(timeout=2.0)
+        self._reader.join(_LAST_WORDS)
         return self._process.returncode
 
     def _read(self) -> None:

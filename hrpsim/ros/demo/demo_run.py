@@ -98,7 +98,7 @@ class DemoRun:
         if self._monitor is not None:
             self._monitor.close()
         for child in reversed(self._children):  # the recorder started first, so it ends last
-            code = child.stop(timeout=20.0)
+            code = child.stop(timeout=60.0)
             if code != 0 and not exception[0]:
                 self._problems.append(f"{child.name} ended with code {code}, see {child.log}")
         remove_abandoned_memory(used)  # of one that was killed

@@ -1,0 +1,41 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Bags that are being written: what is in them by now."""
+
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from ros.conftest import LIMIT
+
+from hrpsim.bag.reader import messages
+from hrpsim.errors import HrpsimError
+
+
+def stamps_so_far(bag, topic):
+    """Return the stamps [ns] of what a bag has of a topic; of a copy, so that it can be written."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "bag")
+        try:
+            shutil.copytree(bag, copy)
+            return [stamp_of(message) for message in messages(copy, topic)]
+        except (HrpsimError, OSError):  # nothing is in it yet, or a half of something
+            return []
+
+
+def stamp_of(message):
+    """Return the stamp of a message [ns], 0 if it has none."""
+    header = getattr(message, "header", None)
+    stamp = getattr(message, "clock", None) or getattr(header, "stamp", None)
+    return stamp.sec * 1_000_000_000 + stamp.nanosec if stamp else 0
+
+
+def wait_until_recorded(bag, stamps):
+    """Return once a bag has messages with all these stamps [ns], by topic."""
+    end = time.monotonic() + LIMIT
+    for topic, expected in stamps.items():
+        while missing := expected - set(stamps_so_far(bag, topic)):
+            assert time.monotonic() < end, (topic, sorted(missing)[:5], len(missing))
+            time.sleep(0.2)
