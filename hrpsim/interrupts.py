@@ -20,13 +20,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 
 _PATIENCE = 0.1  # for Python to deal with a signal itself [s]
 _LLVM = ("llvmlite",)
 _COMPILERS = ("numba", *_LLVM)
 _LONGEST_CALL = 0.15  # of the processor [s], once a signal has come
-_BUSY = 0.1  # share of a processor from which on a call computes; below that it waits
+_BUSY = 0.1  # share of a processor from which on a call computes; below that it may wait
 _LOOK = 0.02  # [s]
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -108,10 +109,20 @@ def _is_lost_in_computing() -> bool:
         if passed >= _PATIENCE and _is_compiling():
             return True
         used = time.clock_gettime(clock) - used_before
-        stays = stays and _place() == place and (passed < _PATIENCE or used > _BUSY * passed)
+        computes = passed < _PATIENCE or used > _BUSY * passed or not _sleeps()
+        stays = stays and _place() == place and computes
         if stays and used > _LONGEST_CALL:
             return True
     return False
+
+
+def _sleeps() -> bool:
+    """Return whether the main thread waits for anything but a processor, which others may have."""
+    try:
+        status = Path(f"/proc/self/task/{threading.main_thread().native_id}/stat").read_text()
+    except OSError:  # no Linux: its share of a processor has to tell
+        return True
+    return status.rpartition(")")[2].split()[0] in "SD"
 
 
 def _place() -> tuple[int, int] | None:

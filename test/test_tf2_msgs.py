@@ -39,6 +39,7 @@ def node():
     rclpy.shutdown(context=context)
 
 
+@pytest.mark.xdist_group("ros")  # as test/ros/conftest.py says
 def test_type_hash_and_transport(node):
     from rosbags.typesys import Stores, get_typestore
 

@@ -37,8 +37,14 @@ def asserts(code):
     return sum(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(code)))
 
 
+def one_at_a_time(script):
+    """Return a script as a parameter; where it runs ROS as test/ros/conftest.py says."""
+    marks = [pytest.mark.xdist_group("ros")] if NEEDS.get(script.stem) == "rclpy" else []
+    return pytest.param(script, marks=marks, id=script.stem)
+
+
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("script", map(one_at_a_time, SCRIPTS))
 def test_a_script_runs_and_its_check_holds(script, monkeypatch):
     if script.stem in NEEDS:
         pytest.importorskip(NEEDS[script.stem])

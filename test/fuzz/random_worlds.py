@@ -25,7 +25,7 @@ from hrpsim.world.objects.body import Body
 
 STEPS = 100
 SLOWEST = 5.0  # processor time that one step may take [s]
-HANGS = 60  # time of the clock after which a call is taken not to come back [s]
+HANGS = 300  # time of the clock after which a call is taken not to come back [s]
 
 Recipe = list[tuple[str, dict]]
 

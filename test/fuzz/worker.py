@@ -13,6 +13,7 @@ import os
 import re
 import resource
 import sys
+import time
 from pathlib import Path
 
 sys.path[:0] = [str(folder) for folder in Path(__file__).resolve().parents[1:3]]
@@ -29,8 +30,10 @@ def main() -> None:
 
     for line in sys.stdin:
         kind, name = json.loads(line)
+        begin = time.process_time()
         found = verdict(kind, Path(name))
-        print(json.dumps([found, peak_memory()]), file=answers, flush=True)
+        took = time.process_time() - begin
+        print(json.dumps([found, peak_memory(), took]), file=answers, flush=True)
 
 
 def peak_memory() -> int:

@@ -23,7 +23,7 @@ from pages.commands import look_up
 
 from hrpsim.cli import main
 
-LIMIT = 100.0  # for a block of several processes [s]
+LIMIT = 1000.0  # for a block of several processes [s]
 _WRAPPER = '#!/bin/sh\nexec "{python}" -m {module} "$@"\n'
 _PROGRAMS = {
     "hrpsim": "hrpsim.cli",
@@ -111,15 +111,25 @@ class Reader:
         self.printed = done.stdout
 
 
+def runs_ros(page: Path) -> bool:
+    """Whether a block of a page starts programs of ROS."""
+    runs = [b for b in blocks_of(page) if b.language == "sh" and b.mark in ("", "status")]
+    return any(_NEEDS_ROS.search(block.text) for block in runs)
+
+
+def one_at_a_time(page: Path):
+    """Return a page as a parameter; where it runs ROS as test/ros/conftest.py says."""
+    marks = [pytest.mark.xdist_group("ros")] if runs_ros(page) else []
+    return pytest.param(page, marks=marks, id=str(page.relative_to(ROOT)))
+
+
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", map(one_at_a_time, PAGES))
 def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     blocks = blocks_of(page)
     assert blocks
-    for block in blocks:
-        runs = block.language == "sh" and block.mark in ("", "status")
-        if runs and _NEEDS_ROS.search(block.text) and importlib.util.find_spec("rclpy") is None:
-            pytest.skip("needs rclpy")
+    if runs_ros(page) and importlib.util.find_spec("rclpy") is None:
+        pytest.skip("needs rclpy")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     reader = Reader(tmp_path)
