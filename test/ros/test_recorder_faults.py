@@ -52,8 +52,8 @@ def test_a_killed_recorder_loses_a_second_at_most(simulations, listener, bag, st
     assert not (bag / "metadata.yaml").exists()
     stamps = counted(bag)
     assert stamps[-1] >= last
-    kept = np.unique(stamps)
-    assert np.all(np.diff(kept) == 5_000_000)  # and nothing is missing in between
+    kept = np.unique([stamp for stamp in stamps if stamp % 5_000_000 == 0])
+    assert np.all(np.diff(kept) == 5_000_000)  # and nothing is missing before the pause
 
 
 def test_what_is_written_is_handed_over_every_half_second(monkeypatch):
