@@ -24,7 +24,7 @@ PACKAGE = "simulation_interfaces"
 _FIRST = f"{PACKAGE}/srv/GetSimulatorFeatures"
 _ACTION = f"{PACKAGE}/action/SimulateSteps"
 _SPIN = 0.05  # [s, wall]
-_LATE = 5.0  # after a result, until the last feedback must be there [s, wall]
+_LATE = 30.0  # after a result, until the last feedback must be there [s, wall]
 _SETTLING = 1.0  # without a new service of the node: then all are discovered [s, wall]
 
 
@@ -96,7 +96,7 @@ class Simulator:
             self._steps = ActionClient(self._node, kind, self._action)
             if not self.wait_for(self._steps.server_is_ready):
                 raise Unanswered(f"the action is not ready within {self.timeout:g} s")
-            self._spin(_SETTLING)  # until the server has found who listens to its feedback
+            self._meet()
         told: list[Any] = []
         sent = self._steps.send_goal_async(
             kind.Goal(steps=steps), lambda message: told.append(message.feedback)
@@ -119,6 +119,20 @@ class Simulator:
                 return False
             self._executor.spin_once(timeout_sec=_SPIN)
         return True
+
+    def _meet(self) -> None:
+        """Return once the server has answered a new client: it knows what was made here before.
+
+        DDS tells of what is made in its order; who listens to feedback is among that.
+        """
+        kind = _FIRST.rpartition("/")[2]
+        client = self._node.create_client(interface(kind), self._services[kind])
+        try:
+            if not self.wait_for(client.service_is_ready):
+                raise Unanswered(f"the service is not ready within {self.timeout:g} s")
+            self._expect(client.call_async(interface(kind).Request()))
+        finally:
+            self._node.destroy_client(client)
 
     def _expect(self, future: Any) -> None:
         if not self.wait_for(future.done):
