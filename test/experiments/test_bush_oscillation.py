@@ -100,14 +100,18 @@ def test_steps_do_not_damp_an_undamped_pendulum():
 
 
 def test_poles_of_small_steps_are_those_of_continuous_time():
-    """The method is of second order: the error falls by four where the step is halved."""
+    """The method is of second order: the error falls by four where the step is halved.
+
+    Of shorter steps the error is as small as what rounding leaves of it, which other processors do
+    otherwise.
+    """
     sway = three_masses(e04.standing_on("jaxon").urdf)
     exact = slowest_mode(sway.poles())
-    steps = [slowest_mode(sway.stepped_poles(dt)) for dt in (1e-4, 5e-5)]
+    steps = [slowest_mode(sway.stepped_poles(dt)) for dt in (5e-4, 2.5e-4)]
     errors = [mode.damping_ratio - exact.damping_ratio for mode in steps]
-    assert errors[0] / errors[1] == pytest.approx(4.0, rel=1e-2)
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=2.5e-2)
     errors = [mode.period - exact.period for mode in steps]
-    assert errors[0] / errors[1] == pytest.approx(4.0, rel=1e-2)
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=2.5e-2)
 
 
 def test_a_pendulum_hinged_on_the_floor_gets_the_moment_of_its_spring_and_damper():
