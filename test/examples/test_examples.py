@@ -44,7 +44,7 @@ def one_at_a_time(script):
 
 
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("script", map(one_at_a_time, SCRIPTS))
+@pytest.mark.parametrize("script", [one_at_a_time(script) for script in SCRIPTS])
 def test_a_script_runs_and_its_check_holds(script, monkeypatch):
     if script.stem in NEEDS:
         pytest.importorskip(NEEDS[script.stem])

@@ -124,7 +124,7 @@ def one_at_a_time(page: Path):
 
 
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("page", map(one_at_a_time, PAGES))
+@pytest.mark.parametrize("page", [one_at_a_time(page) for page in PAGES])
 def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     blocks = blocks_of(page)
     assert blocks
