@@ -21,7 +21,7 @@ from fuzz.targets import SUFFIXES
 WORST_TIME = 5.0  # of the processor [s]
 HANGS = 120.0  # time of the clock after which a reader is taken not to come back [s]
 WORST_MEMORY = 1 << 30  # [bytes]
-_START_TIME = 600.0  # [s] for the first of a kind: imports, and kernels
+_START_TIME = 500.0  # [s] for the first of a kind: imports, and kernels
 _SHRINKING = 300  # inputs that are tried to make one smaller
 
 
