@@ -28,6 +28,8 @@ _OPTIONS = (
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
     "--ignore-gpu-blocklist",
+    "--disable-gpu-watchdog",  # what software draws slowly on a busy machine does not hang
+    "--disable-hang-monitor",
     "--remote-debugging-port=0",
 )
 

@@ -26,7 +26,7 @@ FRAME_RATE = 25  # of films, simulated time [Hz]
 SIZE = (960, 544)  # [pixels], multiples of 16 for encoders
 _WINDOW = (320, 240)  # of the page, which is drawn all the time beside the pictures [pixels]
 _PICTURE_LIMIT = 64_000_000  # of what the page sends for a picture [bytes]
-_PATIENCE = 120.0  # for the page to open, and for each picture [s]
+_PATIENCE = 300.0  # for the page to open, and for each picture [s]
 
 
 def film(
