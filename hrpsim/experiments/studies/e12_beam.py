@@ -31,12 +31,12 @@ AGX = {"direct": (1.29e-14, 0.064), "many": (2.14e-5, 95.101)}  # error [m], tim
 
 
 class Ride:
-    """A beam after `steps` steps: `error` and `bend` [m], `seconds` of the call, `shape` (n, 3)."""
+    """A beam after `steps` steps: `error`, `bend` [m], processor time `seconds`, `shape` (n, 3)."""
 
     def __init__(self, load: str, step, positions, steps: int = beam.STEPS):
-        begin = time.perf_counter()
+        begin = time.process_time()
         step(steps)
-        self.seconds = time.perf_counter() - begin
+        self.seconds = time.process_time() - begin
         self.shape = positions()
         self.error = beam.distance_error(self.shape)
         self.bend = beam.bend(load, self.shape)
