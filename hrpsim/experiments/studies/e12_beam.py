@@ -240,7 +240,7 @@ def run(options: Options) -> Result:
     result.rows += growth_rows(counts, 3 if options.quick else 20, result)
     result.notes += [
         "the source prints neither load nor shape of a box; cubes of 0.1 m here, three loads",
-        "a direct step touches about 7.5 kB a box: beams that leave the processor's second cache "
+        "a direct step touches about 6.3 kB a box: beams that leave the processor's second cache "
         "cost more a box, whatever the algorithm",
         "distances do not show bending, hence the sag, which the source does not print",
         f"sweeps end before their limit once none changes a velocity by {1e-6:g} g dt",
