@@ -25,6 +25,9 @@ CLOSED = 1e-10
 # Share of the fastest approach by which a sequential impact may be slower and be taken with it.
 _ALIKE = 1e-9
 
+# Share of the restitution threshold up to which free bodies are at rest against each other.
+_AT_REST = 1e-3
+
 OPEN, RESTING, ABSENT = range(3)
 
 IMPACT = np.dtype(
@@ -37,7 +40,7 @@ IMPACT = np.dtype(
         ("gap", "f8"),  # the same with what impacts have moved [m]
         ("rate", "f8"),  # of the gap, acceleration left out [m/s]
         ("acceleration", "f8"),  # of the gap [m/s^2]
-        ("settled", "f8"),  # rate at which a resting gap counts as at rest [m/s]
+        ("settled", "f8"),  # rate at which a resting gap is at rest, acceleration left out [m/s]
         ("floor", "f8"),  # slowest rate that an inelastic row asks for [m/s]
         ("placed", "f8"),  # time for which its point and normal were found [s]
         ("time", "f8"),  # when it strikes or comes to rest next, of free balls [s]
@@ -85,6 +88,28 @@ def closing_time(impact, now):
 def is_impact(impact, time, timed, threshold):
     """Return whether a gap that is closed at `time` closes on, faster than the threshold."""
     return impact_rate(impact, time, timed) - impact.floor < -threshold
+
+
+@inlined_kernel
+def is_opening(impact, time, threshold):
+    """Return whether a gap between free bodies opens at `time`, and so is not at rest."""
+    return impact.rate + impact.acceleration * time > _AT_REST * threshold
+
+
+@inlined_kernel
+def turns_loose(impact, time, threshold):
+    """Return whether a resting gap is not at rest any more because its normal has turned.
+
+    What slides along something leaves it as their shapes curve away from each other. A push through
+    a gap that opens would give energy, one through a gap that closes would take some.
+    """
+    return is_opening(impact, time, threshold) or impact.settled < -_AT_REST * threshold
+
+
+@inlined_kernel
+def is_at_rest(rate, threshold):
+    """Return whether the rate of a gap between free bodies is none [m/s]."""
+    return abs(rate) <= _AT_REST * threshold
 
 
 @inlined_kernel

@@ -72,10 +72,11 @@ def mark_joint_sites(forest, q, velocity, time_step, holds, impulses, sites_out)
     for k in range(of_dof.shape[0]):
         of_dof[k] = -1
     count = 0
-    for k in range(of_dof.shape[0]):
+    for place in range(forest.joints.shape[0]):
+        k = forest.joints[place]
+        if k >= of_dof.shape[0]:
+            break
         dof = forest.dofs[k]
-        if dof.q_index < 0:
-            continue
         wanted = 0
         if near_lower_limit(dof, q[dof.q_index], velocity[k], time_step, impulses[k]):
             wanted += 1
@@ -129,10 +130,13 @@ def write_joint_rows(
     """
     rows, response = rows_out.rows, rows_out.response
     number = first
-    for k in range(forest.dofs.shape[0]):
-        dof = forest.dofs[k]
-        if sites.of_dof[k] < 0 or dof.q_index < 0:
+    for place in range(forest.joints.shape[0]):
+        k = forest.joints[place]
+        if k >= forest.dofs.shape[0]:
+            break
+        if sites.of_dof[k] < 0:
             continue
+        dof = forest.dofs[k]
         position, rate, impulse = q[dof.q_index], velocity[k], impulses[k]
         limit = parameters[k, LIMIT_PARAMETERS]
         if near_lower_limit(dof, position, rate, time_step, impulse):
@@ -240,9 +244,14 @@ def _hold(error, rate, time_step, settings, own, row):
 
 
 @inner_kernel
-def remember_joint_impulses(rows, first, row_count, impulses_out):
+def remember_joint_impulses(forest, rows, first, row_count, impulses_out):
     """Keep the impulses of the joint rows for the next step's start."""
-    impulses_out[:] = 0.0
+    for place in range(forest.joints.shape[0]):
+        k = forest.joints[place]
+        if k >= impulses_out.shape[0]:
+            break
+        for kind in range(JOINT_ROW_COUNT):
+            impulses_out[k, kind] = 0.0
     for number in range(first, row_count):
         row = rows[number]
         if LOWER_LIMIT <= row.kind and row.kind < LOWER_LIMIT + JOINT_ROW_COUNT:

@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.jit.fields import new_array
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
 from hrpsim.spatial.inertia import bias_force, place_inertia
 from hrpsim.spatial.simd import LANES, load, minus_times, plus, plus_times, store, times
@@ -24,12 +25,10 @@ from hrpsim.spatial.vector import dot_spatial
 # Inertia this small beside the rest of a body's is what rounding leaves of none.
 _NEGLIGIBLE = 1e-14
 
-# Fields that are read and written eight numbers at a time have two to spare behind them, `_1` ...
+# Fields that are read and written eight numbers at a time have two to spare, `_1` ..., and fill
+# lines of the cache.
 ARTICULATED = np.dtype(
     [
-        ("inertia", "f8", (10,)),  # placed rigid-body inertia
-        ("D_inverse", "f8"),  # 1 / (S^T I_A S + rotor inertia), 0 for FIXED and FREE
-        ("u", "f8"),  # tau - S^T p_A
         ("I_A", "f8", (6, LANES)),  # articulated-body inertia; two columns to spare
         ("U", "f8", (6,)),  # I_A S
         ("_1", "f8", (2,)),
@@ -47,7 +46,11 @@ ARTICULATED = np.dtype(
         ("_5", "f8", (2,)),
         ("delta_acceleration", "f8", (6,)),  # acceleration that the loads add
         ("_6", "f8", (2,)),
+        ("D_inverse", "f8"),  # 1 / (S^T I_A S + rotor inertia), 0 for FIXED and FREE
+        ("u", "f8"),  # tau - S^T p_A
         ("external", "f8", (6,)),  # force on the body besides gravity, joints and constraints
+        ("inertia", "f8", (10,)),  # placed rigid-body inertia
+        ("_7", "f8", (6,)),
         ("root_inverse", "f8", (6, LANES)),  # I_A^-1, at FREE bodies; two columns to spare
     ]
 )
@@ -55,7 +58,7 @@ ARTICULATED = np.dtype(
 
 def new_articulated(body_count: int) -> np.ndarray:
     """Return zeroed ARTICULATED records for `body_count` bodies."""
-    return np.zeros(body_count, dtype=ARTICULATED)
+    return new_array((body_count,), ARTICULATED)
 
 
 @kernel

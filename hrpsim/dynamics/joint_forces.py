@@ -33,9 +33,12 @@ _ROUNDING = 1e-9
 
 
 @inner_kernel
-def advance_targets(applied, control):
+def advance_targets(forest, applied, control):
     """Keep what actuators delivered (nv,); move every target on by one step of its ramp."""
-    for k in range(control.shape[0]):
+    for place in range(forest.joints.shape[0]):
+        k = forest.joints[place]
+        if k >= control.shape[0]:
+            break
         actuator = control[k]
         actuator.applied, actuator.mark = applied[k], actuator.saturated
         if actuator.ramp_steps > 0:
@@ -49,17 +52,18 @@ def advance_targets(applied, control):
 def joint_forces(forest, control, q, velocity, horizon, effort_out, joint_inertia_out):
     """Write the effort along every joint (nv,) and the inertia it sees besides the links' (nv,).
 
+    Entries of free bodies stay as they are.
+
     With `horizon` = 0 the forces are those of the state itself. With `horizon` = dt, `q` is the
     middle of a step and `velocity` that of its start; springs, dampers and gains are then taken
     implicitly (see `damping_inertia`, `spring_inertia`), which keeps any stiffness stable. An
     actuator marked `saturated` gives its effort limit instead.
     """
-    for k in range(forest.dofs.shape[0]):
+    for place in range(forest.joints.shape[0]):
+        k = forest.joints[place]
+        if k >= forest.dofs.shape[0]:
+            break
         dof, actuator = forest.dofs[k], control[k]
-        if dof.q_index < 0:
-            joint_inertia_out[k] = 0.0
-            effort_out[k] = 0.0
-            continue
         position, rate = q[dof.q_index], velocity[k]
         stiffness, damping = dof.stiffness, dof.damping
         passive = -stiffness * (position - dof.rest) - damping * rate
@@ -113,10 +117,11 @@ def revise_saturated(forest, control, q, velocity, dv, change, horizon, may_rele
     marks stay.
     """
     changed = False
-    for k in range(forest.dofs.shape[0]):
+    for place in range(forest.joints.shape[0]):
+        k = forest.joints[place]
+        if k >= forest.dofs.shape[0]:
+            break
         dof, actuator = forest.dofs[k], control[k]
-        if dof.q_index < 0:
-            continue
         wanted = demand(actuator, q[dof.q_index] + actuator.ahead, velocity[k])
         if overspeeds(wanted, velocity[k], dof.velocity_limit):
             continue
@@ -150,12 +155,15 @@ def restore_marks(control):
 
 @inner_kernel
 def delivered_effort(forest, control, q, velocity_before, velocity, horizon, applied_out):
-    """Write the actuators' share (nv,) of a step that `joint_forces` began with `q`."""
-    for k in range(forest.dofs.shape[0]):
+    """Write the actuators' share (nv,) of a step that `joint_forces` began with `q`.
+
+    Entries of free bodies stay as they are.
+    """
+    for place in range(forest.joints.shape[0]):
+        k = forest.joints[place]
+        if k >= forest.dofs.shape[0]:
+            break
         dof, actuator = forest.dofs[k], control[k]
-        if dof.q_index < 0:
-            applied_out[k] = 0.0
-            continue
         rate = velocity_before[k]
         ahead = actuator.ahead if horizon > 0.0 else 0.0
         wanted = demand(actuator, q[dof.q_index] + ahead, rate)

@@ -50,8 +50,9 @@ SUPPORT = np.dtype(
         ("first_listed", "i8"),  # at a root: where the tree's bodies on paths begin in `listed`
         ("listed_count", "i8"),  # at a root: how many they are
         ("listed", "i8"),  # all bodies on paths, parents first: the k-th is in the k-th record
-        ("twist", "f8", (6,)),  # work; six and two to spare, as the next
-        ("_1", "f8", (2,)),
+        ("_1", "f8", (7,)),  # what follows begins with a line of the cache
+        ("twist", "f8", (6,)),  # work; six and two to spare
+        ("_2", "f8", (2,)),
         ("answer", "f8", (LANES,)),  # work
         ("sweep", "f8", (6, LANES)),  # work
     ]

@@ -10,11 +10,14 @@ sleep, documentation (hrpsim.world.arrays). So a new array is added in one place
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
+
+_CACHE_LINE = 64  # [bytes]
 
 
 class Life(Enum):
@@ -129,8 +132,23 @@ def allocate(kind: type, sizes: Mapping[Axis, int], **given):
             made[name] = allocate(declared.kind, sizes)
         else:
             shape = [sizes[k] if isinstance(k, Axis) else k for k in declared.shape]
-            made[name] = np.full(shape, declared.fill, dtype=declared.dtype)
+            made[name] = new_array(shape, declared.dtype, declared.fill)
     return kind(**made)
+
+
+def new_array(shape, dtype, fill: int = 0) -> np.ndarray:
+    """Return an array that begins with a line of the processor's cache.
+
+    What kernels read eight numbers at a time then lies in one line, if its record lets it.
+    """
+    dtype = np.dtype(dtype)
+    size = math.prod(shape) * dtype.itemsize
+    room = np.zeros(size + _CACHE_LINE, dtype=np.uint8)
+    start = -room.ctypes.data % _CACHE_LINE
+    array = np.ndarray(shape, dtype, room.data, start)
+    if fill != 0:
+        array[...] = fill
+    return array
 
 
 def at(whole: tuple, path: str) -> np.ndarray:

@@ -76,6 +76,9 @@ class Forest(NamedTuple):
     order: np.ndarray = constant(
         "bodies, parents first, tree by tree: see `breadth_first`", "i8", Axis.BODY
     )
+    joints: np.ndarray = constant(
+        "degrees of freedom of joints, then none: see `joints_first`", "i8", Axis.DOF
+    )
 
 
 def forest_of(system: System) -> Forest:
@@ -96,7 +99,8 @@ def forest_of(system: System) -> Forest:
             dofs["own_inertia"][dof] = dofs["rotor_inertia"][dof] + _own_inertia(body)
         elif body["joint_type"] == FREE and child_count == 0 and not body["com"].any():
             dofs["turns_freely"][body["v_index"] : body["v_index"] + 6] = 1
-    return Forest(bodies, dofs, breadth_first(bodies["parent"], bodies["root"]))
+    order = breadth_first(bodies["parent"], bodies["root"])
+    return Forest(bodies, dofs, order, joints_first(dofs["q_index"]))
 
 
 def _own_inertia(body: np.void) -> float:
@@ -105,6 +109,18 @@ def _own_inertia(body: np.void) -> float:
         return body["mass"]
     x, y, _ = body["com"]
     return body["inertia"][2, 2] + body["mass"] * (x * x + y * y)
+
+
+def joints_first(q_index: np.ndarray) -> np.ndarray:
+    """Return the degrees of freedom that are joints', and their number in place of all others.
+
+    Loops over joints end there: free bodies have six records each that have nothing to say.
+    """
+    count = len(q_index)
+    joints = np.full(count, count, dtype=np.int64)
+    found = np.flatnonzero(q_index >= 0)
+    joints[: len(found)] = found
+    return joints
 
 
 def breadth_first(parent: np.ndarray, root: np.ndarray) -> np.ndarray:

@@ -16,25 +16,30 @@ import math
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, kernel
+from hrpsim.jit.fields import new_array
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
 from hrpsim.spatial.rotation import rotation_from_quaternion
 
+# What is read eight numbers at a time has two to spare and fills a line of the cache.
 KINEMATICS = np.dtype(
     [
-        ("origin", "f8", (3,)),  # world position of the tree's origin, valid at roots [m]
+        ("S", "f8", (6,)),  # motion of a unit joint rate; zero for FIXED and FREE
+        ("_1", "f8", (2,)),
+        ("v", "f8", (6,)),  # spatial velocity
+        ("_2", "f8", (2,)),
+        ("c", "f8", (6,)),  # velocity-product acceleration of the joint (RBDA eq. 7.34)
+        ("_3", "f8", (2,)),
         ("R", "f8", (3, 3)),  # R_world_body
         ("p", "f8", (3,)),  # body origin relative to the tree's origin [m]
-        ("S", "f8", (6,)),  # motion of a unit joint rate; zero for FIXED and FREE
-        ("v", "f8", (6,)),  # spatial velocity
-        ("c", "f8", (6,)),  # velocity-product acceleration of the joint (RBDA eq. 7.34)
-        ("_1", "f8", (2,)),  # to spare: S, v and c are read eight numbers at a time
+        ("origin", "f8", (3,)),  # world position of the tree's origin, valid at roots [m]
+        ("_4", "f8", (1,)),
     ]
 )
 
 
 def new_kinematics(body_count: int) -> np.ndarray:
     """Return zeroed KINEMATICS records for `body_count` bodies."""
-    return np.zeros(body_count, dtype=KINEMATICS)
+    return new_array((body_count,), KINEMATICS)
 
 
 @kernel

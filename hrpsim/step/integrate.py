@@ -122,7 +122,10 @@ def stage_acceleration(s):
     update_poses(s.forest, s.q, kinematics)
     update_velocities(s.forest, s.velocity, kinematics)
     joint_forces(s.forest, s.control, s.q, s.velocity, 0.0, work.effort, work.joint_inertia)
-    for k in range(work.effort.shape[0]):
+    for place in range(s.forest.joints.shape[0]):
+        k = s.forest.joints[place]
+        if k >= work.effort.shape[0]:
+            break
         work.effort[k] += work.constraint_effort[k]
     external_forces(kinematics, s.wrenches, s.step_stats[0].wrench_count, s.articulated)
     for i in range(s.forest.bodies.shape[0]):

@@ -292,5 +292,5 @@ def keep_for_next_step(s):
     remember_acceleration(s.work, s.past_accelerations)
     if s.on_demand[0].turn_freely != 0:
         forget_free_turning(s.forest, s.past_accelerations)
-    advance_targets(s.work.applied, s.control)
+    advance_targets(s.forest, s.work.applied, s.control)
     keep_readings(s.sensors)

@@ -70,3 +70,24 @@ def test_what_is_not_given_is_allocated_as_declared():
     )
     assert (sites.of_dof == np.full(3, -1)).all()
     assert replaced(sites, {"velocity": np.ones(7)}).velocity.sum() == 7.0
+
+
+def test_what_is_read_eight_numbers_at_a_time_lies_in_one_line_of_the_cache(scene):
+    """Arrays of such records begin with a line, and their records fill whole ones."""
+    roomy = with_room(scene, Axis.BLOCK, 10_000)
+    for array in (roomy.kinematics, roomy.articulated, roomy.sites.supports):
+        assert array.dtype.itemsize % 64 == 0
+        assert array.ctypes.data % 64 == 0
+        for name in {"S", "v", "c", "I_A", "U", "p_A", "root_inverse", "twist", "sweep"}:
+            if name in array.dtype.names:
+                assert array.dtype.fields[name][1] % 64 == 0
+    assert roomy.sites.inverse_inertia.ctypes.data % 64 == 0
+
+
+def test_joints_are_listed_first_and_end_with_their_number(scene):
+    """Kernels go over the degrees of freedom of joints alone, and end at none."""
+    dofs, joints = scene.forest.dofs, scene.forest.joints
+    listed = joints[joints < len(dofs)]
+    assert listed.tolist() == np.flatnonzero(dofs["q_index"] >= 0).tolist()
+    assert 0 < len(listed) < len(dofs)
+    assert (joints[len(listed) :] == len(dofs)).all()

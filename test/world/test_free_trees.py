@@ -48,7 +48,7 @@ def test_three_joints_swinging_or_tumbling_are_of_second_order(base, gravity):
 
 
 def test_the_energy_of_a_tumbling_tree_does_not_drift():
-    """10^5 steps of 4 ms, 400 s: within 6e-4 of its start, in the last tenth as in the first."""
+    """10^6 steps of 4 ms, 4000 s: within 6e-4 of its start, in the last tenth as in the first."""
     world = World(4e-3, gravity=(0, 0, 0), sleeping=False)
     model = chain("free")
     robot = world.add_robot(model, v=BASE + RATES)
@@ -60,11 +60,11 @@ def test_the_energy_of_a_tumbling_tree_does_not_drift():
     for _ in range(10):
         seen = []
         for _ in range(100):
-            world.step(100)
+            world.step(1000)
             seen.append(abs(kinetic() / start - 1.0))
         worst.append(max(seen))
     show(
-        "largest relative change of energy in the first, last and worst 1e4 steps",
+        "largest relative change of energy in the first, last and worst 1e5 steps",
         worst[0],
         worst[-1],
         max(worst),

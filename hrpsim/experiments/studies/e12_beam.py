@@ -31,12 +31,12 @@ AGX = {"direct": (1.29e-14, 0.064), "many": (2.14e-5, 95.101)}  # error [m], tim
 
 
 class Ride:
-    """A beam after `steps` steps: `error` and `bend` [m], `seconds` of the call, `shape` (n, 3)."""
+    """A beam after `steps` steps: `error`, `bend` [m], processor time `seconds`, `shape` (n, 3)."""
 
     def __init__(self, load: str, step, positions, steps: int = beam.STEPS):
-        begin = time.perf_counter()
+        begin = time.process_time()
         step(steps)
-        self.seconds = time.perf_counter() - begin
+        self.seconds = time.process_time() - begin
         self.shape = positions()
         self.error = beam.distance_error(self.shape)
         self.bend = beam.bend(load, self.shape)
@@ -240,7 +240,7 @@ def run(options: Options) -> Result:
     result.rows += growth_rows(counts, 3 if options.quick else 20, result)
     result.notes += [
         "the source prints neither load nor shape of a box; cubes of 0.1 m here, three loads",
-        "a direct step touches about 7.5 kB a box: beams that leave the processor's second cache "
+        "a direct step touches about 6.3 kB a box: beams that leave the processor's second cache "
         "cost more a box, whatever the algorithm",
         "distances do not show bending, hence the sag, which the source does not print",
         f"sweeps end before their limit once none changes a velocity by {1e-6:g} g dt",

@@ -19,6 +19,7 @@ from hrpsim.constraints.impact_rows import (
     impact_rate,
     is_closed,
     is_impact,
+    is_opening,
     takes_part,
     wanted_rate,
 )
@@ -139,7 +140,7 @@ def _next_time(s, first):
 
 @inner_kernel
 def _find_struck(s, first, now):
-    """List the balls that something strikes at `now`; let rest what closes slowly.
+    """List the balls that something strikes at `now`, or comes to rest against.
 
     Returns the first of them and how many contacts were looked at.
     """
@@ -174,7 +175,10 @@ def _add_struck(balls, struck, body):
 
 @inner_kernel
 def _strikes(s, number, now):
-    """Return whether a gap whose event is due strikes; find it anew for `now` first."""
+    """Return whether a gap whose event is due strikes; find it anew for `now` first.
+
+    One that closes slowly is to rest from now on: it takes part in the round with a rate of 0.
+    """
     impact, threshold = s.rows.impacts[number], s.settings[0].restitution_threshold
     if impact.placed != now and is_closed(impact, now):
         place_contact(s, number, now)
@@ -183,9 +187,13 @@ def _strikes(s, number, now):
         return False
     if is_impact(impact, now, True, threshold):
         return True
-    if impact.state == OPEN:
-        impact.state, impact.settled = RESTING, impact.rate
     impact.time = math.inf
+    if impact.state == OPEN:
+        if is_opening(impact, now, threshold):
+            impact.time = closing_time(impact, now)
+            return False
+        impact.state, impact.settled = RESTING, -impact.acceleration * now
+        return impact.rate < impact.settled
     return False
 
 
@@ -234,15 +242,19 @@ def _choose_round(s, span, struck, now):
 
 @inner_kernel
 def _leave_out_who_waits(s, now):
-    """Keep of the listed rows those that take part in this round, and say what they ask for."""
+    """Keep of the listed rows those that take part in this round, and say what they ask for.
+
+    What closes slowly comes to rest by itself; beside what strikes that would take energy from it.
+    """
     chosen, threshold = s.islands.chosen[0], s.settings[0].restitution_threshold
     fastest, count = _fastest(s, now), 0
+    rests_below = threshold if fastest >= -threshold else 0.0
     for k in range(chosen.end):
         number = s.rows.chosen[k]
         impact = s.rows.impacts[number]
         if takes_part(impact, now, True, threshold, fastest):
             row = s.rows.rows[number]
-            row.impulse, row.target = 0.0, wanted_rate(impact, now, True, threshold)
+            row.impulse, row.target = 0.0, wanted_rate(impact, now, True, rests_below)
             empty_tangents(s, number, now)
             s.rows.chosen[count] = number
             count += 1

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from hrpsim.constraints.impact_rows import ABSENT, CLOSED, OPEN, RESTING
+from hrpsim.constraints.impact_rows import ABSENT, CLOSED, OPEN, RESTING, is_at_rest
 from hrpsim.constraints.rows import (
     CONTACT_ROW,
     ITERATIVE,
@@ -16,7 +16,7 @@ from hrpsim.constraints.rows import (
 )
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.impulses import apply_impulse
-from hrpsim.step.impacts.impact_place import FAR, drifted
+from hrpsim.step.impacts.impact_place import FAR, NEVER, drifted
 from hrpsim.step.impacts.impact_round import (
     begin_choice,
     choose,
@@ -116,7 +116,8 @@ def _supports(s, row):
 def find_support(s, island):
     """Let what holds an island's bodies from the start of the step on change their acceleration.
 
-    A ball that lies on the floor must not be taken to fall until another one strikes it.
+    A ball that lies on the floor must not be taken to fall until another one strikes it. Where
+    impacts are timed, what closes slowly goes on to do so: it comes to rest in a round, at once.
     """
     span, rows, sites = s.islands.spans[island], s.rows.rows, s.sites
     dt = s.settings[0].time_step
@@ -127,6 +128,8 @@ def find_support(s, island):
         impact.lower, impact.upper, impact.chosen = row.lower, row.upper, 0
         if _supports(s, row):
             choose(s, number)
+            if span.timed:
+                row.target += min(row_velocity(row, sites.velocity), 0.0)
         else:
             row.impulse = 0.0
             if row.kind == CONTACT_ROW:
@@ -164,7 +167,8 @@ def begin_island(s, span):
         number = s.rows.island_rows[k]
         row, impact = rows[number], s.rows.impacts[number]
         impact.lower, impact.upper, impact.chosen = row.lower, row.upper, 0
-        impact.state, impact.placed = ABSENT, 0.0
+        impact.state = ABSENT
+        impact.placed = 0.0 if drifted(s, span, number) == 0.0 else NEVER
         impact.restitution, impact.sequential = 0.0, 0
         impact.settled = impact.floor = 0.0
         if not is_one_sided(row) or _is_beyond(s, span, row):
@@ -184,3 +188,5 @@ def begin_island(s, span):
         if not span.timed and impact.restitution == 0.0 and gap > closed:
             impact.floor = -gap / dt
         impact.state = RESTING if gap <= closed and abs(impact.rate) <= threshold else OPEN
+        if span.timed and not is_at_rest(impact.rate, threshold):
+            impact.state = OPEN

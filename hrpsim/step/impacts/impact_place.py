@@ -16,7 +16,7 @@ import math
 from hrpsim.collision.contacts import place_shape
 from hrpsim.collision.manifold import collide_simple
 from hrpsim.constraints.contact_rows import move_contact_rows, tangents
-from hrpsim.constraints.impact_rows import OPEN, RESTING, gap_at
+from hrpsim.constraints.impact_rows import OPEN, RESTING, gap_at, turns_loose
 from hrpsim.constraints.rows import row_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
@@ -26,6 +26,9 @@ from hrpsim.step.scene.records import SEMI_IMPLICIT
 
 # What is added to the gap of a contact that counts only where impacts have exact times [m].
 FAR = 1e9
+
+# The time for which a contact is placed that was found where bodies are in the middle of the step.
+NEVER = -1.0
 
 
 @inlined_kernel
@@ -187,6 +190,8 @@ def _start_from(s, number, now, gap):
     impact.acceleration = row_velocity(normal, s.sites.acceleration)
     if impact.state == RESTING:
         impact.settled += impact.rate - before
+        if turns_loose(impact, now, s.settings[0].restitution_threshold):
+            impact.state = OPEN
     impact.offset = impact.gap = 0.0
     impact.gap = gap - gap_at(impact, now)
     impact.offset = impact.gap - row_velocity(normal, s.sites.lag)

@@ -8,7 +8,8 @@ first strikes first; then every gap moves on with the velocities after that, and
 meets its restitution with the rate that it then has. Only velocities jump. Where balls fly freely
 (`is_timed`), impacts happen at their times: the step then starts from where bodies would have come
 from with the velocities that they end with. Elsewhere they happen at its start, in the same order.
-What comes to rest, and what closes slower than the threshold, is left to the step's own rows.
+What rests is left to the step's own rows, and so is what closes slower than the threshold, but
+between balls with timed impacts: that comes to rest at its time.
 """
 
 from __future__ import annotations

@@ -54,9 +54,12 @@ def anything_meets(s):
         closes = contact.gap + contact.lag + settings.time_step * approach <= 0.0
         if closes and approach < -settings.restitution_threshold:
             return True
-    for k in range(s.forest.dofs.shape[0]):
+    for place in range(s.forest.joints.shape[0]):
+        k = s.forest.joints[place]
+        if k >= s.forest.dofs.shape[0]:
+            break
         dof, rate = s.forest.dofs[k], s.velocity[k]
-        if dof.q_index < 0 or abs(rate) < settings.restitution_threshold:
+        if abs(rate) < settings.restitution_threshold:
             continue
         ahead = s.q[dof.q_index] + settings.time_step * rate
         if (rate < 0.0 and ahead <= dof.lower) or (rate > 0.0 and ahead >= dof.upper):

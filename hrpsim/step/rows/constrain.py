@@ -293,4 +293,6 @@ def remember_impulses(s):
         previous[c] = contact
     remember_connection_impulses(rows, s.connections)
     remember_spring_impulses(rows, s.spring_hinges)
-    remember_joint_impulses(rows, 3 * stats.contact_count, stats.row_count, s.joint_impulses)
+    remember_joint_impulses(
+        s.forest, rows, 3 * stats.contact_count, stats.row_count, s.joint_impulses
+    )

@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from hrpsim.jit.fields import Axis, at, declared_fields, replaced
+from hrpsim.jit.fields import Axis, at, declared_fields, new_array, replaced
 from hrpsim.jit.on_demand import provide_requested
 from hrpsim.solvers.direct_system import DirectSystem, new_direct_system
 from hrpsim.solvers.newton.system import as_roomy_newton_system, roomier_newton_system
@@ -50,7 +48,7 @@ def with_room(scene: Scene, axis: Axis, room: int) -> Scene:
             max(room, size) if name is axis else size
             for name, size in zip(field.shape, array.shape, strict=True)
         ]
-        grown[path] = np.full(shape, field.fill, dtype=array.dtype)
+        grown[path] = new_array(shape, array.dtype, field.fill)
         grown[path][tuple(map(slice, array.shape))] = array
     return replaced(scene, grown)
 

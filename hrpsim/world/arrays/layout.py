@@ -15,7 +15,7 @@ import numpy as np
 
 from hrpsim.dynamics.response import site_columns
 from hrpsim.jit.fields import Axis, Life, at, declared_fields, replaced
-from hrpsim.kinematics.forest import breadth_first
+from hrpsim.kinematics.forest import breadth_first, joints_first
 from hrpsim.step.scene.scene import Scene
 from hrpsim.world.objects.entity import Entity
 
@@ -44,6 +44,7 @@ def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
                 live[name] = new_places[axis][live[name]]
     bodies = scene.forest.bodies
     scene.forest.order[:] = breadth_first(bodies["parent"], bodies["root"])
+    scene.forest.joints[:] = joints_first(scene.forest.dofs["q_index"])
 
 
 def front(scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
