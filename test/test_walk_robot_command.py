@@ -68,7 +68,7 @@ def test_it_walks_and_reports(robot, capsys):
     assert main(arguments) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["verdict"] == "stands" and report["touched"] == []
-    assert report["pace"] == {"length": 1.0, "time": 1.0}
+    assert report["pace"] == {"length": 1.0, "time": 1.0, "inset": 0.0}
     assert report["creep"] < 1e-4 and report["steps"] >= 1
 
 

@@ -77,10 +77,13 @@ def report_lines(result: dict[str, Any]) -> list[str]:
         rms, largest = 1e3 * error["rms"], 1e3 * error["largest"]
         lines.append(f"  ZMP beside its plan   {rms:.1f} mm rms, {largest:.1f} mm at most")
     turn = math.degrees(result["turn"])
-    pace = result.get("pace", {"length": 1.0, "time": 1.0})
+    pace = {"length": 1.0, "time": 1.0, "inset": 0.0, **result.get("pace", {})}
     if pace["length"] != 1.0 or pace["time"] != 1.0:
         length, slower = round(100 * pace["length"]), round(100 * pace["time"])
-        lines.append(f"  pace                  {length} % of the lengths in {slower} % of the time")
+        inside = ", less sway" if pace["inset"] else ""
+        lines.append(
+            f"  pace                  {length} % of the lengths in {slower} % of the time{inside}"
+        )
     if result["touched"]:
         lines.append(f"  touched something     {', '.join(result['touched'])}")
     lines += [

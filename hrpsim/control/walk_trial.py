@@ -118,7 +118,7 @@ def walk(
         wall_time=took,
         soles=getattr(controller, "soles", SOLES),
         touched=tuple(sorted(touched)),
-        contact=_planned_contact(controller.sequence, np.array(times) - late),
+        contact=planned_contact(controller.sequence, np.array(times) - late),
     )
 
 
@@ -141,7 +141,7 @@ def _touching(robot: Robot, controller: Controller) -> set[str]:
     return {name for name in names if frames[name].body not in standing}
 
 
-def _planned_contact(sequence: MotionSequence, times) -> np.ndarray | None:
+def planned_contact(sequence: MotionSequence, times) -> np.ndarray | None:
     """Return which soles shall stand (n, 2), left and right, a tick before each of `times`."""
     if sequence.optionaldata is None or sequence.optionaldata.values.shape[1] < 2:
         return None

@@ -14,6 +14,7 @@ from hrpsim.control.biped.anatomy import biped_of
 from hrpsim.control.biped.bushes import BUSH_SETS
 from hrpsim.control.biped.prepare import Options, prepare
 from hrpsim.control.pattern.footsteps import WalkError
+from hrpsim.control.pattern.gait import Pace
 from hrpsim.control.pattern.support_polygon import sole_outline
 from hrpsim.control.pattern.walking_pattern import walking_pattern
 from hrpsim.control.walk import Walk
@@ -92,8 +93,12 @@ def test_feet_can_be_named():
             biped().replace('name="left_2" type="revolute"', 'name="left_2" type="fixed"'),
             "5 joints",
         ),
+        (
+            biped().replace('lower="-0.1" upper="2.4"', 'lower="-2.4" upper="0.1"', 1),
+            r"knees 'left_3' \(-2.400 to 0.100 rad\) and 'right_3' .* do not bend the same way",
+        ),
     ],
-    ids=["no sole", "no shapes", "no pitch", "no roll", "five joints"],
+    ids=["no sole", "no shapes", "no pitch", "no roll", "five joints", "knees"],
 )
 def test_what_is_missing_is_named(text, message):
     with pytest.raises(hrpsim.ModelError, match=message):
@@ -259,3 +264,17 @@ def test_an_ankle_that_comes_down_to_the_floor_is_told():
     with pytest.raises(WalkError, match=r"link '.*_4_link' down to the floor"):
         walking_pattern(prepared.model, "stepping", soles=prepared.soles)
     walking_pattern(prepare(biped()).model, "stepping", soles=prepared.soles)
+
+
+def test_a_zero_moment_point_further_inside_sways_less():
+    """A ball 9.5 mm above the floor: slow steps take it down, but not with half the sole inside."""
+    ball = shape((0.0, 0.06, -0.0565), '<sphere radius="0.004"/>')
+    prepared = prepare(biped(between=ball))
+    slow = Pace(0.4, 2.0)
+    with pytest.raises(WalkError, match=r"link '.*_4_link' down to the floor"):
+        walking_pattern(prepared.model, "stepping", soles=prepared.soles, pace=slow)
+    inside = slow._replace(inset=0.5)
+    pattern = walking_pattern(prepared.model, "stepping", soles=prepared.soles, pace=inside)
+    on_left = pattern.contacts[:, 0] & ~pattern.contacts[:, 1]
+    ways = pattern.soles[on_left, 0, 1] - pattern.zmp_reference[on_left, 1]
+    assert ways == pytest.approx(0.5 * 0.05, abs=1e-9)

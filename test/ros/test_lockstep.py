@@ -62,7 +62,9 @@ def in_process(name, parameters, ticks):
     return course
 
 
-@pytest.mark.parametrize("controller", ["Feedback", "Sway", "Demanding", "Guessing", "Policy"])
+@pytest.mark.parametrize(
+    "controller", ["Feedback", "Sway", "Demanding", "Guessing", "Touching", "Policy"]
+)
 def test_the_same_bits_in_process_and_over_topics(simulations, listener, tmp_path, controller):
     if controller == "Sway":  # the one of the documentation, in a namespace, with states between
         (tmp_path / "sway.py").write_text(documented("sway.py"))
@@ -256,10 +258,6 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
     assert dizzy.wait(LIMIT) == 1
     assert "hrpsim_controller: Dizzy: positions for joint 'RLEG_JOINT0' is nan" in dizzy.lines[-1]
     assert not any("Traceback" in line for line in dizzy.lines)
-
-    blind = start_controller(simulations, f"{FEEDBACK}:Blind")
-    assert blind.wait(LIMIT) == 1
-    assert "needs the true zmp, which no topic tells" in blind.lines[-1]
 
     expected = "state after 0.000000000 s, at a whole multiple of the controller's period of 0.007"
     assert slow.wait_for_line(expected, LIMIT), slow.lines

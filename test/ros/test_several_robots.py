@@ -104,7 +104,7 @@ def test_each_robot_has_its_topics_and_the_world_its_own(pair):
         "/simulation_description",
         "/diagnostics",
     }
-    each = ("joint_states", "odom", "robot_description")
+    each = ("joint_states", "odom", "contact_points", "robot_description")
     expected = world | {f"/{side}/{topic}" for side in SIDES for topic in each}
     assert pair.listener.wait_for(lambda: expected <= set(pair.listener.publishers_of("hrpsim")))
     found = {name for name in pair.listener.publishers_of("hrpsim") if "/_action/" not in name}

@@ -144,6 +144,11 @@ def _check_legs(model: Model, ends, legs) -> None:
             raise ModelError(f"{model.source}: not revolute in the leg of {name!r}: {odd}")
 
 
+def _range(model: Model, joint: Joint) -> str:
+    k = joint.v_index
+    return f"{joint.name!r} ({model.system.lower[k]:.3f} to {model.system.upper[k]:.3f} rad)"
+
+
 def _walking_axes(model: Model, poses, legs) -> np.ndarray:
     """Return R_base_walk: bent knees take the feet backward."""
     back = np.zeros(2)
@@ -155,10 +160,10 @@ def _walking_axes(model: Model, poses, legs) -> np.ndarray:
         way = sense * np.cross(R[:, 2], poses[ankle.body][0] - p)[:2]
         back += way / max(float(np.linalg.norm(way)), 1e-9)
     if np.linalg.norm(back) < 1.0:
-        names = [leg[_KNEE].name for leg in legs]
         raise ModelError(
-            f"{model.source}: the knees {names[0]!r} and {names[1]!r} do not bend the same way; "
-            "which way the robot faces cannot be told"
+            f"{model.source}: the knees {_range(model, legs[0][_KNEE])} and "
+            f"{_range(model, legs[1][_KNEE])} do not bend the same way; which way the robot faces "
+            "cannot be told"
         )
     yaw = np.arctan2(-back[1], -back[0])
     quarter = 0.5 * np.pi

@@ -9,14 +9,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hrpsim.constants import NANOSECONDS, STANDARD_GRAVITY
-from hrpsim.control.framework.controller import BaseReading, ImuReading, LinkContact, State
+from hrpsim.constants import NANOSECONDS
+from hrpsim.control.framework.contact_points import ContactSums, pressing_points
+from hrpsim.control.framework.controller import BaseReading, ImuReading, State
 from hrpsim.control.framework.needs import TRUE, Needs
-from hrpsim.world.objects.contact_arrays import ContactArrays
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.robot_reader import RobotReader
-
-_LEAST_LOAD = 0.01  # of the weight; less is no support
 
 
 class StateReader:
@@ -41,12 +39,7 @@ class StateReader:
             at += 6
         self._base = turned
         self._asks_more = bool(needs.base == TRUE or needs.contacts or needs.zmp)
-        shapes, frames = robot.model.shapes, robot.model.frames
-        self._carried = {  # links with shapes that move as one with those asked for
-            link: sorted({shape.link for shape in shapes if shape.body == frames[link].body})
-            for link in needs.contacts
-        }
-        self._least_force = _LEAST_LOAD * robot.model.mass * STANDARD_GRAVITY
+        self._sums = ContactSums(robot.model, needs.contacts)
 
     def read(self, time: float) -> State:
         """Return what is measured at `time` [s], in arrays that nobody else holds."""
@@ -71,37 +64,8 @@ class StateReader:
         if needs.base == TRUE:
             parts = numbers[k : k + 3], numbers[k + 3 : k + 7], numbers[k + 7 : k + 10]
             base = BaseReading(*parts, numbers[k + 10 : k + 13])
-        if needs.contacts:
-            poses = dict(zip(robot.model.link_names, robot.link_poses()[0]))
-            for link, carried in self._carried.items():
-                found = [robot.contact_arrays(one) for one in carried]
-                contacts[link] = _contact(found, poses[link])
-        if needs.zmp:
-            zmp = zero_moment_point(robot.contact_arrays(), self._least_force)
+        if needs.contacts or needs.zmp:
+            pressing = pressing_points(robot)
+            contacts = self._sums.of_links(pressing)
+            zmp = self._sums.zero_moment_point(pressing) if needs.zmp else None
         return state._replace(base=base, contacts=contacts, zmp=zmp)
-
-
-def _contact(found: Sequence[ContactArrays], origin: np.ndarray) -> LinkContact:
-    points = np.concatenate([np.empty((0, 3)), *(one.points for one in found)])
-    forces = np.concatenate([np.empty((0, 3)), *(one.forces for one in found)])
-    pressing = forces.any(axis=1)
-    points, forces = points[pressing], forces[pressing]
-    torque = np.cross(points - origin, forces).sum(axis=0)
-    return LinkContact(forces.sum(axis=0), torque, points, forces)
-
-
-def zero_moment_point(contacts: ContactArrays, least_force: float) -> np.ndarray | None:
-    """Return the point (3,) [m] about which the contact forces have no horizontal moment.
-
-    It lies at the mean height of the points that press, weighted by their vertical forces. None
-    where the vertical force in all is below `least_force` [N].
-    """
-    points, forces = contacts.points, contacts.forces
-    f_z = forces[:, 2].sum()
-    if not f_z >= least_force > 0.0:
-        return None
-    bearing = np.maximum(forces[:, 2], 0.0)
-    height = bearing @ points[:, 2] / bearing.sum()
-    above = (points[:, 2] - height)[:, None]
-    x, y = (points[:, :2] * forces[:, 2:] - above * forces[:, :2]).sum(axis=0) / f_z
-    return np.array([x, y, height])

@@ -23,8 +23,8 @@ from hrpsim.control.pattern.footsteps import (
     plan_footsteps,
 )
 from hrpsim.control.pattern.gait import (
+    NARROW_PACES,
     PACES,
-    SMALLEST_PACE,
     Gait,
     Pace,
     Phase,
@@ -82,7 +82,7 @@ def walking_pattern(
     model: two legs of six joints, a free base at the waist. soles: links of the left and right
     sole. The lengths of PATTERNS, and the gait's where none is given, are those of legs of 0.6 m:
     for others they grow with the leg, times with its square root. pace: how much shorter and slower
-    than that. The walk starts and ends in
+    than that, and how far inside the ZMP. The walk starts and ends in
     half-sitting, at first with the waist over the world's origin. All joints but the legs stay as
     they are in it; rubber bushes stay at zero, so that robots with and without them are given the
     same angles. The sequence's ZMP is that of the multibody model, and its torques are
@@ -102,7 +102,8 @@ def walking_pattern(
     phases = phases_of(*body.stance, footsteps, gait)
     times = np.arange(round(phases[-1].end / period) + 1) * period
     courses = sole_courses(phases, gait.step_height, times)
-    reference = zmp_reference(phases, gait, body.com[0] - body.stance[0].x, times)
+    inset = -pace.inset * body.outlines[0][:, 1].min()
+    reference = zmp_reference(phases, gait, body.com[0] - body.stance[0].x, inset, times)
     last_waist = _half_sitting_over(body, phases[-1])
     ground = Ground(waist_rises(phases, times), ground_heights(phases, times))
     made = corrected_motion(body, courses, reference, ground, last_waist, period)
@@ -136,11 +137,11 @@ def fitting_pattern(
 ) -> tuple[WalkingPattern, Pace]:
     """Return the pattern of the first pace that the legs can follow, and that pace.
 
-    The paces are PACES, then SMALLEST_PACE. A walk that climbs is made slower, not smaller. Raises
+    The paces are PACES, then NARROW_PACES. A walk that climbs is made slower, not smaller. Raises
     what `walking_pattern` raises for the slowest where there is none.
     """
     climbs = (named_walk(walk) if isinstance(walk, str) else walk).climbs
-    paces = [Pace(1.0, pace.time) for pace in PACES] if climbs else [*PACES, SMALLEST_PACE]
+    paces = [Pace(1.0, pace.time) for pace in PACES] if climbs else [*PACES, *NARROW_PACES]
     slowest: WalkError | UnreachableError | None = None
     for k, pace in enumerate(paces):
         try:

@@ -11,19 +11,19 @@ import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
-from sensor_msgs.msg import Imu, JointState
+from sensor_msgs.msg import Imu, JointState, PointCloud2
 from std_msgs.msg import String
 
+from hrpsim.control.framework.contact_points import ContactSums
 from hrpsim.control.framework.controller import (
     BaseReading,
     Command,
-    ControllerError,
     ImuReading,
     State,
     controlled_joints,
 )
 from hrpsim.control.framework.controller_host import seconds_of
-from hrpsim.control.framework.needs import CONTACTS, TRUE, ZMP, Needs
+from hrpsim.control.framework.needs import TRUE, Needs
 from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
@@ -33,6 +33,8 @@ from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.rejections import Rejections
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
+from hrpsim.ros.robot.contact_cloud import TOPIC as _CONTACT_POINTS
+from hrpsim.ros.robot.contact_cloud import points_of
 from hrpsim.ros.robot.robot_publishers import sensor_topic
 
 _JOINT_STATES, _ODOMETRY = "joint_states", "odom"
@@ -58,8 +60,8 @@ class StateListener:
     """Puts joint_states and the sensors' messages of one stamp together to a `State`.
 
     `rejections` counts and names the messages that are none: of other joints, with values that are
-    missing or not finite. The true base of a controller's needs is that of odom. Raises
-    ControllerError for needs that no topic can meet.
+    missing or not finite. The true base of a controller's needs is that of odom, contacts and
+    zero-moment point are those of contact_points.
     """
 
     def __init__(self, node: Node, model: Model, needs: Needs):
@@ -72,14 +74,12 @@ class StateListener:
         }
         types = {_JOINT_STATES: JointState}
         types.update({t: _MESSAGE_OF_KIND[s.kind] for t, s in self._sensors.items()})
-        for what, is_needed in ((CONTACTS, needs.contacts), (ZMP, needs.zmp)):
-            if is_needed:
-                raise ControllerError(
-                    f"the controller needs the true {what}, which no topic tells at its ticks; "
-                    f"over ROS there are base, joints, {', '.join(s.name for s in model.sensors)}"
-                )
         if needs.base == TRUE:
             types[_ODOMETRY] = Odometry
+        if needs.contacts or needs.zmp:
+            types[_CONTACT_POINTS] = PointCloud2
+        self._needs, self._link_count = needs, len(model.link_names)
+        self._sums = ContactSums(model, needs.contacts)
         self._subscriptions = {
             topic: PolledSubscription(node, message_type, topic, qos.COMMAND)
             for topic, message_type in types.items()
@@ -140,6 +140,9 @@ class StateListener:
                 if not np.isfinite(np.asarray(values)[self._places]).all():
                     raise HrpsimError(f"{field!r} has values that are not finite")
             return
+        if isinstance(message, PointCloud2):
+            points_of(message, self._link_count)
+            return
         if isinstance(message, Odometry):
             base = _base(message)
             if not all(np.isfinite(part).all() for part in base):
@@ -188,7 +191,7 @@ class StateListener:
             else:
                 wrench = message.wrench
                 wrenches[sensor.name] = np.array((*_vector(wrench.force), *_vector(wrench.torque)))
-        return State(
+        state = State(
             seconds_of(stamp.total),
             np.array(joints.position)[self._places],
             np.array(joints.velocity)[self._places],
@@ -197,6 +200,11 @@ class StateListener:
             imus,
             _base(messages[_ODOMETRY]) if _ODOMETRY in messages else None,
         )
+        if _CONTACT_POINTS not in messages:
+            return state
+        pressing = points_of(messages[_CONTACT_POINTS], self._link_count)
+        zmp = self._sums.zero_moment_point(pressing) if self._needs.zmp else None
+        return state._replace(contacts=self._sums.of_links(pressing), zmp=zmp)
 
     def _places_in(self, joints: JointState) -> np.ndarray:
         """Return where the controlled joints stand in a message."""

@@ -18,6 +18,8 @@ from hrpsim.ros.base.stamped_queue import MessageQueue, StampedQueue
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
 from hrpsim.ros.robot.applied_wrenches import AppliedWrenches
 from hrpsim.ros.robot.base_pose import BasePose
+from hrpsim.ros.robot.contact_cloud import TOPIC as CONTACT_POINTS
+from hrpsim.ros.robot.contact_cloud import ContactPointPublisher
 from hrpsim.ros.robot.frames import RobotFrames
 from hrpsim.ros.robot.joint_commands import JointCommands
 from hrpsim.ros.robot.joint_gains import PREFIX, JointGains
@@ -83,6 +85,9 @@ class RobotInterface:
         if feet:
             topic = f"{names.topics}zmp"
             self._zmp = ZmpPublisher(part, robot, self.frames, self._readings, feet, topic)
+        self._contact_points = ContactPointPublisher(
+            part, robot, self.frames.odom, names.topics + CONTACT_POINTS
+        )
         self.inputs = self._make_inputs(part, names.topics, clock, lockstep)
         self.modes = JointModes(part, robot, self.trajectories.release, MODES + names.parameters)
         self.commands.off = self.trajectories.off = self.modes.off
@@ -145,6 +150,7 @@ class RobotInterface:
         self._publishers.publish(stamp, lambda name: everything or self.rates.is_due(name, period))
         if self._zmp is not None:
             self._zmp.publish(stamp)
+        self._contact_points.publish(stamp)
 
     def wait(self, longest: float) -> bool:
         """Wait for the command of this tick, at most `longest` [s, wall].

@@ -1,0 +1,102 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The points that press on a robot, and what follows of them: wrenches on links, and the ZMP.
+
+In the simulator's process they are read, over ROS they are told; all else is made here of them, so
+that both give the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.control.framework.controller import LinkContact
+from hrpsim.model.model import Model
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.world import World
+
+_LEAST_LOAD = 0.01  # of the weight; less is no support
+
+
+class ContactPoints(NamedTuple):
+    """The n points at which something pressed on a robot in the last step, in the world's axes."""
+
+    links: np.ndarray  # (n,) on which: places in Model.link_names
+    points: np.ndarray  # (n, 3) [m]
+    forces: np.ndarray  # on the link (n, 3) [N]
+    positions: np.ndarray  # of the link (n, 3) [m]
+    orientations: np.ndarray  # of the link, quaternions x y z w (n, 4)
+
+
+def pressing_points(robot: Robot) -> ContactPoints:
+    """Return the points that press on a robot, in the order in which they were found."""
+    found = robot.contact_arrays()
+    pressing = found.forces.any(axis=1)
+    names = cast(World, robot.world).link_names
+    links = found.links[pressing] - names.index((robot.name, robot.model.link_names[0]))
+    positions, orientations = robot.link_poses()
+    points, forces = found.points[pressing], found.forces[pressing]
+    return ContactPoints(links, points, forces, positions[links], orientations[links])
+
+
+class ContactSums:
+    """What acts on `links` of a model, and its zero-moment point, of the points that press."""
+
+    def __init__(self, model: Model, links: Iterable[str]):
+        self._links = {link: _Carried(model, link) for link in links}
+        self._least_force = _LEAST_LOAD * model.mass * STANDARD_GRAVITY
+
+    def of_links(self, pressing: ContactPoints) -> dict[str, LinkContact]:
+        """Return the contact of each link and of what is fixed to it."""
+        return {link: carried.contact(pressing) for link, carried in self._links.items()}
+
+    def zero_moment_point(self, pressing: ContactPoints) -> np.ndarray | None:
+        """Return the point (3,) [m] about which the contact forces have no horizontal moment.
+
+        It lies at the mean height of the points, weighted by their vertical forces. None where the
+        vertical force in all is below a hundredth of the weight.
+        """
+        points, forces = pressing.points, pressing.forces
+        f_z = forces[:, 2].sum()
+        if not f_z >= self._least_force > 0.0:
+            return None
+        bearing = np.maximum(forces[:, 2], 0.0)
+        height = bearing @ points[:, 2] / bearing.sum()
+        above = (points[:, 2] - height)[:, None]
+        x, y = (points[:, :2] * forces[:, 2:] - above * forces[:, :2]).sum(axis=0) / f_z
+        return np.array([x, y, height])
+
+
+class _Carried:
+    """A link and those that move as one with it, and where its origin lies seen from each."""
+
+    def __init__(self, model: Model, link: str):
+        frame = model.frames[link]
+        self._is_carried = np.zeros(len(model.frames), dtype=bool)
+        self._origins = np.zeros((len(model.frames), 3))
+        for place, other in enumerate(model.frames.values()):
+            if other.body == frame.body:
+                self._is_carried[place] = True
+                self._origins[place] = other.R.T @ (frame.p - other.p)
+
+    def contact(self, pressing: ContactPoints) -> LinkContact:
+        mine = np.flatnonzero(self._is_carried[pressing.links])
+        points, forces = pressing.points[mine], pressing.forces[mine]
+        torque = np.zeros(3)
+        if len(mine):
+            first = mine[0]  # of one body: any of them tells where the origin is
+            offset = self._origins[pressing.links[first]]
+            turned = _turned(pressing.orientations[first], offset)
+            torque = np.cross(points - (pressing.positions[first] + turned), forces).sum(axis=0)
+        return LinkContact(forces.sum(axis=0), torque, points, forces)
+
+
+def _turned(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Return a vector turned by a unit quaternion x y z w."""
+    twice = 2.0 * np.cross(quaternion[:3], vector)
+    return vector + quaternion[3] * twice + np.cross(quaternion[:3], twice)
