@@ -10,18 +10,15 @@ from collections.abc import Sequence
 from hrpsim.constraints.rows import PENALTY
 from hrpsim.errors import WorldError
 from hrpsim.jit.on_demand import provide_used
-from hrpsim.world.parts.contents import Contents
-from hrpsim.world.parts.part import Part
-from hrpsim.world.parts.scenes import Scenes
-from hrpsim.world.parts.sleep import Sleep
+from hrpsim.world.parts.part import Core, Part
 
 
 class SolverChoice(Part):
     """The rules by which solvers are chosen, and what they choose."""
 
-    def __init__(self, contents: Contents, scenes: Scenes, sleep: Sleep):
-        super().__init__(contents, scenes, sleep)
-        self._refuse_unstable_penalty(contents.solver_rules.uses(PENALTY))
+    def __init__(self, core: Core):
+        super().__init__(core)
+        self._refuse_unstable_penalty(self._contents.solver_rules.uses(PENALTY))
 
     def add_solver_rule(
         self,
