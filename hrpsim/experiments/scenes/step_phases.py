@@ -22,7 +22,6 @@ from hrpsim.step.step import (
 )
 from hrpsim.world.world import World
 
-
 PHASES = ("kinematics", "collision", "ABA", "blocks", "rows", "solve", "sensors", "integrate")
 _KINEMATICS, _COLLISION, _ABA, _BLOCKS, _ROWS, _SOLVE, _SENSORS, _INTEGRATE = range(len(PHASES))
 
