@@ -10,7 +10,7 @@ are what people see. A film needs imageio-ffmpeg, which brings its own encoder.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -36,10 +36,11 @@ def film(
     motion: Motion | None = None,
     *,
     size: tuple[int, int] = SIZE,
+    prepare: Callable[[Viewer], None] | None = None,
 ) -> int:
     """Let `duration` [s] pass; write what is seen to an .mp4, or the last of it to a .png.
 
-    Returns the number of pictures.
+    Returns the number of pictures. `prepare` may turn the camera or the arrows before it begins.
     Raises HrpsimError where the suffix is another one, or chromium, viser or imageio-ffmpeg is not
     there.
     """
@@ -47,6 +48,8 @@ def film(
     check_film(path)
     viewer = Viewer(world, motion, port=0, message_limit=_PICTURE_LIMIT)
     try:
+        if prepare is not None:
+            prepare(viewer)
         pictures = _pictures(viewer, duration, size, every=path.suffix == ".mp4")
         return _write(path, pictures)
     finally:
