@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from hrpsim.analysis.summary import AnalysedMotion, phase_spans
+from hrpsim.figures import new_figure
 from hrpsim.model.system import FREE
 
 _COLOURS = ("#1f6fb4", "#d1495b", "#3a8f5d", "#8d6cab", "#b5852b", "#4f5d75")
@@ -110,13 +111,10 @@ def draw_overview(result: AnalysedMotion, figure) -> None:
         one.spines[["top", "right"]].set_visible(False)
 
 
-def new_figure(width: float = 11.0, height: float = 10.0):
-    """Return an empty figure that needs no display; ImportError without matplotlib."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), dpi=100, layout="constrained")
-    FigureCanvasAgg(figure)
+def overview(result: AnalysedMotion):
+    """Return a figure that needs no display, with the overview; HrpsimError without matplotlib."""
+    figure = new_figure(11.0, 10.0)
+    draw_overview(result, figure)
     return figure
 
 

@@ -10,8 +10,9 @@ import io
 from collections.abc import Sequence
 from html import escape
 
-from hrpsim.analysis.figures import draw_overview, new_figure
+from hrpsim.analysis.figures import overview
 from hrpsim.analysis.summary import AnalysedMotion, as_data, phase_spans
+from hrpsim.errors import HrpsimError
 
 _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; color: #20242c; margin: 2em auto; max-width: 70em;
@@ -74,10 +75,9 @@ def _section(result: AnalysedMotion) -> list[str]:
 
 def _picture(result: AnalysedMotion) -> str:
     try:
-        figure = new_figure()
-    except ImportError:
-        return "<p>No figures: matplotlib is not installed (pip install hrpsim[plot]).</p>"
-    draw_overview(result, figure)
+        figure = overview(result)
+    except HrpsimError as error:
+        return f"<p>No figures: {escape(str(error))}.</p>"
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", metadata={"Software": None})
     text = base64.b64encode(buffer.getvalue()).decode()

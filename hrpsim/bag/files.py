@@ -47,7 +47,7 @@ class Metadata:
         try:
             self._content = dict(read_yaml(path, BagError).data["rosbag2_bagfile_information"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            self.damage = f"metadata.yaml is damaged ({_one_line(error)})"
+            self.damage = f"metadata.yaml is damaged ({one_line(error)})"
 
     def counts(self) -> dict[str, int] | None:
         """Return the number of messages of each topic, None where it is not said."""
@@ -175,5 +175,6 @@ def _looked_through(bag: Path, stamps: tuple) -> StoredBag:
     return StoredBag(bag)
 
 
-def _one_line(error: Exception) -> str:
+def one_line(error: Exception) -> str:
+    """Return what an error says, on a line and not longer than a reader wants."""
     return " ".join(str(error).split())[:200]

@@ -19,7 +19,7 @@ import numpy as np
 from rosbags.typesys import Stores, TypesysError, get_typestore
 
 from hrpsim.bag.contents import Channel
-from hrpsim.bag.files import BagError, Metadata, StoredBag, stored_bag
+from hrpsim.bag.files import BagError, Metadata, StoredBag, one_line, stored_bag
 from hrpsim.bag.types import Types, decode, read_types
 
 _said: set[Path] = set()
@@ -110,7 +110,7 @@ def timed_messages(bag: Path, topic: str) -> Iterator[tuple[int, Any]]:
         if isinstance(error, BagError):
             raise
         raise BagError(
-            f"{name}: a message of type {channel.type_name} cannot be decoded: {_one_line(error)}"
+            f"{name}: a message of type {channel.type_name} cannot be decoded: {one_line(error)}"
         ) from error
 
 
@@ -141,7 +141,7 @@ def _table(bag: Path, name: str, row: Callable[[Any], tuple], columns: int) -> n
     except (AttributeError, TypeError, ValueError, OverflowError) as error:
         if isinstance(error, BagError):
             raise
-        raise BagError(f"{bag}: {name} has other fields: {_one_line(error)}") from error
+        raise BagError(f"{bag}: {name} has other fields: {one_line(error)}") from error
 
 
 def seconds(stamp) -> float:
@@ -154,7 +154,7 @@ def _opened(bag: Path) -> StoredBag:
     try:
         stored = stored_bag(bag)
     except OSError as error:
-        raise BagError(f"{bag} cannot be read: {_one_line(error)}") from error
+        raise BagError(f"{bag} cannot be read: {one_line(error)}") from error
     if stored.missing and not stored.channels and not stored.is_begun:
         raise BagError(f"{bag}: no record is whole: {stored.missing}")
     if stored.channels:  # where there are none, what is asked for next is refused
@@ -184,12 +184,8 @@ def _types_of(channel: Channel) -> Types:
     except (ValueError, TypesysError, AssertionError) as error:
         raise BagError(
             f"{channel.topic}: the definition of {channel.type_name} cannot be read: "
-            f"{_one_line(error)}"
+            f"{one_line(error)}"
         ) from error
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]
 
 
 def _xyz(vector) -> tuple[float, float, float]:

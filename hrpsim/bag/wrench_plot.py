@@ -7,25 +7,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from hrpsim.bag.foot_force_axes import LEFT, RIGHT, SUM, draw_foot_forces, style
 from hrpsim.bag.foot_wrenches import FootWrenches, read_foot_wrenches
 from hrpsim.errors import HrpsimError
+from hrpsim.figures import new_figure
 
 _AHEAD, _ASIDE = "#6a3d9a", "#2a8a5c"
 _LINES = "-", "--", ":"  # x, y, z
-
-
-def foot_forces(
-    bag: Path, left: str = "lfsensor", right: str = "rfsensor"
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return times [s] and F_z of the topics `left` and `right` [N], three arrays (n,).
-
-    F_z is the force of the floor on the foot along z of the sensor frame, vertical for a level
-    foot. Raises BagError where a topic is missing or empty.
-    """
-    return read_foot_wrenches(bag, left, right).vertical_forces()
 
 
 def plot_foot_wrenches(
@@ -41,15 +29,9 @@ def plot_foot_wrenches(
     `picture`, a PNG file. Raises what `read_foot_wrenches` raises, and HrpsimError where matplotlib
     is missing.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise HrpsimError(f"pictures need 'hrpsim[plot]': {error}") from error
     feet = read_foot_wrenches(bag, left, right, zmp)
     has_zmp = feet.zmp_time.size > 0
-    figure = Figure(figsize=(9.6, 12.6 if has_zmp else 10.4), dpi=150, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(9.6, 12.6 if has_zmp else 10.4, dpi=150.0)
     heights = (1.6, 1.0, 1.0, 1.0, 1.0)[: 5 if has_zmp else 4]
     panels = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
     names = f"left foot ({left})", f"right foot ({right})"

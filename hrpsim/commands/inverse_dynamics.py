@@ -188,12 +188,8 @@ def _pairs(texts: Sequence[str], option: str, sign: str) -> dict[str, str]:
 
 
 def _draw(result, path: Path) -> None:
-    from hrpsim.analysis.figures import draw_overview, new_figure
+    from hrpsim.analysis.figures import overview
 
-    try:
-        figure = new_figure()
-    except ImportError:
-        raise HrpsimError("--plot needs matplotlib (pip install hrpsim[plot])") from None
-    draw_overview(result, figure)
+    figure = overview(result)
     figure.savefig(path, metadata={"Software": None} if path.suffix == ".png" else None)
     print(f"figure: {path}", file=sys.stderr)

@@ -14,8 +14,8 @@ from hrpsim.commands.walk_report import planned_zmp
 from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.motion.motion_sequence import MotionSequence
 from hrpsim.control.walk_trial import Trial, measured_zmp, step_ends
-from hrpsim.errors import HrpsimError
 from hrpsim.experiments.framework.film_strip import draw_film_strip
+from hrpsim.figures import new_figure
 from hrpsim.model.model import Model
 
 _FRAMES = 9
@@ -29,7 +29,7 @@ def draw_walk(trial: Trial, model: Model, sequence: MotionSequence, picture: Pat
 
     Raises HrpsimError where matplotlib is missing.
     """
-    figure = _figure((9.6, 8.4))
+    figure = new_figure(9.6, 8.4, dpi=150.0)
     forces, zmp, tilt = figure.subplots(3, 1, sharex=True, height_ratios=(1.4, 1.3, 0.8))
     left, right = (trial.wrenches[foot_of(model, sole).sensor.name][:, 2] for sole in trial.soles)
     draw_foot_forces(forces, trial.times, left, right)
@@ -61,22 +61,11 @@ def draw_film(trial: Trial, model: Model, sequence: MotionSequence, picture: Pat
         chosen = np.linspace(0, len(late_in_swings) - 1, min(_FRAMES - 1, len(late_in_swings)))
         times = np.append(late_in_swings[np.round(chosen).astype(int)], end)
     rows = np.minimum(np.searchsorted(trial.times, times), len(trial.times) - 1)
-    figure = _figure((9.0, 2.75))
+    figure = new_figure(9.0, 2.75, dpi=150.0)
     axes = figure.add_subplot()
     labels = [f"{t:.1f} s" for t in trial.times[rows]]
     draw_film_strip(axes, model, trial.q[rows], labels, _VIEW, spacing=0.66)
     return _saved(figure, picture)
-
-
-def _figure(size: tuple[float, float]):
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise HrpsimError(f"pictures need 'hrpsim[plot]': {error}") from error
-    figure = Figure(figsize=size, dpi=150, layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
 
 
 def _saved(figure, picture: Path) -> Path:

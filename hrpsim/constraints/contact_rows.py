@@ -83,6 +83,14 @@ def tangents(n, first_out, second_out):
     second_out[2] = n[0] * y - n[1] * x
 
 
+@inlined_kernel
+def contact_directions(contact, directions_out):
+    """Write the normal and the two tangents of a contact, row by row (3, 3)."""
+    for r in range(3):
+        directions_out[0, r] = contact.normal[r]
+    tangents(directions_out[0], directions_out[1], directions_out[2])
+
+
 @inner_kernel
 def mark_contact_sites(contacts, contact_count, sites_out):
     """Mark the bodies that contacts push; every other body is unmarked."""
@@ -133,9 +141,7 @@ def write_contact_rows(
     # Several short loops: a processor then works on several contacts at once.
     for c in range(contact_count):
         contact = contacts[c]
-        for r in range(3):
-            directions[0, r] = contact.normal[r]
-        tangents(directions[0], directions[1], directions[2])
+        contact_directions(contact, directions)
         normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
         used = attach_point(forest, sites, contact, directions, normal, x, y, used)
     for c in range(contact_count):
@@ -193,9 +199,7 @@ def move_contact_rows(forest, contact, directions, sites, normal, x, y, response
 
     They take the room that they had, and ask for nothing.
     """
-    for r in range(3):
-        directions[0, r] = contact.normal[r]
-    tangents(directions[0], directions[1], directions[2])
+    contact_directions(contact, directions)
     attach_point(forest, sites, contact, directions, normal, x, y, normal.response_at)
     find_point_responses(forest, sites, contact, normal, x, y, response)
     find_masses(normal, x, y, response)

@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from hrpsim.constants import STANDARD_GRAVITY
-from hrpsim.constraints.contact_rows import tangents
+from hrpsim.constraints.contact_rows import contact_directions
 from hrpsim.constraints.point_rows import point_velocity
 from hrpsim.constraints.rows import ITERATIVE, PENALTY, coupling
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
@@ -202,9 +202,7 @@ def _press(
         normal.correction_velocity = min(
             -settings.correction_rate * left / time_step, settings.correction_speed
         )
-    for r in range(3):
-        directions[0, r] = contact.normal[r]
-    tangents(directions[0], directions[1], directions[2])
+    contact_directions(contact, directions)
     before = 0.0
     for r in range(3):
         slip = slip_x * directions[1, r] + slip_y * directions[2, r]

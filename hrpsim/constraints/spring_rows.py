@@ -108,7 +108,7 @@ def write_spring_rows(
     for h in range(hinges.shape[0]):
         hinge = hinges[h]
         hinge.first_row = number
-        _place(forest, kinematics, hinge, placed)
+        _place(kinematics, hinge, placed)
         _turn(kinematics, hinge, settings, time_step, placed)
         for spring in range(4):
             row = rows[number]
@@ -150,7 +150,7 @@ def write_spring_rows(
 
 
 @inlined_kernel
-def _place(forest, kinematics, hinge, placed_out):
+def _place(kinematics, hinge, placed_out):
     """Write where the hinge's frames are."""
     for end in range(2):
         body = hinge.body_a if end == 0 else hinge.body_b

@@ -9,11 +9,11 @@ GOAL = "goal"  # the fixed shape of that name
 _UPRIGHT = 0.5  # least height of the unit normal of a contact that carries
 
 
-def in_goal(world, hand: str = "crane") -> list[str]:
+def in_goal(world) -> list[str]:
     """Return the names of the loose bodies that lie in the goal, in the world's order.
 
     They are carried by the fixed shape "goal", or by others that lie there, by the contacts of the
-    last step, and `hand` does not touch them.
+    last step, and the crane does not touch them.
     """
     carried_by: dict[str, set[str]] = {}
     held = set()
@@ -21,7 +21,7 @@ def in_goal(world, hand: str = "crane") -> list[str]:
         if not contact.force.any():
             continue
         (a, a_link), (b, b_link) = contact.a, contact.b
-        if hand in (a, b):
+        if "crane" in (a, b):
             held |= {a, b}
             continue
         if abs(contact.normal[2]) < _UPRIGHT:

@@ -142,7 +142,7 @@ def _apply_base_wrench(model: Model, space: _Workspace, tau: np.ndarray) -> None
         external[3:] += R @ tau[k : k + 3]
 
 
-def _update(model: Model, space: _Workspace, q: np.ndarray, v: np.ndarray | None = None) -> None:
+def _update(space: _Workspace, q: np.ndarray, v: np.ndarray | None = None) -> None:
     """Bring poses and, with `v`, velocities up to date."""
     update_poses(space.forest, q, space.kinematics)
     if v is not None:
@@ -171,7 +171,7 @@ def forward_dynamics(
     gravity = checked_vector("gravity", gravity, 3)
     space = _workspace(model)
     forest, kinematics, articulated = space.forest, space.kinematics, space.articulated
-    _update(model, space, q, v)
+    _update(space, q, v)
     _apply_wrenches(model, space, link_wrenches)
     _apply_base_wrench(model, space, tau)
     start_bodies(forest, kinematics, articulated)
@@ -220,7 +220,7 @@ def inverse_dynamics(
     gravity = checked_vector("gravity", gravity, 3)
     space = _workspace(model)
     forest, kinematics = space.forest, space.kinematics
-    _update(model, space, q, v)
+    _update(space, q, v)
     acceleration_to_kernel(forest, q, space.velocity, dv, space.acceleration)
     _apply_wrenches(model, space, link_wrenches)
     place_inertias(forest, kinematics, space.articulated)
@@ -237,7 +237,7 @@ def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
     """Return the joint-space inertia matrix M (nv, nv), symmetric (RBDA Table 6.2)."""
     q = checked_configuration(model, q)
     space = _workspace(model)
-    _update(model, space, q)
+    _update(space, q)
     M = np.empty((model.nv, model.nv))
     place_inertias(space.forest, space.kinematics, space.articulated)
     composite_inertia(space.forest, space.kinematics, space.articulated, space.composite, M)
@@ -324,7 +324,7 @@ def energy(
     v = checked_vector("v", v, model.nv)
     gravity = checked_vector("gravity", gravity, 3)
     space = _workspace(model)
-    _update(model, space, q, v)
+    _update(space, q, v)
     place_inertias(space.forest, space.kinematics, space.articulated)
     kinetic = kinetic_energy(space.forest, space.kinematics, space.articulated, space.velocity)
     potential = -np.dot(gravity, _moment_of_mass(model, space))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.fields import Axis, allocate, array
+from hrpsim.jit.fields import Axis, array
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.simd import (
     LANES,
@@ -77,11 +77,6 @@ class Sites(NamedTuple):
     inverse_inertia: np.ndarray = array(
         "response blocks, row by row; a row is as long as its tree is wide", "f8", Axis.BLOCK
     )
-
-
-def new_sites(body_count: int, dof_count: int, block_capacity: int) -> Sites:
-    """Return empty sites for `body_count` bodies and `dof_count` degrees of freedom."""
-    return allocate(Sites, site_sizes(body_count, dof_count, block_capacity))
 
 
 def site_sizes(body_count: int, dof_count: int, block_capacity: int) -> dict[Axis, int]:

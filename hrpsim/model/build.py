@@ -34,6 +34,7 @@ from hrpsim.model.system import (
 from hrpsim.model.urdf.description import MOVING_TYPES, Description
 
 WORLD = -1
+_MOST_LISTED = 6  # names in a message
 FREE_JOINT_NAME = "root_joint"  # what Pinocchio calls the joint of a free base
 _KERNEL_TYPE = {"revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC}
 
@@ -290,10 +291,10 @@ def _check_physical(tree: _Tree, inertias: list[BodyInertia]) -> list[str]:
     ]
 
 
-def _listed(kind: str, names: list[str], limit: int = 6) -> str:
+def _listed(kind: str, names: list[str]) -> str:
     """Return "link 'a'" or "links 'a', 'b' and 3 more"."""
-    shown = ", ".join(map(repr, names[:limit]))
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    shown = ", ".join(map(repr, names[:_MOST_LISTED]))
+    more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
     return f"{kind}{'s' if len(names) > 1 else ''} {shown}{more}"
 
 

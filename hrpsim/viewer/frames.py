@@ -41,13 +41,13 @@ class Frame(NamedTuple):
 class Allowance:
     """What may be spent: `rate` a second, and `at_once` after a rest."""
 
-    def __init__(self, rate: float, at_once: float, clock=time.monotonic):
-        self._rate, self._most, self._clock = rate, at_once, clock
-        self._left, self._seen = at_once, clock()
+    def __init__(self, rate: float, at_once: float):
+        self._rate, self._most = rate, at_once
+        self._left, self._seen = at_once, time.monotonic()
 
     async def spend(self, amount: float) -> None:
         """Wait until the amount may be spent, and spend it."""
-        now = self._clock()
+        now = time.monotonic()
         self._left = min(self._most, self._left + (now - self._seen) * self._rate) - amount
         self._seen = now
         if self._left < 0.0:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -31,9 +30,9 @@ from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.convergence import ConvergenceRecord
 from hrpsim.world.parts.exclusions import Exclusions
 from hrpsim.world.parts.interruptions import Interruptions
+from hrpsim.world.parts.part import Core
 from hrpsim.world.parts.population import Population
 from hrpsim.world.parts.readings import Readings
-from hrpsim.world.parts.results import StepStats, stats_of
 from hrpsim.world.parts.saved_format import refuse_other_format, saved_format
 from hrpsim.world.parts.scenes import Scenes
 from hrpsim.world.parts.sleep import Sleep
@@ -120,19 +119,18 @@ class World:
         settings = new_settings(locals())
         self._contents = contents = Contents(settings, integrator, impact_law, solver)
         self._scenes = scenes = Scenes(contents, self._complete_scene)
-        self._sleep = sleep = Sleep(contents, scenes, flag("sleeping", sleeping))
-        self._exclusions = exclusions = Exclusions(contents, scenes, sleep)
-        self._solver_choice = SolverChoice(contents, scenes, sleep)
-        self._surroundings = Surroundings(contents, scenes, sleep)
-        self._connections = Connections(self, contents, scenes, sleep, exclusions)
-        self._spring_hinges = SpringHinges(self, contents, scenes, sleep, exclusions)
-        self._population = Population(
-            self, contents, scenes, sleep, self._connections, self._spring_hinges
-        )
-        self._readings = Readings(contents, scenes, sleep)
-        self._interruptions = Interruptions(contents, scenes, sleep)
+        self._sleep = Sleep(contents, scenes, flag("sleeping", sleeping))
+        core = Core(contents, scenes, self._sleep)
+        self._exclusions = Exclusions(core)
+        self._solver_choice = SolverChoice(core)
+        self._surroundings = Surroundings(core)
+        self._connections = Connections(self, core, self._exclusions)
+        self._spring_hinges = SpringHinges(self, core, self._exclusions)
+        self._population = Population(self, core, self._connections, self._spring_hinges)
+        self._interruptions = Interruptions(core)
         self._convergence = ConvergenceRecord()
-        self._snapshots = Snapshots(contents, scenes, sleep, exclusions, self._convergence)
+        self._readings = Readings(core, self._convergence)
+        self._snapshots = Snapshots(core, self._exclusions, self._convergence)
         self._reference: Reference | None = None  # to the scene that the compiled step had last
         self._run: Any = None  # the step, without a look at what it is given
         self._was_cut = False  # the last call of `step`, by a signal
@@ -162,6 +160,7 @@ class World:
     reset = delegated("_snapshots", Snapshots.reset)
     snapshot = delegated("_snapshots", Snapshots.snapshot)
     restore = delegated("_snapshots", Snapshots.restore)
+    stats = delegated_property("_readings", Readings.stats)
     link_names = delegated_property("_readings", Readings.link_names)
     contacts = delegated_property("_readings", Readings.contacts)
     contact_arrays = delegated("_readings", Readings.contact_arrays)
@@ -171,15 +170,14 @@ class World:
 
     # -- what is in it --------------------------------------------------------------------------
 
+    time_step = delegated_property("_contents", Contents.time_step)
+    robots = delegated_property("_contents", Contents.robots)
+    bodies = delegated_property("_contents", Contents.bodies)
+
     @property
     def integrator(self) -> str:
         """Name of the integrator."""
         return self._contents.integrator
-
-    @property
-    def time_step(self) -> float:
-        """Duration of a step [s]."""
-        return self._contents.time_step
 
     @property
     def time(self) -> float:
@@ -207,16 +205,6 @@ class World:
         return self._contents.by_name
 
     @property
-    def robots(self) -> MappingProxyType:
-        """Robots by name."""
-        return self._contents.robots
-
-    @property
-    def bodies(self) -> MappingProxyType:
-        """Loose bodies by name."""
-        return self._contents.bodies
-
-    @property
     def sleeping(self) -> bool:
         """Whether bodies at rest may fall asleep; assign False to keep everything awake."""
         return self._sleep.sleeping
@@ -233,11 +221,7 @@ class World:
     add_wrench = delegated("_scenes", Scenes.add_wrench)
     contact_records = delegated("_sleep", Sleep.contact_records)
     reader = delegated_property("_readings", Readings.reader)
-
-    @property
-    def scene(self) -> Scene:
-        """The arrays that the compiled step works on, made when they are first needed."""
-        return self._scenes.scene
+    scene = delegated_property("_scenes", Scenes.scene)
 
     @property
     def present_scene(self) -> Scene | None:
@@ -366,22 +350,6 @@ class World:
         self._contents.clock[0] = steps
         self._convergence.recall(start["convergence"])
         self._snapshots.keep_as_initial()
-
-    # -- looking --------------------------------------------------------------------------------
-
-    @property
-    def stats(self) -> StepStats:
-        """What the last step did, and how the solver did over the steps before."""
-        scene, steps, convergence = self.scene, self._steps_done, self._convergence
-        converged = scene.step_stats["converged"][0]
-        worst = "" if converged else self._scenes.naming().worst_of_step(scene)
-        return stats_of(
-            scene,
-            self._sleep.kept_contacts,
-            worst,
-            convergence.of_last_call(steps),
-            convergence.since_reset(steps),
-        )
 
     # -- copies ---------------------------------------------------------------------------------
 

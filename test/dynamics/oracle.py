@@ -75,10 +75,10 @@ def bare_urdf(root, rotor_inertia: float = 0.0) -> str:
     return etree.tostring(root, encoding="unicode")
 
 
-def oracle_q(pair: Pair, q: np.ndarray) -> np.ndarray:
+def oracle_q(oracle: pinocchio.Model, q: np.ndarray) -> np.ndarray:
     """Turn the angle of each continuous joint into Pinocchio's cosine and sine."""
     out, k = [], 0
-    for joint in list(pair.oracle.joints)[1:]:
+    for joint in list(oracle.joints)[1:]:
         if (joint.nq, joint.nv) == (2, 1):
             out += [np.cos(q[k]), np.sin(q[k])]
             k += 1
@@ -147,7 +147,7 @@ def _both(pair: Pair, rng) -> dict[str, tuple]:
     model, oracle, data, frame_ids = pair
     q, v, dv = random_q(model, rng), rng.normal(size=model.nv), 5.0 * rng.normal(size=model.nv)
     wrenches = random_wrenches(model, rng)
-    q_oracle, forces = oracle_q(pair, q), oracle_wrenches(pair, wrenches)
+    q_oracle, forces = oracle_q(pair.oracle, q), oracle_wrenches(pair, wrenches)
     oracle.gravity.linear = np.array([0.0, 0.0, -9.80665])
     tau = pinocchio.rnea(oracle, data, q_oracle, v, dv, forces).copy()
     M = pinocchio.crba(oracle, data, q_oracle)

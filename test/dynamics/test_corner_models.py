@@ -124,7 +124,7 @@ def test_a_planar_joint_is_two_slides_and_a_turn():
         pair.oracle.gravity.linear = GRAVITY
         for _ in range(20):
             q, v, tau = random_q(model, rng), *rng.normal(size=(2, model.nv))
-            theirs = pinocchio.aba(pair.oracle, pair.data, oracle_q(pair, q), v, tau)
+            theirs = pinocchio.aba(pair.oracle, pair.data, oracle_q(pair.oracle, q), v, tau)
             ours = hrpsim.forward_dynamics(model, q, v, tau)
             assert ours == pytest.approx(theirs, rel=1e-11, abs=1e-11)
 

@@ -12,8 +12,15 @@ from dynamics.trees import random_tree
 
 import hrpsim
 from hrpsim.dynamics.articulated import factorise, new_articulated, start_bodies, wrench_response
-from hrpsim.dynamics.response import new_sites, number_sites, site_responses, site_velocities
+from hrpsim.dynamics.response import (
+    Sites,
+    number_sites,
+    site_responses,
+    site_sizes,
+    site_velocities,
+)
 from hrpsim.jit.compiled import kernel
+from hrpsim.jit.fields import allocate
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.system import FREE, JOINT_NV
@@ -132,7 +139,7 @@ def test_blocks_are_the_link_space_inverse_inertia(factorised, seed):
     f, rng = factorised, np.random.default_rng(seed)
     n, nv = f.model.body_count, f.model.nv
     share = (0.1, 0.5, 1.0)[seed % 3]
-    sites = new_sites(n, nv, (6 * n + nv + LANES) ** 2)
+    sites = allocate(Sites, site_sizes(n, nv, (6 * n + nv + LANES) ** 2))
     sites.inverse_inertia[:] = np.nan
     bodies = np.flatnonzero(rng.random(n) < share)
     one_dof = np.isin(np.arange(nv), [j.v_index for j in f.model.joints if j.joint_type != FREE])

@@ -8,11 +8,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from hrpsim.experiments.scenes.heart import NOTCH, TIP, heart, outline
+from hrpsim.experiments.scenes.heart import heart, outline
 from hrpsim.model.shapes.mesh_files import load_mesh
 from hrpsim.resources import share_path
 
 UNIT, THICKNESS = 4e-3, 0.05
+
+NOTCH, TIP = 5.0, -17.0  # heights on the curve [units]
 
 
 def test_every_edge_has_two_faces_that_run_along_it_oppositely():

@@ -6,6 +6,7 @@
 import numpy as np
 import pinocchio
 import pytest
+from dynamics.oracle import oracle_q
 
 from hrpsim.errors import ModelError
 from hrpsim.model.load import load_model
@@ -45,20 +46,6 @@ def place_bodies(model: Model, q: np.ndarray) -> list[tuple[np.ndarray, np.ndarr
             p = p + R[:, 2] * q[system.q_index[i]]
         placed.append((R, p))
     return placed
-
-
-def pinocchio_configuration(oracle, q: np.ndarray) -> np.ndarray:
-    """Copy q, turning the angle of each continuous joint into Pinocchio's cosine and sine."""
-    out = np.zeros(oracle.nq)
-    k = 0
-    for joint in list(oracle.joints)[1:]:
-        if (joint.nq, joint.nv) == (2, 1):
-            out[joint.idx_q : joint.idx_q + 2] = np.cos(q[k]), np.sin(q[k])
-            k += 1
-        else:
-            out[joint.idx_q : joint.idx_q + joint.nq] = q[k : k + joint.nq]
-            k += joint.nq
-    return out
 
 
 def random_configuration(model: Model, seed: int) -> np.ndarray:
@@ -125,7 +112,7 @@ def test_links_stand_where_pinocchio_puts_them(robot):
     data = oracle.createData()
     for seed in range(3):
         q = random_configuration(model, seed)
-        pinocchio.framesForwardKinematics(oracle, data, pinocchio_configuration(oracle, q))
+        pinocchio.framesForwardKinematics(oracle, data, oracle_q(oracle, q))
         bodies = place_bodies(model, q)
         for frame in link_frames(oracle):
             ours, theirs = (

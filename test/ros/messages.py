@@ -9,6 +9,22 @@ def seconds(message):
     return message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
 
 
+def time_told(answer):
+    """Return the simulated time that an answer of the node ends with [s]."""
+    return float(answer.split("time ")[1].split()[0])
+
+
+def wait_for_state(listener, answer, *topics):
+    """Wait until the last message of each topic is of the state that an answer tells of [s]."""
+    assert answer.success, answer.message
+    now = time_told(answer.message)
+    assert listener.wait_for(
+        lambda: all(received and abs(seconds(received[-1]) - now) < 1e-9 for received in topics),
+        timeout=20.0,
+    )
+    return now
+
+
 def warnings_in(log):
     """Return the node's warnings about messages, not those about the solver."""
     told = [entry.msg for entry in log if entry.name == "hrpsim" and entry.level == 30]

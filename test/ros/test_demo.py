@@ -15,8 +15,8 @@ from ros.conftest import LIMIT
 
 import hrpsim
 from hrpsim.bag.foot_force_axes import swings
+from hrpsim.bag.foot_wrenches import read_foot_wrenches
 from hrpsim.bag.reader import message_counts
-from hrpsim.bag.wrench_plot import foot_forces
 from hrpsim.cli import main
 from hrpsim.control.motion.sequence_files import write_sequence
 from hrpsim.control.pattern.footsteps import Walk, in_place
@@ -55,7 +55,7 @@ def test_a_walk_over_ros(tmp_path):
     assert summary["messages"]["/joint_commands"] >= duration / 0.005
     assert (tmp_path / "out" / "foot_forces.png").stat().st_size > 10_000
     assert all(Path(name).is_file() for name in summary["files"])
-    times, left, right = foot_forces(bag)
+    times, left, right = read_foot_wrenches(bag, "lfsensor", "rfsensor").vertical_forces()
     assert len(swings(times, left, right)) == len(swings(times, right, left)) == 1
     assert not processes_of(tmp_path / "out")
 

@@ -7,7 +7,7 @@ import math
 import time
 
 import pytest
-from ros.messages import seconds, warnings_in
+from ros.messages import seconds, time_told, wait_for_state, warnings_in
 from sensor_msgs.msg import JointState
 
 from hrpsim.ros.base.repeat_filter import RepeatFilter
@@ -29,12 +29,7 @@ class Commander:
 
     def step(self):
         """Make the steps of one call and return {joint: (position, velocity, effort)}."""
-        response = self.listener.call("/hrpsim/step")
-        assert response.success
-        now = float(response.message.split("time ")[1].split()[0])
-        assert self.listener.wait_for(
-            lambda: self.states and abs(seconds(self.states[-1]) - now) < 1e-9
-        )
+        wait_for_state(self.listener, self.listener.call("/hrpsim/step"), self.states)
         state = self.states[-1]
         return dict(zip(state.name, zip(state.position, state.velocity, state.effort)))
 
@@ -111,7 +106,7 @@ def test_bad_commands_are_named_and_change_nothing(commander, fields, named):
 
 def test_a_command_ahead_of_time_waits_for_its_stamp(commander):
     listener, head = commander.listener, "HEAD_JOINT0"
-    start = float(listener.call("/hrpsim/reset").message.split("time ")[1].split()[0])
+    start = time_told(listener.call("/hrpsim/reset").message)
     for lead, target in ((0.2, 0.4), (0.3, -0.2), (0.1, 0.3)):  # in any order
         message = JointState(name=[head], position=[target])
         nanoseconds = round((start + lead) * 1e9)

@@ -40,7 +40,7 @@ def test_another_world_takes_the_place_of_this_one_stopped():
     simulation.load(world, LoadedWorld(notes, "somewhere"))
     assert simulation.world is world and simulation.entities.world is world
     assert told == rig.robots.held == rig.publications.held == [world]
-    assert simulation.state == "stopped" and simulation.loaded.uri == "somewhere"
+    assert simulation.state == "stopped" and simulation.contents.loaded.uri == "somewhere"
     assert world.scene.settings["sweep_limit"][0] == 7
     assert simulation.pacer.time_step == 2e-3 and simulation.pacer.real_time_factor == 0.5
     assert world.time == 0.0  # the step that compiles is taken back
@@ -92,13 +92,15 @@ def test_without_a_world_nothing_runs():
     rig = Rig()
     simulation = rig.simulation
     simulation.unload()
-    assert simulation.state == "no_world" and simulation.loaded is None and simulation.paused
+    assert (
+        simulation.state == "no_world" and simulation.contents.loaded is None and simulation.paused
+    )
     for act in (
         simulation.resume,
         simulation.reset,
         simulation.stop,
-        simulation.require_world,
-        lambda: simulation.spawn("", "", "{shape: {sphere: 1}, mass: 1, name: a}", None),
+        simulation.contents.require_world,
+        lambda: simulation.contents.spawn("", "", "{shape: {sphere: 1}, mass: 1, name: a}", None),
     ):
         with pytest.raises(Refusal) as refusal:
             act()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from bridges.test_onnx_policy import SIZE, TEXT, network
 from ros.conftest import LIMIT
+from ros.messages import time_told
 from sensor_msgs.msg import JointState
 
 import hrpsim
@@ -234,7 +235,7 @@ def test_a_killed_controller_is_missed_and_another_takes_over(simulations, liste
 
     # A reset: the controller notices, and the second life is the first, bit for bit.
     message = listener.call("/hrpsim/reset").message
-    start = round(float(message.split("time ")[1].split()[0]) * 1e9)
+    start = round(time_told(message) * 1e9)
     assert listener.wait_for(lambda: nanoseconds(states[-1]) > start + 300_000_000)
     assert second.lines.count("initialize") == 2
     at = {nanoseconds(m): (m.position, m.velocity, m.effort) for m in states}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import PoseStamped, WrenchStamped
-from ros.messages import warnings_in
+from ros.messages import seconds, wait_for_state, warnings_in
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -53,24 +53,14 @@ class Bench:
         return dict(zip(message.name, zip(*fields)))
 
     def _arrive(self, response):
-        assert response.success, response.message
-        self.now = float(response.message.split("time ")[1].split()[0])
-        assert self.listener.wait_for(
-            lambda: all(
-                received and abs(seconds(received[-1].header.stamp) - self.now) < 1e-9
-                for received in (self.states, self.odometry, self.imu)
-            )
-        )
+        topics = self.states, self.odometry, self.imu
+        self.now = wait_for_state(self.listener, response, *topics)
 
     def send(self, topic, message):
         self.listener.send(self.publishers[topic], message)
 
     def warnings(self):
         return warnings_in(self.log)
-
-
-def seconds(stamp):
-    return stamp.sec + 1e-9 * stamp.nanosec
 
 
 def trajectory(names, points, start=0.0):
@@ -265,7 +255,7 @@ def test_noise_is_in_the_messages_and_in_their_covariance(bench):
         noisy = [m for m in bench.imu if m.angular_velocity_covariance[0] > 1e-6]
         assert noisy[0].angular_velocity_covariance[::4] == pytest.approx([4e-4 + 1e-9] * 3)
         assert noisy[0].linear_acceleration_covariance[::4] == pytest.approx([1e-9] * 3)
-        rates = {seconds(m.header.stamp): m.angular_velocity.x for m in noisy}
+        rates = {seconds(m): m.angular_velocity.x for m in noisy}
         spread = np.std(list(rates.values()))
         assert spread == pytest.approx(0.02, abs=5 * 0.02 / math.sqrt(2 * len(rates)))
         assert quiet < 1e-4
@@ -352,7 +342,7 @@ def test_markers_show_the_forces_that_carry_the_robot(bench):
 
 
 def stamp_of(markers):
-    return pytest.approx(seconds(markers.markers[0].header.stamp), abs=1e-9)
+    return pytest.approx(seconds(markers.markers[0]), abs=1e-9)
 
 
 def test_diagnostics_tell_what_was_rejected(bench):

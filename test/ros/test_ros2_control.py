@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from ros.messages import seconds, warnings_in
+from ros.messages import wait_for_state, warnings_in
 from ros.topic_hardware import TopicHardware
 from sensor_msgs.msg import JointState
 
@@ -48,9 +48,7 @@ class Rig:
 
     def step(self):
         """Let the node make its steps and the interface read; return {joint: position}."""
-        answer = self.listener.call("/hrpsim/step")
-        now = float(answer.message.split("time ")[1].split()[0])
-        assert self.listener.wait_for(lambda: abs(seconds(self.states[-1]) - now) < 1e-9)
+        wait_for_state(self.listener, self.listener.call("/hrpsim/step"), self.states)
         self.hardware.read()
         return dict(zip(self.states[-1].name, self.states[-1].position))
 

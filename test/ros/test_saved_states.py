@@ -6,7 +6,7 @@
 import json
 
 import pytest
-from ros.messages import seconds
+from ros.messages import seconds, time_told
 from std_msgs.msg import String
 
 from hrpsim.ros.base import qos
@@ -28,7 +28,7 @@ class Node:
     def call(self, service):
         answer = self.listener.call(f"/hrpsim/{service}")
         if answer.success and service != "step":
-            self.now = time_in(answer.message)
+            self.now = time_told(answer.message)
         return answer.success, answer.message
 
     def set(self, name, value):
@@ -41,7 +41,7 @@ class Node:
         before = self.now
         done, text = self.call("step")
         assert done, text
-        self.now = time_in(text)
+        self.now = time_told(text)
         assert self.listener.wait_for(
             lambda: self.states and abs(seconds(self.states[-1]) - self.now) < 1e-6
         )
@@ -54,10 +54,6 @@ class Node:
         for name, value in fields.items():
             setattr(message, name, value)
         self.listener.send(publisher, message)
-
-
-def time_in(text):
-    return float(text.split("time ")[1].split()[0])
 
 
 def bits(states):

@@ -5,6 +5,7 @@
 
 import pytest
 from geometry_msgs.msg import WrenchStamped
+from ros.messages import wait_for_state
 from sensor_msgs.msg import JointState
 
 from hrpsim.ros.base import qos
@@ -61,19 +62,12 @@ class Pair:
     def step(self, steps):
         """Make steps; return x of the base's velocity in its own frame, of both robots."""
         assert self.listener.set_parameter("step_count", steps).successful
-        response = self.listener.call("/hrpsim/step")
-        now = float(response.message.split("time ")[1].split()[0])
         received = [*self.states.values(), *self.odometry.values()]
-        assert self.listener.wait_for(lambda: all(m and seconds(m[-1]) == now for m in received))
+        wait_for_state(self.listener, self.listener.call("/hrpsim/step"), *received)
         return {side: self.odometry[side][-1].twist.twist.linear.x for side in SIDES}
 
 
 SIDES = ("left", "right")
-
-
-def seconds(message):
-    stamp = message.header.stamp
-    return pytest.approx(stamp.sec + 1e-9 * stamp.nanosec, abs=1e-9)
 
 
 def wrench(link, x):

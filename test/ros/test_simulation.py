@@ -210,14 +210,14 @@ def test_robots_come_and_go():
     """Law: what cannot be shown is not in the world either."""
     rig = Rig()
     simulation, world = rig.simulation, rig.simulation.world
-    entity, topics = simulation.spawn("", "", ARM, IDENTITY, allow_renaming=True)
+    entity, topics = simulation.contents.spawn("", "", ARM, IDENTITY, allow_renaming=True)
     assert (entity.name, topics, rig.robots.added) == ("arm_2", "arm_2/", ["arm_2"])
     rig.robots.add = lambda robot, namespace: (_ for _ in ()).throw(Refusal("NAME_INVALID", "no"))
     with pytest.raises(Refusal):
-        simulation.spawn("third", "", ARM, IDENTITY)
+        simulation.contents.spawn("third", "", ARM, IDENTITY)
     assert list(world.robots) == ["arm", "arm_2"]
-    assert simulation.delete("arm_2") == 0 and list(world.robots) == ["arm"]
-    assert simulation.delete_spawned() == 0 and rig.robots.dropped == 2
+    assert simulation.contents.delete("arm_2") == 0 and list(world.robots) == ["arm"]
+    assert simulation.contents.delete_spawned() == 0 and rig.robots.dropped == 2
 
 
 def test_the_end_of_a_controller_is_no_fault():

@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("simulation_interfaces", reason="no simulation_interfaces: make setup-test")
 
 from geometry_msgs.msg import Pose, Vector3
+from ros.messages import time_told
 from simulation_interfaces.action import SimulateSteps
 from simulation_interfaces.msg import (
     Bounds,
@@ -224,7 +225,7 @@ def test_steps_are_those_of_the_std_srvs_service(simulator):
     start = time_of(simulator.step(0))
     assert time_of(simulator.step(37)) == pytest.approx(start + 0.037, abs=1e-9)
     answer = simulator.listener.call("/hrpsim/step").message
-    assert float(answer.split("time ")[1].split()[0]) == pytest.approx(start + 0.038, abs=1e-9)
+    assert time_told(answer) == pytest.approx(start + 0.038, abs=1e-9)
     refused = simulator.step(10_000_000)
     assert refused.result == FAILED
     assert "simulate_steps" in refused.error_message
@@ -233,7 +234,7 @@ def test_steps_are_those_of_the_std_srvs_service(simulator):
 
 def time_of(result):
     assert result.result == OK, result.error_message
-    return float(result.error_message.split("time ")[1].split()[0])
+    return time_told(result.error_message)
 
 
 def test_a_spawned_body_falls_as_bodies_do(simulator):

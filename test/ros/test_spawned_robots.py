@@ -6,7 +6,7 @@
 import time
 
 import pytest
-from ros.messages import seconds
+from ros.messages import seconds, time_told
 
 pytest.importorskip("simulation_interfaces", reason="no simulation_interfaces: make setup-test")
 
@@ -60,7 +60,7 @@ class Zoo:
         """Make steps; return the simulated time [s]."""
         result = self.call(StepSimulation, "step_simulation", steps=steps).result
         assert result.result == Result.RESULT_OK, result.error_message
-        return float(result.error_message.split("time ")[1].split()[0])
+        return time_told(result.error_message)
 
     def topics(self):
         """Names of what the node publishes."""

@@ -39,7 +39,7 @@ def scattered(seed: int, base: str = "free"):
     else:
         q = rng.uniform(-0.5, 0.5, model.nq)
     robot = world.add_robot(model, q=q, v=rng.normal(size=model.nv))
-    pinocchio.forwardKinematics(pair.oracle, pair.data, oracle_q(pair, robot.q), robot.v)
+    pinocchio.forwardKinematics(pair.oracle, pair.data, oracle_q(pair.oracle, robot.q), robot.v)
     pinocchio.updateFramePlacements(pair.oracle, pair.data)
     return world, robot, bodies, pair
 

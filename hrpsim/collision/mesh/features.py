@@ -47,7 +47,7 @@ def polyhedron(vertices: np.ndarray, triangles: np.ndarray) -> Polyhedra:
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     edges, ends, faces, edge_of = _edges(p, t, normals)
-    angle = _angles(edges, faces)
+    angle = _angles(edges)
 
     faces_out = np.zeros(len(t), dtype=TRIANGLE)
     faces_out["vertices"], faces_out["edges"] = t, edge_of
@@ -63,7 +63,7 @@ def polyhedron(vertices: np.ndarray, triangles: np.ndarray) -> Polyhedra:
     )[:, :, 0, :]
     faces_out["facet"] = _facets(faces[bend == FLAT], len(t))
 
-    points, spokes, sharp = _spokes(p, t, normals, ends, faces, bend)
+    points, spokes, sharp = _spokes(p, normals, ends, faces, bend)
     _own_features(faces_out, sharp, bend == CONVEX)
     _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp)
 
@@ -152,7 +152,7 @@ def _edges(p, t, normals):
     return edges, ends, faces, edge_of.reshape(-1, 3)
 
 
-def _angles(edges, faces):
+def _angles(edges):
     """Return by how much the normal turns across each edge [rad], positive where convex."""
     n1, n2 = edges["normals"][:, 0], edges["normals"][:, 1]
     sine = np.einsum("ei,ei->e", np.cross(n1, n2), edges["direction"])
@@ -174,7 +174,7 @@ def _facets(joined: np.ndarray, count: int) -> np.ndarray:
         label = least
 
 
-def _spokes(p, t, normals, ends, faces, bend):
+def _spokes(p, normals, ends, faces, bend):
     """Return VERTEX and SPOKE records, and which vertices are sharp."""
     boundary = faces[:, 1] < 0
     # At a boundary the wall beneath leaves a vertex too: straight down.

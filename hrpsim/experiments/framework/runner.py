@@ -12,6 +12,7 @@ from pathlib import Path
 
 from hrpsim.errors import HrpsimError
 from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.figures import new_figure
 
 
 @dataclass(frozen=True)
@@ -47,13 +48,10 @@ def run_all(experiments: list[Experiment], options: Options, folder: Path) -> It
 def save_figure(experiment: Experiment, result: Result, folder: Path) -> Path | None:
     """Draw the figure to folder/e7.png; return its path, or None without matplotlib."""
     try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        result.notes.append("no figure: matplotlib is not installed (pip install hrpsim[plot])")
+        figure = new_figure(9.0, 4.2)
+    except HrpsimError as error:
+        result.notes.append(f"no figure: {error}")
         return None
-    figure = Figure(figsize=(9.0, 4.2), dpi=100, layout="constrained")
-    FigureCanvasAgg(figure)
     experiment.draw(result, figure)
     for axes in figure.axes:
         axes.grid(color="#e3e5e8", lw=0.8)

@@ -28,7 +28,6 @@ SPINS = MASSES * (LENGTHS**2 + WIDTH**2) / 12.0  # moments of inertia about the 
 START = math.radians(60.0)  # the crank's angle, at rest
 CLOSURE = ("x", "z")
 NAMES = ("crank", "coupler", "rocker")
-PIVOTS = ("crank_pivot", "coupler_pivot", "rocker_pivot")
 
 
 def _along(angle) -> np.ndarray:
@@ -75,7 +74,7 @@ def angle_rates(angles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return first, second
 
 
-def _centre_arms(angles: np.ndarray):
+def _centre_arms():
     """Yield for each bar its mass, spin inertia, and (length, bar) of the arms to its centre."""
     yield MASSES[0], SPINS[0], 0, [(CRANK / 2, 0)]
     yield MASSES[1], SPINS[1], 1, [(CRANK, 0), (COUPLER / 2, 1)]
@@ -88,7 +87,7 @@ def reduced(crank):
     first, second = angle_rates(angles)
     inertia, bend = np.zeros_like(angles[0]), np.zeros_like(angles[0])
     height, lift = np.zeros_like(inertia), np.zeros_like(inertia)
-    for mass, spin, bar, arms in _centre_arms(angles):
+    for mass, spin, bar, arms in _centre_arms():
         way, turn = np.zeros_like(angles[:2]), np.zeros_like(angles[:2])
         for length, k in arms:
             e = _along(angles[k])
@@ -108,7 +107,7 @@ def energies(angles: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndar
     The loop need not be closed: the coupler hangs on the crank.
     """
     kinetic, potential = np.zeros_like(angles[0]), np.zeros_like(angles[0])
-    for mass, spin, bar, arms in _centre_arms(angles):
+    for mass, spin, bar, arms in _centre_arms():
         velocity = np.zeros_like(angles[:2])
         for length, k in arms:
             e = _along(angles[k])

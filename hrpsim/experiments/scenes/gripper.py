@@ -235,10 +235,10 @@ class MujocoScene:
     friction: the hand follows its path on position actuators that are soft enough.
     """
 
-    def __init__(self, mujoco, count: int = OBJECTS, impratio: float = 1.0):
+    def __init__(self, mujoco, impratio: float = 1.0):
         """Make the scene; `impratio` stiffens friction against normal forces."""
         self.mujoco = mujoco
-        self.model = mujoco.MjModel.from_xml_string(_mjcf(things(count), impratio))
+        self.model = mujoco.MjModel.from_xml_string(_mjcf(things(), impratio))
         self.data = mujoco.MjData(self.model)
         self.data.ctrl[2] = CLOSING
         mujoco.mj_forward(self.model, self.data)

@@ -13,8 +13,6 @@ import numpy as np
 
 from hrpsim.model.shapes.geometry import Mesh
 
-NOTCH, TIP, LOBES = 5.0, -17.0, 11.9716  # heights on the curve [units]
-
 
 def outline(count: int) -> np.ndarray:
     """Return points (count, 2) [units] of the curve, counter-clockwise, the notch first."""

@@ -54,9 +54,9 @@ class Boxes(NamedTuple):
         return DENSITY * self.lengths.prod(axis=1)
 
 
-def dropped(count: int, seed: int = 1) -> Boxes:
+def dropped(count: int) -> Boxes:
     """Return `count` boxes at rest above the slope, clear of each other."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(1)
     lengths = random.uniform(0.1, 0.2, (count, 3))
     orientations = random.normal(size=(count, 4))
     orientations /= np.linalg.norm(orientations, axis=1, keepdims=True)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The phases of a step as kernels that repeat one of them in place, for timing."""
+"""The phases of a step, repeated in place one by one, for timing."""
 
 from __future__ import annotations
 
@@ -22,67 +22,33 @@ from hrpsim.step.step import (
 )
 from hrpsim.world.world import World
 
-
-@kernel
-def _place(s, n):
-    for _ in range(n):
-        begin_step(s)
-        forward_kinematics(s)
+PHASES = ("kinematics", "collision", "ABA", "blocks", "rows", "solve", "sensors", "integrate")
+_KINEMATICS, _COLLISION, _ABA, _BLOCKS, _ROWS, _SOLVE, _SENSORS, _INTEGRATE = range(len(PHASES))
 
 
 @kernel
-def _collide(s, n):
+def _repeat(s, phase, n):
+    """Do one of the PHASES n times."""
     for _ in range(n):
-        find_contacts(s)
-
-
-@kernel
-def _move(s, n):
-    for _ in range(n):
-        unconstrained_dynamics(s)
-
-
-@kernel
-def _blocks(s, n):
-    for _ in range(n):
-        site_responses(s.forest, s.kinematics, s.articulated, s.step_stats[0].site_count, s.sites)
-
-
-@kernel
-def _rows(s, n):
-    for _ in range(n):
-        prepare_rows(s)
-
-
-@kernel
-def _solve(s, n):
-    for _ in range(n):
-        solve_motion(s)
-
-
-@kernel
-def _sense(s, n):
-    for _ in range(n):
-        read_sensors(s)
-        remember_impulses(s)
-
-
-@kernel
-def _integrate(s, n):
-    for _ in range(n):
-        integrate(s)
-
-
-_PHASES = {
-    "kinematics": _place,
-    "collision": _collide,
-    "ABA": _move,
-    "blocks": _blocks,
-    "rows": _rows,
-    "solve": _solve,
-    "sensors": _sense,
-    "integrate": _integrate,
-}
+        if phase == _KINEMATICS:
+            begin_step(s)
+            forward_kinematics(s)
+        elif phase == _COLLISION:
+            find_contacts(s)
+        elif phase == _ABA:
+            unconstrained_dynamics(s)
+        elif phase == _BLOCKS:
+            count = s.step_stats[0].site_count
+            site_responses(s.forest, s.kinematics, s.articulated, count, s.sites)
+        elif phase == _ROWS:
+            prepare_rows(s)
+        elif phase == _SOLVE:
+            solve_motion(s)
+        elif phase == _SENSORS:
+            read_sensors(s)
+            remember_impulses(s)
+        elif phase == _INTEGRATE:
+            integrate(s)
 
 
 def phase_costs(world: World, repeats: int = 2000, rounds: int = 5) -> dict[str, float]:
@@ -94,13 +60,13 @@ def phase_costs(world: World, repeats: int = 2000, rounds: int = 5) -> dict[str,
     """
     start = world.snapshot()
     costs = {}
-    for name, phase in _PHASES.items():
+    for phase, name in enumerate(PHASES):
         scene = Reference(world.scene)
-        phase(scene, 1)
+        _repeat(scene, phase, 1)
         times = []
         for _ in range(rounds):
             begin = time.process_time()
-            phase(scene, repeats)
+            _repeat(scene, phase, repeats)
             times.append((time.process_time() - begin) / repeats * 1e6)
             world.restore(start)
             world.step()

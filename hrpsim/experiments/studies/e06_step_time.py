@@ -90,7 +90,7 @@ def run(options: Options) -> Result:
     times = measure(steps, rounds=5 if options.quick else 21)
     phases = {points: phase_costs(worlds[points, "converged"]) for points in counts}
     result.data = {"times": times, "phases": phases}
-    _time_rows(result, counts, times, worlds)
+    _time_rows(result, counts, times)
     _aim_rows(result, times)
     _phase_rows(result, phases)
     result.notes += _notes(worlds)
@@ -101,7 +101,7 @@ def _middle(times: dict, points: int, name: str) -> float | None:
     return float(np.median(times[points, name])) if (points, name) in times else None
 
 
-def _time_rows(result: Result, counts, times: dict, worlds: dict) -> None:
+def _time_rows(result: Result, counts, times: dict) -> None:
     sources = {"converged": CHOREONOID_CONVERGED, "forced": OPENHRP3_FORCED}
     says = {"converged": f"relative change below {TOLERANCE:g}", "forced": f"{SWEEPS} sweeps"}
     for name, source in sources.items():

@@ -140,10 +140,6 @@ class RobotData:
         self.joints[joint.name] = joint
         return joint
 
-    def free_link_name(self, wanted: str) -> str:
-        """Return `wanted`, or a name like it that no link has."""
-        return free_name(wanted, self.links)
-
     def free_joint_name(self, wanted: str) -> str:
         """Return `wanted`, or a name like it that no joint has."""
         return free_name(wanted, self.joints)

@@ -46,10 +46,6 @@ class BodyTree:
             pending += self._children.get(body, [])[::-1]
         self._add_sites()
 
-    def body_name(self, body: int) -> str:
-        """Return the name of a body's link, whether it is of these trees or not."""
-        return self._body_names[body]
-
     def _free(self, wanted: str) -> str:
         name = free_name(wanted, self._taken)
         self._taken.add(name)

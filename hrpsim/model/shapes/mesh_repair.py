@@ -44,7 +44,7 @@ def repaired(vertices: np.ndarray, triangles: np.ndarray) -> Repaired:
     triangles = _without_slivers(vertices, triangles)
     notes = []
     if len(triangles):
-        triangles, unified = _wound_alike(vertices, triangles)
+        triangles, unified = _wound_alike(triangles)
         if unified:
             notes.append(f"{unified} triangles were wound against their neighbours: turned")
         triangles, turned = _outward(vertices, triangles)
@@ -123,7 +123,7 @@ def _heights(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     return 2.0 * areas(vertices, triangles) / np.maximum(sides, np.finfo(float).tiny) ** 2
 
 
-def _wound_alike(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, int]:
+def _wound_alike(triangles: np.ndarray) -> tuple[np.ndarray, int]:
     """Wind the triangles of each part in one direction; return them and how many were turned."""
     pairs = edge_neighbours(triangles)
     edges = directed_edges(triangles)

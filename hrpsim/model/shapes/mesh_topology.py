@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+_RISE = 1e-7  # of a convex mesh's triangle over its neighbour's plane, in extents of the mesh
+
 
 def directed_edges(triangles: np.ndarray) -> np.ndarray:
     """Return the edges (3 m, 2) of triangles (m, 3); those of triangle k are 3 k to 3 k + 2."""
@@ -76,12 +78,12 @@ def parts_of(triangles: np.ndarray) -> tuple[int, np.ndarray]:
     return connected_components(graph, directed=False)
 
 
-def is_convex(vertices: np.ndarray, triangles: np.ndarray, tolerance: float = 1e-7) -> bool:
+def is_convex(vertices: np.ndarray, triangles: np.ndarray) -> bool:
     """Return whether a closed surface bounds one convex solid.
 
     Locally: at no edge does the smaller triangle rise above the plane of the larger one, whose
-    plane is the better known, by more than `tolerance` times the mesh's extent. A closed surface
-    of one part that is so everywhere, and has the Euler characteristic 2, bounds a convex solid.
+    plane is the better known, by more than rounding. A closed surface of one part that is so
+    everywhere, and has the Euler characteristic 2, bounds a convex solid.
     """
     used = np.unique(triangles)
     corners = vertices[triangles]
@@ -96,7 +98,7 @@ def is_convex(vertices: np.ndarray, triangles: np.ndarray, tolerance: float = 1e
     here, there = np.where(swapped[:, None], pairs[:, ::-1], pairs).T
     opposite = triangles[there // 3, (there % 3 + 2) % 3]
     rise = vertices[opposite] - vertices[triangles[here // 3, 0]]
-    if (np.einsum("ij,ij->i", rise, normals[here // 3]) > tolerance * extent).any():
+    if (np.einsum("ij,ij->i", rise, normals[here // 3]) > _RISE * extent).any():
         return False
     if len(used) - len(pairs) + len(triangles) != 2:
         return False

@@ -38,8 +38,8 @@ class Namespace:
 class Budget:
     """What is left of the work that one description may cause."""
 
-    def __init__(self, work: int = limits.XACRO_WORK):
-        self.left = work
+    def __init__(self):
+        self.left = limits.XACRO_WORK
 
     def spend(self, amount: int = 1) -> None:
         """Pay for some operations; ExpressionError where nothing is left."""

@@ -18,18 +18,16 @@ from hrpsim.control.framework.pacing import Pacer
 from hrpsim.errors import WorldError
 from hrpsim.jit.compiler_beside import CompilerBeside
 from hrpsim.jit.on_demand import KernelsAbsent
-from hrpsim.model.shapes.placement import Placement
 from hrpsim.ros.base.entities import Entities, Refusal
 from hrpsim.ros.base.faults import Faults
 from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.core.contents import Contents
 from hrpsim.ros.core.neighbours import Input, Publications, Robots
 from hrpsim.ros.core.saved_states import SavedStates
 from hrpsim.ros.core.solver_settings import SolverSettings
 from hrpsim.ros.core.step_account import StepAccount
 from hrpsim.ros.core.world_source import LoadedWorld
 from hrpsim.ros.robot.lockstep import CommandMissed
-from hrpsim.world.objects.entity import Entity
-from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
 _FAREWELL = 0.25  # between an end that is asked for and the end, for answers to go out [s, wall]
@@ -73,13 +71,12 @@ class Simulation:
         self.solver = SolverSettings(self.world)
         self.account = StepAccount(clock)
         self.paused = paused
-        self.loaded: LoadedWorld | None = loaded or LoadedWorld()
+        self.contents = Contents(entities, robots, loaded)
         self.compiling: Callable[[], AbstractContextManager] = nullcontext  # around compilation
         self.kernels = CompilerBeside()
         self.era = 0
         self._waits_for_kernels = False
         self.world_changed: list[Callable[[], None]] = []  # who is told of another world
-        self.contents_changed: list[Callable[[], None]] = []  # and of what came or went
         self.states = SavedStates()
         self.failure = ""
         self._stopped_at = clock.steps if paused else -1  # where it stands still in its first state
@@ -161,7 +158,7 @@ class Simulation:
 
     def resume(self) -> None:
         """Step on; the time spent paused is not made up for."""
-        self.require_world()
+        self.contents.require_world()
         self.paused = False
         self._stopped_at = -1
         self.failure = ""
@@ -175,7 +172,7 @@ class Simulation:
         """What it does: playing, paused, stopped (in the first state), no_world or quitting."""
         if self._end < math.inf:
             return "quitting"
-        if self.loaded is None:
+        if self.contents.loaded is None:
             return "no_world"
         if not self.paused:
             return "playing"
@@ -183,15 +180,15 @@ class Simulation:
 
     def stop(self) -> None:
         """Pause, take out all that was spawned and go back to the first state."""
-        self.require_world()
+        self.contents.require_world()
         self.pause()
-        self.delete_spawned()
+        self.contents.delete_spawned()
         self.reset()
         self._stopped_at = self.clock.steps
 
     def quit(self) -> None:
         """Stop, and let `run` return soon, when what was asked before has been answered."""
-        if self.loaded is not None:
+        if self.contents.loaded is not None:
             self.stop()
         self._end = time.monotonic() + _FAREWELL
 
@@ -213,62 +210,22 @@ class Simulation:
 
     def unload(self) -> None:
         """Take the world away; Refusal where there is none."""
-        if self.loaded is None:
+        if self.contents.loaded is None:
             raise Refusal("NO_WORLD_LOADED", "no world is loaded")
         self._turn_to(_no_world(self.world.time_step), None)
 
-    def tell_contents(self) -> None:
-        """Tell those who describe what is simulated that it may be another now."""
-        for told in self.contents_changed:
-            told()
-
     def reset(self) -> None:
         """Put the world back to its first state; time goes on, waiting commands are dropped."""
-        self.require_world()
+        self.contents.require_world()
         was_stopped = self.state == "stopped"
         self.entities.restore_first()
         self._begin_anew()
         if was_stopped:
             self._stopped_at = self.clock.steps
 
-    def spawn(
-        self,
-        name: str,
-        uri: str,
-        text: str,
-        pose: Placement,
-        *,
-        namespace: str = "",
-        allow_renaming: bool = False,
-    ) -> tuple[Entity, str]:
-        """Add what `Entities.spawn` adds; return it and, for a robot, where its topics are."""
-        self.require_world()
-        with self.entities.all_or_nothing():
-            entity = self.entities.spawn(name, uri, text, pose, allow_renaming=allow_renaming)
-            topics = self.robots.add(entity, namespace) if isinstance(entity, Robot) else ""
-        self.tell_contents()
-        return entity, topics
-
-    def delete(self, name: str) -> int:
-        """Take a robot, with its topics, or a body out of the world.
-
-        Return how many connections went with it. Raises Refusal where there is none.
-        """
-        count = self.entities.delete(name)
-        self.robots.drop_removed()
-        self.tell_contents()
-        return count
-
-    def delete_spawned(self) -> int:
-        """Take out all that was spawned; return how many there were."""
-        count = self.entities.delete_spawned()
-        self.robots.drop_removed()
-        self.tell_contents()
-        return count
-
     def save_state(self, name: str) -> None:
         """Keep the present state of the world by a name."""
-        self.require_world()
+        self.contents.require_world()
         self.states.save(name, self.world)
 
     def load_state(self, name: str) -> None:
@@ -277,7 +234,7 @@ class Simulation:
         Time goes on and waiting commands are dropped. Raises WorldError where there is no such
         state, or where something came or went since.
         """
-        self.require_world()
+        self.contents.require_world()
         self.states.restore(name, self.world)
         self._begin_anew()
         self._stopped_at = -1
@@ -291,11 +248,6 @@ class Simulation:
     def is_ending(self) -> bool:
         """Whether somebody has asked for the end of `run`."""
         return self._stop_requested()
-
-    def require_world(self) -> None:
-        """Raise Refusal where no world is loaded."""
-        if self.loaded is None:
-            raise Refusal("INCORRECT_STATE", "no world is loaded: load one first")
 
     def _begin_anew(self) -> None:
         """Let the world go on from a state that it was put into."""
@@ -311,7 +263,7 @@ class Simulation:
         self.pause()
         self.era += 1
         self._waits_for_kernels = False
-        self.failure, self.loaded = "", loaded
+        self.failure, self.contents.loaded = "", loaded
         self.entities.hold(world, loaded.notes.entities if loaded else None)
         self.clock.change_step(world.time_step)
         self.pacer = Pacer(world.time_step, self.pacer.real_time_factor)
@@ -322,7 +274,7 @@ class Simulation:
         self.states.clear()
         for told in self.world_changed:
             told()
-        self.tell_contents()
+        self.contents.tell()
         self._go_to_next_stamp()
 
     def _go_to_next_stamp(self) -> None:

@@ -48,7 +48,7 @@ async def make_steps(simulation: Simulation, steps: int) -> None:
     Raises WorldError, which says how many were made, where a step cannot be done, or where the
     simulation is resumed or put into another state meanwhile.
     """
-    simulation.require_world()
+    simulation.contents.require_world()
     era, start, made = simulation.era, simulation.clock.steps, 0
 
     def advance() -> None:

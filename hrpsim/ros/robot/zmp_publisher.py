@@ -12,6 +12,7 @@ from geometry_msgs.msg import PointStamped
 from rclpy.node import Node
 
 from hrpsim.bag.sole_plane import sole_depth
+from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
@@ -19,7 +20,6 @@ from hrpsim.ros.robot.frames import RobotFrames
 from hrpsim.ros.robot.sensor_readings import SensorReadings
 
 _LEAST_LOAD = 0.01  # of the robot's weight; less is no support, and would divide noise by nothing
-_GRAVITY = 9.80665  # [m/s^2]
 
 
 class Support(NamedTuple):
@@ -70,7 +70,7 @@ class ZmpPublisher:
             (readings.place_of(name), sole_depth(robot.model, robot.sensors[name].description))
             for name in feet
         ]
-        self._least_force = _LEAST_LOAD * robot.model.mass * _GRAVITY
+        self._least_force = _LEAST_LOAD * robot.model.mass * STANDARD_GRAVITY
         message = PointStamped()
         message.header.frame_id = frames.odom
         publisher = node.create_publisher(PointStamped, topic, qos.STATE)

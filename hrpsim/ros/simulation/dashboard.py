@@ -98,7 +98,7 @@ class Dashboard:
         return f"loaded {_plain(self.chosen.value)}"
 
     def _clear(self) -> str:
-        return f"{self._simulation.delete_spawned()} spawned entities deleted"
+        return f"{self._simulation.contents.delete_spawned()} spawned entities deleted"
 
     def _told(self) -> str:
         """Return the last diagnostics as text."""

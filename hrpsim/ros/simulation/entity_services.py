@@ -69,7 +69,7 @@ class EntityServices:
                 raise Refusal("NAMESPACE_INVALID", str(error)) from error
         initial: PoseStamped = request.initial_pose
         frame = self._entities.frame(initial.header.frame_id)
-        entity, topics = self._simulation.spawn(
+        entity, topics = self._simulation.contents.spawn(
             request.name,
             resource.uri,
             resource.resource_string,
@@ -100,7 +100,7 @@ class EntityServices:
         return f"spawned {len(response.results)}"
 
     def _delete(self, request, response) -> str:
-        count = self._simulation.delete(request.entity)
+        count = self._simulation.contents.delete(request.entity)
         return f"{count} connections went with it" if count else ""
 
     def _get_names(self, request, response) -> None:

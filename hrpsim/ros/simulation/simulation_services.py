@@ -120,7 +120,7 @@ class SimulationServices:
             raise Refusal("FEATURE_UNSUPPORTED", "simulated time never runs backwards")
         done = []
         if scope & ResetSimulation.Request.SCOPE_SPAWNED:
-            done.append(f"{self._simulation.delete_spawned()} spawned entities deleted")
+            done.append(f"{self._simulation.contents.delete_spawned()} spawned entities deleted")
         if scope & ResetSimulation.Request.SCOPE_STATE:
             self._simulation.reset()
             done.append("everything is back in its first state")
@@ -132,7 +132,7 @@ class SimulationServices:
 
 def refuse_unless_paused(simulation: Simulation) -> None:
     """Raise the Refusal that the standard wants of steps but for a paused simulation."""
-    if simulation.loaded is None:
+    if simulation.contents.loaded is None:
         raise Refusal("INCORRECT_STATE", "no world is loaded: load one first")
     if not simulation.paused:
         raise Refusal("OPERATION_FAILED", "the simulation is playing: pause it before stepping")

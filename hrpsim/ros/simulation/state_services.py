@@ -55,14 +55,14 @@ class DescriptionPublisher:
         self._simulation = simulation
         self._told = ""
         self._publisher = node.create_publisher(String, "simulation_description", qos.LATCHED)
-        simulation.contents_changed.append(self.publish)
+        simulation.contents.changed.append(self.publish)
         self.publish()
 
     def publish(self) -> None:
         """Publish what is simulated now, if that is not what was told last."""
         simulation = self._simulation
         settings = {name: parameters.value_of(self._node, name) for name in _SETTINGS}
-        data = describe(simulation.world, simulation.loaded, simulation.robots, settings)
+        data = describe(simulation.world, simulation.contents.loaded, simulation.robots, settings)
         text = json.dumps(data, indent=1)
         if text != self._told:
             self._told = text

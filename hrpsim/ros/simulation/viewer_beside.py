@@ -71,7 +71,7 @@ class NodeSession(Grabbing):
         """Pause, then make one step and publish it."""
         self._simulation.pause()
         try:
-            self._simulation.require_world()
+            self._simulation.contents.require_world()
             self._simulation.advance(1)
             self._simulation.publish_last()
         except KernelsAbsent as absent:

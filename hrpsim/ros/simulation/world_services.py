@@ -61,7 +61,7 @@ class WorldServices:
         return "; ".join(found.problems)
 
     def _get_current(self, request, response) -> None:
-        loaded = self._simulation.loaded
+        loaded = self._simulation.contents.loaded
         if loaded is None:
             raise Refusal("NO_WORLD_LOADED", "no world is loaded")
         _fill_world(response.world, loaded)
@@ -113,7 +113,7 @@ class WorldServices:
 
     @property
     def _notes(self) -> WorldNotes:
-        loaded = self._simulation.loaded
+        loaded = self._simulation.contents.loaded
         return loaded.notes if loaded else WorldNotes()
 
 

@@ -130,7 +130,7 @@ class Connection(BetweenEnds):
 
     @property
     def solver(self) -> str:
-        """Its solver; assign "iterative", "direct", or None to leave it to the world's rules."""
+        """Its solver, "iterative" or "direct"; assign None to leave it to the world's rules."""
         return solver_name(int(self._record()["solver"]))
 
     @solver.setter

@@ -35,15 +35,9 @@ class MaterialTable:
     `impact_law` is that of pairs whose own law nobody chose.
     """
 
-    def __init__(
-        self,
-        static: float = 0.8,
-        kinetic: float = 0.8,
-        restitution: float = 0.0,
-        impact_law: str = "simultaneous",
-    ):
+    def __init__(self, impact_law: str):
         law = impact_law_code(impact_law)
-        self.default = (static, kinetic, restitution, law, 0.0, -1.0, np.inf, 0.0, 0.2, -1.0)
+        self.default = (0.8, 0.8, 0.0, law, 0.0, -1.0, np.inf, 0.0, 0.2, -1.0)
         self.index: dict[str, int] = {"default": 0}
         self._pairs: dict[frozenset[str], dict[str, float]] = {}
 

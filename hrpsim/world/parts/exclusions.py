@@ -10,18 +10,15 @@ import numpy as np
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import is_named
-from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.exclusion_pairs import joined_pairs, pairs_apart, pairs_within, sorted_pairs
-from hrpsim.world.parts.part import Part
-from hrpsim.world.parts.scenes import Scenes
-from hrpsim.world.parts.sleep import Sleep
+from hrpsim.world.parts.part import Core, Part
 
 
 class Exclusions(Part):
     """Pairs of shapes that are never tested against each other."""
 
-    def __init__(self, contents: Contents, scenes: Scenes, sleep: Sleep):
-        super().__init__(contents, scenes, sleep)
+    def __init__(self, core: Core):
+        super().__init__(core)
         self._apart: list[tuple[str, str]] = []
         self._standing = np.zeros((0, 2), dtype=np.int64)  # pairs that no connection changes
 

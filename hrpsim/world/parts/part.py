@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.scenes import Scenes
@@ -16,24 +16,25 @@ if TYPE_CHECKING:
     from hrpsim.world.parts.exclusions import Exclusions
 
 
+class Core(NamedTuple):
+    """What every part of a world knows: its contents, their scene, and what sleeps."""
+
+    contents: Contents
+    scenes: Scenes
+    sleep: Sleep
+
+
 class Part:
     """A part that changes or reads contents, their scene, and what sleeps."""
 
-    def __init__(self, contents: Contents, scenes: Scenes, sleep: Sleep):
-        self._contents, self._scenes, self._sleep = contents, scenes, sleep
+    def __init__(self, core: Core):
+        self._contents, self._scenes, self._sleep = core
 
 
 class JoiningPart(Part):
     """A part that makes objects of the `world` which keep shapes from colliding."""
 
-    def __init__(
-        self,
-        world: WorldState,
-        contents: Contents,
-        scenes: Scenes,
-        sleep: Sleep,
-        exclusions: Exclusions,
-    ):
-        super().__init__(contents, scenes, sleep)
+    def __init__(self, world: WorldState, core: Core, exclusions: Exclusions):
+        super().__init__(core)
         self._world, self._exclusions = world, exclusions
         self._made = 0  # ever

@@ -20,27 +20,23 @@ from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.world_state import WorldState
 from hrpsim.world.parts.connections import Connections
-from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.explicit_limit import too_stiff_for_rk4
-from hrpsim.world.parts.scenes import Scenes
-from hrpsim.world.parts.sleep import Sleep
+from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.spring_hinges import SpringHinges
 
 
-class Population:
+class Population(Part):
     """Robots and loose bodies."""
 
     def __init__(
         self,
         world: WorldState,
-        contents: Contents,
-        scenes: Scenes,
-        sleep: Sleep,
+        core: Core,
         connections: Connections,
         spring_hinges: SpringHinges,
     ):
-        self._world, self._contents, self._scenes, self._sleep = world, contents, scenes, sleep
-        self._connections, self._spring_hinges = connections, spring_hinges
+        super().__init__(core)
+        self._world, self._connections, self._spring_hinges = world, connections, spring_hinges
 
     def add_robot(
         self,

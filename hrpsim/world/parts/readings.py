@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reading a world in bulk: contacts as arrays, poses and velocities of all links."""
+"""Reading a world in bulk: contacts as arrays, poses and velocities of all links, statistics."""
 
 from __future__ import annotations
 
@@ -11,24 +11,37 @@ import numpy as np
 
 from hrpsim.world.objects.contact_arrays import ContactArrays
 from hrpsim.world.objects.entity import Entity
-from hrpsim.world.parts.contents import Contents
-from hrpsim.world.parts.part import Part
+from hrpsim.world.parts.convergence import ConvergenceRecord
+from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.reader import LinkTable, Reader
-from hrpsim.world.parts.results import Contact
-from hrpsim.world.parts.scenes import Scenes
-from hrpsim.world.parts.sleep import Sleep
+from hrpsim.world.parts.results import Contact, StepStats, stats_of
 
 
 class Readings(Part):
     """What a world tells about all that is in it at once."""
 
-    def __init__(self, contents: Contents, scenes: Scenes, sleep: Sleep):
-        super().__init__(contents, scenes, sleep)
+    def __init__(self, core: Core, convergence: ConvergenceRecord):
+        super().__init__(core)
+        self._convergence = convergence
         self._reader: Reader | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the machine code that reads, which belongs to this process."""
         return self.__dict__ | {"_reader": None}
+
+    @property
+    def stats(self) -> StepStats:
+        """What the last step did, and how the solver did over the steps before."""
+        scene, steps = self._scenes.scene, int(self._contents.clock[0])
+        converged = scene.step_stats["converged"][0]
+        worst = "" if converged else self._scenes.naming().worst_of_step(scene)
+        return stats_of(
+            scene,
+            self._sleep.kept_contacts,
+            worst,
+            self._convergence.of_last_call(steps),
+            self._convergence.since_reset(steps),
+        )
 
     @property
     def link_names(self) -> tuple[tuple[str, str], ...]:

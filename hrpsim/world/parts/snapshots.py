@@ -10,26 +10,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from hrpsim.errors import WorldError, shown_value
-from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.convergence import ConvergenceRecord
 from hrpsim.world.parts.exclusions import Exclusions
+from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.saved_format import refuse_other_format, saved_format
-from hrpsim.world.parts.scenes import Scenes
-from hrpsim.world.parts.sleep import Sleep
 
 
-class Snapshots:
+class Snapshots(Part):
     """The states of a world that one can return to."""
 
-    def __init__(
-        self,
-        contents: Contents,
-        scenes: Scenes,
-        sleep: Sleep,
-        exclusions: Exclusions,
-        convergence: ConvergenceRecord,
-    ):
-        self._contents, self._scenes, self._sleep = contents, scenes, sleep
+    def __init__(self, core: Core, exclusions: Exclusions, convergence: ConvergenceRecord):
+        super().__init__(core)
         self._exclusions, self._convergence = exclusions, convergence
         self._identity = os.urandom(8).hex()  # copies have it too
 

@@ -10,18 +10,15 @@ from collections.abc import Sequence
 from hrpsim.constraints.rows import PENALTY
 from hrpsim.errors import WorldError
 from hrpsim.jit.on_demand import provide_used
-from hrpsim.world.parts.contents import Contents
-from hrpsim.world.parts.part import Part
-from hrpsim.world.parts.scenes import Scenes
-from hrpsim.world.parts.sleep import Sleep
+from hrpsim.world.parts.part import Core, Part
 
 
 class SolverChoice(Part):
     """The rules by which solvers are chosen, and what they choose."""
 
-    def __init__(self, contents: Contents, scenes: Scenes, sleep: Sleep):
-        super().__init__(contents, scenes, sleep)
-        self._refuse_unstable_penalty(contents.solver_rules.uses(PENALTY))
+    def __init__(self, core: Core):
+        super().__init__(core)
+        self._refuse_unstable_penalty(self._contents.solver_rules.uses(PENALTY))
 
     def add_solver_rule(
         self,
@@ -32,14 +29,19 @@ class SolverChoice(Part):
     ) -> None:
         """Choose the solver of constraints; the first rule that matches decides.
 
-        solver: "iterative", "direct", or for contacts only "split" and "penalty". kind: "contact",
-        "connection", "limit", "friction", "mimic", "lock" or "motor"; any by default. bodies: one
-        or two patterns over "entity/link" (shapes of add_static and the ground are "world/name")
-        with * and ?, for joints over "entity/joint"; a pattern without "/" is about entities. One
-        pattern: either body fits it; two: in either order, and never a joint. materials: one or
-        two names, for contacts, likewise. Where no rule matches, connections, locks and motors are
-        direct and all else iterative. What a connection or `set_constraint` names itself goes
-        before all rules.
+        solver: "auto", "iterative", "newton", "direct", or for contacts only "split" and "penalty".
+
+        kind: "contact", "connection", "limit", "friction", "mimic", "lock" or "motor"; any by
+        default.
+
+        bodies: one or two patterns over "entity/link" with * and ?, for joints over "entity/joint".
+        A pattern without "/" is about entities; fixed shapes and the ground are "world/name". One
+        pattern: either body fits it; two: in either order, and never a joint.
+
+        materials: one or two names, for contacts, likewise.
+
+        Where no rule matches, connections, locks and motors are direct and all else "auto". What a
+        connection or `set_constraint` names itself goes before all rules.
 
         A "penalty" contact is a spring and damper whose points stick to anchors and slip (see
         `set_penalty`), known at the start of a step, before all other constraints are solved; only
