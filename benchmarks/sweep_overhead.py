@@ -6,6 +6,9 @@
 Cells that do nothing, by a pool of two processes and by Dask on this machine. Processor time is
 told, not wall time, which says more about what else runs: of the driver, of Dask's scheduler, and
 of the workers. From these follows how many cells a second one driver and one scheduler serve.
+
+And what a cell of the push study takes beside its walk: one that ends after two periods, less two
+of the next fifty periods. The median over cells.
 """
 
 from __future__ import annotations
@@ -18,10 +21,14 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
+
+from hrpsim.resources import share_path
 from hrpsim.sweeps.engines import dask_executor
 from hrpsim.sweeps.framework.design import Design
 from hrpsim.sweeps.framework.scenario import FunctionScenario
-from hrpsim.sweeps.sweep import sweep
+from hrpsim.sweeps.study_file import read_study
+from hrpsim.sweeps.sweep import planned, sweep
 
 
 def nothing(number: int = 0, seed: int = 0) -> dict[str, float]:
@@ -81,8 +88,24 @@ def by_dask(cells: int, per_task: int, folder: str) -> tuple[float, float]:
             process.wait()
 
 
+def beside_a_walk(cells: int = 60) -> float:
+    """Return the processor time of a cell of the push study beside its walk [ms]."""
+    study = read_study(share_path("config/push_study.yaml"))
+    table, _ = planned(study.scenario, study.design, study.seed)
+    found = []
+    for k in range(-20, cells):  # the first ones plan, and load kernels
+        values = table.values(k % table.count)
+        times = {}
+        for duration in (0.01, 0.26):
+            begin = time.process_time()
+            study.scenario.run({**values, "duration": duration}, int(table.seeds[k]))
+            times[duration] = time.process_time() - begin
+        found.append(times[0.01] - (times[0.26] - times[0.01]) * 2 / 50)
+    return 1e3 * float(np.median(found[20:]))
+
+
 def main() -> None:
-    """Print a table."""
+    """Print both."""
     cells = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     with tempfile.TemporaryDirectory() as folder:
         print("| engine | cells a task | driver [ms a cell] | scheduler [ms a cell] |")
@@ -94,6 +117,7 @@ def main() -> None:
         for per_task in (1, 10):
             driver, scheduler = by_dask(cells, per_task, folder)
             print(f"| Dask | {per_task} | {driver:.3f} | {scheduler:.3f} |", flush=True)
+    print(f"\nbeside its walk a cell takes {beside_a_walk():.2f} ms of its worker")
 
 
 if __name__ == "__main__":
