@@ -19,7 +19,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,33 +62,44 @@ def run(cells: int, per_task: int, folder: str, **options) -> float:
     return 1e3 * (time.process_time() - begin) / cells
 
 
-def by_dask(cells: int, per_task: int, folder: str) -> tuple[float, float]:
-    """Return the driver's and the scheduler's processor time for a cell [ms]."""
+class Cluster(NamedTuple):
+    """A Dask scheduler and its workers, as processes of this machine."""
+
+    address: str
+    scheduler: int  # process ids
+    workers: tuple[int, ...]
+
+
+@contextmanager
+def dask_cluster(workers: int, folder: str) -> Iterator[Cluster]:
+    """Within, let a scheduler and so many workers of one thread run."""
     file = Path(folder, "scheduler.json")
     file.unlink(missing_ok=True)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
     python = [sys.executable, "-m"]
     command = [*python, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
-    scheduler = subprocess.Popen(
-        [*command, "--no-dashboard", "--scheduler-file", str(file)], **quiet
-    )
-    while not file.exists() or not file.read_text().endswith("}"):
-        time.sleep(0.05)
-    address = json.loads(file.read_text())["address"]
-    command = [*python, "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny"]
-    workers = [
-        subprocess.Popen([*command, "--no-dashboard", "--host", "127.0.0.1"], **quiet)
-        for _ in range(2)
-    ]
+    begun = [subprocess.Popen([*command, "--no-dashboard", "--scheduler-file", str(file)], **quiet)]
     try:
-        run(10, 1, folder, engine=dask_executor(address))
-        before = processor_time(scheduler.pid)
-        driver = run(cells, per_task, folder, engine=dask_executor(address))
-        return driver, 1e3 * (processor_time(scheduler.pid) - before) / cells
+        while not file.exists() or not file.read_text().endswith("}"):
+            time.sleep(0.05)
+        address = json.loads(file.read_text())["address"]
+        command = [*python, "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny"]
+        command += ["--no-dashboard", "--host", "127.0.0.1"]
+        begun += [subprocess.Popen(command, **quiet) for _ in range(workers)]
+        yield Cluster(address, begun[0].pid, tuple(process.pid for process in begun[1:]))
     finally:
-        for process in (*workers, scheduler):
+        for process in reversed(begun):
             process.kill()
             process.wait()
+
+
+def by_dask(cells: int, per_task: int, folder: str) -> tuple[float, float]:
+    """Return the driver's and the scheduler's processor time for a cell [ms]."""
+    with dask_cluster(2, folder) as cluster:
+        run(10, 1, folder, engine=dask_executor(cluster.address))
+        before = processor_time(cluster.scheduler)
+        driver = run(cells, per_task, folder, engine=dask_executor(cluster.address))
+        return driver, 1e3 * (processor_time(cluster.scheduler) - before) / cells
 
 
 def beside_a_walk(cells: int = 60) -> float:

@@ -10,6 +10,7 @@ import dataclasses
 import os
 import re
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,8 @@ from hrpsim.experiments.scenes.standing import humanoid, mujoco_spec
 
 WORLDS = (64, 1024)
 SPREAD = 0.05  # of the velocities that the worlds begin with [m/s and rad/s]
-OURS, MUJOCO, MJBATCH = "hrpsim.Batch", "mujoco.rollout, Newton", "mjbatch, Newton"
+OURS, SWEPT = "hrpsim.Batch", "hrpsim.Batch, sweeps alone"
+MUJOCO, MJBATCH = "mujoco.rollout, Newton", "mjbatch, Newton"
 STEPS = 50  # of a call
 
 
@@ -52,7 +54,7 @@ def variation(worlds: int) -> Variation:
     return Variation(*(random.uniform(low, high, worlds) for low, high in ranges))
 
 
-def _our_subject(engine: HrpsimStanding, varied: Variation, threads: int) -> Subject:
+def _our_subject(engine, varied: Variation, threads: int) -> Subject:
     batch = Batch(engine.world, len(varied.masses), threads=threads)
     name, (kp, kd) = engine.robot.name, engine.robot.gains
     batch.scale_inertias(name, varied.masses)
@@ -60,7 +62,7 @@ def _our_subject(engine: HrpsimStanding, varied: Variation, threads: int) -> Sub
     batch.set_friction("default", "default", varied.frictions)
     for world, velocity in zip(batch.worlds, varied.velocities(engine.model.nv)):
         world.robots[name].v = velocity
-    return Subject(OURS, lambda n: batch.step(n * STEPS), ours=True, each=len(batch) * STEPS)
+    return Subject(engine.name, lambda n: batch.step(n * STEPS), True, each=len(batch) * STEPS)
 
 
 def _mujoco_subject(mujoco, engine: MujocoStanding, varied: Variation, threads: int) -> Subject:
@@ -111,10 +113,10 @@ def _mjbatch_worlds(mujoco, engine: MujocoStanding, varied: Variation, threads: 
 
 def _subjects(mujoco, ours, worlds: int, threads: int, closing: list) -> list[Subject]:
     varied = variation(worlds)
-    subjects = [_our_subject(ours, varied, threads)]
+    subjects = [_our_subject(engine, varied, threads) for engine in ours]
     if mujoco is None:
         return subjects
-    engine = MujocoStanding(mujoco, ours.model, ours.state()[0], "Newton")
+    engine = MujocoStanding(mujoco, ours[0].model, ours[0].state()[0], "Newton")
     engine.step(2000)
     subjects.append(_mujoco_subject(mujoco, engine, varied, threads))
     other = _mjbatch_worlds(mujoco, engine, varied, threads)
@@ -125,11 +127,16 @@ def _subjects(mujoco, ours, worlds: int, threads: int, closing: list) -> list[Su
     return subjects
 
 
+def _processor_time_with(others: list[MjbatchWorlds]) -> Callable[[], float]:
+    return lambda: time.process_time() + sum(other.processor_time for other in others)
+
+
 def run(result: CaseResult, effort: Effort) -> None:
     """Time calls of one thread, then of two, each in turn with the others'."""
-    ours = HrpsimStanding(humanoid(8))
+    model = humanoid(8)
+    ours = [HrpsimStanding(model, OURS), HrpsimStanding(model, SWEPT, solver="iterative")]
     mujoco, throughput, names = mujoco_module(), {}, []
-    effort = dataclasses.replace(effort, clock=time.perf_counter, slice=0.1)
+    effort = dataclasses.replace(effort, slice=0.1)
     for worlds in WORLDS[:1] if effort.quick else WORLDS:
         for threads in range(1, min(core_count(), 2) + 1):
             use_cores(threads)
@@ -137,21 +144,23 @@ def run(result: CaseResult, effort: Effort) -> None:
             try:
                 subjects = _subjects(mujoco, ours, worlds, threads, closing)
                 quantity = f"{worlds} worlds, {threads} thread{'s' if threads > 1 else ''}"
-                times = result.measure(quantity, subjects, effort)
+                clock = time.perf_counter if threads > 1 else _processor_time_with(closing)
+                times = result.measure(quantity, subjects, dataclasses.replace(effort, clock=clock))
             finally:
                 for one in closing:
                     one.close()
             throughput[quantity] = [f"{1e-3 / np.median(t):.0f}" for t in times.values()]
             names = list(times)
-            for peer in names[1:]:
+            for peer in names[len(ours) :]:
                 ratio = median_ratio(times, peer, OURS)
                 result.claims.append(Claim(f"{quantity}: {peer} / ours", ratio, 1.0, at_least=True))
     head = ["thousand world-steps a second", *names]
     result.extra.append((head, [[name, *values] for name, values in throughput.items()]))
     result.notes += [
         f"hrp2_like standing on 8 points, {STEPS} steps a call; worlds differ in masses and gains "
-        "(±10 %), friction (0.5 to 1) and the velocities they begin with; microseconds are wall "
-        "time over world-steps",
+        "(±10 %), friction (0.5 to 1) and the velocities they begin with; microseconds are "
+        "processor time over world-steps with one thread, wall time with two",
+        f"{SWEPT}: what comes to rest is otherwise solved by Newton's method, to 1e-12 m/s",
         f"mjbatch is measured where {PYTHON} names an interpreter that has it, which needs a "
         "MuJoCo of its own",
     ]

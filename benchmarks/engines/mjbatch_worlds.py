@@ -4,7 +4,7 @@
 """mjbatch's worlds, in an interpreter of their own: it needs another MuJoCo than we compare with.
 
 Run as a script there, with the folder that `MjbatchWorlds` has written; it answers a number of
-steps on each line of its input when they are done.
+steps on each line of its input with its processor time when they are done.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,10 @@ PYTHON = "HRPSIM_MJBATCH_PYTHON"  # variable with an interpreter that has mjbatc
 
 
 class MjbatchWorlds:
-    """Worlds of a model given as XML; arrays of their states, controls and factors."""
+    """Worlds of a model given as XML; arrays of their states, controls and factors.
+
+    processor_time: of their process, after the last step [s].
+    """
 
     def __init__(self, xml: str, threads: int, **arrays: np.ndarray):
         self._folder = tempfile.TemporaryDirectory()
@@ -32,13 +36,19 @@ class MjbatchWorlds:
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
         )
-        self.version = self._process.stdout.readline().strip()
+        self.processor_time = 0.0
+        self._read()
 
     def step(self, count: int) -> None:
         """Let every world do so many steps."""
         self._process.stdin.write(f"{count}\n")
-        if self._process.stdout.readline().strip() != "done":
+        self._read()
+
+    def _read(self) -> None:
+        answer = self._process.stdout.readline()
+        if not answer:
             raise RuntimeError("mjbatch's process has ended")
+        self.processor_time = float(answer)
 
     def close(self) -> None:
         """End its process."""
@@ -67,10 +77,10 @@ def _serve(folder: Path, threads: int) -> None:
     batch.set_const()
     for name in ("qpos", "qvel", "ctrl"):
         batch.bind(name)[:] = arrays[name]
-    print(f"mjbatch on mujoco {mujoco.__version__}", flush=True)
+    print(time.process_time(), flush=True)
     for line in sys.stdin:
         batch.step(nstep=int(line))
-        print("done", flush=True)
+        print(time.process_time(), flush=True)
 
 
 if __name__ == "__main__":
