@@ -6,6 +6,9 @@
 Cells that do nothing, by a pool of two processes and by Dask on this machine. Processor time is
 told, not wall time, which says more about what else runs: of the driver, of Dask's scheduler, and
 of the workers. From these follows how many cells a second one driver and one scheduler serve.
+
+And what a cell of the push study takes beside its walk: one that ends after two periods, less two
+of the next fifty periods. The median over cells.
 """
 
 from __future__ import annotations
@@ -16,12 +19,19 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
+
+from hrpsim.resources import share_path
 from hrpsim.sweeps.engines import dask_executor
 from hrpsim.sweeps.framework.design import Design
 from hrpsim.sweeps.framework.scenario import FunctionScenario
-from hrpsim.sweeps.sweep import sweep
+from hrpsim.sweeps.study_file import read_study
+from hrpsim.sweeps.sweep import planned, sweep
 
 
 def nothing(number: int = 0, seed: int = 0) -> dict[str, float]:
@@ -52,37 +62,64 @@ def run(cells: int, per_task: int, folder: str, **options) -> float:
     return 1e3 * (time.process_time() - begin) / cells
 
 
-def by_dask(cells: int, per_task: int, folder: str) -> tuple[float, float]:
-    """Return the driver's and the scheduler's processor time for a cell [ms]."""
+class Cluster(NamedTuple):
+    """A Dask scheduler and its workers, as processes of this machine."""
+
+    address: str
+    scheduler: int  # process ids
+    workers: tuple[int, ...]
+
+
+@contextmanager
+def dask_cluster(workers: int, folder: str) -> Iterator[Cluster]:
+    """Within, let a scheduler and so many workers of one thread run."""
     file = Path(folder, "scheduler.json")
     file.unlink(missing_ok=True)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
     python = [sys.executable, "-m"]
     command = [*python, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
-    scheduler = subprocess.Popen(
-        [*command, "--no-dashboard", "--scheduler-file", str(file)], **quiet
-    )
-    while not file.exists() or not file.read_text().endswith("}"):
-        time.sleep(0.05)
-    address = json.loads(file.read_text())["address"]
-    command = [*python, "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny"]
-    workers = [
-        subprocess.Popen([*command, "--no-dashboard", "--host", "127.0.0.1"], **quiet)
-        for _ in range(2)
-    ]
+    begun = [subprocess.Popen([*command, "--no-dashboard", "--scheduler-file", str(file)], **quiet)]
     try:
-        run(10, 1, folder, engine=dask_executor(address))
-        before = processor_time(scheduler.pid)
-        driver = run(cells, per_task, folder, engine=dask_executor(address))
-        return driver, 1e3 * (processor_time(scheduler.pid) - before) / cells
+        while not file.exists() or not file.read_text().endswith("}"):
+            time.sleep(0.05)
+        address = json.loads(file.read_text())["address"]
+        command = [*python, "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny"]
+        command += ["--no-dashboard", "--host", "127.0.0.1"]
+        begun += [subprocess.Popen(command, **quiet) for _ in range(workers)]
+        yield Cluster(address, begun[0].pid, tuple(process.pid for process in begun[1:]))
     finally:
-        for process in (*workers, scheduler):
+        for process in reversed(begun):
             process.kill()
             process.wait()
 
 
+def by_dask(cells: int, per_task: int, folder: str) -> tuple[float, float]:
+    """Return the driver's and the scheduler's processor time for a cell [ms]."""
+    with dask_cluster(2, folder) as cluster:
+        run(10, 1, folder, engine=dask_executor(cluster.address))
+        before = processor_time(cluster.scheduler)
+        driver = run(cells, per_task, folder, engine=dask_executor(cluster.address))
+        return driver, 1e3 * (processor_time(cluster.scheduler) - before) / cells
+
+
+def beside_a_walk(cells: int = 60) -> float:
+    """Return the processor time of a cell of the push study beside its walk [ms]."""
+    study = read_study(share_path("config/push_study.yaml"))
+    table, _ = planned(study.scenario, study.design, study.seed)
+    found = []
+    for k in range(-20, cells):  # the first ones plan, and load kernels
+        values = table.values(k % table.count)
+        times = {}
+        for duration in (0.01, 0.26):
+            begin = time.process_time()
+            study.scenario.run({**values, "duration": duration}, int(table.seeds[k]))
+            times[duration] = time.process_time() - begin
+        found.append(times[0.01] - (times[0.26] - times[0.01]) * 2 / 50)
+    return 1e3 * float(np.median(found[20:]))
+
+
 def main() -> None:
-    """Print a table."""
+    """Print both."""
     cells = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     with tempfile.TemporaryDirectory() as folder:
         print("| engine | cells a task | driver [ms a cell] | scheduler [ms a cell] |")
@@ -94,6 +131,7 @@ def main() -> None:
         for per_task in (1, 10):
             driver, scheduler = by_dask(cells, per_task, folder)
             print(f"| Dask | {per_task} | {driver:.3f} | {scheduler:.3f} |", flush=True)
+    print(f"\nbeside its walk a cell takes {beside_a_walk():.2f} ms of its worker")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from pathlib import Path
 
 import llvmlite
 import numba
+import numpy as np
 
 from hrpsim.jit.compiler_choice import OPTIONS, choose_compilers
 from hrpsim.jit.kernel_cache import file_name, keep_on_disk
@@ -112,7 +113,7 @@ def is_cached(dispatcher) -> bool:
     return (cache_of(function) / f"{file_name(function)}.nbi").exists()
 
 
-_entry_points: dict[tuple[int, ...], tuple] = {}
+_entry_points: dict[tuple, tuple] = {}
 
 
 def entry_point(dispatcher, *arguments):
@@ -122,14 +123,25 @@ def entry_point(dispatcher, *arguments):
     step for a tuple of many arrays of records. What is returned does not look: it takes any array
     as if it were of the type it was compiled for.
     """
-    kinds = tuple(numba.typeof(argument) for argument in arguments)
     # Types of scenes take long to hash; as long as they are kept here, no others have their ids.
-    key = (id(dispatcher), *map(id, kinds))
+    key = (id(dispatcher), *map(_kind_of, arguments))
     if key not in _entry_points:
+        kinds = tuple(numba.typeof(argument) for argument in arguments)
         if kinds not in dispatcher.overloads:
             dispatcher.compile(kinds)
         _entry_points[key] = dispatcher, kinds, dispatcher.overloads[kinds].entry_point
     return _entry_points[key][-1]
+
+
+def _kind_of(argument) -> tuple:
+    """Return what numba's type of an argument depends on, which is found sooner than the type."""
+    if isinstance(argument, np.ndarray):
+        flags = argument.flags
+        layout = flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
+        return type(argument), argument.dtype, argument.ndim, *layout
+    if type(argument) in (bool, int, float):
+        return (type(argument),)
+    return (id(numba.typeof(argument)),)
 
 
 def _give_signature(function) -> None:

@@ -91,24 +91,26 @@ def forest_of(system: System) -> Forest:
     for name in set(DOF.names) & set(System._fields) - {"q_index"}:
         dofs[name] = getattr(system, name)
     dofs["q_index"] = -1
-    children = np.bincount(system.parent[system.parent >= 0], minlength=len(bodies))
-    for body, child_count in zip(bodies, children, strict=True):
-        if JOINT_NV[body["joint_type"]] == 1:
-            dof = body["v_index"]
-            dofs["q_index"][dof] = body["q_index"]
-            dofs["own_inertia"][dof] = dofs["rotor_inertia"][dof] + _own_inertia(body)
-        elif body["joint_type"] == FREE and child_count == 0 and not body["com"].any():
-            dofs["turns_freely"][body["v_index"] : body["v_index"] + 6] = 1
+    kinds, children = (
+        bodies["joint_type"],
+        np.bincount(system.parent[system.parent >= 0], minlength=len(bodies)),
+    )
+    single = np.flatnonzero([JOINT_NV[kind] == 1 for kind in kinds.tolist()])
+    at = bodies["v_index"][single]
+    dofs["q_index"][at] = bodies["q_index"][single]
+    dofs["own_inertia"][at] = dofs["rotor_inertia"][at] + _own_inertias(bodies[single])
+    alone = (kinds == FREE) & (children == 0) & ~bodies["com"].any(axis=1)
+    for dof in bodies["v_index"][alone]:
+        dofs["turns_freely"][dof : dof + 6] = 1
     order = breadth_first(bodies["parent"], bodies["root"])
     return Forest(bodies, dofs, order, joints_first(dofs["q_index"]))
 
 
-def _own_inertia(body: np.void) -> float:
-    """Return a link's inertia about, or its mass along, the z axis of its joint."""
-    if body["joint_type"] == PRISMATIC:
-        return body["mass"]
-    x, y, _ = body["com"]
-    return body["inertia"][2, 2] + body["mass"] * (x * x + y * y)
+def _own_inertias(bodies: np.ndarray) -> np.ndarray:
+    """Return links' inertias about, or their masses along, the z axes of their joints."""
+    mass, (x, y, _) = bodies["mass"], bodies["com"].T
+    turned = bodies["inertia"][:, 2, 2] + mass * (x * x + y * y)
+    return np.where(bodies["joint_type"] == PRISMATIC, mass, turned)
 
 
 def joints_first(q_index: np.ndarray) -> np.ndarray:
@@ -129,8 +131,7 @@ def breadth_first(parent: np.ndarray, root: np.ndarray) -> np.ndarray:
     Bodies that follow each other are then on different limbs, and a processor works on several
     at once; along a limb each would wait for the one before.
     """
-    depth = np.zeros(len(parent), dtype=np.int64)
-    for body, above in enumerate(parent):
-        if above >= 0:
-            depth[body] = depth[above] + 1
+    depth: list[int] = []
+    for above in parent.tolist():
+        depth.append(depth[above] + 1 if above >= 0 else 0)
     return np.lexsort((depth, root)).astype(np.int64)

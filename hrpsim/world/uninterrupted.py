@@ -10,6 +10,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_SIGNALS = tuple(signal.valid_signals())
+
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
@@ -21,7 +23,7 @@ def uninterrupted() -> Iterator[None]:
         yield
         return
     waiting: list[int] = []
-    handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
+    handlers = {number: signal.getsignal(number) for number in _SIGNALS}
     ours = {number: handler for number, handler in handlers.items() if callable(handler)}
     try:
         for number in ours:

@@ -359,12 +359,16 @@ class World:
         That is robots' models, and what describes links and shapes. `copy.copy` does the same.
         """
         self._contents.refuse_while_stepping()
+        return deepcopy(self, {id(one): one for one in self.shared_by_copies()})
+
+    def shared_by_copies(self) -> list[Any]:
+        """Return what never changes, and is in copies as well."""
         shared: list[Any] = []
         for entity in self.entities.values():
             shared += [*entity.frames, *entity.shapes]
         for robot in self.robots.values():
             shared += [robot.model, robot.described, *robot.model.sensors]
-        return deepcopy(self, {id(one): one for one in shared})
+        return shared
 
     def __copy__(self) -> World:
         """Return an independent world: two that share arrays would ruin each other."""

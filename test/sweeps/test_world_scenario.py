@@ -13,6 +13,7 @@ from sweeps.scenarios import BOX_WORLD
 from hrpsim.control.framework.controller import Command, Controller, ImuReading, State
 from hrpsim.control.motion.stand_controller import StandController
 from hrpsim.errors import HrpsimError
+from hrpsim.resources import share_path
 from hrpsim.sensors.noise import NoiseLevels
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.framework.errors import SweepError
@@ -66,6 +67,28 @@ def test_results_do_not_depend_on_the_runs_before(box_file):
     assert elsewhere.run(values, seed=3) == first
     assert elsewhere.identity() == scenario.identity()
     assert elsewhere.parameters().keys() == scenario.parameters().keys()
+
+
+def test_a_run_ends_as_one_in_a_world_of_its_own_does():
+    """Whatever ran before in the world that runs are lent, and whatever failed there."""
+    scenario = WorldScenario(
+        share_path("config/walking_demo.yaml"),
+        duration=0.15,
+        controller="walk",
+        pushes=[{"link": "BODY", "begin": 0.02, "duration": 0.05}],
+    )
+    cells = [
+        {"pushes.0.impulse": 20.0},
+        {"robots.hrp2.mass_factor": 1.2, "terrain.roughness": 0.01},
+        {"friction.sole-floor.coefficient": 0.3, "robots.hrp2.gain_factor": 0.6},
+        {"delay.sensing": 2, "robots.hrp2.spring_factor": 0.5, "controller.dcm_rate": 4.0},
+        {"robots.hrp2.friction_factor": 3.0, "robots.hrp2.damping_factor": 2.0},
+    ]
+    for values in cells:
+        with pytest.raises(HrpsimError):
+            scenario.run({**values, "controller.pattern": "nothing"}, seed=1)
+        found, alone = scenario.run(values, seed=1), scenario.start(values, seed=1).run()
+        assert found == {name: pytest.approx(alone[name], abs=0, nan_ok=True) for name in found}
 
 
 def test_pushes_have_exactly_their_impulse(box_file):

@@ -44,6 +44,45 @@ def test_copies_step_as_the_world_itself(make, name):
         np.testing.assert_array_equal(batch.v(name), [world.entities[name].v] * 5)
 
 
+def test_worlds_that_differ_step_as_each_would_alone():
+    """The same bits with masses, gains, friction, speeds and pushes of their own, in contact."""
+    world, count = standing_world(), 4
+    world.step(200)
+    robot = world.robots["hrp2"]
+    random = np.random.default_rng(3)
+    factors, static = random.uniform(0.8, 1.2, count), random.uniform(0.4, 1.0, count)
+    pushes = 30.0 * random.normal(size=(count, 3))
+    speeds = 0.1 * random.normal(size=(count, robot.model.nv))
+    kp, kd = (np.outer(factors, gains) for gains in robot.gains)
+
+    def vary(one, k):
+        own = one.robots["hrp2"]
+        own.scale_inertias(factors[k])
+        own.set_gains(kp[k], kd[k])
+        own.use_gains()
+        one.set_friction("default", "default", static[k])
+        own.v = speeds[k]
+
+    with hrpsim.Batch(world, count, threads=2) as batch:
+        batch.scale_inertias("hrp2", factors)
+        batch.set_gains("hrp2", kp, kd)
+        batch.set_friction("default", "default", static)
+        for k, one in enumerate(batch.worlds):
+            one.robots["hrp2"].v = speeds[k]
+        batch.apply_wrench("hrp2", pushes, link=robot.model.base_link)
+        batch.step(150)
+        found = batch.q("hrp2"), batch.v("hrp2")
+    for k in range(count):
+        alone = world.copy()
+        vary(alone, k)
+        alone.robots["hrp2"].apply_wrench(robot.model.base_link, pushes[k])
+        alone.step(150)
+        np.testing.assert_array_equal(alone.robots["hrp2"].q, found[0][k])
+        np.testing.assert_array_equal(alone.robots["hrp2"].v, found[1][k])
+        assert len(alone.contacts) > 0
+    assert len(np.unique(found[0][:, 0])) == count
+
+
 def test_a_copy_shares_no_state():
     world = standing_world()
     world.step(10)

@@ -9,9 +9,11 @@ What it does in a period is in `stabilizing`.
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -20,7 +22,13 @@ from hrpsim.control.balance.course import course_of
 from hrpsim.control.balance.dcm_feedback import new_feedback
 from hrpsim.control.balance.signals import SIGNALS, Signals
 from hrpsim.control.balance.stabilizing import STABILIZER, Balance, stabilize
-from hrpsim.control.balance.state_estimation import forget, new_estimation, waist_imu
+from hrpsim.control.balance.state_estimation import (
+    Estimation,
+    another,
+    forget,
+    new_estimation,
+    waist_imu,
+)
 from hrpsim.control.balance.walk_reference import WalkReference
 from hrpsim.control.framework.controller import Command, State, controlled_joints
 from hrpsim.control.motion.leg_records import legs_of
@@ -29,6 +37,11 @@ from hrpsim.jit.reference import Reference
 from hrpsim.model.model import Model
 
 _ANKLE = 4  # the first of the ankle's two joints in a leg
+
+# What estimates are made with, as new, for the next stabiliser of the same model and reference.
+_estimations: WeakKeyDictionary[WalkReference, tuple[weakref.ref[Model], Estimation]] = (
+    WeakKeyDictionary()
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +75,7 @@ class Stabilizer:
         period: float,
     ):
         joints, feet = controlled_joints(model), reference.feet
-        estimation = new_estimation(model, feet)
+        estimation = _estimation_of(model, reference)
         columns = estimation.feet["joints"]
         stiffness = [model.gains.get(name, (0.0, 0.0))[0] or math.inf for name in joints]
         joint_yields = 1.0 / np.array(stiffness)
@@ -137,3 +150,12 @@ class Stabilizer:
         self._stabilize(self._sources, k, command)
         self.signals = Signals(self._signals.copy())
         return Command(positions=command[0], velocities=command[1])
+
+
+def _estimation_of(model: Model, reference: WalkReference) -> Estimation:
+    """Return what an estimate is made with, for one stabiliser to write to."""
+    known = _estimations.get(reference)
+    if known is None or known[0]() is not model:
+        known = weakref.ref(model), new_estimation(model, reference.feet)
+        _estimations[reference] = known
+    return another(known[1])

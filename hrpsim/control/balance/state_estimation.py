@@ -121,6 +121,13 @@ def new_estimation(model: Model, feet: tuple[Foot, Foot]) -> Estimation:
     return estimation
 
 
+def another(estimation: Estimation) -> Estimation:
+    """Return one like it, as new, that shares nothing that is written to."""
+    written = ("kinematics", "q", "velocity", "estimator", "measured", "estimate")
+    written += ("joint_positions", "joint_velocities")
+    return estimation._replace(**{name: getattr(estimation, name).copy() for name in written})
+
+
 def waist_imu(model: Model) -> Sensor:
     """Return the IMU on the base link; ModelError where there is none."""
     waist = model.frame(model.base_link).body

@@ -73,8 +73,8 @@ def our_standing(model: Model, **options) -> tuple[World, Robot]:
     return world, robot
 
 
-def mujoco_standing(mujoco, model: Model, q: np.ndarray, time_step: float = 1e-3):
-    """Return (MjModel, MjData) of the same robot and gains at `q`; friction as World's default."""
+def mujoco_spec(mujoco, model: Model, time_step: float = 1e-3):
+    """Return MuJoCo's description of the same robot and gains; friction as World's default."""
     spec = mujoco.MjSpec.from_string(_urdf_for_mujoco(model))
     for geom in spec.geoms:
         geom.contype, geom.conaffinity = 0, 1
@@ -94,11 +94,16 @@ def mujoco_standing(mujoco, model: Model, q: np.ndarray, time_step: float = 1e-3
             actuator = spec.add_actuator(name=joint.name, target=joint.name)
             actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
             actuator.set_to_position(kp=kp, kv=kd)
-    mj_model = spec.compile()
-    mj_model.opt.timestep = time_step
-    mj_model.opt.gravity[:] = (0.0, 0.0, -STANDARD_GRAVITY)
-    mj_model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-    mj_model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    spec.option.timestep = time_step
+    spec.option.gravity[:] = (0.0, 0.0, -STANDARD_GRAVITY)
+    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    return spec
+
+
+def mujoco_standing(mujoco, model: Model, q: np.ndarray, time_step: float = 1e-3):
+    """Return (MjModel, MjData) of `mujoco_spec` at `q`."""
+    mj_model = mujoco_spec(mujoco, model, time_step).compile()
     data = mujoco.MjData(mj_model)
     data.qpos[:3] = q[:3]
     data.qpos[3:7] = q[[6, 3, 4, 5]]

@@ -205,7 +205,7 @@ class Robot(JointConstraints, RobotProperties, Entity):
     def _access(self) -> RobotAccess:
         """Return the robot's arrays, made ready for kernels."""
         world, access = self.world, self._ready
-        if access is None or access.scene is not world.present_scene:
+        if access is None or not access.is_for(world.present_scene, self.forest):
             access = self._ready = RobotAccess(
                 self, world.scene, self._joint_q, self._joint_v, self._kp, self._kd
             )

@@ -12,6 +12,7 @@ import numpy as np
 
 from hrpsim.jit.compiled import entry_point
 from hrpsim.jit.reference import Reference
+from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.step.scene.scene import Scene
 from hrpsim.world.objects.commanding import Actuators, set_commands
@@ -23,18 +24,22 @@ if TYPE_CHECKING:
 
 
 class RobotAccess(LinkReaders):
-    """References to a robot's arrays and what is called with them; it is for this scene alone.
+    """References to a robot's arrays and what is called with them, for one scene and forest alone.
 
     Each is made when it is first used: a kernel takes some milliseconds to read from the cache.
     """
 
     def __init__(self, robot: Robot, scene: Scene, joint_q, joint_v, kp, kd):
         self.scene = scene
-        self._robot = robot
+        self._robot, self._forest = robot, robot.forest
         self._joint_q, self._joint_v = joint_q, joint_v
         self._gains = kp, kd
         self._q = scene.q[robot.first_q : robot.first_q + robot.nq]
         self._dofs = slice(robot.first_v, robot.first_v + robot.nv)
+
+    def is_for(self, scene: Scene | None, forest: Forest) -> bool:
+        """Return whether the arrays are those of this scene, and of a robot of these inertias."""
+        return self.scene is scene and self._forest is forest
 
     @cached_property
     def actuators(self) -> Reference:
@@ -53,7 +58,7 @@ class RobotAccess(LinkReaders):
                 scene.settings,
                 scene.joint_impulses[dofs],
                 scene.joint_impact_impulses[dofs],
-                self._robot.forest.dofs,
+                self._forest.dofs,
                 joint_v,
                 joint_of,
             )
@@ -65,7 +70,7 @@ class RobotAccess(LinkReaders):
         robot, velocity = self._robot, self.scene.velocity[self._dofs]
         kinematics, work = new_kinematics(robot.model.body_count), np.zeros((3, 3))
         links = link_records(robot.frames)
-        return Reference(LinkSources(robot.forest, self._q, velocity, kinematics, links, work))
+        return Reference(LinkSources(self._forest, self._q, velocity, kinematics, links, work))
 
     @cached_property
     def set_commands(self):

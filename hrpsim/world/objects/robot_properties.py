@@ -20,7 +20,6 @@ from hrpsim.world.objects.entity import same_inertias
 
 if TYPE_CHECKING:
     from hrpsim.model.model import Model
-    from hrpsim.world.objects.robot_access import RobotAccess
 
 
 class RobotProperties:
@@ -31,7 +30,6 @@ class RobotProperties:
     """
 
     described: Model
-    _ready: RobotAccess | None
 
     def scale_inertias(self, factors: ArrayLike, links: str | Sequence[str] | None = None) -> None:
         """Let masses and inertias be those of `described` times one factor, or one for each link.
@@ -116,7 +114,6 @@ class RobotProperties:
         scene, before = self.world.scene, self.inertias
         self.system, self.forest = system, forest_of(system)
         self.model = replace(self.model, system=system)
-        self._ready = None
         at = slice(self.first_body, self.first_body + len(system.parent))
         for field in ("mass", "com", "inertia"):
             scene.forest.bodies[field][at] = self.forest.bodies[field]

@@ -1,0 +1,92 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A world to which one returns again and again: its state, and all that was set of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from types import BuiltinFunctionType, FunctionType, MethodType, NoneType
+from typing import Any
+
+import numpy as np
+
+from hrpsim.jit.reference import Reference
+from hrpsim.world.objects.robot_access import RobotAccess
+from hrpsim.world.world import World
+
+# What is for a scene, whichever it is, and is looked at before it is used: kept as it is.
+_MADE_READY = {"World": ("_run", "_reference"), "Robot": ("_ready",)}
+_NEVER_CHANGED = (str, bytes, int, float, NoneType, Enum, np.generic, slice, type)
+_NEVER_CHANGED += (FunctionType, BuiltinFunctionType, MethodType, Reference, RobotAccess)
+
+
+class Checkpoint:
+    """A world as it is now; `restore` makes it the same again, in a tenth of the time of a copy.
+
+    Unlike a snapshot it has everything: masses, gains, friction, shapes that were added since. The
+    world then takes the same steps, bit for bit, as a copy that was made here. What was made ready
+    for the compiled step stays ready.
+    """
+
+    def __init__(self, world: World):
+        on_demand = world.scene.on_demand
+        self._objects: list[tuple[Any, dict[str, Any], tuple[str, ...]]] = []
+        self._lists: list[tuple[list, list]] = []
+        self._mappings: list[tuple[dict | set, Any]] = []
+        self._arrays: list[tuple[np.ndarray, np.ndarray]] = []
+        self._kernels = on_demand.view(np.int64).reshape(2, -1)
+        self._kernels_at_start = self._kernels.copy()
+        seen = {id(on_demand), *map(id, world.shared_by_copies())}
+        left = [world]
+        while left:
+            one = left.pop()
+            if id(one) not in seen and not isinstance(one, _NEVER_CHANGED):
+                seen.add(id(one))
+                left += self._kept(one)
+
+    def restore(self) -> None:
+        """Make the world what it was."""
+        for one, fields, ready in self._objects:
+            now = one.__dict__
+            kept = {name: now[name] for name in ready}
+            now.clear()
+            now.update(fields)
+            now.update(kept)
+        for held, items in self._lists:
+            held[:] = items
+        for held, items in self._mappings:
+            held.clear()
+            held.update(items)
+        for array, values in self._arrays:
+            array[:] = values
+        there = self._kernels_at_start[0]
+        np.copyto(there, self._kernels[0], where=there == 0)  # what steps asked for since stays
+        self._kernels[:] = self._kernels_at_start
+
+    def _kept(self, one: Any) -> Iterable[Any]:
+        """Keep what one object is made of; return the objects in it."""
+        if isinstance(one, np.ndarray):
+            if one.size and one.flags.writeable:
+                values = _plain(one)
+                self._arrays.append((values, values.copy()))
+            return ()
+        if isinstance(one, (tuple, frozenset)):
+            return one
+        if isinstance(one, list):
+            self._lists.append((one, one.copy()))
+            return one
+        if isinstance(one, (dict, set)):
+            self._mappings.append((one, one.copy()))
+            return [*one, *one.values()] if isinstance(one, dict) else one
+        if not type(one).__module__.startswith("hrpsim."):
+            raise TypeError(f"how a {type(one).__name__} in a world goes back is not known")
+        ready = _MADE_READY.get(type(one).__name__, ())
+        self._objects.append((one, dict(one.__dict__), ready))
+        return [value for name, value in one.__dict__.items() if name not in ready]
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    """Return an array's memory as bytes, copied faster than records; as it is if it is apart."""
+    return array.reshape(-1).view(np.uint8) if array.flags.c_contiguous else array
