@@ -77,42 +77,41 @@ def _start_again(tolerance, limit, first, kept, rows, system):
         for r in range(unit.size):
             unit.kept[r], unit.best[r] = unit.best[r], rows[unit.row + r].impulse
     count, best = follow_central_path(tolerance, limit, first, system)
-    best = _keep_better(kept, best, system)
-    if best > _LOST and count < limit:
+    if _LOST < best < first and count < limit:
         more, best = _follow_path_from_nothing(tolerance, limit - count, best, system)
         count += more
     go_to_best(system)
+    penalty = _PENALTY if best > _NEAR else _PENALTY_NEARBY
     more, best = try_active_sets(tolerance, limit - count, _PATIENCE_AFTER_PATH, best, system)
     count += more
     if best > tolerance and count < limit:
-        penalty = _PENALTY if best > _NEAR else _PENALTY_NEARBY
         more, best = grow_multipliers(tolerance, penalty, limit - count, best, system)
         count += more
+    if kept < best:
+        best = kept
+        for k in range(system.needs[0].units):
+            unit = system.units[k]
+            for r in range(unit.size):
+                unit.best[r] = unit.kept[r]
     return count, best
 
 
 @inlined_kernel
-def _follow_path_from_nothing(tolerance, limit, kept, system):
-    """Follow the path from no impulses; the best so far, of the error `kept`, stay if it is worse.
+def _follow_path_from_nothing(tolerance, limit, led, system):
+    """Follow the path from no impulses, if it leads nearer than to the best, whose error is `led`.
 
     Returns (factorisations, least error [m/s]).
     """
     for k in range(system.needs[0].units):
         unit = system.units[k]
         for r in range(unit.size):
-            unit.kept[r], unit.best[r] = unit.best[r], 0.0
+            unit.led[r], unit.best[r] = unit.best[r], 0.0
     go_to_best(system)
     count, best = follow_central_path(tolerance, limit, largest_error(system), system)
-    return count, _keep_better(kept, best, system)
-
-
-@inlined_kernel
-def _keep_better(kept, best, system):
-    """Make the kept impulses the best where their error is less; return the least error."""
-    if best <= kept:
-        return best
-    for k in range(system.needs[0].units):
-        unit = system.units[k]
-        for r in range(unit.size):
-            unit.best[r] = unit.kept[r]
-    return kept
+    if led < best:
+        best = led
+        for k in range(system.needs[0].units):
+            unit = system.units[k]
+            for r in range(unit.size):
+                unit.best[r] = unit.led[r]
+    return count, best
