@@ -31,8 +31,8 @@ from hrpsim.solvers.newton.multipliers import (
 
 _MOST_PENALTY, _LEAST_PENALTY = 1e9, 1e-2
 
-# Rows that contradict each other make no multipliers better: it ends after a few tries without, from
-# this penalty on, and after many in any case. Small errors may have far to go.
+# Rows that contradict each other make no multipliers better: it ends after a few tries without,
+# from this penalty on, and after many in any case. Small errors may have far to go.
 _ENOUGH, _FEW_TRIES, _MANY_TRIES, _SMALL = 1e8, 3, 60, 1e4
 
 # The penalty grows where multipliers come nearer by less than _SLOW: by much after a search of few
