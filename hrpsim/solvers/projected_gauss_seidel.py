@@ -30,6 +30,9 @@ PATIENCE = 20
 # to change less than this part of the tolerance.
 _CAUTION = 0.1
 
+# Share of the largest position correction by which others may be off after PATIENCE sweeps.
+_ENOUGH = 1e-2
+
 # the contacts and rows that are solved together, as places in a list of rows
 SPAN = np.dtype(
     [
@@ -253,8 +256,12 @@ def _wanted(row, along):
 
 @inner_kernel
 def solve_bounded(rows, island_rows, span, response, tolerance, sweep_limit, velocity):
-    """Sweep over rows that have bounds only, no cones, as those of position corrections."""
-    for _ in range(sweep_limit):
+    """Sweep over rows that have bounds only, no cones, as those of position corrections.
+
+    What crowds are left with after a few sweeps is taken back in the next steps.
+    """
+    asked = 0.0
+    for sweep in range(sweep_limit):
         change = 0.0
         for k in range(span.first, span.end):
             first = island_rows[k]
@@ -262,5 +269,6 @@ def solve_bounded(rows, island_rows, span, response, tolerance, sweep_limit, vel
                 row = rows[number]
                 if row.lower < row.upper:
                     change = max(change, solve_bounded_row(row, response, velocity))
-        if change <= tolerance:
+                    asked = max(asked, abs(row.target))
+        if change <= tolerance or (sweep >= PATIENCE and change <= _ENOUGH * asked):
             break

@@ -16,7 +16,7 @@ import math
 from hrpsim.jit.compiled import inner_kernel
 from hrpsim.solvers.newton.active_sets import go_with_sides_held, hold_side
 from hrpsim.solvers.newton.block_lu import factorise_lu
-from hrpsim.solvers.newton.clusters import solve_clusters
+from hrpsim.solvers.newton.clusters import JAMMED, solve_clusters
 from hrpsim.solvers.newton.local_sweeps import sweep_what_is_off
 from hrpsim.solvers.newton.matrix import write_matrix
 from hrpsim.solvers.newton.multipliers import (
@@ -47,7 +47,8 @@ _FAR = 2.0
 def alternate(tolerance, penalty, limit, best, system, part):
     """Go on from the best multipliers; return (factorisations, least error [m/s]).
 
-    The work on clusters counts as so many factorisations of the island. `part` is room for one.
+    The work on clusters counts as so many factorisations of the island. `part` is room for one. It
+    ends where clusters have most of the island.
     """
     go_to_best(system)
     sweep_what_is_off(_SWEEPS, _OFF * best, system)
@@ -57,9 +58,11 @@ def alternate(tolerance, penalty, limit, best, system, part):
         note_multipliers(system)
     else:
         go_to_best(system)
-    steps, misses, work = 0, 0, 0
+    steps, misses, work, more = 0, 0, 0, 0
     whole = max(system.needs[0].work, 1)
-    while best > tolerance and misses < _MISSES and steps < min(_STEPS, limit - work // whole):
+    while best > tolerance and misses < _MISSES and more != JAMMED:
+        if steps >= min(_STEPS, limit - work // whole):
+            break
         for k in range(system.needs[0].units):
             hold_side(system.units[k], penalty)
         write_matrix(system)
@@ -73,7 +76,8 @@ def alternate(tolerance, penalty, limit, best, system, part):
             error = largest_error(system)
         if tolerance < error < _NEAR:
             least = max(_OFF * min(best, error), _ENOUGH * tolerance)
-            work += solve_clusters(least, tolerance, system, part)
+            more = solve_clusters(least, tolerance, system, part)
+            work += max(more, 0)
             error = largest_error(system)
         if is_better(error, best, tolerance):
             best, misses, penalty = error, 0, min(penalty * _GROWTH, _MOST_PENALTY)

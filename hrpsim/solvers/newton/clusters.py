@@ -6,7 +6,8 @@
 Near a solution of many hundred contacts a few do not know their sides, each with its neighbours. A
 cluster is the trees of units that are off and touch each other. All units at these trees are
 solved as a problem of their own, which takes microseconds; a step of the whole island with its
-sides held then brings the others along (a nonlinear Schwarz method; Cai & Keyes 2002).
+sides held then brings the others along (a nonlinear Schwarz method; Cai & Keyes 2002). Where what
+is off joins most of the island, as in a pile that is jammed, nothing is gained by that.
 """
 
 from __future__ import annotations
@@ -31,14 +32,20 @@ _CLUSTERS, _LIMIT = 50, 60
 # First penalty of the multipliers of a cluster.
 _PENALTY = 1e3
 
+# Share of the island's trees that a cluster may have.
+_MOST = 0.5
+
+JAMMED = -1  # work of a solution that was not tried
+
 
 @inner_kernel
 def solve_clusters(least, tolerance, system, part):
     """Solve the clusters of all units that are off by more than `least` [m/s], the worst first.
 
-    `part` is room for the problem of one. Returns the multiplications that it took, about.
+    `part` is room for the problem of one. Returns the multiplications that it took, about; JAMMED
+    if the worst one already has too many trees.
     """
-    units, trees, work = system.units, system.trees, 0
+    units, trees, work = system.units, system.trees, JAMMED
     for node in range(system.needs[0].nodes):
         trees[node].solved = 0
     for k in range(system.needs[0].units):
@@ -47,10 +54,9 @@ def solve_clusters(least, tolerance, system, part):
         worst = _worst(least, system)
         if worst < 0:
             break
-        _mark_cluster(worst, least, system)
-        if not _write_part(system, part):
+        if not _mark_cluster(worst, least, system) or not _write_part(system, part):
             break
-        work += _solve_part(tolerance, part) * part.needs[0].work
+        work = max(work, 0) + _solve_part(tolerance, part) * part.needs[0].work
         _take_from_part(system, part)
     push_by_multipliers(system)
     return work
@@ -72,14 +78,14 @@ def _worst(least, system):
 
 @inlined_kernel
 def _mark_cluster(worst, least, system):
-    """Mark the trees that the worst unit and others that are off join."""
+    """Mark the trees that the worst unit and others that are off join; return if they are few."""
     trees, units, count = system.trees, system.units, system.needs[0].units
     for node in range(system.needs[0].nodes):
         trees[node].part = -1
     trees[units[worst].node_a].part = 0
     if units[worst].node_b >= 0:
         trees[units[worst].node_b].part = 0
-    grows = True
+    size, grows = 2, True
     while grows:
         grows = False
         for k in range(count):
@@ -89,7 +95,8 @@ def _mark_cluster(worst, least, system):
             a, b = trees[unit.node_a], trees[unit.node_b]
             if a.part != b.part:
                 a.part = b.part = 0
-                grows = True
+                size, grows = size + 1, True
+    return size <= max(2.0, _MOST * system.needs[0].nodes)
 
 
 @inner_kernel

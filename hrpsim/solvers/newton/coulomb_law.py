@@ -47,6 +47,7 @@ UNIT = np.dtype(
         ("impulse", "f8", (3,)),  # what the law answers
         ("best", "f8", (3,)),  # impulses with the least error so far
         ("kept", "f8", (3,)),  # those of an earlier search
+        ("led", "f8", (3,)),  # those to which the path led at first
         ("free", "f8", (3,)),  # velocity without the impulses of its island
         ("velocity", "f8", (3,)),
         ("step", "f8", (3,)),  # how the velocity changes in the step that is looked at

@@ -35,11 +35,11 @@ from hrpsim.solvers.newton.second_order_cone import (
 
 # Steps at most; it ends sooner after _SHORT_STEPS that go less than _SHORT of their way, or where
 # sigma is this times the square of the tolerance.
-_STEPS, _SHORT, _SHORT_STEPS, _NEAR = 30, 0.1, 2, 1e4
+_STEPS, _SHORT, _SHORT_STEPS, _NEAR = 45, 0.1, 4, 1e4
 
 # How far a step goes towards the boundary; the least share of sigma that is aimed at, and the share
 # after a short step.
-_NEARLY, _LEAST_SHARE, _SHARE_AFTER_SHORT = 0.99, 1e-3, 0.8
+_NEARLY, _LEAST_SHARE, _SHARE_AFTER_SHORT = 0.9, 1e-3, 0.8
 
 # Of how far z was inside its cone, what the velocity is to be inside for z to become the velocity.
 _WELL_INSIDE = 0.5

@@ -31,8 +31,8 @@ from hrpsim.solvers.newton.multipliers import (
 
 _MOST_PENALTY, _LEAST_PENALTY = 1e9, 1e-2
 
-# Rows that contradict each other make no multipliers better: it ends after so many tries without,
-# from this penalty on, or after more of them if the error is small, for some have far to go.
+# Rows that contradict each other make no multipliers better: it ends after a few tries without,
+# from this penalty on, and after many in any case. Small errors may have far to go.
 _ENOUGH, _FEW_TRIES, _MANY_TRIES, _SMALL = 1e8, 3, 60, 1e4
 
 # The penalty grows where multipliers come nearer by less than _SLOW: by much after a search of few
@@ -60,7 +60,7 @@ def grow_multipliers(tolerance, penalty, limit, best, system):
     while best > CAUTION * tolerance and factorisations < limit and penalty >= _LEAST_PENALTY:
         if best <= tolerance and tries >= _FEW_TRIES:
             break
-        if penalty >= _ENOUGH and tries >= (_MANY_TRIES if best < small else _FEW_TRIES):
+        if tries >= _MANY_TRIES or (penalty >= _ENOUGH and best >= small and tries >= _FEW_TRIES):
             break
         for c in range(system.needs[0].coordinates):
             system.start[c] = system.point[c]

@@ -29,8 +29,11 @@ from hrpsim.solvers.newton.multipliers import (
 # Steps that bring nothing, after which held sides are given up: at first, and after the path.
 _PATIENCE, _PATIENCE_AFTER_PATH = 2, 1
 
-# First penalties: from where sweeps have come, and from where the path has led.
-_PENALTY, _PENALTY_AFTER_PATH = 1e2, 1e3
+# First penalties: far from a solution, and nearer than _NEAR [m/s].
+_PENALTY, _PENALTY_NEARBY, _NEAR = 1e2, 1e3, 1e-5
+
+# Error of the path [m/s] above which it is tried again from no impulses.
+_LOST = 1e-4
 
 
 @inner_kernel
@@ -55,14 +58,14 @@ def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, syste
         more, best = alternate(tolerance, _PENALTY, limit - count, best, system, part)
         count += more
         if best > tolerance and count < limit:
-            more, best = _start_again(tolerance, limit - count, first, best, rows, system, part)
+            more, best = _start_again(tolerance, limit - count, first, best, rows, system)
             count += more
     write_best_impulses(rows, response, velocity, system)
     return count, first, best
 
 
 @inlined_kernel
-def _start_again(tolerance, limit, first, kept, rows, system, part):
+def _start_again(tolerance, limit, first, kept, rows, system):
     """Go on from the rows' impulses, whose error is `first`, along the path.
 
     Near a solution that was not found there is no room for it. The best impulses so far have the
@@ -74,13 +77,13 @@ def _start_again(tolerance, limit, first, kept, rows, system, part):
         for r in range(unit.size):
             unit.kept[r], unit.best[r] = unit.best[r], rows[unit.row + r].impulse
     count, best = follow_central_path(tolerance, limit, first, system)
-    penalty = _PENALTY_AFTER_PATH if best < first else _PENALTY
+    if _LOST < best < first and count < limit:
+        more, best = _follow_path_from_nothing(tolerance, limit - count, best, system)
+        count += more
     go_to_best(system)
+    penalty = _PENALTY if best > _NEAR else _PENALTY_NEARBY
     more, best = try_active_sets(tolerance, limit - count, _PATIENCE_AFTER_PATH, best, system)
     count += more
-    if best > tolerance and count < limit:
-        more, best = alternate(tolerance, penalty, limit - count, best, system, part)
-        count += more
     if best > tolerance and count < limit:
         more, best = grow_multipliers(tolerance, penalty, limit - count, best, system)
         count += more
@@ -90,4 +93,25 @@ def _start_again(tolerance, limit, first, kept, rows, system, part):
             unit = system.units[k]
             for r in range(unit.size):
                 unit.best[r] = unit.kept[r]
+    return count, best
+
+
+@inlined_kernel
+def _follow_path_from_nothing(tolerance, limit, led, system):
+    """Follow the path from no impulses, if it leads nearer than to the best, whose error is `led`.
+
+    Returns (factorisations, least error [m/s]).
+    """
+    for k in range(system.needs[0].units):
+        unit = system.units[k]
+        for r in range(unit.size):
+            unit.led[r], unit.best[r] = unit.best[r], 0.0
+    go_to_best(system)
+    count, best = follow_central_path(tolerance, limit, largest_error(system), system)
+    if led < best:
+        best = led
+        for k in range(system.needs[0].units):
+            unit = system.units[k]
+            for r in range(unit.size):
+                unit.best[r] = unit.led[r]
     return count, best

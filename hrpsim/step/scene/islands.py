@@ -43,7 +43,7 @@ TREE = np.dtype(
 
 # Contacts that begin have no impulses to start from and need more sweeps: up to the cold limit, as
 # long as that is not more than so many updates of rows (about a millisecond).
-_COLD_UPDATES = 50_000
+_UPDATES = 50_000
 
 
 class Islands(NamedTuple):
@@ -191,9 +191,14 @@ def allowed_sweeps(span, settings):
     """Return the sweep limit of an island in this step."""
     if span.new_count == 0 and not span.slips:
         return settings.sweep_limit
+    return max(settings.sweep_limit, min(settings.cold_sweep_limit, sweeps_in_time(span)))
+
+
+@inner_kernel
+def sweeps_in_time(span):
+    """Return how many sweeps over an island take about a millisecond."""
     row_count = 2 * (span.contact_end - span.first) + span.end - span.first
-    more = min(settings.cold_sweep_limit, _COLD_UPDATES // row_count)
-    return max(settings.sweep_limit, more)
+    return _UPDATES // row_count
 
 
 @inner_kernel

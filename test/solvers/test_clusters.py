@@ -1,0 +1,67 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Clusters of what is off in an island, solved by themselves unless they are most of it."""
+
+import numpy as np
+import pytest
+
+from hrpsim import Box, World
+from hrpsim.jit.compiled import kernel
+from hrpsim.solvers.newton.clusters import JAMMED, solve_clusters
+from hrpsim.solvers.newton.multipliers import largest_error, push_by_multipliers
+
+TOLERANCE = 1e-10
+
+
+@kernel
+def run_push(system):
+    push_by_multipliers(system)
+    return largest_error(system)
+
+
+@kernel
+def run_solve(system, part, least):
+    return solve_clusters(least, TOLERANCE, system, part)
+
+
+def stack(count: int):
+    """Return (problem, room for a part of it) of turned cubes that slide a little, solved."""
+    world = World(solver="newton", sleeping=False, tolerance=1e-12)
+    world.set_friction("default", "default", static=0.5)
+    world.add_ground()
+    for k in range(count):
+        turned = (0.0, 0.0, np.sin(0.1 * k), np.cos(0.1 * k))
+        world.add_body(Box((0.1,) * 3), 1.0, (0.0, 0.0, 0.05 + 0.1 * k), turned)
+    world.step(3)
+    system = world.scene.newton
+    assert run_push(system) < TOLERANCE
+    return system, world.scene.newton_part
+
+
+def velocities(system):
+    return system.units["velocity"][: system.needs[0]["units"]].copy()
+
+
+@pytest.mark.parametrize("cube", [1, 5, 9])
+def test_what_is_off_at_one_cube_is_put_right(cube):
+    """Law: a cluster whose surroundings are solved ends in the solution of the whole."""
+    system, part = stack(10)
+    right = velocities(system)
+    units = system.units[: system.needs[0]["units"]]
+    units["multiplier"][(units["node_a"] == cube) | (units["node_b"] == cube)] *= 0.3
+    assert run_push(system) > 1e-3
+    assert run_solve(system, part, 1e-6) > 0
+    assert run_push(system) < 10.0 * TOLERANCE
+    np.testing.assert_allclose(velocities(system), right, atol=1e-8)
+
+
+def test_a_cluster_of_most_trees_is_not_tried():
+    """Law: where all is off nothing is changed, and that is said."""
+    system, part = stack(10)
+    units = system.units[: system.needs[0]["units"]]
+    units["multiplier"] *= np.linspace(0.2, 0.8, len(units))[:, None]
+    run_push(system)
+    before = units["multiplier"].copy()
+    assert run_solve(system, part, 1e-6) == JAMMED
+    np.testing.assert_array_equal(units["multiplier"], before)
