@@ -4,14 +4,18 @@
 """Which compilers kernels get, and that both make the same kernels."""
 
 import logging
+import math
 import os
 import subprocess
 import sys
 from types import ModuleType
 
 import numba
+import numpy as np
+from numba.core import codegen
 
-from hrpsim.jit import compiler_choice
+from hrpsim.jit import compiled, compiler_choice
+from hrpsim.jit.compiled import kernel
 from hrpsim.jit.compiler_choice import PLAIN, choose_compilers
 
 FORWARD_DYNAMICS = """
@@ -55,3 +59,24 @@ def accelerations(plain: str, cache) -> str:
 
 def test_both_make_the_same_bits(tmp_path):
     assert accelerations("0", tmp_path) == accelerations("1", tmp_path) != ""
+
+
+def test_machine_code_comes_from_llvm_s_text_where_numba_does_not_hand_it_out(monkeypatch):
+    """Law: a kernel made of what numba documents gives the same bits as its object file."""
+    monkeypatch.setattr(compiled, "load_kept", lambda path: None)
+    monkeypatch.setattr(compiled, "keep", lambda path, kept: None)
+    x = np.linspace(0.1, 2.0, 40).reshape(2, 20)
+    usual, expected = kernel(write_waves), np.empty((2, 20))
+    usual(x, 3, expected)
+    monkeypatch.delattr(codegen.CodeLibrary, "_get_compiled_object")
+    other, found = kernel(write_waves), np.empty((2, 20))
+    assert other(x, 3, found) == (3, x.size * 0.5, True)
+    assert usual.compiled == other.compiled == 1
+    assert found.tobytes() == expected.tobytes() != b""
+
+
+def write_waves(x, n, out):
+    for k in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[k, j] = math.sin(n * x[k, j]) + x[k, j] * x[k, j]
+    return n, 0.5 * x.size, n > 2
