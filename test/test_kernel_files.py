@@ -189,7 +189,7 @@ def test_a_controller_has_a_cache_of_its_own():
 
     folder = compiled.cache_of(stabilize.py_func)
     assert folder.parent == compiled.cache_of(advance.py_func) == compiled.cache_directory
-    sources = sorted((ROOT / "hrpsim/control").rglob("*.py"))
+    sources = sorted(map(str, (ROOT / "hrpsim/control").rglob("*.py")))
     assert folder.name == compiled._hash_of(compiled.cache_directory.name, sources)
     assert folder.name != compiled._hash_of(compiled.cache_directory.name, sources[1:])
     assert folder.name != compiled._hash_of("another step", sources)

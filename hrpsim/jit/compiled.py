@@ -26,7 +26,7 @@ import os
 import platform
 import shutil
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -52,10 +52,7 @@ _CONTROL = "control"
 def _source_hash() -> str:
     compilers = "plain" if PLAIN_COMPILER else "quick"
     tools = _numba_version(), llvmlite.__version__, platform.python_version(), compilers
-    sources = _PACKAGE.rglob("*.py")
-    rooms = ((source.relative_to(_PACKAGE).parts[0], source) for source in sources)
-    with_kernels = [source for room, source in rooms if room not in _WITHOUT_KERNELS]
-    return _hash_of(" ".join(tools), with_kernels)
+    return _hash_of(" ".join(tools), _sources(_PACKAGE, _WITHOUT_KERNELS))
 
 
 def _numba_version() -> str:
@@ -71,12 +68,21 @@ def _numba_version() -> str:
     return version_of("numba")
 
 
-def _hash_of(seed: str, sources: Iterable[Path]) -> str:
+def _sources(folder: Path, without: set[str]) -> Iterator[str]:
+    """Yield the paths of all sources below a folder, but for rooms in it."""
+    for place, rooms, files in os.walk(folder):
+        if place == str(folder):
+            rooms[:] = [room for room in rooms if room not in without]
+        yield from (os.path.join(place, file) for file in files if file.endswith(".py"))
+
+
+def _hash_of(seed: str, sources: Iterable[str]) -> str:
     digest = hashlib.sha256(seed.encode())
     for source in sorted(sources):
-        if source.name not in _NO_KERNELS:
-            digest.update(source.relative_to(_PACKAGE).as_posix().encode())
-            digest.update(source.read_bytes())
+        if os.path.basename(source) not in _NO_KERNELS:
+            digest.update(source.removeprefix(str(_PACKAGE)).encode())
+            with open(source, "rb", buffering=0) as file:
+                digest.update(file.read())
     return digest.hexdigest()[:_HASH_LENGTH]
 
 
@@ -116,7 +122,7 @@ cache_directory = _prepare_cache(_cache_home(), _source_hash())
 @functools.cache
 def _control_directory() -> Path:
     """Return where the kernels of controllers are kept; found only where there are some."""
-    name = _hash_of(cache_directory.name, _PACKAGE.joinpath(_CONTROL).rglob("*.py"))
+    name = _hash_of(cache_directory.name, _sources(_PACKAGE / _CONTROL, set()))
     return _prepare_cache(cache_directory, name)
 
 
@@ -140,7 +146,8 @@ class Kernel:
         self.py_func, self.inner, self.inline, self.called = function, inner, inline, called
         self.codes: dict[tuple, Any] = {}  # by kinds of arguments
         self.compiled = 0  # how often it was in this process
-        functools.update_wrapper(self, function)
+        self.__name__, self.__qualname__ = function.__name__, function.__qualname__
+        self.__module__, self.__doc__ = function.__module__, function.__doc__
 
     def __call__(self, *arguments, **named):
         """Call the machine code for such arguments."""

@@ -47,7 +47,6 @@ from hrpsim.model.urdf.xacro_budget import (
 from hrpsim.model.urdf.xacro_expressions import Evaluator
 from hrpsim.model.urdf.xacro_functions import known_names
 from hrpsim.model.urdf.xacro_macros import macro_parameter
-from hrpsim.yaml_text import parse_yaml
 
 NAMESPACES = ("http://www.ros.org/wiki/xacro", "http://ros.org/wiki/xacro")
 SUBSTITUTIONS = ("arg", "cwd", "env", "eval", "find", "optenv")
@@ -422,6 +421,8 @@ class _Expansion:
         return os.environ.get(name, other)
 
     def _load_yaml(self, name: str) -> Any:
+        from hrpsim.yaml_text import parse_yaml  # which few descriptions need
+
         path = self.package.abs_filename_spec(self.budget.text(name))
         text = self._read(path, limits.YAML_SIZE, "YAML_SIZE")
 
