@@ -26,7 +26,7 @@ import os
 import platform
 import shutil
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -219,6 +219,22 @@ def entry_point(kernel: Kernel, *arguments):
     the kind it was compiled for.
     """
     return kernel.code(arguments).call
+
+
+def prepared(kernel: Kernel) -> Callable:
+    """Return how to call a kernel whose arguments are always of the kinds that they are at first.
+
+    For callers that see to that themselves: looking takes longer than a short kernel.
+    """
+    run: Callable | None = None
+
+    def call(*arguments):
+        nonlocal run
+        if run is None:
+            run = entry_point(kernel, *arguments)
+        return run(*arguments)
+
+    return call
 
 
 def address_of(kernel: Kernel, *arguments) -> int:
