@@ -208,3 +208,22 @@ print([name for name in sys.modules if name.startswith("hrpsim.control.balance")
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.split("\n")[:2] == ["0", "[]"], done.stdout + done.stderr
+
+
+def test_a_later_first_step_of_a_robot_needs_no_numba():
+    """Law: what earlier processes compiled is loaded without numba, scipy, trimesh or yaml."""
+    program = """
+import sys
+import hrpsim
+from hrpsim.resources import share_path
+model = hrpsim.load_model(share_path("urdf/hrp2_like.urdf.xacro"))
+world = hrpsim.World()
+world.add_ground()
+world.add_robot(model)
+world.step()
+print([name for name in ("numba", "scipy", "trimesh", "yaml") if name in sys.modules])
+"""
+    command = [sys.executable, "-c", program]
+    for _ in range(2):  # what is not in the cache yet is there the second time
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n" and done.stderr == ""
