@@ -12,6 +12,7 @@ from types import ModuleType
 
 import numba
 import numpy as np
+import pytest
 from numba.core import codegen
 
 from hrpsim.jit import compiled, compiler_choice
@@ -51,12 +52,13 @@ def accelerations(plain: str, cache) -> str:
     environment = {"HRPSIM_PLAIN_COMPILER": plain, "HRPSIM_CACHE_DIR": str(cache)}
     command = [sys.executable, "-c", FORWARD_DYNAMICS]
     done = subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=110
+        command, env={**os.environ, **environment}, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
+@pytest.mark.timeout(600)  # compiles twice, once as slowly as numba does by itself
 def test_both_make_the_same_bits(tmp_path):
     assert accelerations("0", tmp_path) == accelerations("1", tmp_path) != ""
 
