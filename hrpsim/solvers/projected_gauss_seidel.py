@@ -31,7 +31,7 @@ PATIENCE = 20
 _CAUTION = 0.1
 
 # Share of the largest position correction by which others may be off after PATIENCE sweeps.
-_ENOUGH = 1e-2
+_ENOUGH = 1e-3
 
 # the contacts and rows that are solved together, as places in a list of rows
 SPAN = np.dtype(

@@ -86,6 +86,16 @@ def test_a_rejection_is_counted_and_explained(faults, log):
     assert rejections.count == 2 and faults.count == 1
 
 
+def test_a_flood_on_one_topic_hides_nothing_on_another(faults, log):
+    """Law: of one topic 16 causes a second are named, whatever the others are sent."""
+    rejections = Rejections(log, faults)
+    for topic in ("/one", "/other"):
+        for k in range(40):
+            rejections.note(WorldError(f"cause {k}"), topic)
+        assert sum(topic in line for line in log.lines) == 16
+    assert rejections.count == 80
+
+
 def test_answers_can_be_sent():
     """Law: an answer is Unicode of bounded length, whatever it quotes."""
     text = shortened("\ud800" * 10_000)

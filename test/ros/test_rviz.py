@@ -14,9 +14,17 @@ DRAWN_BY = {
     "nav_msgs/msg/Odometry": "Odometry",
     "visualization_msgs/msg/MarkerArray": "MarkerArray",
 }
-# By its own subscription; by what is latched; RViz has no display of its own for an IMU.
+# By its own subscription; by what is latched; RViz has no display of its own for an IMU, and draws
+# only clouds of 32-bit numbers: contacts are among the markers.
 OTHERWISE = {"tf": "TF", "tf_static": "TF", "robot_description": "RobotModel"}
-NOT_DRAWN = {"/clock", "joint_states", "imu/data", "simulation_description", "/diagnostics"}
+NOT_DRAWN = {
+    "/clock",
+    "/diagnostics",
+    "contact_points",
+    "imu/data",
+    "joint_states",
+    "simulation_description",
+}
 
 
 def displays():

@@ -85,6 +85,7 @@ class _Carried:
                 self._origins[place] = other.R.T @ (frame.p - other.p)
 
     def contact(self, pressing: ContactPoints) -> LinkContact:
+        """Return force [N], torque about the origin [Nm] and points (n, 3) [m] on this link."""
         mine = np.flatnonzero(self._is_carried[pressing.links])
         points, forces = pressing.points[mine], pressing.forces[mine]
         torque = np.zeros(3)

@@ -10,12 +10,15 @@ from hrpsim.ros.base.repeat_filter import RepeatFilter
 
 
 class Rejections:
-    """Counts what was rejected and warns: each cause once a second, 16 causes at most."""
+    """Counts what was rejected and warns: each cause once a second, 16 a topic at most.
+
+    A flood on one topic hides nothing that is wrong on another.
+    """
 
     def __init__(self, logger, faults: Faults):
         self._logger = logger
         self._faults = faults
-        self._filter = RepeatFilter(period=1.0)
+        self._filters: dict[str, RepeatFilter] = {}  # by topic
         self.count = 0
         self.last = ""
 
@@ -30,5 +33,7 @@ class Rejections:
         """Count one message on `topic`; `kind` is what counts as one cause, its text by default."""
         self.count += 1
         self.last = f"{topic} rejected{', ' if consequence else ''}{consequence}: {cause}"
-        if self._filter.passes(f"{topic} {kind or cause}"):
+        if topic not in self._filters:
+            self._filters[topic] = RepeatFilter(period=1.0)
+        if self._filters[topic].passes(kind or cause):
             self._logger.warning(self.last)
