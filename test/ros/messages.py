@@ -19,8 +19,7 @@ def wait_for_state(listener, answer, *topics):
     assert answer.success, answer.message
     now = time_told(answer.message)
     assert listener.wait_for(
-        lambda: all(received and abs(seconds(received[-1]) - now) < 1e-9 for received in topics),
-        timeout=20.0,
+        lambda: all(received and abs(seconds(received[-1]) - now) < 1e-9 for received in topics)
     )
     return now
 
