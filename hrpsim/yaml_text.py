@@ -19,6 +19,7 @@ import yaml
 
 from hrpsim import limits
 from hrpsim.errors import HrpsimError
+from hrpsim.text_file import read_text
 
 _Parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
@@ -63,26 +64,6 @@ class YamlText(NamedTuple):
 def read_yaml(path: Path, error: type[HrpsimError], what: str = "file") -> YamlText:
     """Return what a YAML file holds; `error` with file, line and column for whatever is wrong."""
     return parse_yaml(read_text(path, error, limits.YAML_SIZE, "YAML_SIZE", what), str(path), error)
-
-
-def read_text(
-    path: Path, error: type[HrpsimError], size: int, limit: str, what: str = "file"
-) -> str:
-    """Return the UTF-8 text of a file of at most `size` bytes; `limit` names the bound."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(size + 1)
-    except (OSError, ValueError) as cause:  # ValueError: a name with a null character
-        raise error(f"{what} {path}: {getattr(cause, 'strerror', None) or cause}") from cause
-    if len(data) > size:
-        raise error(f"{path}: over {size} bytes, the limit of such files ({limit})")
-    try:
-        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError as cause:
-        line = data.count(b"\n", 0, cause.start) + 1
-        raise error(
-            f"{path}:{line}: not UTF-8: byte 0x{data[cause.start]:02x} at offset {cause.start}"
-        ) from cause
 
 
 def parse_yaml(

@@ -29,8 +29,8 @@ from hrpsim.jit.compiler_beside import CompilerBeside, use_compiler_beside
 
 said = []
 def compiled_here():
-    dispatchers = [declared.kernel for declared in on_demand._declared.values()]
-    return [d.__name__ for d in dispatchers if d.stats.cache_misses]
+    kernels = [declared.kernel for declared in on_demand._declared.values()]
+    return [kernel.__name__ for kernel in kernels if kernel.compiled]
 
 """
 

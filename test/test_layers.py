@@ -19,6 +19,7 @@ MOST_FILES = 20  # in a room, without __init__.py
 LAYERS = [
     {"constants", "limits", "jit", "moved"},
     {"errors", "clock", "resources", "user_modules", "interrupts", "orphans"},
+    {"text_file"},
     {"values", "yaml_text", "arguments", "figures"},
     {"schema"},
     {"spatial", "model.shapes", "model.urdf"},

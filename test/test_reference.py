@@ -60,7 +60,7 @@ def test_a_kernel_reads_and_writes_through_it(n):
     expected = sum(float(np.sum(part)) for part in (*parts, whole.last))
     assert measure(Reference(whole)) == pytest.approx(expected, abs=1e-12)
     assert whole.inner.points["count"].tolist() == list(range(11, 11 + n))
-    assert len(measure.signatures) == 1
+    assert len(measure.codes) == 1
 
 
 def test_it_keeps_its_arrays_alive():
@@ -71,7 +71,7 @@ def test_it_keeps_its_arrays_alive():
 
 
 def test_a_field_that_is_not_there_is_refused_when_a_kernel_is_compiled():
-    @numba.njit
+    @kernel
     def ask(s):
         return s.missing
 
@@ -83,8 +83,8 @@ def test_one_made_after_another_is_about_its_own_arrays():
     first = Reference(outer(5))
     shorter = first.whole._replace(first=np.ones(2), last=np.arange(3))
     second = Reference(shorter, first)
-    assert second.numba_type is first.numba_type
+    assert second.kind_for_kernels is first.kind_for_kernels
     fresh = Reference(outer(5)._replace(first=np.ones(2), last=np.arange(3)))
     assert measure(second) == measure(fresh)
     strided = Reference(first.whole._replace(first=np.ones(4)[::2]), first)
-    assert strided.numba_type != first.numba_type
+    assert strided.kind_for_kernels is not first.kind_for_kernels

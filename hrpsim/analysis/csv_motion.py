@@ -32,7 +32,7 @@ from hrpsim.control.motion.motion_sequence import (
 )
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
-from hrpsim.yaml_text import read_text
+from hrpsim.text_file import read_text
 
 TIME, FIXED = "time", "fixed_link"
 _PROGRESS_ROWS = 1000

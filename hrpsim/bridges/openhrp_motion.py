@@ -20,7 +20,8 @@ from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import Channel, MotionSequence, SequenceError
 from hrpsim.errors import HrpsimError
 from hrpsim.model.model import Model
-from hrpsim.yaml_text import read_text, read_yaml
+from hrpsim.text_file import read_text
+from hrpsim.yaml_text import read_yaml
 
 _POSITIONS = {"JointDisplacement", "JointPosition"}  # the newer name, the older one
 

@@ -31,7 +31,9 @@ CARRIER = np.dtype(
 
 def new_carriers(shapes: np.ndarray) -> np.ndarray:
     """Return the CARRIER records of the bodies that SHAPE records belong to."""
-    bodies = np.unique(shapes["body"][shapes["body"] >= 0])
+    bodies = np.array(
+        sorted({body for body in shapes["body"].tolist() if body >= 0}), dtype=np.int64
+    )
     carriers = np.zeros(len(bodies), dtype=CARRIER)
     for carrier, body in zip(carriers, bodies, strict=True):
         own = shapes[shapes["body"] == body]

@@ -28,6 +28,7 @@ from hrpsim.dynamics.articulated import (
 )
 from hrpsim.dynamics.recursive import composite_inertia, kinetic_energy, newton_euler
 from hrpsim.errors import ModelError, StateError, unknown_name
+from hrpsim.jit.compiled import prepared
 from hrpsim.kinematics.forest import Forest, forest_of
 from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
 from hrpsim.kinematics.layout import (
@@ -37,6 +38,20 @@ from hrpsim.kinematics.layout import (
 )
 from hrpsim.model.model import Model
 from hrpsim.model.system import FIXED, FREE
+
+# The arguments are checked, and of one kind each.
+_acceleration_from_kernel = prepared(acceleration_from_kernel)
+_acceleration_to_kernel = prepared(acceleration_to_kernel)
+_accelerations = prepared(accelerations)
+_composite_inertia = prepared(composite_inertia)
+_factorise = prepared(factorise)
+_kinetic_energy = prepared(kinetic_energy)
+_newton_euler = prepared(newton_euler)
+_place_inertias = prepared(place_inertias)
+_start_bodies = prepared(start_bodies)
+_update_poses = prepared(update_poses)
+_update_velocities = prepared(update_velocities)
+_velocity_to_kernel = prepared(velocity_to_kernel)
 
 DOWNWARD_GRAVITY = (0.0, 0.0, -STANDARD_GRAVITY)
 LinkWrenches: TypeAlias = Mapping[str, ArrayLike] | ArrayLike | None
@@ -144,10 +159,10 @@ def _apply_base_wrench(model: Model, space: _Workspace, tau: np.ndarray) -> None
 
 def _update(space: _Workspace, q: np.ndarray, v: np.ndarray | None = None) -> None:
     """Bring poses and, with `v`, velocities up to date."""
-    update_poses(space.forest, q, space.kinematics)
+    _update_poses(space.forest, q, space.kinematics)
     if v is not None:
-        velocity_to_kernel(space.forest, q, v, space.velocity)
-        update_velocities(space.forest, space.velocity, space.kinematics)
+        _velocity_to_kernel(space.forest, q, v, space.velocity)
+        _update_velocities(space.forest, space.velocity, space.kinematics)
 
 
 def forward_dynamics(
@@ -174,13 +189,13 @@ def forward_dynamics(
     _update(space, q, v)
     _apply_wrenches(model, space, link_wrenches)
     _apply_base_wrench(model, space, tau)
-    start_bodies(forest, kinematics, articulated)
-    singular = factorise(forest, kinematics, space.rotor_inertia, tau, articulated)
+    _start_bodies(forest, kinematics, articulated)
+    singular = _factorise(forest, kinematics, space.rotor_inertia, tau, articulated)
     if singular >= 0:
         raise ModelError(_singular_message(model, singular))
-    accelerations(forest, kinematics, gravity, articulated, space.acceleration)
+    _accelerations(forest, kinematics, gravity, articulated, space.acceleration)
     dv = np.empty(model.nv)
-    acceleration_from_kernel(forest, q, space.velocity, space.acceleration, dv)
+    _acceleration_from_kernel(forest, q, space.velocity, space.acceleration, dv)
     return _finite("acceleration", dv)
 
 
@@ -221,10 +236,10 @@ def inverse_dynamics(
     space = _workspace(model)
     forest, kinematics = space.forest, space.kinematics
     _update(space, q, v)
-    acceleration_to_kernel(forest, q, space.velocity, dv, space.acceleration)
+    _acceleration_to_kernel(forest, q, space.velocity, dv, space.acceleration)
     _apply_wrenches(model, space, link_wrenches)
-    place_inertias(forest, kinematics, space.articulated)
-    newton_euler(forest, kinematics, space.acceleration, gravity, space.articulated, space.effort)
+    _place_inertias(forest, kinematics, space.articulated)
+    _newton_euler(forest, kinematics, space.acceleration, gravity, space.articulated, space.effort)
     tau = space.effort + space.rotor_inertia * space.acceleration
     for i in np.flatnonzero(model.system.joint_type == FREE):
         k, R = model.system.v_index[i], kinematics[i]["R"]
@@ -239,8 +254,8 @@ def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
     space = _workspace(model)
     _update(space, q)
     M = np.empty((model.nv, model.nv))
-    place_inertias(space.forest, space.kinematics, space.articulated)
-    composite_inertia(space.forest, space.kinematics, space.articulated, space.composite, M)
+    _place_inertias(space.forest, space.kinematics, space.articulated)
+    _composite_inertia(space.forest, space.kinematics, space.articulated, space.composite, M)
     for i in np.flatnonzero(model.system.joint_type == FREE):
         k, R = model.system.v_index[i], space.kinematics[i]["R"]
         T = np.zeros((6, 6))
@@ -260,7 +275,7 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     if not model.mass > 0.0:
         raise ModelError(f"{model.source}: nothing that moves has mass, so it has no centre")
     space = _workspace(model)
-    update_poses(space.forest, q, space.kinematics)
+    _update_poses(space.forest, q, space.kinematics)
     return _moment_of_mass(model, space) / model.mass
 
 
@@ -278,7 +293,7 @@ def link_pose(model: Model, q: ArrayLike, link: str) -> tuple[np.ndarray, np.nda
     if frame.body < 0:
         return frame.p.copy(), frame.R.copy()
     space = _workspace(model)
-    update_poses(space.forest, q, space.kinematics)
+    _update_poses(space.forest, q, space.kinematics)
     here = space.kinematics[frame.body]
     origin = space.kinematics[model.system.root[frame.body]]["origin"]
     return origin + (here["p"] + here["R"] @ frame.p), here["R"] @ frame.R
@@ -295,7 +310,7 @@ def link_jacobian(model: Model, q: ArrayLike, link: str) -> np.ndarray:
     if frame.body < 0:
         return J
     space = _workspace(model)
-    update_poses(space.forest, q, space.kinematics)
+    _update_poses(space.forest, q, space.kinematics)
     kinematics = space.kinematics
     here = kinematics[frame.body]
     point = here["p"] + here["R"] @ frame.p
@@ -325,8 +340,8 @@ def energy(
     gravity = checked_vector("gravity", gravity, 3)
     space = _workspace(model)
     _update(space, q, v)
-    place_inertias(space.forest, space.kinematics, space.articulated)
-    kinetic = kinetic_energy(space.forest, space.kinematics, space.articulated, space.velocity)
+    _place_inertias(space.forest, space.kinematics, space.articulated)
+    kinetic = _kinetic_energy(space.forest, space.kinematics, space.articulated, space.velocity)
     potential = -np.dot(gravity, _moment_of_mass(model, space))
     system = model.system
     for joint in model.joints:

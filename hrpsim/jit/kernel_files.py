@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Compiled kernels on disk, in files that are whole or not there: the cache that numba is given.
+"""Compiled kernels on disk, in files that are whole or not there.
 
 Each file carries its length and a checksum. One that is damaged is removed and its kernel compiled
-again: numba would unpickle it, and LLVM aborts on machine code that has lost a bit. Where nothing
-can be written, what is there is read, and that is said once.
+again: LLVM aborts on machine code that has lost a bit. Where nothing can be written, what is there
+is read, and that is said once.
 """
 
 from __future__ import annotations
@@ -75,50 +75,26 @@ def _say(text: str, key: str) -> None:
         print(f"hrpsim: {text}", file=sys.stderr, flush=True)
 
 
-class KernelFiles:
-    """The files of one function: an index of signatures, and each one's machine code.
+_is_writable = True
 
-    It stands for numba's IndexDataCacheFile. The name of a file of machine code is its checksum, so
-    that two processes that compile different signatures at once do not write to one file.
-    """
 
-    _is_writable = True
+def load_kept(path: Path) -> tuple | None:
+    """Return what `keep` put into a file, or None where there is none."""
+    content = read_whole(path)
+    return None if content is None else pickle.loads(content)
 
-    def __init__(self, folder: Path, name: str, dump=pickle.dumps):
-        self._folder, self._name, self._dump = folder, name, dump
 
-    def load(self, key):
-        """Return what was saved for a signature, or None."""
-        file = self._index().get(key)
-        content = None if file is None else read_whole(self._folder / file)
-        return None if content is None else pickle.loads(content)
-
-    def save(self, key, data) -> None:
-        """Keep what was compiled for a signature, if it can be written."""
-        if not KernelFiles._is_writable:
-            return
-        content = self._dump(data)
-        file = f"{self._name}.{zlib.crc32(content):08x}{len(content):x}.nbc"
-        try:
-            write_whole(self._folder / file, content)
-            write_whole(self._index_path, self._dump({**self._index(), key: file}))
-        except OSError as error:
-            KernelFiles._is_writable = False
-            _say(
-                f"compiled kernels cannot be kept in {self._folder} ({error.strerror}): each "
-                f"process compiles them anew; set {VARIABLE} to a folder that can be written",
-                "unwritable",
-            )
-
-    def flush(self) -> None:
-        """Forget all signatures."""
-        with contextlib.suppress(OSError):
-            self._index_path.unlink()
-
-    @property
-    def _index_path(self) -> Path:
-        return self._folder / f"{self._name}.nbi"
-
-    def _index(self) -> dict:
-        content = read_whole(self._index_path)
-        return {} if content is None else pickle.loads(content)
+def keep(path: Path, kept: tuple) -> None:
+    """Keep a tuple of bytes and texts, if it can be written."""
+    global _is_writable
+    if not _is_writable:
+        return
+    try:
+        write_whole(path, pickle.dumps(kept))
+    except OSError as error:
+        _is_writable = False
+        _say(
+            f"compiled kernels cannot be kept in {path.parent} ({error.strerror}): each "
+            f"process compiles them anew; set {VARIABLE} to a folder that can be written",
+            "unwritable",
+        )

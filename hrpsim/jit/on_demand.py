@@ -20,14 +20,13 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from hrpsim.jit.compiled import address_of, inlined_kernel, is_cached, kernel
+from hrpsim.jit.compiled import Kernel, address_of, inlined_kernel, is_cached, uncalled_kernel
+from hrpsim.jit.numba_code import NumbaCode
 from hrpsim.jit.reference import Reference
+
+call_address = NumbaCode("hrpsim.jit.intrinsics", "call_address")
 
 NEEDS_KERNEL = -1  # what the call of an absent kernel returns; kernels return no negative integers
 
@@ -35,8 +34,8 @@ NEEDS_KERNEL = -1  # what the call of an absent kernel returns; kernels return n
 class OnDemand(NamedTuple):
     """A kernel that is compiled when it is needed."""
 
-    kernel: Any  # numba's dispatcher
-    argument_types: Callable[[Any], tuple]  # of a scene
+    kernel: Kernel
+    arguments: Callable[[Any], tuple]  # of a scene
     is_used: Callable[[Any], bool] | None  # whether a scene is certain to call it
     brings: tuple[str, ...]  # kernels that are needed where it is
 
@@ -55,7 +54,7 @@ _ask_elsewhere: Callable[[tuple[str, ...]], bool] | None = None
 
 
 def on_demand_kernel(*more, used=None, brings: tuple[str, ...] = ()):
-    """Declare a kernel of the scene `s` and further arguments of numba's types `more`.
+    """Declare a kernel of the scene `s` and further arguments of numpy's scalar types `more`.
 
     It returns an integer >= 0. used: of a scene, whether it is certain to call the kernel, which is
     then there from the start. brings: names of kernels that are needed where this one is.
@@ -63,7 +62,7 @@ def on_demand_kernel(*more, used=None, brings: tuple[str, ...] = ()):
 
     def _decorate(function):
         name = function.__name__
-        _declare(function, lambda scene: (Reference(scene).numba_type, *more), used, brings)
+        _declare(function, lambda s: (Reference(s), *(kind() for kind in more)), used, brings)
 
         @inlined_kernel
         def call(s, *others):
@@ -85,7 +84,7 @@ def on_demand_kernel_of_parts(parts: Callable[[Any], tuple]):
 
     def _decorate(function):
         name = function.__name__
-        _declare(function, lambda scene: tuple(map(numba.typeof, parts(scene))), None, ())
+        _declare(function, parts, None, ())
 
         @inlined_kernel
         def call(on_demand, *arguments):
@@ -99,14 +98,11 @@ def on_demand_kernel_of_parts(parts: Callable[[Any], tuple]):
     return _decorate
 
 
-def _declare(function, argument_types, is_used, brings) -> None:
-    dispatcher = kernel(function)
-    dispatcher.targetoptions["no_cpython_wrapper"] = True
-    dispatcher.targetoptions["no_cfunc_wrapper"] = True
+def _declare(function, arguments, is_used, brings) -> None:
     name = function.__name__
     if name in _declared:
         raise NameError(f"there is a kernel on demand called {name!r} already")
-    _declared[name] = OnDemand(dispatcher, argument_types, is_used, brings)
+    _declared[name] = OnDemand(uncalled_kernel(function), arguments, is_used, brings)
 
 
 def declared_kernels() -> tuple[str, ...]:
@@ -200,52 +196,11 @@ def _provide(scene, name: str) -> None:
 def _load(scene, name: str) -> int:
     """Return the address of a kernel, compiled if no earlier process did."""
     declared = _declared[name]
-    argument_types = declared.argument_types(scene)
+    arguments = declared.arguments(scene)
     if is_cached(declared.kernel):
-        return address_of(declared.kernel, argument_types)
+        return address_of(declared.kernel, *arguments)
     begin = time.perf_counter()
-    address = address_of(declared.kernel, argument_types)
+    address = address_of(declared.kernel, *arguments)
     took = time.perf_counter() - begin
     print(f"hrpsim: compiled {name} in {took:.1f} s", file=sys.stderr, flush=True)
     return address
-
-
-@intrinsic
-def call_address(typing_context, address, arguments):
-    """Call the kernel at an address with a tuple of arguments; return the integer it returns.
-
-    The arguments must have exactly the types that the kernel was compiled for.
-    """
-    plain = types.BaseTuple.from_types([types.unliteral(t) for t in arguments])
-
-    def _generate(context, builder, signature, values):
-        address, packed = values
-        argument_types = list(signature.args[1])
-        unpacked = [builder.extract_value(packed, k) for k in range(len(argument_types))]
-        builder.call(_unlikely(builder.module), [])
-        function_type = context.call_conv.get_function_type(types.int64, argument_types)
-        function = builder.inttoptr(address, function_type.as_pointer())
-        _, result = context.call_conv.call_function(
-            builder, function, types.int64, argument_types, unpacked
-        )
-        return result
-
-    return types.int64(types.int64, plain), _generate
-
-
-def _unlikely(module):
-    """Return a function that does nothing: where it is called, LLVM expects to come rarely.
-
-    So the registers of the many steps that call no such kernel are not kept free for those that do.
-    """
-    name = "hrpsim.unlikely"
-    if name in module.globals:
-        return module.globals[name]
-    function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), name)
-    function.linkage = "internal"
-    function.attributes.add("cold")
-    function.attributes.add("noinline")
-    body = ir.IRBuilder(function.append_basic_block())
-    body.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], True)
-    body.ret_void()
-    return function

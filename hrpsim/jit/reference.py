@@ -5,26 +5,32 @@
 
 By value, a named tuple of a hundred arrays is 5 kB of addresses and sizes, copied at every call and
 handled one by one in every function that the compiler sees. A `Reference` is the address of the
-same words in memory; kernels read the fields that they use, with the syntax of the tuple.
+same words in memory; kernels read the fields that they use, with the syntax of the tuple
+(hrpsim.jit.reference_type).
 """
 
 from __future__ import annotations
 
-import numba
+from functools import cached_property
+from typing import Any
+
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import (
-    NativeValue,
-    infer_getattr,
-    lower_getattr_generic,
-    models,
-    register_model,
-    typeof_impl,
-    unbox,
-)
+
+from hrpsim.jit.kinds import kind_of, text_of
+
+
+class ReferenceKind:
+    """What machine code depends on of a referred tuple; there is one for all that are alike."""
+
+    def __init__(self, kind: tuple):
+        self._kind = kind
+
+    @cached_property
+    def _text(self) -> str:
+        return f"Reference{text_of(self._kind)}"
+
+    def __str__(self) -> str:
+        return self._text
 
 
 class Reference:
@@ -45,25 +51,23 @@ class Reference:
         ]
         self._words = np.array([word for part in self._parts for word in part], dtype=np.uint64)
         self.address = self._words.ctypes.data
-        self.numba_type = _type_for(whole, self._arrays)
+        self.kind_for_kernels = _interned(kind_of(whole))
+
+    @property
+    def numba_type(self) -> Any:
+        """Numba's type of it."""
+        from hrpsim.jit.reference_type import type_for
+
+        return type_for(self)
 
 
-_found: dict[type, tuple[tuple, ReferenceType]] = {}  # what tuples of a class were last
+_kinds: dict[tuple, ReferenceKind] = {}
 
 
-def _type_for(whole: tuple, arrays: list[np.ndarray]) -> ReferenceType:
-    """Return numba's type, which it takes milliseconds to find, once for tuples that are alike."""
-    kind = (_classes_of(whole), [_kind_of(array) for array in arrays])
-    known, found = _found.get(type(whole), (None, None))
-    if kind != known:
-        found = ReferenceType(numba.typeof(whole))
-        _found[type(whole)] = kind, found
-    return found
-
-
-def _classes_of(whole) -> tuple:
-    """Return the classes of a tuple and of the tuples in it."""
-    return type(whole), *(_classes_of(field) for field in whole if isinstance(field, tuple))
+def _interned(kind: tuple) -> ReferenceKind:
+    if kind not in _kinds:
+        _kinds[kind] = ReferenceKind(kind)
+    return _kinds[kind]
 
 
 def _arrays_of(whole) -> list[np.ndarray]:
@@ -76,82 +80,3 @@ def _arrays_of(whole) -> list[np.ndarray]:
 def _words_of(array: np.ndarray) -> list[int]:
     """Return numba's representation of an array: no owner, sizes, address, shape, strides."""
     return [0, 0, array.size, array.itemsize, array.ctypes.data, *array.shape, *array.strides]
-
-
-def _kind_of(array: np.ndarray) -> tuple:
-    """Return what numba's type of an array depends on."""
-    flags = array.flags
-    return array.dtype, array.ndim, flags.c_contiguous, flags.writeable, flags.aligned
-
-
-class ReferenceType(types.Type):
-    """numba's type of a `Reference`."""
-
-    def __init__(self, whole: types.BaseNamedTuple):
-        self.whole = whole
-        super().__init__(name=f"Reference({whole})")
-
-    @property
-    def key(self):
-        """What makes two of these types equal."""
-        return self.whole
-
-    def type_of(self, field: str):
-        """Return the type of a field of the tuple."""
-        return self.whole.types[self.whole.fields.index(field)]
-
-
-@typeof_impl.register(Reference)
-def _type_of_reference(reference, context):
-    return reference.numba_type
-
-
-@register_model(ReferenceType)
-class _ReferenceModel(models.PrimitiveModel):
-    def __init__(self, manager, reference_type):
-        whole = manager.lookup(reference_type.whole).get_value_type()
-        super().__init__(manager, reference_type, whole.as_pointer())
-
-
-@unbox(ReferenceType)
-def _unbox_reference(reference_type, reference, c):
-    address = c.pyapi.object_getattr_string(reference, "address")
-    pointer = c.pyapi.long_as_voidptr(address)
-    c.pyapi.decref(address)
-    return NativeValue(
-        c.builder.bitcast(pointer, c.context.get_value_type(reference_type)),
-        is_error=c.pyapi.c_api_error(),
-    )
-
-
-@infer_getattr
-class _ReferenceAttribute(AttributeTemplate):
-    key = ReferenceType
-
-    def generic_resolve(self, reference_type, field):
-        if field in reference_type.whole.fields:
-            return reference_type.type_of(field)
-        return None
-
-
-@lower_getattr_generic(ReferenceType)
-def _read_field(context, builder, reference_type, pointer, field):
-    return load_field(builder, reference_type, pointer, field)
-
-
-def load_field(builder, reference_type, pointer, field: str):
-    """Emit the reading of a field: the representation of an array or a tuple of arrays."""
-    index = reference_type.whole.fields.index(field)
-    return _load(builder, cgutils.gep_inbounds(builder, pointer, 0, index))
-
-
-def _load(builder, pointer):
-    """Read a struct field by field: LLVM is slow at large ones in one piece."""
-    pointee = pointer.type.pointee
-    if not isinstance(pointee, ir.BaseStructType):
-        return builder.load(pointer)
-    value = ir.Constant(pointee, ir.Undefined)
-    for k in range(len(pointee.elements)):
-        field = _load(builder, cgutils.gep_inbounds(builder, pointer, 0, k))
-        value = builder.insert_value(value, field, k)
-    return value

@@ -12,7 +12,7 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import ModelError
-from hrpsim.yaml_text import read_text
+from hrpsim.text_file import read_text
 
 
 def read_table(path: Path) -> np.ndarray:

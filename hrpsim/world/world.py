@@ -323,7 +323,7 @@ class World:
     def _refer_to(self, scene: Scene) -> None:
         """Make ready what the compiled step is called with."""
         previous, self._reference = self._reference, Reference(scene, self._reference)
-        if previous is None or self._reference.numba_type is not previous.numba_type:
+        if previous is None or self._reference.kind_for_kernels is not previous.kind_for_kernels:
             self._run = None
 
     def _note_unmet(self, count: int) -> None:

@@ -133,4 +133,4 @@ def test_every_pair_runs_in_one_compiled_version():
     for a in KINDS:
         for b in KINDS:
             meet(*random_pair(rng, f"{a}-{b}"))
-    assert len(collide.signatures) == 1
+    assert len(collide.codes) == 1

@@ -8,12 +8,13 @@ import pkgutil
 
 import numpy as np
 import pytest
-from numba.core.dispatcher import Dispatcher
 
 import hrpsim
 from hrpsim.analysis.analyser import Analyser, FixedPhase
 from hrpsim.analysis.observer import Observer
 from hrpsim.dynamics import functions
+from hrpsim.jit.compiled import Kernel
+from hrpsim.jit.kinds import text_of
 from hrpsim.kinematics.forest import BODY, DOF, forest_of
 from robots import HRP2_LIKE
 
@@ -21,15 +22,15 @@ from robots import HRP2_LIKE
 ALLOWED = {"hrpsim.dynamics.articulated.accelerations": 2}
 
 
-def kernels() -> dict[str, Dispatcher]:
+def kernels() -> dict[str, Kernel]:
     """Return every kernel that Python may call, by module and name."""
     found = {}
     for module in pkgutil.walk_packages(hrpsim.__path__, "hrpsim."):
         if module.name.split(".")[1] in {"ros", "viewer", "experiments", "cli", "__main__"}:
             continue
         for name, value in vars(importlib.import_module(module.name)).items():
-            if isinstance(value, Dispatcher) and value.py_func.__module__ == module.name:
-                if not value.targetoptions.get("no_cpython_wrapper"):
+            if isinstance(value, Kernel) and value.__module__ == module.name:
+                if not value.inner:
                     found[f"{module.name}.{name}"] = value
     return found
 
@@ -91,15 +92,15 @@ def test_each_kernel_has_one_signature_after_everything_ran():
     """A second one is a slow, silent compilation: an array that is not C-contiguous float64."""
     everything = kernels()
     # Other tests of this process may have called some with arrays of their own.
-    most = {name: max(1, len(kernel.signatures)) for name, kernel in everything.items()} | ALLOWED
+    most = {name: max(1, len(kernel.codes)) for name, kernel in everything.items()} | ALLOWED
     use_everything()
     several = {
-        name: [str(signature) for signature in kernel.signatures]
+        name: [text_of(kinds) for kinds in kernel.codes]
         for name, kernel in everything.items()
-        if len(kernel.signatures) > most[name]
+        if len(kernel.codes) > most[name]
     }
     assert several == {}
-    used = {name for name, kernel in everything.items() if kernel.signatures}
+    used = {name for name, kernel in everything.items() if kernel.codes}
     assert {"hrpsim.step.step.advance", "hrpsim.dynamics.articulated.factorise"} <= used
     assert "hrpsim.analysis.samples.analyse_samples" in used
 

@@ -43,9 +43,9 @@ def test_terminate_ends_the_node_cleanly(simulations):
 
 def test_an_interrupt_during_the_start_ends_it(simulations):
     node = simulations.start_program("hrpsim.ros.simulation.node")
-    while "numba" not in Path(f"/proc/{node.pid}/maps").read_text():
+    while "numpy" not in Path(f"/proc/{node.pid}/maps").read_text():
         assert node.exit_code is None
-        time.sleep(0.01)
+        time.sleep(0.001)
     node.send_signal(signal.SIGINT)
     assert node.wait(LIMIT) not in (None, 0)
 

@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from hrpsim.jit.compiled import kernel
-from hrpsim.solvers import block_ldl
+from hrpsim.solvers.block_ldl import factor_work, factorise, solve
 from hrpsim.solvers.contraction import NODE
 from hrpsim.solvers.elimination import eliminate, new_elimination, same_graph
 
@@ -27,17 +27,17 @@ def run_same_graph(nodes, node_count, elimination):
 
 @kernel
 def run_factorise(elimination, active, matrix, factor):
-    return block_ldl.factorise(elimination, active, matrix, factor)
+    return factorise(elimination, active, matrix, factor)
 
 
 @kernel
 def run_factor_work(elimination, active, factor):
-    return block_ldl.factor_work(elimination, active, factor)
+    return factor_work(elimination, active, factor)
 
 
 @kernel
 def run_solve(elimination, active, factor, x):
-    block_ldl.solve(elimination, active, factor, x)
+    solve(elimination, active, factor, x)
 
 
 def nodes_of(ends, sizes) -> np.ndarray:

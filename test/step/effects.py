@@ -156,16 +156,12 @@ class _Reader(ast.NodeVisitor):
                 self.read(argument)
             if isinstance(node.func, ast.Attribute):
                 self.read(node.func)
+            if _is_store(self.module, callee):
+                self.write(self.paths(node.args[0]))
             return
         arguments = list(node.args)
         if _takes_addresses(found[1]):
             self.read(arguments.pop(0))
-        if found[0] == "hrpsim.spatial.simd":
-            for k, argument in enumerate(arguments):
-                self.read(argument)
-                if k == 0 and callee.startswith("store"):
-                    self.write(self.paths(argument))
-            return
         effects = effects_of(*found[:1], found[1].name)
         given = dict(zip(effects.parameters, map(self.paths, arguments), strict=False))
         for kind in ("reads", "writes"):
@@ -180,6 +176,12 @@ class _Reader(ast.NodeVisitor):
             super().generic_visit(node)
 
     visit_Name = visit_Attribute = visit_Subscript = visit_IfExp = generic_visit
+
+
+def _is_store(module: str, name: str | None) -> bool:
+    """Return whether a name in a module stands for an intrinsic that writes its first argument."""
+    home, there = module_tree(module)[1].get(name, ("", ""))
+    return home == "hrpsim.spatial.simd" and there.startswith("store")
 
 
 def _takes_addresses(function: ast.FunctionDef) -> bool:

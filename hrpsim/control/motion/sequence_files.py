@@ -27,7 +27,7 @@ from hrpsim.control.motion.motion_sequence import (
 )
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
-from hrpsim.yaml_text import read_text
+from hrpsim.text_file import read_text
 
 _SPELLINGS = {"optionaldata": ("optionaldata", "optionalData")}
 _COMMENT_SIGNS = ("#", "%")

@@ -11,7 +11,7 @@ from pathlib import Path
 from hrpsim.errors import ModelError
 from hrpsim.model.urdf.resources import Resources
 from hrpsim.model.urdf.xacro_budget import ExpressionError
-from hrpsim.yaml_text import read_text
+from hrpsim.text_file import read_text
 
 
 class Places:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from numba import int64
+import numpy as np
 
 from hrpsim.collision.candidates import FAST, list_candidates, place_centers
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
@@ -65,7 +65,7 @@ def any_fast(collision):
     return fast
 
 
-@on_demand_kernel(int64)
+@on_demand_kernel(np.int64)
 def let_nothing_pass(s, solved):
     """Look at the drift to the middle of the step, or at the motion that was `solved` for."""
     work, stats = s.work, s.step_stats[0]

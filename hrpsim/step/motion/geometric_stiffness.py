@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from numba import float64
+import numpy as np
 
 from hrpsim.constraints.connection_rows import LOCKED, find_direction
 from hrpsim.constraints.placed_connection import place_frames
@@ -27,7 +27,7 @@ from hrpsim.step.scene.contents import has_connections
 from hrpsim.step.scene.status import DONE
 
 
-@on_demand_kernel(float64, used=has_connections)
+@on_demand_kernel(np.float64, used=has_connections)
 def add_geometric_stiffness(s, horizon):
     """Add to the placed inertias of free bodies what last step's connection forces ask for."""
     for i in range(s.work.per_body.shape[0]):

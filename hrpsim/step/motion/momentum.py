@@ -16,7 +16,7 @@ rests: what leaks is quadratic in the rates.
 
 from __future__ import annotations
 
-from numba import int64
+import numpy as np
 
 from hrpsim.dynamics.tree_momentum import add_momentum, tree_momentum
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
@@ -29,7 +29,7 @@ from hrpsim.step.scene.status import DONE
 _AT_REST = 1e-9  # [rad/s or m/s]
 
 
-@on_demand_kernel(int64, used=has_floating_tree)
+@on_demand_kernel(np.int64, used=has_floating_tree)
 def keep_momentum(s, at_end):
     """Find at the start what momentum the trees are to have, or give it to them at the end.
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from numba import float64
+import numpy as np
 
 from hrpsim.dynamics.articulated import accelerations, factorise, start_bodies
 from hrpsim.dynamics.joint_forces import joint_forces
@@ -38,7 +38,7 @@ def find_acceleration(s, horizon):
     return status
 
 
-@on_demand_kernel(float64, used=lambda scene: bool(scene.forest.dofs["turns_freely"].any()))
+@on_demand_kernel(np.float64, used=lambda scene: bool(scene.forest.dofs["turns_freely"].any()))
 def turn_freely(s, time_step):
     """Let bodies that are alone in their tree turn without gain of energy (hrpsim.dynamics.spin).
 

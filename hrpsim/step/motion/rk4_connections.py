@@ -12,7 +12,7 @@ Contacts, limits, springs and whatever else has bounds keep the force of the ste
 
 from __future__ import annotations
 
-from numba import int64
+import numpy as np
 
 from hrpsim.constraints.connection_rows import write_stage_rows
 from hrpsim.constraints.rows import VELOCITY
@@ -44,7 +44,7 @@ def begin_stages(s):
     return found
 
 
-@on_demand_kernel(int64)
+@on_demand_kernel(np.int64)
 def solve_stage(s, stage):
     """Add to work.dv what rigid connections do at this stage; count their forces."""
     stats, work, sites, rows = s.step_stats[0], s.work, s.sites, s.rows.rows

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from numba import float64
+import numpy as np
 
 from hrpsim.constraints.rows import DISPLACEMENT
 from hrpsim.jit.on_demand import on_demand_kernel
@@ -16,7 +16,7 @@ from hrpsim.step.scene.islands import allowed_sweeps
 _OF_ROUND = 8
 
 
-@on_demand_kernel(float64)
+@on_demand_kernel(np.float64)
 def solve_direct_island(s, tolerance):
     """Solve the island with the rows for the direct solver, to `tolerance` [m/s].
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from numba import boolean, int64
+import numpy as np
 
 from hrpsim.constraints.rows import AT_ONCE, CONE, NEVER
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
@@ -102,7 +102,7 @@ def _steps_to_come(s, span, is_crowd, count, error):
     return before - 1 if before > 0 else _TRIAL
 
 
-@on_demand_kernel(int64, boolean)
+@on_demand_kernel(np.int64, np.bool_)
 def solve_by_newton_method(s, k, insists):
     """Solve an island by Newton's method, from where it is.
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import int64
 
 from hrpsim.constraints.connection_rows import (
     connection_response_space,
@@ -162,7 +161,7 @@ def write_penalties(s):
     return TOO_STIFF
 
 
-@on_demand_kernel(int64, used=has_connections)
+@on_demand_kernel(np.int64, used=has_connections)
 def write_connections(s, used):
     """Write the rows of connections; return the response space used."""
     settings = s.settings[0]
@@ -183,7 +182,7 @@ def write_connections(s, used):
     return used
 
 
-@on_demand_kernel(int64, int64, used=has_spring_hinges)
+@on_demand_kernel(np.int64, np.int64, used=has_spring_hinges)
 def write_springs(s, first, used):
     """Write the rows of spring hinges from row `first` on."""
     write_spring_rows(

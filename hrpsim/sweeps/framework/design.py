@@ -26,7 +26,7 @@ from hrpsim import limits
 from hrpsim.errors import shown_value, unknown_name
 from hrpsim.sweeps.framework.distributions import Levels, read_distribution
 from hrpsim.sweeps.framework.errors import SweepError
-from hrpsim.yaml_text import read_text
+from hrpsim.text_file import read_text
 
 METHODS = ("grid", "random", "latin_hypercube", "sobol", "halton", "table")
 MOST_CELLS = 10_000_000

@@ -12,6 +12,7 @@ import numpy as np
 from hrpsim.collision.bounds import bounding_radius, thickness
 from hrpsim.collision.mesh.collision_proxies import mesh_thickness
 from hrpsim.errors import StateError, WorldError
+from hrpsim.jit.compiled import prepared
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.kinematics.layout import velocity_from_kernel, velocity_to_kernel
 from hrpsim.model.model import CollisionShape, Frame
@@ -23,6 +24,9 @@ from hrpsim.values import finite_vector
 if TYPE_CHECKING:
     from hrpsim.world.objects.contact_arrays import ContactArrays
     from hrpsim.world.objects.world_state import WorldState
+
+_velocity_from_kernel = prepared(velocity_from_kernel)
+_velocity_to_kernel = prepared(velocity_to_kernel)
 
 
 def bounded_vector(name: str, values, length: int, limit: float) -> np.ndarray:
@@ -134,14 +138,14 @@ class Entity:
         None beyond 1e9, which no step can follow.
         """
         v = np.empty(self.nv)
-        velocity_from_kernel(self.forest, self._q().copy(), self._velocity().copy(), v)
+        _velocity_from_kernel(self.forest, self._q().copy(), self._velocity().copy(), v)
         return _frozen(v)
 
     @v.setter
     def v(self, values) -> None:
         v = bounded_vector(f"v of {self.name!r}", values, self.nv, LARGEST_SPEED)
         self.world.wake(self)
-        velocity_to_kernel(self.forest, self._q().copy(), v, v_out := np.empty(self.nv))
+        _velocity_to_kernel(self.forest, self._q().copy(), v, v_out := np.empty(self.nv))
         self._velocity()[:] = v_out
         self._forget_past()
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
 from hrpsim.errors import WorldError
@@ -37,6 +36,8 @@ def _unpickled(version: str, fields: str) -> SavedFormat:
 @cache
 def saved_format() -> SavedFormat:
     """Return the format of this hrpsim."""
+    from importlib.metadata import PackageNotFoundError, version
+
     table = [(path, field.dtype.descr, str(field.shape)) for path, field in declared_fields(Scene)]
     try:
         present = version("hrpsim")

@@ -1,0 +1,81 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Intrinsics of numba that kernels call; imported only where something is compiled."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+# Where there is one, the clock that is updated at every tick of the system only: read in 5 ns.
+_LINUX_COARSE = 6
+_CLOCK = _LINUX_COARSE if sys.platform == "linux" else time.CLOCK_MONOTONIC
+
+
+@intrinsic
+def monotonic_seconds(typing_context):
+    """Return a time that goes on evenly [s], to some milliseconds."""
+
+    def _generate(context, builder, signature, arguments):
+        long, integer = ir.IntType(64), ir.IntType(32)
+        place = cgutils.alloca_once(builder, ir.LiteralStructType([long, long]))
+        kind = ir.FunctionType(integer, [integer, place.type])
+        function = cgutils.get_or_insert_function(builder.module, kind, "clock_gettime")
+        builder.call(function, [ir.Constant(integer, _CLOCK), place])
+        parts = [
+            builder.sitofp(
+                builder.load(cgutils.gep_inbounds(builder, place, 0, k)), ir.DoubleType()
+            )
+            for k in range(2)
+        ]
+        whole, rest = parts
+        return builder.fadd(whole, builder.fmul(rest, ir.Constant(ir.DoubleType(), 1e-9)))
+
+    return types.float64(), _generate
+
+
+@intrinsic
+def call_address(typing_context, address, arguments):
+    """Call the kernel at an address with a tuple of arguments; return the integer it returns.
+
+    The arguments must have exactly the types that the kernel was compiled for.
+    """
+    plain = types.BaseTuple.from_types([types.unliteral(t) for t in arguments])
+
+    def _generate(context, builder, signature, values):
+        address, packed = values
+        argument_types = list(signature.args[1])
+        unpacked = [builder.extract_value(packed, k) for k in range(len(argument_types))]
+        builder.call(_unlikely(builder.module), [])
+        function_type = context.call_conv.get_function_type(types.int64, argument_types)
+        function = builder.inttoptr(address, function_type.as_pointer())
+        _, result = context.call_conv.call_function(
+            builder, function, types.int64, argument_types, unpacked
+        )
+        return result
+
+    return types.int64(types.int64, plain), _generate
+
+
+def _unlikely(module):
+    """Return a function that does nothing: where it is called, LLVM expects to come rarely.
+
+    So the registers of the many steps that call no such kernel are not kept free for those that do.
+    """
+    name = "hrpsim.unlikely"
+    if name in module.globals:
+        return module.globals[name]
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), name)
+    function.linkage = "internal"
+    function.attributes.add("cold")
+    function.attributes.add("noinline")
+    body = ir.IRBuilder(function.append_basic_block())
+    body.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], True)
+    body.ret_void()
+    return function

@@ -1,0 +1,104 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Machine code of kernels made callable by LLVM alone: without numba, in milliseconds."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+
+# What asks numba for other machine code.
+_VARIABLES = ("CPU_NAME", "CPU_FEATURES", "OPT", "ENABLE_AVX", "LOOP_VECTORIZE", "SLP_VECTORIZE")
+_ONE_OF_MATHEMATICS = "hypot"
+_FASTCALL = 0x80  # Python's METH_FASTCALL
+
+
+class MachineCode(NamedTuple):
+    """What is kept of a compiled kernel."""
+
+    objects: tuple[bytes, ...]  # object files
+    function: str  # symbol of the kernel, as other kernels call it
+    call: str  # symbol of the same for Python, as METH_FASTCALL; "" for none
+
+
+class Loaded(NamedTuple):
+    """A kernel that can be called."""
+
+    address: int
+    call: Any
+
+
+class _Definition(ctypes.Structure):
+    """Python's PyMethodDef."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+_new_function = ctypes.PYFUNCTYPE(
+    ctypes.py_object, ctypes.POINTER(_Definition), ctypes.c_void_p, ctypes.c_void_p
+)(("PyCFunction_NewEx", ctypes.pythonapi))
+_kept: list = []  # what machine code lives in
+
+
+def load(code: MachineCode, name: str) -> Loaded:
+    """Put machine code into memory, for good."""
+    # By itself: functions of one name may have become different code in different kernels.
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_target_machine())
+    for content in code.objects:
+        engine.add_object_file(llvm.ObjectFileRef.from_data(content))
+    engine.finalize_object()
+    call, address = None, engine.get_function_address(code.function)
+    definition = None
+    if code.call:
+        place = engine.get_function_address(code.call)
+        definition = _Definition(name.encode(), place, _FASTCALL, None)
+        call = _new_function(ctypes.byref(definition), None, None)
+    _kept.append((engine, definition))
+    return Loaded(address, call)
+
+
+def assemble(module: str) -> bytes:
+    """Return an object file of a module in LLVM's language."""
+    parsed = llvm.parse_assembly(module)
+    parsed.verify()
+    return _new_target_machine().emit_object(parsed)
+
+
+@functools.cache
+def target() -> str:
+    """Return what machine code is for: the processor, and what its user asked of numba."""
+    asked = (os.environ.get(f"NUMBA_{name}", "") for name in _VARIABLES)
+    return " ".join([llvm.get_process_triple(), *_processor(), *asked])
+
+
+@functools.cache
+def _processor() -> tuple[str, str]:
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def _new_target_machine():
+    """Return a target machine like numba's."""
+    cpu, features = _processor()
+    reloc = "static" if _native_target().name.startswith("x86") else "default"
+    return _native_target().create_target_machine(
+        cpu=cpu, features=features, opt=3, reloc=reloc, codemodel="jitdefault", jit=True
+    )
+
+
+@functools.cache
+def _native_target():
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    if llvm.address_of_symbol(_ONE_OF_MATHEMATICS) is None:
+        llvm.load_library_permanently("libm.so.6")
+    return llvm.Target.from_triple(llvm.get_process_triple())

@@ -1,0 +1,20 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What stands for code that needs numba, until something is compiled."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+class NumbaCode:
+    """Stands, in the modules of kernels, for an intrinsic of a module that imports numba."""
+
+    def __init__(self, module: str, name: str):
+        self._module, self._name = module, name
+
+    def load(self) -> Any:
+        """Return what it stands for."""
+        return getattr(import_module(self._module), self._name)
