@@ -29,6 +29,7 @@ from hrpsim.collision.mesh.polyhedra import (
 from hrpsim.collision.mesh.tree_queries import measure_thickness, new_stack
 from hrpsim.collision.primitives.simplex import nearest_weights
 from hrpsim.jit.compiled import kernel
+from hrpsim.model.shapes.mesh_integrals import doubled_areas
 
 # Faces that meet at less than this angle [rad] continue each other.
 FLAT_ANGLE = 1e-3
@@ -44,7 +45,7 @@ def polyhedron(vertices: np.ndarray, triangles: np.ndarray) -> Polyhedra:
     p = np.ascontiguousarray(vertices, dtype=np.float64)
     t = np.ascontiguousarray(triangles, dtype=np.int64)
     corners = p[t]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals = doubled_areas(corners)
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     edges, ends, faces, edge_of = _edges(p, t, normals)
     angle = _angles(edges)
