@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.jit.compiled import inner_kernel
+from hrpsim.spatial.vector import placed_point
 
 SENSOR = np.dtype(
     [
@@ -48,10 +49,8 @@ def sense(kinematics, articulated, gravity, sensors_out):
             _read_at_rest(gravity, sensor)
             continue
         here = kinematics[sensor.body]
-        R, t = here.R, sensor.p
-        x = here.p[0] + R[0, 0] * t[0] + R[0, 1] * t[1] + R[0, 2] * t[2]
-        y = here.p[1] + R[1, 0] * t[0] + R[1, 1] * t[1] + R[1, 2] * t[2]
-        z = here.p[2] + R[2, 0] * t[0] + R[2, 1] * t[1] + R[2, 2] * t[2]
+        R = here.R
+        x, y, z = placed_point(R, here.p, sensor.p)
         if sensor.is_imu:
             _measure_motion(here.v, articulated[sensor.body], x, y, z, sensor.wrench)
         else:

@@ -20,7 +20,7 @@ from hrpsim.collision.mesh.solid_pair import (
     add_candidate,
     closes,
     feature_code,
-    to_other,
+    point_in_other,
     velocity_at,
 )
 from hrpsim.collision.mesh.tree_queries import boxes_apart, split_first
@@ -98,9 +98,7 @@ def _meet_plane(polyhedra, m, side, candidates):
             if not face.owned & (1 << k):
                 continue
             vertex = face.vertices[k]
-            p = polyhedra.vertices[vertex].position
-            x, y, z = to_other(m, side, p[0], p[1], p[2])
-            x, y, z = x + t[0], y + t[1], z + t[2]
+            x, y, z = point_in_other(m, side, polyhedra.vertices[vertex].position)
             if z > near or not vertex_supports(polyhedra, m, side, vertex, 0.0, 0.0, 1.0, LEAN):
                 continue
             _, _, climb = velocity_at(m, side, x, y, z)
