@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.jit.compiled import inner_kernel
-from hrpsim.spatial.vector import placed_point
+from hrpsim.spatial.vector import placed_point, point_velocity
 
 SENSOR = np.dtype(
     [
@@ -95,9 +95,7 @@ def _measure_motion(v, here, x, y, z, motion_out):
     a0, a1, a2 = a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2]
     a3, a4, a5 = a[3] + b[3] + c[3], a[4] + b[4] + c[4], a[5] + b[5] + c[5]
     wx, wy, wz = v[0], v[1], v[2]
-    vx = v[3] + wy * z - wz * y
-    vy = v[4] + wz * x - wx * z
-    vz = v[5] + wx * y - wy * x
+    vx, vy, vz = point_velocity(v, x, y, z)
     motion_out[0] = a3 + a1 * z - a2 * y + wy * vz - wz * vy
     motion_out[1] = a4 + a2 * x - a0 * z + wz * vx - wx * vz
     motion_out[2] = a5 + a0 * y - a1 * x + wx * vy - wy * vx

@@ -205,7 +205,8 @@ def find_sharp(vertices, spokes, possible, scratch, sharp_out):
     """Write 1 for each possible vertex from whose surroundings a plane through it keeps clear.
 
     That is so if the convex hull of its spokes does not hold the origin, which their point
-    nearest to it tells. `scratch` (4, 3) is work.
+    nearest to it tells. It is found as GJK does: the spoke farthest towards the origin joins up to
+    three, and those stay that span what is nearest then. `scratch` (4, 3) is work.
     """
     for v in range(vertices.shape[0]):
         first, last = vertices[v].first_spoke, vertices[v].last_spoke

@@ -1,7 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of solids with faces, edges and vertices: meshes with each other and with all else."""
+"""Contacts of solids with faces, edges and vertices: meshes with each other and with all else.
+
+Kernels call the SOLID_PAIR record `m`: two solids, how each is placed and moves in the frame of the
+other, and work; `side` is 0 for what is of solid a, 1 for what is of b.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,7 @@ from hrpsim.collision.mesh.tree_queries import boxes_apart, split_first
 from hrpsim.collision.mesh.vertex_contacts import LEAN, meet_with_vertex, vertex_supports
 from hrpsim.jit.compiled import inner_kernel
 
-_THE_FACET = np.int64(0)
+_THE_FACET = np.int64(0)  # a half-space has one
 
 
 @inner_kernel
