@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.constraints.impact_rows import IMPACT
-from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.fields import Axis, array
 from hrpsim.spatial.simd import LANES, broadcast, load, plus, plus_times, store, times
 
@@ -151,7 +151,7 @@ def attach_second_site(forest, sites, site, row, response, used):
     return _write_response(here, tree, row.J_b, sites.inverse_inertia, response, used)
 
 
-@inner_kernel
+@inlined_kernel
 def attach_pair(forest, sites, pair, placed, direction, turns, row, response, used):
     """Make a row push body a of a pair along `direction` (3,) and body b against it.
 
