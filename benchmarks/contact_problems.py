@@ -17,15 +17,12 @@ import numpy as np
 
 from hrpsim import World
 from hrpsim.constraints.rows import row_velocity
-from hrpsim.dynamics.response import site_velocities
+from hrpsim.experiments.scenes.step_phases import prepared
 from hrpsim.jit.compiled import entry_point, kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.solvers.impulses import apply_impulse
-from hrpsim.step.contact_search import find_contacts
 from hrpsim.step.rows.constrain import solve_rows
-from hrpsim.step.rows.prepare import prepare_rows
 from hrpsim.step.scene.status import DONE
-from hrpsim.step.step import begin_step, forward_kinematics, unconstrained_dynamics
 from hrpsim.world.arrays.capacity import grow
 
 
@@ -54,24 +51,6 @@ class ContactProblem(NamedTuple):
         """Whether no row depends on others, so that velocities have one impulse each."""
         values = np.linalg.eigvalsh(self.W)
         return bool(values[0] > 1e-9 * values[-1])
-
-
-@kernel
-def _prepare(scene):
-    """Do a step up to the solution of its rows; leave the sites' free velocity."""
-    s, work = scene, scene.work
-    begin_step(s)
-    forward_kinematics(s)
-    status = find_contacts(s)
-    if status == 0:
-        status = unconstrained_dynamics(s)
-    if status == 0:
-        status = prepare_rows(s)
-    if status == 0:
-        for k in range(work.change.shape[0]):
-            work.change[k] = s.velocity[k] + s.settings[0].time_step * work.dv[k]
-        site_velocities(s.forest, s.kinematics, work.change, s.step_stats[0].site_count, s.sites)
-    return status
 
 
 @kernel
@@ -104,9 +83,7 @@ class Prepared:
     def __init__(self, world: World, solver: str):
         self._world = world.copy()
         self._world.add_solver_rule(solver, kind="contact")
-        while (status := _prepare(Reference(self._world.scene))) != DONE:
-            self._world._scenes.present = grow(self._world.scene, status)
-        self._free = self._world.scene.sites.velocity.copy()
+        self._free = prepared(self._world).sites.velocity.copy()
 
     def problem(self) -> ContactProblem | None:
         """Return the problem of its contacts; None if there are none, or rows besides."""

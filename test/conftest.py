@@ -4,10 +4,14 @@
 """Settings that every test runs under."""
 
 import os
+import sys
+from pathlib import Path
 
 import pytest
 
 from hrpsim.ros.base.domain import PrivateDomain
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))  # where the package benchmarks lies
 
 # Test oracles and tools: where one is not installed, what needs it is skipped by its name.
 OPTIONAL = {

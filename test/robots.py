@@ -1,15 +1,18 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The robots that the PyPI package example-robot-data ships: real input for any test.
+"""Robots for any test: ours, and those that the PyPI package example-robot-data ships.
 
 @pytest.mark.parametrize("path", EXAMPLE_ROBOTS.values(), ids=EXAMPLE_ROBOTS)
 """
 
+from functools import cache
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 import pytest
+
+from hrpsim import Model, load_model
 
 HRP2_LIKE = Path(__file__).resolve().parent.parent / "urdf" / "hrp2_like.urdf.xacro"
 
@@ -25,6 +28,12 @@ BROKEN_ROBOTS = {
     "alex_description/alex_psyonic_hands": "joint 'index_q1' does not exist",
     "ur_description/ur3": "attribute 'name' is missing",
 }
+
+
+@cache
+def humanoid(bush: bool) -> Model:
+    """Return hrp2_like, with the rubber bushes of its soles or without."""
+    return load_model(HRP2_LIKE, xacro_arguments={"bush": bush})
 
 
 class Shipped(dict):

@@ -15,14 +15,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT))  # where the package benchmarks lies
+from benchmarks import registry, report, tables
+from benchmarks.comparison import THRESHOLD, compare, comparison_lines, confirmed
+from benchmarks.results import CaseResult, Claim, exponent, fit, quartiles
+from benchmarks.timing import LEAST_ROUNDS, Effort, Subject, interleave
+from benchmarks.yardstick import NAME as YARDSTICK
 
-from benchmarks import registry, report, tables  # noqa: E402
-from benchmarks.comparison import THRESHOLD, compare, comparison_lines, confirmed  # noqa: E402
-from benchmarks.results import CaseResult, Claim, exponent, fit, quartiles  # noqa: E402
-from benchmarks.timing import LEAST_ROUNDS, Effort, Subject, interleave  # noqa: E402
-from benchmarks.yardstick import NAME as YARDSTICK  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 
 class Clock:

@@ -58,6 +58,7 @@ LAYERS = [
     {FACADE},
     {"bag", "bridges", "viewer"},
     {"ros.base"},
+    {"ros.robot.frames"},
     {"ros.robot"},
     {"ros.core"},
     {

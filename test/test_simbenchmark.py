@@ -6,19 +6,14 @@
 from __future__ import annotations
 
 import math
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT))  # where the package benchmarks lies
-
-from benchmarks.simbenchmark import errors, measure, page, published, times  # noqa: E402
-from benchmarks.simbenchmark.ours import Ours  # noqa: E402
-from benchmarks.simbenchmark.plan import error_tasks  # noqa: E402
-from benchmarks.simbenchmark.scenes import (  # noqa: E402
+from benchmarks.simbenchmark import errors, measure, page, published, times
+from benchmarks.simbenchmark.ours import Ours
+from benchmarks.simbenchmark.plan import error_tasks
+from benchmarks.simbenchmark.scenes import (
     GRAVITY,
     LOOSE,
     State,
@@ -29,7 +24,7 @@ from benchmarks.simbenchmark.scenes import (  # noqa: E402
     rolling_accelerations,
     six,
 )
-from benchmarks.simbenchmark.store import Store  # noqa: E402
+from benchmarks.simbenchmark.store import Store
 
 
 def start_of(scene) -> State:

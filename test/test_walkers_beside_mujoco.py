@@ -3,9 +3,6 @@
 
 """benchmarks.walkers: the robot that walks in MuJoCo is the same one, and its sensors carry it."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from control.bipeds import biped
@@ -15,7 +12,6 @@ from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.control.biped.prepare import prepare
 
 mujoco = pytest.importorskip("mujoco")
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # where the package benchmarks lies
 
 from benchmarks.walkers.mujoco_walk import MujocoRobot  # noqa: E402
 

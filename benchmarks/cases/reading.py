@@ -13,7 +13,7 @@ from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim
 from benchmarks.timing import Effort, Subject
 from hrpsim import Sphere, World
-from hrpsim.experiments.scenes.standing import half_sitting, humanoid
+from hrpsim.experiments.scenes.standing import humanoid, our_standing
 
 READ_BOUND, COMMAND_BOUND = 3.0, 4.0  # [us]
 POINTS, BALLS = 8, 216
@@ -21,11 +21,7 @@ POINTS, BALLS = 8, 216
 
 def standing() -> tuple[World, object]:
     """Return a world with hrp2_like at rest on 8 contact points, and the robot."""
-    world = World()
-    world.add_ground()
-    model = humanoid(POINTS)
-    robot = world.add_robot(model, q=half_sitting(model))
-    world.settle()
+    world, robot = our_standing(humanoid(POINTS))
     world.step(20)
     return world, robot
 

@@ -22,6 +22,7 @@ from hrpsim.control.pattern.support_polygon import sole_outline
 from hrpsim.control.walk import Walk
 from hrpsim.control.walk_trial import Trial, planned_contact, step_ends
 from hrpsim.dynamics.functions import link_pose
+from hrpsim.model.formats.urdf_writer import exact_text
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 
@@ -56,9 +57,9 @@ def urdf_for_mujoco(prepared: Prepared) -> str:
         link = next(link for link in root.iterchildren("link") if link.get("name") == sole)
         collision = etree.SubElement(link, "collision")
         middle = (*(0.5 * (low + high)), 0.5 * THICKNESS)
-        etree.SubElement(collision, "origin", xyz=_numbers(middle), rpy="0 0 0")
+        etree.SubElement(collision, "origin", xyz=exact_text(middle), rpy="0 0 0")
         box = etree.SubElement(etree.SubElement(collision, "geometry"), "box")
-        box.set("size", _numbers((*(high - low), THICKNESS)))
+        box.set("size", exact_text((*(high - low), THICKNESS)))
     options = {"fusestatic": "true", "discardvisual": "true", "balanceinertia": "true"}
     etree.SubElement(etree.SubElement(root, "mujoco"), "compiler", **options)
     etree.SubElement(root, "link", name="mujoco_world")
@@ -77,7 +78,7 @@ def _add_inertias(root, model: Model) -> None:
         frame, system, body = model.frames[name], model.system, joint.body
         inertial = etree.SubElement(links[name], "inertial")
         middle = frame.R.T @ (system.com[body] - frame.p)
-        etree.SubElement(inertial, "origin", xyz=_numbers(middle), rpy="0 0 0")
+        etree.SubElement(inertial, "origin", xyz=exact_text(middle), rpy="0 0 0")
         etree.SubElement(inertial, "mass", value=repr(float(system.mass[body])))
         moments = frame.R.T @ system.inertia[body] @ frame.R
         if 0.0 <= np.linalg.eigvalsh(moments)[0] + _LITTLE < 2.0 * _LITTLE:
@@ -236,7 +237,3 @@ def mujoco_walk(
         soles=prepared.soles,
         contact=planned_contact(controller.sequence, np.array(times) - controller.begin),
     )
-
-
-def _numbers(values) -> str:
-    return " ".join(repr(float(value)) for value in values)

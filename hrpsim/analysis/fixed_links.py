@@ -93,16 +93,14 @@ def detect_fixed_links(
     analyser: Analyser,
     motion: Motion,
     *,
-    contact_height: float = CONTACT_HEIGHT,
-    contact_speed: float = CONTACT_SPEED,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[FixedPhase]:
     """Return the phases in which the soles of `analyser` are on a level floor.
 
     Only soles with outlines count. A sole bears beside the reference while all its corners are
-    within `contact_height` [m] of the reference's plane and slower than `contact_speed` [m/s]
+    within CONTACT_HEIGHT of the reference's plane and slower than CONTACT_SPEED
     relative to it. The reference changes when another sole comes to lie deeper than
-    contact_height beneath it, in the middle of the time that both bore before. The first
+    CONTACT_HEIGHT beneath it, in the middle of the time that both bore before. The first
     reference is the lowest sole. progress: as in Analyser.analyse, once for each sole.
     """
     soles = [sole for sole in analyser.soles if len(sole.vertices)]
@@ -111,13 +109,10 @@ def detect_fixed_links(
             f"{motion.source}: no link has an outline, so it cannot be detected which is fixed"
         )
     corners = [_corner_paths(analyser, motion, seen, soles, progress) for seen in soles]
-    clearances = [
-        _clearance(paths, sole, motion.times, contact_height, contact_speed)
-        for paths, sole in zip(corners, soles)
-    ]
+    clearances = [_clearance(paths, sole, motion.times) for paths, sole in zip(corners, soles)]
     base = [link_pose(analyser.model, motion.q[0], sole.link) for sole in soles]
     reference = int(np.argmin([ground_height(s, *pose) for s, pose in zip(soles, base)]))
-    references = _references(clearances, reference, contact_height)
+    references = _references(clearances, reference)
     bearing = np.array([clearances[r].rests[t] for t, r in enumerate(references)])
     bearing[np.arange(len(references)), references] = True
     changes = np.flatnonzero(
@@ -145,7 +140,7 @@ def _corner_paths(analyser, motion: Motion, seen_from: Sole, soles, progress) ->
     return paths
 
 
-def _clearance(paths, seen_from: Sole, times, height: float, speed: float) -> _Clearance:
+def _clearance(paths, seen_from: Sole, times) -> _Clearance:
     lowest, rests = [], []
     for corners in paths:
         z = corners[:, :, 2] - seen_from.height
@@ -155,11 +150,11 @@ def _clearance(paths, seen_from: Sole, times, height: float, speed: float) -> _C
             pace[1:] = moved
             pace[:-1] = np.maximum(pace[:-1], moved)
         lowest.append(z.min(axis=1))
-        rests.append((np.abs(z).max(axis=1) <= height) & (pace <= speed))
+        rests.append((np.abs(z).max(axis=1) <= CONTACT_HEIGHT) & (pace <= CONTACT_SPEED))
     return _Clearance(np.stack(lowest, axis=1), np.stack(rests, axis=1))
 
 
-def _references(clearances, reference: int, height: float) -> np.ndarray:
+def _references(clearances, reference: int) -> np.ndarray:
     """Return the sole that carries the base's motion at each sample (T,)."""
     count = len(clearances[0].lowest)
     references = np.full(count, reference)
@@ -167,7 +162,7 @@ def _references(clearances, reference: int, height: float) -> np.ndarray:
     for t in range(count):
         seen = clearances[reference]
         other = int(np.argmin(seen.lowest[t]))
-        if seen.lowest[t, other] >= -height:
+        if seen.lowest[t, other] >= -CONTACT_HEIGHT:
             continue
         together = begin + np.flatnonzero(seen.rests[begin:t, other])
         switch = t

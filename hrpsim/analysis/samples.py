@@ -18,7 +18,7 @@ from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.kinematics.layout import acceleration_from_kernel, velocity_from_kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.inertia import apply_inertia
-from hrpsim.spatial.vector import copy_vector
+from hrpsim.spatial.vector import copy_vector, point_velocity
 
 
 @kernel
@@ -150,9 +150,8 @@ def _place_supports(subject, kinematics, ground, arms, supports_out):
             for b in range(3):
                 L = support.R
                 out.R[a, b] = R[a, 0] * L[0, b] + R[a, 1] * L[1, b] + R[a, 2] * L[2, b]
-        out.velocity[0] = v[3] + v[1] * arm[2] - v[2] * arm[1]
-        out.velocity[1] = v[4] + v[2] * arm[0] - v[0] * arm[2]
-        out.velocity[2] = v[5] + v[0] * arm[1] - v[1] * arm[0]
+        x, y, z = point_velocity(v, arm[0], arm[1], arm[2])
+        out.velocity[0], out.velocity[1], out.velocity[2] = x, y, z
         lowest = math.inf if support.vertex_end > support.vertex_begin else 0.0
         for k in range(support.vertex_begin, support.vertex_end):
             x, y = subject.vertices[k, 0], subject.vertices[k, 1]

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 
 from hrpsim.collision.broad_phase import candidate_pairs, drop_pairs
-from hrpsim.collision.carriers import all_quiet, forget_listing, note_listing
+from hrpsim.collision.carriers import all_quiet, fastest_within, forget_listing, note_listing
 from hrpsim.collision.contacts import far_apart
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import PLANE
+from hrpsim.spatial.vector import placed_point
 
 # A shape is fast if it moves more than this part of its thickness in a step: contacts look no
 # further ahead, lest it be stopped by what it would have passed beside.
@@ -72,15 +73,8 @@ def _place_center(forest, kinematics, time_step, continuous, shape):
     center, t = shape.center, shape.placement_p
     here = kinematics[shape.body]
     origin = kinematics[forest.bodies[shape.body].root].origin
-    R, p, v = here.R, here.p, here.v
-    x = p[0] + R[0, 0] * t[0] + R[0, 1] * t[1] + R[0, 2] * t[2]
-    y = p[1] + R[1, 0] * t[0] + R[1, 1] * t[1] + R[1, 2] * t[2]
-    z = p[2] + R[2, 0] * t[0] + R[2, 1] * t[1] + R[2, 2] * t[2]
-    lx = v[3] + v[1] * z - v[2] * y
-    ly = v[4] + v[2] * x - v[0] * z
-    lz = v[5] + v[0] * y - v[1] * x
-    turning = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-    speed = math.sqrt(lx * lx + ly * ly + lz * lz) + turning * shape.radius
+    x, y, z = placed_point(here.R, here.p, t)
+    speed = fastest_within(here.v, x, y, z, shape.radius)
     shape.travel = max(time_step * speed, shape.driven)
     shape.reach = shape.travel
     if continuous:

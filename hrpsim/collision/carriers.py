@@ -15,6 +15,7 @@ import math
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.spatial.vector import point_velocity
 
 CARRIER = np.dtype(
     [
@@ -74,12 +75,18 @@ def all_quiet(forest, kinematics, margin, time_step, fast, carriers):
 @inlined_kernel
 def farthest_speed(here, carrier):
     """Return a bound on the speed of a body's shapes [m/s]."""
-    v, p = here.v, here.p
-    x = v[3] + v[1] * p[2] - v[2] * p[1]
-    y = v[4] + v[2] * p[0] - v[0] * p[2]
-    z = v[5] + v[0] * p[1] - v[1] * p[0]
+    return fastest_within(here.v, here.p[0], here.p[1], here.p[2], carrier.extent)
+
+
+@inlined_kernel
+def fastest_within(v, x, y, z, radius):
+    """Return a bound on the speed of a body's points within `radius` [m] of one [m/s].
+
+    `v` (6,) is the body's twist.
+    """
+    x, y, z = point_velocity(v, x, y, z)
     turning = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-    return math.sqrt(x * x + y * y + z * z) + turning * carrier.extent
+    return math.sqrt(x * x + y * y + z * z) + turning * radius
 
 
 @inner_kernel

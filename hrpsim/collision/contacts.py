@@ -17,6 +17,7 @@ from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import NEEDS_KERNEL, on_demand_kernel_of_parts
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
+from hrpsim.spatial.vector import point_velocity
 
 
 @inlined_kernel
@@ -206,9 +207,10 @@ def _find_motion(forest, kinematics, reference, body_a, body_b, work):
         v = kinematics[body].v
         origin = kinematics[forest.bodies[body].root].origin
         x, y, z = reference[0] - origin[0], reference[1] - origin[1], reference[2] - origin[2]
-        work.drift[0] += sign * (v[3] + v[1] * z - v[2] * y)
-        work.drift[1] += sign * (v[4] + v[2] * x - v[0] * z)
-        work.drift[2] += sign * (v[5] + v[0] * y - v[1] * x)
+        x, y, z = point_velocity(v, x, y, z)
+        work.drift[0] += sign * x
+        work.drift[1] += sign * y
+        work.drift[2] += sign * z
         for r in range(3):
             work.spin[r] += sign * v[r]
 

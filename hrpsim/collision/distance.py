@@ -12,7 +12,14 @@ from __future__ import annotations
 import math
 
 from hrpsim.collision.manifold import collide
-from hrpsim.collision.mesh.solid_pair import SIDE_A, SIDE_B, is_inside, place_solid_pair, to_other
+from hrpsim.collision.mesh.solid_pair import (
+    SIDE_A,
+    SIDE_B,
+    edge_in_other,
+    is_inside,
+    place_solid_pair,
+    point_in_other,
+)
 from hrpsim.collision.mesh.tree_queries import boxes_apart, split_first, squared_to_triangle
 from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.model.shapes.geometry import MESH
@@ -56,17 +63,13 @@ def _height_inside(vertices, face, x, y, z):
 @inner_kernel
 def _corners_from_face(vertices, m, side, own, face):
     """Return the least distance of a triangle's corners from another's face; 0 if it is pierced."""
-    corner, n, t = vertices[face.vertices[0]].position, face.normal, m.t[side]
+    corner, n = vertices[face.vertices[0]].position, face.normal
     least = math.inf
-    p = vertices[own.vertices[2]].position
-    x, y, z = to_other(m, side, p[0], p[1], p[2])
-    x, y, z = x + t[0], y + t[1], z + t[2]
+    x, y, z = point_in_other(m, side, vertices[own.vertices[2]].position)
     height = (x - corner[0]) * n[0] + (y - corner[1]) * n[1] + (z - corner[2]) * n[2]
     for k in range(3):
         before, bx, by, bz = height, x, y, z
-        p = vertices[own.vertices[k]].position
-        x, y, z = to_other(m, side, p[0], p[1], p[2])
-        x, y, z = x + t[0], y + t[1], z + t[2]
+        x, y, z = point_in_other(m, side, vertices[own.vertices[k]].position)
         height = (x - corner[0]) * n[0] + (y - corner[1]) * n[1] + (z - corner[2]) * n[2]
         if height * before < 0.0:
             share = before / (before - height)
@@ -80,11 +83,10 @@ def _corners_from_face(vertices, m, side, own, face):
 @inner_kernel
 def _edges_apart(m, edge_a, edge_b):
     """Return the squared distance of an edge of a and one of b [m^2]."""
-    p, d, s, v = edge_a.start, edge_a.direction, edge_b.start, edge_b.direction
-    x, y, z = to_other(m, SIDE_A, p[0], p[1], p[2])
-    ux, uy, uz = to_other(m, SIDE_A, d[0], d[1], d[2])
+    s, v = edge_b.start, edge_b.direction
+    x, y, z, ux, uy, uz = edge_in_other(m, SIDE_A, edge_a)
     return _segments_apart(
-        x + m.t[0, 0] - s[0], y + m.t[0, 1] - s[1], z + m.t[0, 2] - s[2],
+        x - s[0], y - s[1], z - s[2],
         ux, uy, uz, edge_a.length, v[0], v[1], v[2], edge_b.length,
     )  # fmt: skip
 
@@ -112,9 +114,8 @@ def _triangles_apart(polyhedra, m, number_a, number_b, best):
 @inner_kernel
 def _first_corner_apart(polyhedra, m, side, own, triangle):
     """Return the distance of a triangle's first corner from another triangle, a face [m]."""
-    p, t = polyhedra.vertices[own.vertices[0]].position, m.t[side]
-    x, y, z = to_other(m, side, p[0], p[1], p[2])
-    return math.sqrt(squared_to_triangle(polyhedra, triangle, x + t[0], y + t[1], z + t[2]))
+    x, y, z = point_in_other(m, side, polyhedra.vertices[own.vertices[0]].position)
+    return math.sqrt(squared_to_triangle(polyhedra, triangle, x, y, z))
 
 
 @inner_kernel
@@ -168,9 +169,8 @@ def _surfaces_apart(polyhedra, m, best):
 def _has_inside(polyhedra, m, side):
     """Return whether the first vertex of the own solid is inside the other one."""
     other = polyhedra.solids[m.solid[1 - side]]
-    p = polyhedra.vertices[polyhedra.solids[m.solid[side]].first_vertex].position
-    x, y, z = to_other(m, side, p[0], p[1], p[2])
-    x, y, z = x + m.t[side, 0], y + m.t[side, 1], z + m.t[side, 2]
+    first = polyhedra.solids[m.solid[side]].first_vertex
+    x, y, z = point_in_other(m, side, polyhedra.vertices[first].position)
     low, high = other.lower, other.upper
     if other.is_closed == 0 or x < low[0] or y < low[1] or z < low[2]:
         return False

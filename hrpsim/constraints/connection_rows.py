@@ -23,8 +23,7 @@ from hrpsim.constraints.rows import (
     DRIVE,
     ITERATIVE,
     WHERE_SWEEPS_STALL,
-    attach_second_site,
-    attach_site,
+    attach_pair,
     choose_solver,
     coupling,
     least_inverse_mass,
@@ -138,7 +137,9 @@ def write_connection_rows(
             row = rows[number]
             start_row(row, used)
             error = find_direction(connection, axis, placed)
-            used = _attach(forest, sites, connection, axis, placed, row, response, used)
+            used = attach_pair(
+                forest, sites, connection, placed, placed.direction, axis >= 3, row, response, used
+            )
             row.inverse_mass = coupling(row, row, response)
             if row.inverse_mass <= least_inverse_mass(row, sites):
                 row.inverse_mass = 0.0
@@ -205,7 +206,17 @@ def write_stage_rows(forest, kinematics, decay, connections, placed, sites, rows
                 continue
             error = find_direction(connection, axis, placed)
             start_row(row, row.response_at)
-            _attach(forest, sites, connection, axis, placed, row, response, row.response_at)
+            attach_pair(
+                forest,
+                sites,
+                connection,
+                placed,
+                placed.direction,
+                axis >= 3,
+                row,
+                response,
+                row.response_at,
+            )
             row.inverse_mass = coupling(row, row, response)
             row.solver, row.quantity = DIRECT, ACCELERATION
             if decay > 0.0:
@@ -316,37 +327,6 @@ def _turned_twice(omega, alpha, e, x):
     """Return x . d2e/dt2 of an axis e that turns with `omega`, and `alpha` more a second."""
     turned = dot(omega, x) * dot(omega, e) - dot(omega, omega) * dot(e, x)
     return turned + triple_product(alpha, e, x)
-
-
-@inner_kernel
-def _attach(forest, sites, connection, axis, placed, row, response, used):
-    """Make the row push a along placed.direction and b against it, at the point of b."""
-    a, b = connection.body_a, connection.body_b
-    if a >= 0:
-        _load(placed.direction, placed.point_a, axis, 1.0, row.J_a)
-        used = attach_site(forest, sites, sites.supports[a].site, row, response, used)
-        if b >= 0:
-            _load(placed.direction, placed.point_b, axis, -1.0, row.J_b)
-            used = attach_second_site(forest, sites, sites.supports[b].site, row, response, used)
-    else:
-        _load(placed.direction, placed.point_b, axis, -1.0, row.J_a)
-        used = attach_site(forest, sites, sites.supports[b].site, row, response, used)
-    return used
-
-
-@inlined_kernel
-def _load(d, point, axis, sign, J_out):
-    """Write the spatial force of `sign` times a unit force through `point`, or unit moment."""
-    if axis >= 3:
-        for r in range(3):
-            J_out[r] = sign * d[r]
-            J_out[3 + r] = 0.0
-        return
-    J_out[0] = sign * (point[1] * d[2] - point[2] * d[1])
-    J_out[1] = sign * (point[2] * d[0] - point[0] * d[2])
-    J_out[2] = sign * (point[0] * d[1] - point[1] * d[0])
-    for r in range(3):
-        J_out[3 + r] = sign * d[r]
 
 
 @inner_kernel

@@ -9,6 +9,7 @@ import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FREE
+from hrpsim.spatial.vector import point_velocity
 
 PLACED_CONNECTION = np.dtype(
     [
@@ -99,9 +100,7 @@ def _move(forest, kinematics, body, arm, sign, omega_out, alpha_out, out):
         i = forest.bodies[i].parent
     for r in range(3):
         omega_out[r] = v[r]
-    x = v[3] + v[1] * arm[2] - v[2] * arm[1]
-    y = v[4] + v[2] * arm[0] - v[0] * arm[2]
-    z = v[5] + v[0] * arm[1] - v[1] * arm[0]
+    x, y, z = point_velocity(v, arm[0], arm[1], arm[2])
     leaving, bending, alpha = out.leaving, out.bending, alpha_out
     leaving[0] += sign * x
     leaving[1] += sign * y

@@ -152,6 +152,41 @@ def attach_second_site(forest, sites, site, row, response, used):
 
 
 @inlined_kernel
+def attach_pair(forest, sites, pair, placed, direction, turns, row, response, used):
+    """Make a row push body a of a pair along `direction` (3,) and body b against it.
+
+    At placed.point_a and placed.point_b; with `turns` it turns them about `direction` instead.
+    Returns the response space used so far.
+    """
+    a, b = pair.body_a, pair.body_b
+    if a >= 0:
+        _write_force(placed.point_a, direction, 1.0, turns, row.J_a)
+        used = attach_site(forest, sites, sites.supports[a].site, row, response, used)
+        if b >= 0:
+            _write_force(placed.point_b, direction, -1.0, turns, row.J_b)
+            used = attach_second_site(forest, sites, sites.supports[b].site, row, response, used)
+    else:
+        _write_force(placed.point_b, direction, -1.0, turns, row.J_a)
+        used = attach_site(forest, sites, sites.supports[b].site, row, response, used)
+    return used
+
+
+@inlined_kernel
+def _write_force(point, d, sign, turns, J_out):
+    """Write the spatial force of `sign` times a unit force through `point`, or unit moment."""
+    if turns:
+        for r in range(3):
+            J_out[r] = sign * d[r]
+            J_out[3 + r] = 0.0
+        return
+    J_out[0] = sign * (point[1] * d[2] - point[2] * d[1])
+    J_out[1] = sign * (point[2] * d[0] - point[0] * d[2])
+    J_out[2] = sign * (point[0] * d[1] - point[1] * d[0])
+    for r in range(3):
+        J_out[3 + r] = sign * d[r]
+
+
+@inlined_kernel
 def _write_response(site, tree, J, block, response, used):
     """Write the motion of the tree's columns under the force J on `site`; return where it ends."""
     for k in range(0, tree.tree_width, LANES):

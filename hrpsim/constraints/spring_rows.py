@@ -18,15 +18,14 @@ import numpy as np
 from hrpsim.constraints.rows import (
     ITERATIVE,
     SPRING,
-    attach_second_site,
-    attach_site,
+    attach_pair,
     coupling,
     least_inverse_mass,
     row_velocity,
     start_row,
 )
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.spatial.vector import dot
+from hrpsim.spatial.vector import dot, point_velocity
 
 FREE, STUCK, CREEPING, AT_LIMIT = range(4)  # phases of a hinge's angle
 ROWS = 5  # of a hinge
@@ -77,7 +76,7 @@ PLACED_HINGE = np.dtype(
         ("point_a", "f8", (3,)),  # where the spring in hand pulls, from the origin of a's tree
         ("point_b", "f8", (3,)),  # the same point, its end on b, from that of b's
         ("apart", "f8", (3,)),  # from the point of a to that of b
-        ("moving", "f8", (3,)),  # its rate [m/s]; then the direction of the spring
+        ("moving", "f8", (3,)),  # its rate [m/s]; then the direction of the row
         ("bending", "f8", (3,)),  # its second rate while both bodies turn on [m/s^2]
     ]
 )
@@ -115,7 +114,9 @@ def write_spring_rows(
             start_row(row, used)
             _place_spring(forest, kinematics, hinge, spring, placed)
             stretched = _direct_spring(time_step, placed)
-            used = _attach(forest, sites, hinge, spring, placed, row, response, used)
+            used = attach_pair(
+                forest, sites, hinge, placed, placed.moving, False, row, response, used
+            )
             row.kind, row.source, row.solver = SPRING, h, hinge.solver
             row.inverse_mass = coupling(row, row, response)
             if row.inverse_mass <= least_inverse_mass(row, sites):
@@ -137,7 +138,10 @@ def write_spring_rows(
             number += 1
         row = rows[number]
         start_row(row, used)
-        used = _attach(forest, sites, hinge, 4, placed, row, response, used)
+        about = placed.moving
+        for r in range(3):
+            about[r] = placed.axes_a[r, 2]
+        used = attach_pair(forest, sites, hinge, placed, about, True, row, response, used)
         row.kind, row.source, row.solver = SPRING, h, ITERATIVE
         torque = hinge.torque
         slides = hinge.phase == FREE or hinge.phase == AT_LIMIT
@@ -254,9 +258,10 @@ def _add_motion(kinematics, body, point, sign, placed):
         square += v[r] * v[r]
     for r in range(3):
         placed.bending[r] += sign * (along * v[r] - square * (point[r] - p[r]))
-    total[0] += sign * (v[3] + v[1] * point[2] - v[2] * point[1])
-    total[1] += sign * (v[4] + v[2] * point[0] - v[0] * point[2])
-    total[2] += sign * (v[5] + v[0] * point[1] - v[1] * point[0])
+    x, y, z = point_velocity(v, point[0], point[1], point[2])
+    total[0] += sign * x
+    total[1] += sign * y
+    total[2] += sign * z
 
 
 @inlined_kernel
@@ -275,38 +280,6 @@ def _direct_spring(time_step, placed):
     for r in range(3):
         n[r] /= length
     return dot(d, n)
-
-
-@inlined_kernel
-def _attach(forest, sites, hinge, spring, placed, row, response, used):
-    """Make the row pull a towards b and b towards a; row 4 turn a forwards and b back."""
-    a, b = hinge.body_a, hinge.body_b
-    if a >= 0:
-        _load(placed, placed.point_a, spring, 1.0, row.J_a)
-        used = attach_site(forest, sites, sites.supports[a].site, row, response, used)
-        if b >= 0:
-            _load(placed, placed.point_b, spring, -1.0, row.J_b)
-            used = attach_second_site(forest, sites, sites.supports[b].site, row, response, used)
-    else:
-        _load(placed, placed.point_b, spring, -1.0, row.J_a)
-        used = attach_site(forest, sites, sites.supports[b].site, row, response, used)
-    return used
-
-
-@inlined_kernel
-def _load(placed, point, spring, sign, J_out):
-    """Write the spatial force along the spring, or the couple about the axis."""
-    d = placed.moving
-    if spring < 4:
-        J_out[0] = sign * (point[1] * d[2] - point[2] * d[1])
-        J_out[1] = sign * (point[2] * d[0] - point[0] * d[2])
-        J_out[2] = sign * (point[0] * d[1] - point[1] * d[0])
-        for r in range(3):
-            J_out[3 + r] = sign * d[r]
-        return
-    for r in range(3):
-        J_out[r] = sign * placed.axes_a[r, 2]
-        J_out[3 + r] = 0.0
 
 
 @inner_kernel

@@ -22,6 +22,7 @@ import numpy as np
 from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.model.system import PRISMATIC, REVOLUTE
 from hrpsim.spatial.rotation import rotated
+from hrpsim.spatial.vector import placed_point, point_velocity
 
 SUBTREE = np.dtype(
     [
@@ -92,10 +93,9 @@ def _add_to_parent(body, q, velocity, here, above_out):
 @inlined_kernel
 def add_momentum(body, here, v, momentum):
     """Add to (3,) [Ns] the momentum of one body, placed by KINEMATICS, whose twist is v (6,)."""
-    R, p, com, m = here.R, here.p, body.com, body.mass
-    x = p[0] + R[0, 0] * com[0] + R[0, 1] * com[1] + R[0, 2] * com[2]
-    y = p[1] + R[1, 0] * com[0] + R[1, 1] * com[1] + R[1, 2] * com[2]
-    z = p[2] + R[2, 0] * com[0] + R[2, 1] * com[1] + R[2, 2] * com[2]
-    momentum[0] += m * (v[3] + v[1] * z - v[2] * y)
-    momentum[1] += m * (v[4] + v[2] * x - v[0] * z)
-    momentum[2] += m * (v[5] + v[0] * y - v[1] * x)
+    m = body.mass
+    x, y, z = placed_point(here.R, here.p, body.com)
+    x, y, z = point_velocity(v, x, y, z)
+    momentum[0] += m * x
+    momentum[1] += m * y
+    momentum[2] += m * z

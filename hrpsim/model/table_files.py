@@ -37,10 +37,10 @@ def _read_npy(path: Path) -> np.ndarray:
             raise ModelError(f"{path}: over {limits.TABLE_SIZE} bytes (TABLE_SIZE)")
         with path.open("rb") as file:
             version = np.lib.format.read_magic(file)
-            read = {(1, 0): np.lib.format.read_array_header_1_0}.get(
-                version, np.lib.format.read_array_header_2_0
-            )
-            shape, _, kind = read(file)
+            if version == (1, 0):
+                shape, _, kind = np.lib.format.read_array_header_1_0(file)
+            else:
+                shape, _, kind = np.lib.format.read_array_header_2_0(file)
             if kind.hasobject or kind.kind not in "iuf":
                 raise ValueError(f"its entries are {kind}, not numbers")
             if math.prod(shape) * kind.itemsize > size:

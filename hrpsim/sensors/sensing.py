@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.jit.compiled import inner_kernel
+from hrpsim.spatial.vector import placed_point, point_velocity
 
 SENSOR = np.dtype(
     [
@@ -48,10 +49,8 @@ def sense(kinematics, articulated, gravity, sensors_out):
             _read_at_rest(gravity, sensor)
             continue
         here = kinematics[sensor.body]
-        R, t = here.R, sensor.p
-        x = here.p[0] + R[0, 0] * t[0] + R[0, 1] * t[1] + R[0, 2] * t[2]
-        y = here.p[1] + R[1, 0] * t[0] + R[1, 1] * t[1] + R[1, 2] * t[2]
-        z = here.p[2] + R[2, 0] * t[0] + R[2, 1] * t[1] + R[2, 2] * t[2]
+        R = here.R
+        x, y, z = placed_point(R, here.p, sensor.p)
         if sensor.is_imu:
             _measure_motion(here.v, articulated[sensor.body], x, y, z, sensor.wrench)
         else:
@@ -96,9 +95,7 @@ def _measure_motion(v, here, x, y, z, motion_out):
     a0, a1, a2 = a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2]
     a3, a4, a5 = a[3] + b[3] + c[3], a[4] + b[4] + c[4], a[5] + b[5] + c[5]
     wx, wy, wz = v[0], v[1], v[2]
-    vx = v[3] + wy * z - wz * y
-    vy = v[4] + wz * x - wx * z
-    vz = v[5] + wx * y - wy * x
+    vx, vy, vz = point_velocity(v, x, y, z)
     motion_out[0] = a3 + a1 * z - a2 * y + wy * vz - wz * vy
     motion_out[1] = a4 + a2 * x - a0 * z + wz * vx - wx * vz
     motion_out[2] = a5 + a0 * y - a1 * x + wx * vy - wy * vx

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.spatial.vector import placed_point
 
 
 @inner_kernel
@@ -15,9 +16,7 @@ def place_inertia(mass, com, inertia, R, p, placed_out):
     `com` and `inertia` (about com) are given in the body frame, placed by R, p. The order of
     `placed_out` (10,) is m, hx, hy, hz, Jxx, Jyy, Jzz, Jxy, Jxz, Jyz (RBDA eq. 2.63).
     """
-    cx = p[0] + R[0, 0] * com[0] + R[0, 1] * com[1] + R[0, 2] * com[2]
-    cy = p[1] + R[1, 0] * com[0] + R[1, 1] * com[1] + R[1, 2] * com[2]
-    cz = p[2] + R[2, 0] * com[0] + R[2, 1] * com[1] + R[2, 2] * com[2]
+    cx, cy, cz = placed_point(R, p, com)
     ixx, iyy, izz = inertia[0, 0], inertia[1, 1], inertia[2, 2]
     ixy, ixz, iyz = inertia[0, 1], inertia[0, 2], inertia[1, 2]
     # rows of R inertia

@@ -48,6 +48,22 @@ def transposed_times(M, x, y, z):
 
 
 @inlined_kernel
+def placed_point(R, p, t):
+    """Return p + R t, where a point `t` (3,) of a frame is that stands at `p` (3,) with axes R."""
+    return (
+        p[0] + R[0, 0] * t[0] + R[0, 1] * t[1] + R[0, 2] * t[2],
+        p[1] + R[1, 0] * t[0] + R[1, 1] * t[1] + R[1, 2] * t[2],
+        p[2] + R[2, 0] * t[0] + R[2, 1] * t[1] + R[2, 2] * t[2],
+    )
+
+
+@inlined_kernel
+def point_velocity(v, x, y, z):
+    """Return the linear velocity of a body's point, `v` (6,) being its twist about the origin."""
+    return v[3] + v[1] * z - v[2] * y, v[4] + v[2] * x - v[0] * z, v[5] + v[0] * y - v[1] * x
+
+
+@inlined_kernel
 def triple_product(a, b, c):
     """Return a . (b x c) of vectors (3,)."""
     x = b[1] * c[2] - b[2] * c[1]

@@ -20,6 +20,7 @@ from hrpsim.collision.mesh.solid_pair import (
 )
 from hrpsim.jit.compiled import kernel
 from hrpsim.model.shapes.geometry import Box, Mesh
+from hrpsim.model.shapes.mesh_integrals import doubled_areas
 
 
 @kernel
@@ -176,8 +177,7 @@ def sole_mesh(heights, count: int = 500, half=(0.12, 0.06), thickness: float = 0
     points = np.concatenate([low, top])
     hull = ConvexHull(points)
     triangles = hull.simplices.copy()
-    corners = points[triangles]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals = doubled_areas(points[triangles])
     inward = (normals * hull.equations[:, :3]).sum(axis=1) < 0.0
     triangles[inward] = triangles[inward, ::-1]
     return Mesh(points, triangles)

@@ -102,6 +102,13 @@ def random_wrenches(model, rng) -> dict[str, np.ndarray]:
     return {str(link): rng.normal(size=6) * 10.0 for link in links}
 
 
+def random_state(model, seed: int):
+    """Return q, v, dv and wrenches of links, the same for a seed."""
+    rng = np.random.default_rng(seed)
+    q, v, dv = random_q(model, rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
+    return q, v, dv, random_wrenches(model, rng)
+
+
 def oracle_wrenches(pair: Pair, wrenches: dict) -> list:
     """Return Pinocchio's fext: one force a joint, in the joint's frame."""
     forces = [pinocchio.Force.Zero() for _ in pair.oracle.joints]

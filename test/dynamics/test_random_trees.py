@@ -5,7 +5,7 @@
 
 import numpy as np
 import pytest
-from dynamics.oracle import compare, pair_of, random_q, random_wrenches
+from dynamics.oracle import compare, pair_of, random_q, random_state
 from dynamics.trees import random_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,12 +21,6 @@ moving = {
     "base": st.sampled_from(["free", "fixed"]),
 }
 quick = settings(max_examples=40)
-
-
-def state_of(model, seed):
-    rng = np.random.default_rng(seed)
-    q, v, dv = random_q(model, rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
-    return q, v, dv, random_wrenches(model, rng)
 
 
 def advanced(model, q, v, h):
@@ -57,7 +51,7 @@ def test_pinocchio_agrees(seed, text, base):
 @given(**moving)
 def test_forward_and_inverse_dynamics_are_inverse(seed, text, base):
     model = hrpsim.load_model(text, base=base)
-    q, v, dv, wrenches = state_of(model, seed)
+    q, v, dv, wrenches = random_state(model, seed)
     tau = hrpsim.inverse_dynamics(model, q, v, dv, wrenches)
     assert hrpsim.forward_dynamics(model, q, v, tau, wrenches) == pytest.approx(dv, abs=1e-9)
     dv = hrpsim.forward_dynamics(model, q, v, tau := 10.0 * v[::-1], wrenches)
@@ -72,7 +66,7 @@ def test_the_mass_matrix_is_symmetric_positive_definite_and_that_of_inverse_dyna
 ):
     """tau = M dv + h(q, v): linear in dv, with M's columns as the answers to unit accelerations."""
     model = hrpsim.load_model(text, base=base)
-    q, v, dv, wrenches = state_of(model, seed)
+    q, v, dv, wrenches = random_state(model, seed)
     M = hrpsim.mass_matrix(model, q)
     assert M == pytest.approx(M.T, abs=1e-12 * np.abs(M).max(initial=1.0))
     assert (np.linalg.eigvalsh(M) > 0.0).all()
@@ -87,7 +81,7 @@ def test_the_mass_matrix_is_symmetric_positive_definite_and_that_of_inverse_dyna
 @given(**moving)
 def test_a_wrench_acts_through_the_transposed_jacobian(seed, text, base):
     model = hrpsim.load_model(text, base=base)
-    q, v, dv, wrenches = state_of(model, seed)
+    q, v, dv, wrenches = random_state(model, seed)
     without = hrpsim.inverse_dynamics(model, q, v, dv)
     for link, wrench in wrenches.items():
         J, R = hrpsim.link_jacobian(model, q, link), hrpsim.link_pose(model, q, link)[1]
@@ -101,7 +95,7 @@ def test_a_wrench_acts_through_the_transposed_jacobian(seed, text, base):
 def test_energy_changes_by_the_power_of_the_efforts(seed, text, base):
     """dE/dt = tau . v, by a central difference along the motion."""
     model = hrpsim.load_model(text, base=base)
-    q, v, tau, _ = state_of(model, seed)
+    q, v, tau, _ = random_state(model, seed)
     dv = hrpsim.forward_dynamics(model, q, v, tau)
     h = 1e-5 / max(1.0, np.abs(v).max(initial=0.0), np.sqrt(np.abs(dv).max(initial=0.0)))
     ends = [
@@ -118,7 +112,7 @@ def test_energy_changes_by_the_power_of_the_efforts(seed, text, base):
 def test_without_wrenches_the_centre_of_mass_falls_and_angular_momentum_stays(seed, text):
     """Momentum from the mass matrix: the base rows of M v are force and moment impulses."""
     model = hrpsim.load_model(text, base="free")
-    q, v, tau, _ = state_of(model, seed)
+    q, v, tau, _ = random_state(model, seed)
     tau[:6] = 0.0
     dv = hrpsim.forward_dynamics(model, q, v, tau)
 
@@ -143,7 +137,7 @@ def test_without_wrenches_the_centre_of_mass_falls_and_angular_momentum_stays(se
 def test_nothing_depends_on_where_the_world_has_its_origin_and_axes(seed, text):
     """Move and turn the base with gravity, up to 1e6 m away: the accelerations stay."""
     model = hrpsim.load_model(text, base="free")
-    q, v, tau, wrenches = state_of(model, seed)
+    q, v, tau, wrenches = random_state(model, seed)
     at_home = hrpsim.forward_dynamics(model, q, v, tau, wrenches)
     rng = np.random.default_rng(seed)
     turn = random_q(model, rng)[3:7]

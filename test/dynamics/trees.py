@@ -5,15 +5,15 @@
 
 import numpy as np
 
+from hrpsim.model.formats.urdf_writer import exact_text
+
 TYPES = ("continuous", "revolute", "prismatic", "fixed")
 
 
-def _words(values) -> str:
-    return " ".join(repr(float(v)) for v in values)
-
-
 def _placement(rng) -> str:
-    return f'<origin xyz="{_words(rng.normal(size=3))}" rpy="{_words(rng.normal(size=3))}"/>'
+    return (
+        f'<origin xyz="{exact_text(rng.normal(size=3))}" rpy="{exact_text(rng.normal(size=3))}"/>'
+    )
 
 
 def random_tree(seed: int, link_count: int, types=TYPES) -> str:
@@ -38,7 +38,7 @@ def random_tree(seed: int, link_count: int, types=TYPES) -> str:
         parts.append(
             f'<joint name="j{names[i]}" type="{kind}">'
             f'<parent link="l{rng.integers(i)}"/><child link="l{i}"/>{_placement(rng)}'
-            f'<axis xyz="{_words(rng.normal(size=3))}"/>'
+            f'<axis xyz="{exact_text(rng.normal(size=3))}"/>'
             '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>'
         )
         if kind != "fixed" and rng.random() < 0.5:

@@ -4,7 +4,6 @@
 """hrpsim convert: the URDF that is written is the same robot."""
 
 import os
-import warnings
 
 import numpy as np
 import pytest
@@ -13,19 +12,14 @@ pytest.importorskip("mujoco", reason="no mujoco")
 
 from model.mjcf_files import ARM, write_biped
 
-from hrpsim import ModelError, ModelWarning, load_model
+from hrpsim import ModelError, load_model
 from hrpsim.cli import main
 from hrpsim.dynamics.functions import inverse_dynamics, link_pose, mass_matrix
 from hrpsim.model.convert import convert
 from hrpsim.model.formats.urdf_writer import rpy_of
 from hrpsim.model.shapes.placement import rotation_from_rpy
 
-
-@pytest.fixture(autouse=True)
-def quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore::hrpsim.ModelWarning")
 
 
 def assert_same_robot(a, b):

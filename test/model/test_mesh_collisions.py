@@ -49,14 +49,7 @@ def opened(tmp_path):
     return '<mesh filename="open.obj"/>'
 
 
-@pytest.fixture
-def _quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ModelWarning)
-        yield
-
-
-@pytest.mark.usefixtures("_quiet")
+@pytest.mark.filterwarnings("error::hrpsim.ModelWarning")
 @pytest.mark.parametrize(
     ("meshes", "extension", "volume"),
     [
@@ -113,7 +106,7 @@ def test_an_open_mesh_becomes_its_hull_and_that_is_said(tmp_path, opened, bracke
     assert model.shapes[0].geometry.volume == pytest.approx(HULL_VOLUME, rel=1e-6)
 
 
-@pytest.mark.usefixtures("_quiet")
+@pytest.mark.filterwarnings("error::hrpsim.ModelWarning")
 def test_a_hull_that_was_asked_for_needs_no_warning(tmp_path, opened):
     assert load_model(robot(tmp_path, opened)).shapes[0].geometry.is_convex
 

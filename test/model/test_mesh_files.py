@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import time
-import warnings
 
 import numpy as np
 import pytest
@@ -35,12 +34,8 @@ def written(folder, name, vertices, triangles):
     return path
 
 
-@pytest.fixture(autouse=True)
-def _no_surprise():
-    """Whatever is mended says so; nothing else may."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ModelWarning)
-        yield
+# Whatever is mended says so; nothing else may.
+pytestmark = pytest.mark.filterwarnings("error::hrpsim.ModelWarning")
 
 
 @pytest.mark.parametrize("name", ["binary.stl", "ascii.stl", "b.obj", "b.dae", "b.ply", "B.STL"])

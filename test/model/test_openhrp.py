@@ -3,23 +3,16 @@
 
 """OpenHRP's VRML and Choreonoid's .body: the same robot as in URDF."""
 
-import warnings
-
 import numpy as np
 import pytest
 from model.openhrp_files import BODY, PROTOS, SOLE, WRL, write_robot
 
-from hrpsim import ModelError, ModelWarning, load_model
+from hrpsim import ModelError, load_model
 from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_pose, mass_matrix
 from hrpsim.model.convert import convert
 from hrpsim.model.shapes.geometry import Box, Cylinder
 
-
-@pytest.fixture(autouse=True)
-def quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore::hrpsim.ModelWarning")
 
 
 @pytest.fixture(params=["wrl", "body"])

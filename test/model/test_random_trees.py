@@ -10,13 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model.urdf_text import zero_posture
 
+from hrpsim.model.formats.urdf_writer import exact_text as words
 from hrpsim.model.load import load_model
 
 TYPES = ("continuous", "revolute", "prismatic", "fixed")
-
-
-def words(values) -> str:
-    return " ".join(repr(float(v)) for v in values)
 
 
 def random_urdf(seed: int, link_count: int) -> str:

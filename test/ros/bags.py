@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Bags that are being written: what is in them by now."""
+"""Bags that are being written: who writes them, and what is in them by now."""
 
 import shutil
 import tempfile
@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from ros.conftest import LIMIT
+from ros.messages import nanoseconds
 
 from hrpsim.bag.reader import messages
 from hrpsim.errors import HrpsimError
@@ -20,16 +21,9 @@ def stamps_so_far(bag, topic):
         copy = Path(folder, "bag")
         try:
             shutil.copytree(bag, copy)
-            return [stamp_of(message) for message in messages(copy, topic)]
+            return [nanoseconds(message) for message in messages(copy, topic)]
         except (HrpsimError, OSError):  # nothing is in it yet, or a half of something
             return []
-
-
-def stamp_of(message):
-    """Return the stamp of a message [ns], 0 if it has none."""
-    header = getattr(message, "header", None)
-    stamp = getattr(message, "clock", None) or getattr(header, "stamp", None)
-    return stamp.sec * 1_000_000_000 + stamp.nanosec if stamp else 0
 
 
 def wait_until_recorded(bag, stamps):
@@ -39,3 +33,10 @@ def wait_until_recorded(bag, stamps):
         while missing := expected - set(stamps_so_far(bag, topic)):
             assert time.monotonic() < end, (topic, sorted(missing)[:5], len(missing))
             time.sleep(0.2)
+
+
+def record(simulations, bag, *arguments):
+    """Start `hrpsim record`; return its process once it is ready."""
+    recorder = simulations.start_program("hrpsim.cli", "record", "--output", bag, *arguments)
+    assert recorder.wait_for_line("ready", LIMIT), recorder.lines
+    return recorder

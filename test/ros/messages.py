@@ -3,10 +3,29 @@
 
 """What messages of the node say."""
 
+import numpy as np
+
 
 def seconds(message):
     """Return the stamp of a message [s]."""
     return message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
+
+
+def nanoseconds(message):
+    """Return the stamp of a message, or the time that /clock tells [ns]; 0 if it has none."""
+    header = getattr(message, "header", None)
+    stamp = getattr(message, "clock", None) or getattr(header, "stamp", None)
+    return stamp.sec * 1_000_000_000 + stamp.nanosec if stamp else 0
+
+
+def stamps(messages):
+    """Return the stamps of messages (n,) [ns]."""
+    return np.array([nanoseconds(message) for message in messages])
+
+
+def vector(message):
+    """Return a message's x, y, z (3,)."""
+    return np.array([message.x, message.y, message.z])
 
 
 def time_told(answer):

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from geometry_msgs.msg import Wrench
+from ros.messages import vector
 from ros.stand_ins import Log
 from std_msgs.msg import Header, String
 
@@ -71,10 +72,6 @@ def stack():
         )
     world.step(400)
     return world
-
-
-def vector(message):
-    return np.array([message.x, message.y, message.z])
 
 
 def test_what_touches_is_told_pair_by_pair():

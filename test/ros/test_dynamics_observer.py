@@ -3,9 +3,9 @@
 
 """The observer beside a running simulation: it expects what the sensors measure."""
 
-import numpy as np
 import pytest
 from ros.conftest import LIMIT
+from ros.messages import nanoseconds, vector
 
 TOPICS = {
     "expected/zmp": "geometry_msgs/msg/PointStamped",
@@ -28,14 +28,6 @@ def observed(simulations, listener):
     return observer, heard
 
 
-def vector(v):
-    return np.array([v.x, v.y, v.z])
-
-
-def stamp_of(message):
-    return message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-
-
 def test_at_rest_it_expects_what_the_foot_sensors_measure(observed, listener):
     _, heard = observed
     assert listener.call("/hrpsim/step").success
@@ -56,7 +48,7 @@ def test_at_rest_it_expects_what_the_foot_sensors_measure(observed, listener):
 
 
 def at_end(messages, stamp):
-    return bool(messages) and stamp_of(messages[-1]) >= stamp
+    return bool(messages) and nanoseconds(messages[-1]) >= stamp
 
 
 def test_a_joint_state_of_another_robot_is_left_out(observed, listener):

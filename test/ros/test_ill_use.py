@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
 from ros.conftest import LIMIT
+from ros.messages import nanoseconds
 from sensor_msgs.msg import JointState
 
 from hrpsim.ros.base.child_process import own_shared_memory
@@ -169,7 +170,7 @@ def test_a_node_that_was_killed_can_be_started_again(simulations, listener):
     begin = time.monotonic()
     node = simulations.start(namespace="/again")
     assert listener.wait_for(lambda: len(states) > 5)
-    assert nanoseconds_of(states[0]) < 1e9 * (time.monotonic() - begin)  # time begins anew
+    assert nanoseconds(states[0]) < 1e9 * (time.monotonic() - begin)  # time begins anew
     listener.send(publisher, JointState(name=[HEAD], position=[0.3]))
 
     def head():
@@ -216,14 +217,10 @@ def test_a_bad_parameter_at_the_start(simulations, parameters, complaint):
     assert not any("Traceback" in line for line in node.lines)
 
 
-def stamped(nanoseconds, position):
+def stamped(time, position):
     message = JointState(name=[HEAD], position=[position])
-    message.header.stamp.sec, message.header.stamp.nanosec = divmod(nanoseconds, 10**9)
+    message.header.stamp.sec, message.header.stamp.nanosec = divmod(time, 10**9)
     return message
-
-
-def nanoseconds_of(message):
-    return message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
 
 
 HOLD_PERIOD = 0.25  # [s]: an answer is waited for as long, on the wall, at each tick
@@ -242,7 +239,7 @@ def test_lockstep_can_hold_the_last_command(simulations, listener):
     states = listener.collect(STATE, "/hold/joint_states")
     diagnostics = listener.collect(DIAGNOSTICS, "/hold/diagnostics")
     assert node.wait_for_line("the last command holds", LIMIT)
-    assert listener.wait_for(lambda: states and nanoseconds_of(states[-1]) > 500_000_000, LIMIT)
+    assert listener.wait_for(lambda: states and nanoseconds(states[-1]) > 500_000_000, LIMIT)
     assert np.isfinite(states[-1].position).all()
     assert listener.wait_for(lambda: diagnostics and diagnostics[-1].status[1].level == ERROR)
     assert diagnostics[-1].status[1].message == "the last command holds: none comes"
@@ -258,7 +255,7 @@ def test_lockstep_can_hold_the_last_command(simulations, listener):
 
     def answers():
         nonlocal answered
-        stamp = nanoseconds_of(states[-1])
+        stamp = nanoseconds(states[-1])
         if stamp != answered:
             publisher.publish(stamped(stamp, 0.3))
             answered = stamp
@@ -285,7 +282,7 @@ def test_of_two_controllers_in_lockstep_the_first_counts(simulations, listener):
     first, second = (listener.publisher(STATE, "/rivals/joint_commands") for _ in range(2))
     for tick in range(15):
         stamp = 5_000_000 * tick
-        assert listener.wait_for(lambda: states and nanoseconds_of(states[-1]) == stamp)  # noqa: B023
+        assert listener.wait_for(lambda: states and nanoseconds(states[-1]) == stamp)  # noqa: B023
         listener.send(first, stamped(stamp, 0.3))
         second.publish(stamped(stamp, -0.3))
     head = states[-1].position[list(states[-1].name).index(HEAD)]

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from ros.conftest import LIMIT
+from ros.messages import nanoseconds
 
 from hrpsim.ros.base import qos
 
@@ -21,10 +22,6 @@ def start_controller(simulations, namespace):
     return simulations.start_program(
         "hrpsim.ros.controller.controller_node", "--ros-args", *arguments
     )
-
-
-def nanoseconds(message):
-    return message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
 
 
 def test_in_lockstep_either_side_may_come_late(simulations, listener):

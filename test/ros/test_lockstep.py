@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from bridges.test_onnx_policy import SIZE, TEXT, network
 from ros.conftest import LIMIT
-from ros.messages import time_told
+from ros.messages import nanoseconds, time_told
 from sensor_msgs.msg import JointState
 
 import hrpsim
@@ -25,10 +25,6 @@ PROGRAM = "hrpsim.ros.controller.controller_node"
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "tutorials" / "my_controller.md"
 FEEDBACK = Path(__file__).with_name("feedback_controller.py")
-
-
-def nanoseconds(message):
-    return message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
 
 
 def start_controller(simulations, name, *parameters, namespace="", lockstep=True):

@@ -9,8 +9,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from ros.bags import wait_until_recorded
+from ros.bags import record, wait_until_recorded
 from ros.conftest import LIMIT
+from ros.messages import nanoseconds
 from rosbags.highlevel import AnyReader
 from sensor_msgs.msg import JointState
 
@@ -26,17 +27,9 @@ STATE = "sensor_msgs/msg/JointState"
 TICKS = 400
 
 
-def stamp(message):
-    return message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
-
-
 def start_recorder(simulations, bag, *arguments):
     expect = ["/clock", "/joint_states", "/simulation_description"]
-    recorder = simulations.start_program(
-        "hrpsim.cli", "record", "--output", bag, "--expect", *expect, *arguments
-    )
-    assert recorder.wait_for_line("ready", LIMIT), recorder.lines
-    return recorder
+    return record(simulations, bag, "--expect", *expect, *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +49,7 @@ def lockstep_bag(module_simulations, module_listener, tmp_path_factory):
     recorder = start_recorder(simulations, bag, "/joint_commands")
     assert listener.call("/hrpsim/resume").success
     last = TICKS * 5_000_000
-    assert listener.wait_for(lambda: states and stamp(states[-1]) == last, LIMIT)
+    assert listener.wait_for(lambda: states and nanoseconds(states[-1]) == last, LIMIT)
     assert controller.wait(LIMIT) == 0
     commands = {5_000_000 * k for k in range(TICKS)}
     wait_until_recorded(bag, {"/joint_commands": commands, "/joint_states": commands | {last}})
@@ -118,7 +111,7 @@ def test_stamped_commands_without_lockstep_come_out_the_same(simulations, listen
         message.header.stamp.nanosec = 50_000_000 + 200_000_000 * k
         listener.send(publisher, message)
     assert listener.call("/hrpsim/resume").success
-    assert listener.wait_for(lambda: states and stamp(states[-1]) > 500_000_000, LIMIT)
+    assert listener.wait_for(lambda: states and nanoseconds(states[-1]) > 500_000_000, LIMIT)
     assert listener.call("/hrpsim/pause").success
     wait_until_recorded(bag, {"/joint_states": {5_000_000 * k for k in range(101)}})
     assert recorder.stop(LIMIT) == 0
@@ -135,7 +128,7 @@ def test_what_is_recorded_is_read_by_rosbags(lockstep_bag):
         assert commands.msgtype == STATE and commands.digest.startswith("RIHS01_")
         assert commands.msgdef.data and commands.ext.offered_qos_profiles
         stamps = [
-            stamp(reader.deserialize(data, connection.msgtype))
+            nanoseconds(reader.deserialize(data, connection.msgtype))
             for connection, _, data in reader.messages([commands])
         ]
     # A state that is repeated, while its command is on the way, is answered again.
@@ -157,7 +150,7 @@ def test_what_is_recorded_is_read_by_mcap(lockstep_bag):
             message
             for _, channel, _, message in reader.iter_decoded_messages(topics=["/joint_commands"])
         ]
-    assert len({stamp(message) for message in found}) == TICKS
+    assert len({nanoseconds(message) for message in found}) == TICKS
     with AnyReader([lockstep_bag]) as other:
         mine = [c for c in other.connections if c.topic == "/joint_commands"]
         for message, (connection, _, data) in zip(found, other.messages(mine), strict=True):

@@ -8,8 +8,9 @@ import time
 
 import pytest
 from rclpy.serialization import deserialize_message
-from ros.bags import stamp_of, wait_until_recorded
+from ros.bags import record, wait_until_recorded
 from ros.conftest import LIMIT
+from ros.messages import nanoseconds
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import Reader
 from sensor_msgs.msg import JointState
@@ -29,7 +30,7 @@ LATCHED_TOPICS = ["/robot_description", "/tf_static"]
 
 def by_stamp(received):
     """Return {stamp: message} from the first step on: a paused node repeats its last state."""
-    return {stamp_of(message): message for message in received if stamp_of(message)}
+    return {nanoseconds(message): message for message in received if nanoseconds(message)}
 
 
 @pytest.fixture
@@ -48,12 +49,6 @@ def send_command(listener, position):
     template = SerializedTemplate(publisher, JointState(name=["RLEG_JOINT3"]), fill, 1)
     template.numbers[:] = position
     template.publish(Stamp(0, 0))
-
-
-def record(simulations, bag, *arguments):
-    recorder = simulations.start_program("hrpsim.cli", "record", "--output", bag, *arguments)
-    assert recorder.wait_for_line("ready", LIMIT), recorder.lines
-    return recorder
 
 
 def test_bag_holds_every_message(paused_simulation, simulations, listener, bag, tmp_path):
@@ -76,7 +71,7 @@ def test_bag_holds_every_message(paused_simulation, simulations, listener, bag, 
 
     counts = message_counts(bag)
     for topic in STATE_TOPICS:  # the state is repeated while the node is paused
-        recorded = {stamp_of(message) for message in messages(bag, topic)}
+        recorded = {nanoseconds(message) for message in messages(bag, topic)}
         assert recorded >= {5_000_000 * k for k in range(1, 401)}, topic
     assert counts["/tf"] >= 100
     assert counts["/tf_static"] == counts["/robot_description"] == counts["/added_later"] == 1

@@ -13,8 +13,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from ros.bags import stamp_of, wait_until_recorded
+from ros.bags import record, wait_until_recorded
 from ros.conftest import LIMIT
+from ros.messages import nanoseconds
 
 from hrpsim.bag.reader import messages
 from hrpsim.ros.base.child_process import ChildProcess
@@ -26,15 +27,9 @@ def bag(tmp_path):
     return tmp_path / "bag"
 
 
-def record(simulations, bag, *arguments):
-    recorder = simulations.start_program("hrpsim.cli", "record", "--output", bag, *arguments)
-    assert recorder.wait_for_line("ready", LIMIT), recorder.lines
-    return recorder
-
-
 def counted(bag):
     """Return the sequence of stamps of the joint states in a bag [ns]."""
-    return [stamp_of(message) for message in messages(bag, "joint_states")]
+    return [nanoseconds(message) for message in messages(bag, "joint_states")]
 
 
 @pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
@@ -45,7 +40,7 @@ def test_a_killed_recorder_loses_a_second_at_most(simulations, listener, bag, st
     states = listener.collect("sensor_msgs/msg/JointState", "joint_states")
     assert listener.wait_for(lambda: states and states[-1].header.stamp.sec >= 3)
     assert listener.call("/hrpsim/pause").success
-    last = stamp_of(states[-1])
+    last = nanoseconds(states[-1])
     wait_until_recorded(bag, {"/joint_states": {last}})
     recorder.send_signal(signal.SIGKILL)
     recorder.wait(LIMIT)

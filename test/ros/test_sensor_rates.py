@@ -6,7 +6,7 @@
 import numpy as np
 import pytest
 from ros.conftest import LIMIT
-from ros.test_rates import stamp_of, stamps
+from ros.messages import nanoseconds, stamps
 
 ROBOT = """<robot name="arm">
 <link name="world"/>
@@ -46,13 +46,13 @@ def started(simulations, tmp_path):
 
 def steps_of(listener, topics, end):
     """Return the stamps [ms] of each topic over calls of ~/step up to a time [ms]."""
-    begin = max(stamp_of(messages[-1]) for messages in topics.values()) // 1_000_000
+    begin = max(nanoseconds(messages[-1]) for messages in topics.values()) // 1_000_000
     for messages in topics.values():
         messages.clear()
     for _ in range(begin, end, 100):
         assert listener.call("/hrpsim/step").success
     last = 1_000_000 * end
-    assert listener.wait_for(lambda: all(m and stamp_of(m[-1]) == last for m in topics.values()))
+    assert listener.wait_for(lambda: all(m and nanoseconds(m[-1]) == last for m in topics.values()))
     return {topic: np.unique(stamps(messages)) // 1_000_000 for topic, messages in topics.items()}
 
 
@@ -86,7 +86,7 @@ def test_mimic_joints_are_among_the_states_in_their_units(started, listener):
     started()
     states = listener.collect("sensor_msgs/msg/JointState", "joint_states")
     assert listener.call("/hrpsim/step").success
-    assert listener.wait_for(lambda: states and stamp_of(states[-1]) == 100_000_000)
+    assert listener.wait_for(lambda: states and nanoseconds(states[-1]) == 100_000_000)
     told = states[-1]
     assert sorted(told.name) == ["hinge", "rail"]
     position, velocity = (dict(zip(told.name, v)) for v in (told.position, told.velocity))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ros.messages import seconds, vector
 
 pytest.importorskip("simulation_interfaces", reason="no simulation_interfaces: make setup-test")
 
@@ -155,10 +156,6 @@ def pose(x=0.0, y=0.0, z=0.0, yaw=0.0):
     return result
 
 
-def numbers(vector):
-    return np.array([vector.x, vector.y, vector.z])
-
-
 def test_types_are_the_distribution_s():
     try:
         importlib.metadata.version("hrpsim-simulation-interfaces")
@@ -243,20 +240,16 @@ def test_a_spawned_body_falls_as_bodies_do(simulator):
     assert answer.entity_name == "crate"
     assert simulator.entities() == ["hrp2", "crate"]
     before = simulator.state_of("crate")
-    assert numbers(before.pose.position) == pytest.approx([3, -1, 2], abs=1e-12)
+    assert vector(before.pose.position) == pytest.approx([3, -1, 2], abs=1e-12)
     assert before.pose.orientation.z == pytest.approx(math.sin(0.25), abs=1e-12)
     assert before.header.frame_id == "world"
     simulator.step(100)
     after = simulator.state_of("crate")
     # Symplectic Euler: g dt^2 n (n + 1) / 2.
     assert after.pose.position.z == pytest.approx(2.0 - GRAVITY * 0.1**2 / 2, abs=1e-9)
-    assert numbers(after.twist.linear) == pytest.approx([0, 0, -0.1 * GRAVITY], abs=1e-9)
-    passed = stamp(after) - stamp(before)
+    assert vector(after.twist.linear) == pytest.approx([0, 0, -0.1 * GRAVITY], abs=1e-9)
+    passed = seconds(after) - seconds(before)
     assert passed == pytest.approx(0.1, abs=1e-9)
-
-
-def stamp(state):
-    return state.header.stamp.sec + 1e-9 * state.header.stamp.nanosec
 
 
 def test_the_robot_does_not_notice_what_comes_and_goes_beside_it(simulator):
@@ -270,9 +263,9 @@ def test_the_robot_does_not_notice_what_comes_and_goes_beside_it(simulator):
             act(k)
             simulator.step(50)
         assert simulator.listener.wait_for(
-            lambda: states and abs(stamp(states[-1]) - start - 0.2) < 1e-6
+            lambda: states and abs(seconds(states[-1]) - start - 0.2) < 1e-6
         )
-        after = {round(stamp(s) - start, 6): (s.position, s.effort) for s in states}
+        after = {round(seconds(s) - start, 6): (s.position, s.effort) for s in states}
         return {t: state for t, state in after.items() if t > 0.0}
 
     def visit(k):
@@ -385,9 +378,9 @@ def test_states_are_set_in_the_frame_that_is_named(simulator):
     ).result
     assert result.result == OK, result.error_message
     state = simulator.state_of("other")
-    assert numbers(state.pose.position) == pytest.approx([4, 1, 7], abs=1e-12)
+    assert vector(state.pose.position) == pytest.approx([4, 1, 7], abs=1e-12)
     assert state.pose.orientation.z == pytest.approx(math.sin(math.pi / 4), abs=1e-12)
-    assert numbers(state.twist.linear) == pytest.approx([0, 1, 0], abs=1e-12)
+    assert vector(state.twist.linear) == pytest.approx([0, 1, 0], abs=1e-12)
     simulator.step(100)
     state = simulator.state_of("other")
     assert state.pose.position.y == pytest.approx(1.1, abs=1e-9)
@@ -402,8 +395,8 @@ def test_a_robot_is_set_with_its_joints_as_they_are(simulator):
     result = simulator.call(SetEntityState, "set_entity_state", **fields).result
     assert result.result == OK, result.error_message
     after = simulator.state_of("hrp2")
-    assert numbers(after.pose.position) == pytest.approx(numbers(target.position), abs=1e-12)
-    assert numbers(after.twist.linear) == pytest.approx([0.1, 0, 0], abs=1e-12)
+    assert vector(after.pose.position) == pytest.approx(vector(target.position), abs=1e-12)
+    assert vector(after.twist.linear) == pytest.approx([0.1, 0, 0], abs=1e-12)
     fields["state__pose"] = pose(z=math.inf)
     result = simulator.call(SetEntityState, "set_entity_state", **fields).result
     assert result.result == SetEntityState.Response.INVALID_POSE
@@ -414,7 +407,7 @@ def test_bounds(simulator):
     simulator.spawn(CRATE, initial_pose__pose=pose(4, 0, 5, yaw=math.pi / 2))
     bounds = simulator.call(GetEntityBounds, "get_entity_bounds", entity="crate").bounds
     assert bounds.type == Bounds.TYPE_BOX
-    upper, lower = map(numbers, bounds.points)
+    upper, lower = map(vector, bounds.points)
     assert upper == pytest.approx([0.1, 0.15, 0.2], abs=1e-12)
     assert lower == pytest.approx([-0.1, -0.15, -0.2], abs=1e-12)
 
@@ -455,8 +448,8 @@ def test_scopes_of_a_reset(simulator):
     assert simulator.reset(64).result == UNSUPPORTED
     assert simulator.reset(ResetSimulation.Request.SCOPE_STATE).result == OK
     assert simulator.state_of("crate").pose.position.z == 5.0 > fallen
-    assert numbers(simulator.state_of("hrp2").pose.position) == pytest.approx(
-        numbers(moved.position), abs=1e-4
+    assert vector(simulator.state_of("hrp2").pose.position) == pytest.approx(
+        vector(moved.position), abs=1e-4
     )
     simulator.step(50)
     assert simulator.reset(ResetSimulation.Request.SCOPE_SPAWNED).result == OK

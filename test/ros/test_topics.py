@@ -6,6 +6,7 @@
 import numpy as np
 import pytest
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy, qos_profile_sensor_data
+from ros.messages import nanoseconds, stamps, vector
 
 import hrpsim
 from hrpsim.ros.base import qos
@@ -41,23 +42,14 @@ def settled(paused_simulation, module_listener):
 
 
 def have_reached(end, received):
-    return all(messages and stamp_of(messages[-1]) == end for messages in received.values())
-
-
-def stamp_of(message):
-    stamp = message.clock if hasattr(message, "clock") else message.header.stamp
-    return stamp.sec * 1_000_000_000 + stamp.nanosec
-
-
-def stamps(messages):
-    return np.array([stamp_of(message) for message in messages])
+    return all(messages and nanoseconds(messages[-1]) == end for messages in received.values())
 
 
 @pytest.mark.parametrize("topic", STATE_TOPICS)
 def test_frame_and_rate(settled, topic):
     assert {m.header.frame_id for m in settled[topic]} == {STATE_TOPICS[topic][1]}
     assert set(np.diff(stamps(settled[topic]))) <= {0, STATE_PERIOD}  # 0: repeated in a pause
-    assert stamp_of(settled[topic][0]) <= 15 * 10**9 + STATE_PERIOD
+    assert nanoseconds(settled[topic][0]) <= 15 * 10**9 + STATE_PERIOD
 
 
 def test_clock_keeps_step_with_the_states(settled):
@@ -123,10 +115,6 @@ def test_odometry_is_the_base_in_the_world(settled):
     assert odometry.child_frame_id == "base_link"
     assert odometry.pose.pose.position.z == pytest.approx(0.6487, abs=0.02)
     assert vector(odometry.twist.twist.linear) == pytest.approx(np.zeros(3), abs=1e-3)
-
-
-def vector(message):
-    return np.array([message.x, message.y, message.z])
 
 
 def rotate_back(quaternion, v):

@@ -48,7 +48,7 @@ def test_at_rest_it_is_below_the_center_of_mass(bush):
     from pathlib import Path
 
     from hrpsim.bag.sole_plane import sole_depth
-    from hrpsim.ros.robot.frame_poses import FramePoses
+    from hrpsim.ros.robot.frames.frame_poses import FramePoses
 
     root = Path(__file__).resolve().parents[2]
     world = hrpsim.load_world(root / "config" / "stand.yaml", xacro_arguments={"bush": bush})

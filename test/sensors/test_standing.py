@@ -15,10 +15,10 @@ import pytest
 from world.scenes import GRAVITY, INTEGRATORS, show
 
 import hrpsim
-from hrpsim import World, load_model
-from robots import HRP2_LIKE
+from hrpsim import World
+from hrpsim.experiments.scenes.standing import half_sitting
+from robots import humanoid
 
-LEG = (0.0, 0.0, -0.4538, 0.8727, -0.4189, 0.0)
 FEET, HANDS = ("lfsensor", "rfsensor"), ("lhsensor", "rhsensor")
 CASES = [(bush, integrator) for bush in (False, True) for integrator in INTEGRATORS]
 every_case = pytest.mark.parametrize(
@@ -26,25 +26,13 @@ every_case = pytest.mark.parametrize(
 )
 
 
-@cache
-def humanoid(bush: bool):
-    return load_model(HRP2_LIKE, xacro_arguments={"bush": bush})
-
-
-def half_sitting(model, x: float = 0.0):
-    q = model.neutral()
-    q[0], q[2] = x, 0.6487
-    for side in "LR":
-        for i, angle in enumerate(LEG):
-            q[model.joint(f"{side}LEG_JOINT{i}").q_index] = angle
-    return q
-
-
 def standing(bush: bool, integrator: str, x: float = 0.0, settle: bool = True):
     """A world with the robot at rest, and the robot."""
     world = World(1e-3, integrator=integrator)
     world.add_ground()
-    robot = world.add_robot(humanoid(bush), q=half_sitting(humanoid(bush), x))
+    q = half_sitting(humanoid(bush))
+    q[0] = x
+    robot = world.add_robot(humanoid(bush), q=q)
     if settle:
         world.settle()
     return world, robot

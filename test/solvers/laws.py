@@ -11,42 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.dynamics.response import site_velocities
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.model.system import FIXED, FREE
-from hrpsim.spatial.vector import copy_vector
-from hrpsim.step.contact_search import find_contacts
 from hrpsim.step.rows.constrain import solve_rows
-from hrpsim.step.rows.prepare import prepare_rows
 from hrpsim.step.scene.status import DONE
-from hrpsim.step.step import begin_step, forward_kinematics, unconstrained_dynamics
 from hrpsim.world.arrays.capacity import grow
 
 
 @kernel
-def prepare(scene):
-    """Do a semi-implicit step up to its solution; leave rows and the sites' free velocity."""
-    s, work, sites = scene, scene.work, scene.sites
-    begin_step(s)
-    forward_kinematics(s)
-    status = find_contacts(s)
-    if status == 0:
-        status = unconstrained_dynamics(s)
-    if status == 0:
-        status = prepare_rows(s)
-    if status == 0:
-        for k in range(work.change.shape[0]):
-            work.change[k] = s.velocity[k] + s.settings[0].time_step * work.dv[k]
-        site_velocities(s.forest, s.kinematics, work.change, s.step_stats[0].site_count, sites)
-    copy_vector(work.q_start, s.q)
-    copy_vector(work.velocity_start, s.velocity)
-    return status
-
-
-@kernel
 def solve_prepared(scene, sweep_limit):
-    """Solve the rows that `prepare` left, from no impulses; return how that ended."""
+    """Solve the rows that `prepared` left, from no impulses; return how that ended."""
     for number in range(scene.step_stats[0].row_count):
         scene.rows.rows[number].impulse = 0.0
     scene.settings[0].sweep_limit = sweep_limit
@@ -68,15 +43,6 @@ class Problem(NamedTuple):
     def W(self) -> np.ndarray:
         """Delassus matrix J M^-1 J^T (m, m)."""
         return self.J @ np.linalg.solve(self.M, self.J.T)
-
-
-def prepared(world):
-    """Return the scene of a semi-implicit world just before the solution of its next step."""
-    status = prepare(Reference(world.scene))
-    while status != DONE:
-        world._scenes.present = grow(world.scene, status)
-        status = prepare(Reference(world.scene))
-    return world.scene
 
 
 def solved_velocity(scene, start) -> np.ndarray:
@@ -107,7 +73,7 @@ def solved(world, sweep_limit):
 
 
 def problem_of(scene) -> Problem:
-    """Return the problem that `prepare` left in the scene."""
+    """Return the problem that `prepared` left in the scene."""
     M, jacobians = mass_matrix(scene)
     stats = scene.step_stats[0]
     rows = scene.rows.rows[: stats["row_count"]].copy()

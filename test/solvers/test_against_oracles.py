@@ -16,10 +16,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from scipy.optimize import nnls
-from solvers.laws import law_errors, prepared, problem_of, solved
+from solvers.laws import law_errors, problem_of, solved
 from world.scenes import show
 
 from hrpsim import Box, Capsule, Sphere, World
+from hrpsim.experiments.scenes.step_phases import prepared
 
 SHAPES = (Box((0.2, 0.15, 0.1)), Sphere(0.08), Capsule(0.06, 0.12), Box((0.3, 0.05, 0.2)))
 ROUNDS = 20_000

@@ -12,8 +12,7 @@ import math
 
 import numpy as np
 import pytest
-from sensors.test_standing import half_sitting, humanoid
-from solvers.laws import prepared, problem_of, solved_velocity
+from solvers.laws import problem_of, solved_velocity
 from solvers.test_contact_laws import falling_pile, pushes
 from world.scenes import GRAVITY, INTEGRATORS, contact_force, middle_of_step, show
 from world.scripted import bits, pile
@@ -21,6 +20,9 @@ from world.scripted import bits, pile
 from hrpsim import Box, Sphere, World, WorldError, load_model, load_world
 from hrpsim.constraints.contact_rows import tangents
 from hrpsim.constraints.rows import CONE, PYRAMID, SLIP_DIRECTION
+from hrpsim.experiments.scenes.standing import half_sitting
+from hrpsim.experiments.scenes.step_phases import prepared
+from robots import humanoid
 
 MODELS = ("cone", "pyramid", "slip_direction")
 TIGHT = dict(tolerance=1e-9, sweep_limit=20_000)

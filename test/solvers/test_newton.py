@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from solvers.laws import law_errors, prepared, problem_of, solved, solved_velocity
+from solvers.laws import law_errors, problem_of, solved, solved_velocity
 from world.scenes import show
 
 from hrpsim import Box, Sphere, World, load_model
+from hrpsim.experiments.scenes.step_phases import prepared
 from hrpsim.jit.compiled import kernel
 from hrpsim.solvers.newton.tree_coordinates import factorise_response
 

@@ -14,12 +14,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sensors.test_standing import half_sitting, humanoid
-from solvers.laws import law_errors, prepared, problem_of, solved_velocity
+from solvers.laws import law_errors, problem_of, solved_velocity
 from world.scenes import GRAVITY, momenta, one_joint, show
 from world.scripted import pile
 
 from hrpsim import Box, Sphere, World
+from hrpsim.experiments.scenes.standing import half_sitting
+from hrpsim.experiments.scenes.step_phases import prepared
+from robots import humanoid
 
 TIGHT = dict(tolerance=1e-8, sweep_limit=2000)
 EXACT = ("pull", "bounds", "cone", "momentum")  # hold whether or not the solution converged

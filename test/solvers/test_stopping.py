@@ -5,11 +5,12 @@
 
 import numpy as np
 import pytest
-from sensors.test_standing import half_sitting, humanoid
 from world.scenes import GRAVITY, show
 from world.scripted import bits
 
 from hrpsim import World, WorldError, load_world
+from hrpsim.experiments.scenes.standing import half_sitting
+from robots import humanoid
 
 RULES = ("residual", "relative_change")
 every_rule = pytest.mark.parametrize("stop", RULES)

@@ -3,23 +3,17 @@
 
 """What falls into a bin comes to rest, not in each other, and without energy from nowhere."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from world.scenes import show
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT))  # where the package benchmarks lies
-
 pytest.importorskip("coal")
 
-from benchmarks import bin_scene  # noqa: E402
-from benchmarks.cases.bin import TURN, Fall  # noqa: E402
-from benchmarks.engines.hrpsim_bin import HrpsimBin  # noqa: E402
-from benchmarks.overlap import Overlap  # noqa: E402
-from benchmarks.timing import Effort  # noqa: E402
+from benchmarks import bin_scene
+from benchmarks.cases.bin import TURN, Fall
+from benchmarks.engines.hrpsim_bin import HrpsimBin
+from benchmarks.overlap import Overlap
+from benchmarks.timing import Effort
 
 
 def fall_of(scene, sleeping, seconds) -> Fall:

@@ -7,12 +7,13 @@ import pickle
 
 import numpy as np
 import pytest
-from sensors.test_standing import half_sitting, humanoid
 from world.scenes import GRAVITY, INTEGRATORS, weightless
 from world.test_self_collision import folding
 
 from hrpsim import Box, Sphere, World, WorldError
+from hrpsim.experiments.scenes.standing import our_standing
 from hrpsim.world.objects.contact_arrays import ContactArrays
+from robots import humanoid
 
 FIELDS = ContactArrays.__slots__
 
@@ -22,11 +23,7 @@ def same(a: ContactArrays, b: ContactArrays) -> bool:
 
 
 def standing():
-    world = World()
-    world.add_ground()
-    model = humanoid(False)
-    robot = world.add_robot(model, q=half_sitting(model))
-    world.settle()
+    world, robot = our_standing(humanoid(False))
     world.step(5)
     return world, robot
 

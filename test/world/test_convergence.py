@@ -5,11 +5,12 @@
 
 import numpy as np
 import pytest
-from sensors.test_standing import half_sitting, humanoid
 from world.scenes import GRAVITY, weightless
 from world.scripted import bits
 
 from hrpsim import Box, World, WorldError
+from hrpsim.experiments.scenes.standing import half_sitting
+from robots import humanoid
 
 QUIET = (0, 0.0, "")
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The solids of a world that holds meshes: the meshes, and twins of the shapes that meet them."""
+"""The solids of a world that holds meshes: the meshes, and proxies of the shapes that meet them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 from hrpsim.collision.mesh.features import core, polyhedron
 from hrpsim.collision.mesh.polyhedra import Polyhedra, joined_polyhedra
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
+from hrpsim.model.shapes.mesh_integrals import areas
 
 # A cylinder meets meshes as a prism of so many sides, half of it outside and half inside: the
 # surface is off by at most 0.0006 of the radius.
@@ -40,15 +41,13 @@ def proxy(geometry: Geometry) -> Polyhedra:
         reach = geometry.radius * 2.0 / (1.0 + math.cos(math.pi / PRISM_SIDES))
         rim = reach * np.stack([np.cos(angles), np.sin(angles)], axis=1)
         return _prism(rim, 0.5 * geometry.length)
-    raise TypeError(f"a {type(geometry).__name__} has no twin")
+    raise TypeError(f"a {type(geometry).__name__} has no proxy")
 
 
 def mesh_thickness(mesh: Mesh) -> float:
     """Return how thick a mesh is beneath nine tenths of its surface at least [m]."""
     solid = proxy(mesh)
-    corners = mesh.vertices[mesh.triangles]
-    edges = corners[:, 1:] - corners[:, :1]
-    area = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1)
+    area = areas(mesh.vertices, mesh.triangles)
     depth = solid.triangles["depth"]
     order = np.argsort(depth, kind="stable")
     share = np.cumsum(area[order]) / area.sum()

@@ -16,8 +16,10 @@ from hrpsim.collision.mesh.solid_pair import (
     SIDE_A,
     SIDE_B,
     add_candidate,
+    edge_in_other,
     feature_code,
     is_inside,
+    point_in_other,
     to_other,
     velocity_at,
 )
@@ -153,15 +155,6 @@ def _reaches(edge, along, nx, ny, nz, depth, rim, deepest):
 
 
 @inner_kernel
-def _in_other(m, side, edge):
-    """Return start and direction of an own edge in the other frame."""
-    d, s, t = edge.direction, edge.start, m.t[side]
-    ux, uy, uz = to_other(m, side, d[0], d[1], d[2])
-    x, y, z = to_other(m, side, s[0], s[1], s[2])
-    return x + t[0], y + t[1], z + t[2], ux, uy, uz
-
-
-@inner_kernel
 def _overlap(
     polyhedra, m, edge_a, edge_b, along_a, along_b, is_past, on_a, on_b, nx, ny, nz, depth, deepest
 ):
@@ -177,12 +170,12 @@ def _overlap(
         if not _reaches(edge_a, along_a, x, y, z, depth, m.rim, deepest):
             return False
     la, lb = edge_a.length, edge_b.length
-    ax, ay, az, ux, uy, uz = _in_other(m, SIDE_A, edge_a)
+    ax, ay, az, ux, uy, uz = edge_in_other(m, SIDE_A, edge_a)
     if _shallower_elsewhere(
         polyhedra, m, SIDE_A, edge_b, on_b, edge_a, ax, ay, az, la * ux, la * uy, la * uz, depth
     ):
         return False
-    bx, by, bz, vx, vy, vz = _in_other(m, SIDE_B, edge_b)
+    bx, by, bz, vx, vy, vz = edge_in_other(m, SIDE_B, edge_b)
     if _shallower_elsewhere(
         polyhedra, m, SIDE_B, edge_a, on_a, edge_b, bx, by, bz, lb * vx, lb * vy, lb * vz, depth
     ):
@@ -215,8 +208,7 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
     if sine < _PARALLEL:
         return
     nx, ny, nz = nx / sine, ny / sine, nz / sine
-    ax, ay, az = to_other(m, SIDE_A, edge_a.start[0], edge_a.start[1], edge_a.start[2])
-    ax, ay, az = ax + m.t[0, 0], ay + m.t[0, 1], az + m.t[0, 2]
+    ax, ay, az = point_in_other(m, SIDE_A, edge_a.start)
     s = edge_b.start
     wx, wy, wz = ax - s[0], ay - s[1], az - s[2]
     distance = wx * nx + wy * ny + wz * nz

@@ -29,6 +29,7 @@ from hrpsim.collision.mesh.polyhedra import (
 from hrpsim.collision.mesh.tree_queries import measure_thickness, new_stack
 from hrpsim.collision.primitives.simplex import nearest_weights
 from hrpsim.jit.compiled import kernel
+from hrpsim.model.shapes.mesh_integrals import doubled_areas
 
 # Faces that meet at less than this angle [rad] continue each other.
 FLAT_ANGLE = 1e-3
@@ -44,7 +45,7 @@ def polyhedron(vertices: np.ndarray, triangles: np.ndarray) -> Polyhedra:
     p = np.ascontiguousarray(vertices, dtype=np.float64)
     t = np.ascontiguousarray(triangles, dtype=np.int64)
     corners = p[t]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals = doubled_areas(corners)
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     edges, ends, faces, edge_of = _edges(p, t, normals)
     angle = _angles(edges)
@@ -204,7 +205,8 @@ def find_sharp(vertices, spokes, possible, scratch, sharp_out):
     """Write 1 for each possible vertex from whose surroundings a plane through it keeps clear.
 
     That is so if the convex hull of its spokes does not hold the origin, which their point
-    nearest to it tells. `scratch` (4, 3) is work.
+    nearest to it tells. It is found as GJK does: the spoke farthest towards the origin joins up to
+    three, and those stay that span what is nearest then. `scratch` (4, 3) is work.
     """
     for v in range(vertices.shape[0]):
         first, last = vertices[v].first_spoke, vertices[v].last_spoke

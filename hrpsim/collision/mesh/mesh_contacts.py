@@ -1,7 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of solids with faces, edges and vertices: meshes with each other and with all else."""
+"""Contacts of solids with faces, edges and vertices: meshes with each other and with all else.
+
+Kernels call the SOLID_PAIR record `m`: two solids, how each is placed and moves in the frame of the
+other, and work; `side` is 0 for what is of solid a, 1 for what is of b.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +24,14 @@ from hrpsim.collision.mesh.solid_pair import (
     add_candidate,
     closes,
     feature_code,
-    to_other,
+    point_in_other,
     velocity_at,
 )
 from hrpsim.collision.mesh.tree_queries import boxes_apart, split_first
 from hrpsim.collision.mesh.vertex_contacts import LEAN, meet_with_vertex, vertex_supports
 from hrpsim.jit.compiled import inner_kernel
 
-_THE_FACET = np.int64(0)
+_THE_FACET = np.int64(0)  # a half-space has one
 
 
 @inner_kernel
@@ -98,9 +102,7 @@ def _meet_plane(polyhedra, m, side, candidates):
             if not face.owned & (1 << k):
                 continue
             vertex = face.vertices[k]
-            p = polyhedra.vertices[vertex].position
-            x, y, z = to_other(m, side, p[0], p[1], p[2])
-            x, y, z = x + t[0], y + t[1], z + t[2]
+            x, y, z = point_in_other(m, side, polyhedra.vertices[vertex].position)
             if z > near or not vertex_supports(polyhedra, m, side, vertex, 0.0, 0.0, 1.0, LEAN):
                 continue
             _, _, climb = velocity_at(m, side, x, y, z)

@@ -145,6 +145,22 @@ def to_other(m, side, x, y, z):
 
 
 @inner_kernel
+def point_in_other(m, side, p):
+    """Return where a point `p` (3,) of the own frame is in the other."""
+    x, y, z = to_other(m, side, p[0], p[1], p[2])
+    return x + m.t[side, 0], y + m.t[side, 1], z + m.t[side, 2]
+
+
+@inner_kernel
+def edge_in_other(m, side, edge):
+    """Return start and direction of an own edge in the other frame."""
+    d = edge.direction
+    x, y, z = point_in_other(m, side, edge.start)
+    ux, uy, uz = to_other(m, side, d[0], d[1], d[2])
+    return x, y, z, ux, uy, uz
+
+
+@inner_kernel
 def is_inside(polyhedra, m, side, x, y, z, nx, ny, nz, least):
     """Return whether the point x is inside the other solid of a side: n leads out from there.
 

@@ -22,7 +22,7 @@ from hrpsim.collision.mesh.solid_pair import (
     closes,
     feature_code,
     is_inside,
-    to_other,
+    point_in_other,
     velocity_at,
 )
 from hrpsim.collision.mesh.tree_queries import is_near_surface
@@ -264,9 +264,7 @@ def meet_with_vertex(polyhedra, m, candidates, side, vertex, triangle):
 
     Two vertices are met on side 0 only.
     """
-    p, t = polyhedra.vertices[vertex].position, m.t[side]
-    x, y, z = to_other(m, side, p[0], p[1], p[2])
-    x, y, z = x + t[0], y + t[1], z + t[2]
+    x, y, z = point_in_other(m, side, polyhedra.vertices[vertex].position)
     code = feature_code(A_VERTEX, vertex - polyhedra.solids[m.solid[side]].first_vertex)
     face = polyhedra.triangles[triangle]
     if face.is_face:

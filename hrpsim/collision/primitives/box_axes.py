@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.jit.compiled import inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.spatial.vector import transposed_times
 
 # While boxes overlap, an edge axis must beat the face axes by this part of the depth and of the
 # smaller box's size: a box that rests on a face does not trade its normal for one nearly parallel.
@@ -21,13 +22,17 @@ _SIZE_BIAS = 1e-7
 _PARALLEL = 1e-10
 
 
-@inner_kernel
-def _edge_axis_separation(reach, c, extents):
-    """Return the separation across two edges with cosine c, -inf if they are parallel."""
+@inlined_kernel
+def _across(far, edge, c, reach, extents):
+    """Return the farthest axis so far, or that across two edges if it separates by over the floor.
+
+    Both are (separation, floor, edge). `c` is the edges' cosine; parallel ones span no axis.
+    """
     sine_squared = 1.0 - c * c
     if sine_squared < _PARALLEL:
-        return -math.inf
-    return (abs(reach) - extents) / math.sqrt(sine_squared)
+        return far
+    s = (abs(reach) - extents) / math.sqrt(sine_squared)
+    return (s, s, edge) if s > far[1] else far
 
 
 @inner_kernel
@@ -39,26 +44,16 @@ def box_axis(size_a, R_a, size_b, R_b, tx, ty, tz, margin):
     """
     a0, a1, a2 = size_a[0], size_a[1], size_a[2]
     b0, b1, b2 = size_b[0], size_b[1], size_b[2]
-    c00 = R_a[0, 0] * R_b[0, 0] + R_a[1, 0] * R_b[1, 0] + R_a[2, 0] * R_b[2, 0]
-    c01 = R_a[0, 0] * R_b[0, 1] + R_a[1, 0] * R_b[1, 1] + R_a[2, 0] * R_b[2, 1]
-    c02 = R_a[0, 0] * R_b[0, 2] + R_a[1, 0] * R_b[1, 2] + R_a[2, 0] * R_b[2, 2]
-    c10 = R_a[0, 1] * R_b[0, 0] + R_a[1, 1] * R_b[1, 0] + R_a[2, 1] * R_b[2, 0]
-    c11 = R_a[0, 1] * R_b[0, 1] + R_a[1, 1] * R_b[1, 1] + R_a[2, 1] * R_b[2, 1]
-    c12 = R_a[0, 1] * R_b[0, 2] + R_a[1, 1] * R_b[1, 2] + R_a[2, 1] * R_b[2, 2]
-    c20 = R_a[0, 2] * R_b[0, 0] + R_a[1, 2] * R_b[1, 0] + R_a[2, 2] * R_b[2, 0]
-    c21 = R_a[0, 2] * R_b[0, 1] + R_a[1, 2] * R_b[1, 1] + R_a[2, 2] * R_b[2, 1]
-    c22 = R_a[0, 2] * R_b[0, 2] + R_a[1, 2] * R_b[1, 2] + R_a[2, 2] * R_b[2, 2]
+    # The cosines between the axes of a and b.
+    c00, c01, c02 = transposed_times(R_b, R_a[0, 0], R_a[1, 0], R_a[2, 0])
+    c10, c11, c12 = transposed_times(R_b, R_a[0, 1], R_a[1, 1], R_a[2, 1])
+    c20, c21, c22 = transposed_times(R_b, R_a[0, 2], R_a[1, 2], R_a[2, 2])
     d00, d01, d02 = abs(c00), abs(c01), abs(c02)
     d10, d11, d12 = abs(c10), abs(c11), abs(c12)
     d20, d21, d22 = abs(c20), abs(c21), abs(c22)
-    # The offset between the centres, in the frame of a.
-    u0 = tx * R_a[0, 0] + ty * R_a[1, 0] + tz * R_a[2, 0]
-    u1 = tx * R_a[0, 1] + ty * R_a[1, 1] + tz * R_a[2, 1]
-    u2 = tx * R_a[0, 2] + ty * R_a[1, 2] + tz * R_a[2, 2]
-    # And in the frame of b.
-    w0 = tx * R_b[0, 0] + ty * R_b[1, 0] + tz * R_b[2, 0]
-    w1 = tx * R_b[0, 1] + ty * R_b[1, 1] + tz * R_b[2, 1]
-    w2 = tx * R_b[0, 2] + ty * R_b[1, 2] + tz * R_b[2, 2]
+    # The offset between the centres, in the frame of a and in that of b.
+    u0, u1, u2 = transposed_times(R_a, tx, ty, tz)
+    w0, w1, w2 = transposed_times(R_b, tx, ty, tz)
 
     # Faces: axes 0..2 of b, 3..5 of a; at equal separation the earlier one stays.
     best = abs(w0) - b0 - (a0 * d00 + a1 * d10 + a2 * d20)
@@ -83,52 +78,17 @@ def box_axis(size_a, R_a, size_b, R_b, tx, ty, tz, margin):
 
     edge = -1
     if best <= margin:
-        floor = best if best > 0.0 else best + least - _DEPTH_BIAS * best
-        s = _edge_axis_separation(
-            c10 * u2 - c20 * u1, c00, a1 * d20 + a2 * d10 + b1 * d02 + b2 * d01
-        )
-        if s > floor:
-            best, floor, edge = s, s, 0
-        s = _edge_axis_separation(
-            c11 * u2 - c21 * u1, c01, a1 * d21 + a2 * d11 + b2 * d00 + b0 * d02
-        )
-        if s > floor:
-            best, floor, edge = s, s, 1
-        s = _edge_axis_separation(
-            c12 * u2 - c22 * u1, c02, a1 * d22 + a2 * d12 + b0 * d01 + b1 * d00
-        )
-        if s > floor:
-            best, floor, edge = s, s, 2
-        s = _edge_axis_separation(
-            c20 * u0 - c00 * u2, c10, a2 * d00 + a0 * d20 + b1 * d12 + b2 * d11
-        )
-        if s > floor:
-            best, floor, edge = s, s, 3
-        s = _edge_axis_separation(
-            c21 * u0 - c01 * u2, c11, a2 * d01 + a0 * d21 + b2 * d10 + b0 * d12
-        )
-        if s > floor:
-            best, floor, edge = s, s, 4
-        s = _edge_axis_separation(
-            c22 * u0 - c02 * u2, c12, a2 * d02 + a0 * d22 + b0 * d11 + b1 * d10
-        )
-        if s > floor:
-            best, floor, edge = s, s, 5
-        s = _edge_axis_separation(
-            c00 * u1 - c10 * u0, c20, a0 * d10 + a1 * d00 + b1 * d22 + b2 * d21
-        )
-        if s > floor:
-            best, floor, edge = s, s, 6
-        s = _edge_axis_separation(
-            c01 * u1 - c11 * u0, c21, a0 * d11 + a1 * d01 + b2 * d20 + b0 * d22
-        )
-        if s > floor:
-            best, floor, edge = s, s, 7
-        s = _edge_axis_separation(
-            c02 * u1 - c12 * u0, c22, a0 * d12 + a1 * d02 + b0 * d21 + b1 * d20
-        )
-        if s > floor:
-            best, floor, edge = s, s, 8
+        far = best, best if best > 0.0 else best + least - _DEPTH_BIAS * best, edge
+        far = _across(far, 0, c00, c10 * u2 - c20 * u1, a1 * d20 + a2 * d10 + b1 * d02 + b2 * d01)
+        far = _across(far, 1, c01, c11 * u2 - c21 * u1, a1 * d21 + a2 * d11 + b2 * d00 + b0 * d02)
+        far = _across(far, 2, c02, c12 * u2 - c22 * u1, a1 * d22 + a2 * d12 + b0 * d01 + b1 * d00)
+        far = _across(far, 3, c10, c20 * u0 - c00 * u2, a2 * d00 + a0 * d20 + b1 * d12 + b2 * d11)
+        far = _across(far, 4, c11, c21 * u0 - c01 * u2, a2 * d01 + a0 * d21 + b2 * d10 + b0 * d12)
+        far = _across(far, 5, c12, c22 * u0 - c02 * u2, a2 * d02 + a0 * d22 + b0 * d11 + b1 * d10)
+        far = _across(far, 6, c20, c00 * u1 - c10 * u0, a0 * d10 + a1 * d00 + b1 * d22 + b2 * d21)
+        far = _across(far, 7, c21, c01 * u1 - c11 * u0, a0 * d11 + a1 * d01 + b2 * d20 + b0 * d22)
+        far = _across(far, 8, c22, c02 * u1 - c12 * u0, a0 * d12 + a1 * d02 + b0 * d21 + b1 * d20)
+        best, _, edge = far
 
     if edge >= 0:
         i, j = edge // 3, edge % 3

@@ -25,6 +25,7 @@ from hrpsim.kinematics.forward import new_kinematics, update_poses, update_veloc
 from hrpsim.model.model import Model, Sensor
 from hrpsim.model.system import FREE
 from hrpsim.spatial.rotation import quaternion_from_rotation
+from hrpsim.spatial.vector import placed_point, point_velocity
 
 _LOADED = 0.05  # of the weight: what the feet must bear together to be stood on
 
@@ -226,16 +227,14 @@ def _find_center_of_mass(s):
         com[a] = velocity[a] = 0.0
     for i in range(s.mass_shares.shape[0]):
         here, c, share = s.kinematics[i], s.forest.bodies[i].com, s.mass_shares[i]
-        R, p, v = here.R, here.p, here.v
-        x = p[0] + R[0, 0] * c[0] + R[0, 1] * c[1] + R[0, 2] * c[2]
-        y = p[1] + R[1, 0] * c[0] + R[1, 1] * c[1] + R[1, 2] * c[2]
-        z = p[2] + R[2, 0] * c[0] + R[2, 1] * c[1] + R[2, 2] * c[2]
+        x, y, z = placed_point(here.R, here.p, c)
         com[0] += share * x
         com[1] += share * y
         com[2] += share * z
-        velocity[0] += share * (v[3] + v[1] * z - v[2] * y)
-        velocity[1] += share * (v[4] + v[2] * x - v[0] * z)
-        velocity[2] += share * (v[5] + v[0] * y - v[1] * x)
+        x, y, z = point_velocity(here.v, x, y, z)
+        velocity[0] += share * x
+        velocity[1] += share * y
+        velocity[2] += share * z
 
 
 @inlined_kernel
@@ -249,14 +248,14 @@ def _find_support(s):
     for side in range(2):
         foot, weight, pivot = s.feet[side], found.weights[side], found.pivots[side]
         here = s.kinematics[foot.ankle_body]
-        R, p, v, at = here.R, here.p, here.v, foot.pivot
+        pivot[0], pivot[1], pivot[2] = placed_point(here.R, here.p, foot.pivot)
+        x, y, z = point_velocity(here.v, pivot[0], pivot[1], pivot[2])
         for a in range(3):
-            pivot[a] = p[a] + R[a, 0] * at[0] + R[a, 1] * at[1] + R[a, 2] * at[2]
             found.com[a] -= weight * pivot[a]
         found.com[2] += weight * foot.pivot_height
-        found.com_velocity[0] -= weight * (v[3] + v[1] * pivot[2] - v[2] * pivot[1])
-        found.com_velocity[1] -= weight * (v[4] + v[2] * pivot[0] - v[0] * pivot[2])
-        found.com_velocity[2] -= weight * (v[5] + v[0] * pivot[1] - v[1] * pivot[0])
+        found.com_velocity[0] -= weight * x
+        found.com_velocity[1] -= weight * y
+        found.com_velocity[2] -= weight * z
         yaw = _yaw_of_sole(s, side)
         c, sine = weight * math.cos(yaw), weight * math.sin(yaw)
         x, y = found.pressures[side, 0], found.pressures[side, 1]

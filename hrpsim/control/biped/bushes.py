@@ -15,8 +15,9 @@ import numpy as np
 from lxml import etree
 
 from hrpsim.control.biped.anatomy import BipedLeg
-from hrpsim.control.biped.urdf_parts import add, add_joint, add_origin, numbers, rpy_of
+from hrpsim.control.biped.urdf_parts import add, add_joint, add_origin, rpy_of
 from hrpsim.errors import ModelError, unknown_name
+from hrpsim.model.formats.urdf_writer import exact_text
 
 _PART_MASS = 0.05  # of each of the two parts between slide and foot [kg]
 _PART_INERTIA = 5e-5  # [kg m^2]
@@ -89,7 +90,7 @@ def add_bushes(root: etree._Element, leg: BipedLeg, constants: BushSet) -> None:
         add(told, "spring", stiffness=stiffness, damping=damping)
         add(told, "rotor", inertia=rotor)
     back = add_joint(root, f"{leg.side}_bush_foot_joint", "fixed", ends[-1], foot)
-    add(back, "origin", xyz=numbers(-leg.sole_R.T @ point), rpy=rpy_of(leg.sole_R.T))
+    add(back, "origin", xyz=exact_text(-leg.sole_R.T @ point), rpy=rpy_of(leg.sole_R.T))
 
 
 def _add_part(root: etree._Element, name: str) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 from lxml import etree
 
 from hrpsim.control.biped.anatomy import Biped
-from hrpsim.control.biped.urdf_parts import numbers, rpy_of
+from hrpsim.control.biped.urdf_parts import rpy_of
+from hrpsim.model.formats.urdf_writer import exact_text
 from hrpsim.model.shapes.placement import rotation_from_rpy
 
 _UP = re.compile(rb"<up_axis>\s*([XYZ])_UP\s*</up_axis>")
@@ -51,6 +52,6 @@ def turn_meshes(root: etree._Element) -> int:
             origin = etree.SubElement(shape, "origin")
         R = rotation_from_rpy([float(word) for word in origin.get("rpy", "0 0 0").split()])
         origin.set("rpy", rpy_of(R @ _TURNS[found[1]]))
-        origin.set("xyz", origin.get("xyz", numbers((0.0, 0.0, 0.0))))
+        origin.set("xyz", origin.get("xyz", exact_text((0.0, 0.0, 0.0))))
         count += 1
     return count

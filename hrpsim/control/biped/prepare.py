@@ -32,12 +32,12 @@ from hrpsim.control.biped.urdf_parts import (
     add_origin,
     free_name,
     name_files_wholly,
-    numbers,
 )
 from hrpsim.control.motion.leg_kinematics import LegKinematics
 from hrpsim.control.motion.numerical_leg import leg_of
 from hrpsim.control.pattern.walking_body import HALF_SITTING
 from hrpsim.errors import ModelError, ModelWarning
+from hrpsim.model.formats.urdf_writer import exact_text
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
@@ -262,7 +262,7 @@ def _put_box(root, leg) -> None:
     middle = np.array([*(0.5 * (low + high)), 0.5 * _THICKNESS])
     add_origin(collision, leg.sole_p + leg.sole_R @ middle, leg.sole_R)
     size = (*(high - low), _THICKNESS)
-    add(add(collision, "geometry"), "box", size=numbers(size))
+    add(add(collision, "geometry"), "box", size=exact_text(size))
 
 
 def _add_sensors(root, model: Model, biped: Biped, base: str, findings) -> None:
@@ -297,7 +297,7 @@ def _add_sensors(root, model: Model, biped: Biped, base: str, findings) -> None:
 
 def _add_posture(root, base: str, model: Model, q) -> None:
     told = add(root, "hrpsim", reference=base)
-    keyframe = add(told, "keyframe", name=HALF_SITTING, xyz=numbers(q[:3]), rpy="0 0 0")
+    keyframe = add(told, "keyframe", name=HALF_SITTING, xyz=exact_text(q[:3]), rpy="0 0 0")
     for joint in model.joints:
         if joint.joint_type != FREE and q[joint.q_index] != 0.0:
             add(keyframe, "joint", name=joint.name, position=float(q[joint.q_index]))

@@ -11,6 +11,7 @@ import numpy as np
 from lxml import etree
 
 from hrpsim.errors import ModelError
+from hrpsim.model.formats.urdf_writer import exact_text
 from hrpsim.model.urdf.resources import Resources
 
 
@@ -30,18 +31,13 @@ def add_joint(root: etree._Element, name: str, kind: str, parent: str, child: st
 
 def add_origin(element: etree._Element, p, R) -> None:
     """Give an element the <origin> at `p` (3,) [m], turned by R (3, 3)."""
-    add(element, "origin", xyz=numbers(p), rpy=rpy_of(R))
+    add(element, "origin", xyz=exact_text(p), rpy=rpy_of(R))
 
 
 def add_link(root: etree._Element, name: str, parent: str, p, R) -> None:
     """Add a link without mass, fixed to `parent` at `p` (3,) [m], turned by R (3, 3)."""
     add(root, "link", name=name)
     add_origin(add_joint(root, f"{name}_fixed", "fixed", parent, name), p, R)
-
-
-def numbers(values) -> str:
-    """Return numbers as text that gives them back exactly."""
-    return " ".join(repr(float(v)) for v in values)
 
 
 def rpy_of(R) -> str:
@@ -51,7 +47,7 @@ def rpy_of(R) -> str:
         roll, yaw = np.arctan2(R[2, 1], R[2, 2]), np.arctan2(R[1, 0], R[0, 0])
     else:  # yaw and roll turn about one axis
         roll, yaw = np.arctan2(-R[1, 2], R[1, 1]), 0.0
-    return numbers((roll, pitch, yaw))
+    return exact_text((roll, pitch, yaw))
 
 
 def free_name(root: etree._Element, wanted: str) -> str:

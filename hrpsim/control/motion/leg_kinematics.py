@@ -18,6 +18,7 @@ from hrpsim.jit.compiled import entry_point, inlined_kernel, kernel
 from hrpsim.kinematics.chain_inverse import LINK
 from hrpsim.model.model import Model
 from hrpsim.model.system import REVOLUTE
+from hrpsim.spatial.vector import placed_point, transposed_times
 
 JOINT_COUNT = 6
 _ROLES = ("hip yaw", "hip roll", "hip pitch", "knee", "ankle pitch", "ankle roll")
@@ -152,14 +153,9 @@ def solve_leg(leg, target, angles_out):
                 turned[a, 0] * zero[b, 0] + turned[a, 1] * zero[b, 1] + turned[a, 2] * zero[b, 2]
             )
     # From the ankle to the hip centre, first along the waist's axes, then along the foot's.
-    x, y, z = leg.hip_center[0], leg.hip_center[1], leg.hip_center[2]
-    ankle = leg.ankle
-    x -= target.p[0] + R[0, 0] * ankle[0] + R[0, 1] * ankle[1] + R[0, 2] * ankle[2]
-    y -= target.p[1] + R[1, 0] * ankle[0] + R[1, 1] * ankle[1] + R[1, 2] * ankle[2]
-    z -= target.p[2] + R[2, 0] * ankle[0] + R[2, 1] * ankle[1] + R[2, 2] * ankle[2]
-    r_x = R[0, 0] * x + R[1, 0] * y + R[2, 0] * z
-    r_y = R[0, 1] * x + R[1, 1] * y + R[2, 1] * z
-    r_z = R[0, 2] * x + R[1, 2] * y + R[2, 2] * z
+    x, y, z = placed_point(R, target.p, leg.ankle)
+    hip = leg.hip_center
+    r_x, r_y, r_z = transposed_times(R, hip[0] - x, hip[1] - y, hip[2] - z)
 
     # Ankle roll turns the leg's plane until it passes the hip centre at the lateral offset.
     d, rho = leg.lateral, math.hypot(r_y, r_z)

@@ -40,7 +40,7 @@ SEARCH = np.dtype(
 class NumericalLeg:
     """The inverse of a leg with any axes, found by damped least squares; see `LegKinematics`.
 
-    The leg is the first six joints on the way from `waist_link` to `foot_link`, of which the fourth
+    The leg is the first six joints on the way from the base to `foot_link`, of which the fourth
     is the knee; the joints after them are taken to be at zero. Every search begins with the same
     bent knee, so that the same target always gives the same angles; where the knee comes out bent
     the other way, it begins again with the knee bent more.
@@ -49,8 +49,8 @@ class NumericalLeg:
     Raises ModelError where the model has no such leg.
     """
 
-    def __init__(self, model: Model, foot_link: str, waist_link: str | None = None):
-        waist, foot = model.frame(waist_link or model.base_link), model.frame(foot_link)
+    def __init__(self, model: Model, foot_link: str):
+        waist, foot = model.frame(model.base_link), model.frame(foot_link)
         bodies = bodies_between(model, waist.body, foot.body)
         joints = {joint.body: joint for joint in model.joints}
         moving = [body for body in bodies if body in joints]

@@ -11,9 +11,7 @@ from scipy.linalg import solve_banded
 from hrpsim.constants import STANDARD_GRAVITY
 
 
-def center_of_mass_for(
-    zmp, period: float, height: float, gravity: float = STANDARD_GRAVITY
-) -> np.ndarray:
+def center_of_mass_for(zmp, period: float, height: float) -> np.ndarray:
     """Return horizontal positions of the centre of mass [m], same shape as `zmp` (count, ...).
 
     zmp: zero-moment points [m], `period` [s] apart, at rest before the first and after the last.
@@ -22,7 +20,7 @@ def center_of_mass_for(
     one that does not diverge, and it looks ahead as far as it needs to.
     """
     zmp = np.asarray(zmp, dtype=np.float64)
-    c = height / (gravity * period * period)
+    c = height / (STANDARD_GRAVITY * period * period)
     bands = np.empty((3, len(zmp)))
     bands[0], bands[1], bands[2] = -c, 1.0 + 2.0 * c, -c
     bands[1, [0, -1]] = 1.0 + c  # at rest: the neighbour outside stands where the end stands

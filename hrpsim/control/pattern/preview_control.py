@@ -19,7 +19,7 @@ from hrpsim.constants import STANDARD_GRAVITY
 class PreviewControl:
     """The optimal tracking of a ZMP reference that is known `horizon` [s] ahead, and then stays.
 
-    It minimises the sum of  zmp_weight e^2 + jerk_weight du^2  over all time, where e is the ZMP's
+    It minimises the sum of  e^2 + jerk_weight du^2  over all time, where e is the ZMP's
     error and du the change of the jerk from one period to the next (Kajita 2003, eq. 10). height:
     of the centre of mass above the floor [m].
 
@@ -34,20 +34,18 @@ class PreviewControl:
         period: float,
         height: float,
         *,
-        gravity: float = STANDARD_GRAVITY,
         horizon: float = 3.2,
-        zmp_weight: float = 1.0,
         jerk_weight: float = 1e-6,
     ):
         h = period
         self.A = np.array([[1.0, h, h * h / 2.0], [0.0, 1.0, h], [0.0, 0.0, 1.0]])
         self.B = np.array([h**3 / 6.0, h * h / 2.0, h])
-        self.C = np.array([1.0, 0.0, -height / gravity])
+        self.C = np.array([1.0, 0.0, -height / STANDARD_GRAVITY])
         # The error's sum and the state's change, the system of Kajita 2003, eq. 12.
         A = np.zeros((4, 4))
         A[0, 0], A[0, 1:], A[1:, 1:] = 1.0, self.C @ self.A, self.A
         B = np.concatenate([[self.C @ self.B], self.B])
-        Q = np.diag([zmp_weight, 0.0, 0.0, 0.0])
+        Q = np.diag([1.0, 0.0, 0.0, 0.0])
         P = solve_discrete_are(A, B[:, None], Q, np.array([[jerk_weight]]))
         weight = jerk_weight + B @ P @ B
         gain = B @ P @ A / weight

@@ -1,17 +1,20 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The phases of a step, repeated in place one by one, for timing."""
+"""The phases of a step one by one: repeated in place for timing, or ended before the solution."""
 
 from __future__ import annotations
 
 import time
 
-from hrpsim.dynamics.response import site_responses
+from hrpsim.dynamics.response import site_responses, site_velocities
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
+from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.rows.constrain import remember_impulses, solve_motion
 from hrpsim.step.rows.prepare import prepare_rows
+from hrpsim.step.scene.scene import Scene
+from hrpsim.step.scene.status import DONE
 from hrpsim.step.step import (
     begin_step,
     find_contacts,
@@ -20,6 +23,7 @@ from hrpsim.step.step import (
     read_sensors,
     unconstrained_dynamics,
 )
+from hrpsim.world.arrays.capacity import grow
 from hrpsim.world.world import World
 
 PHASES = ("kinematics", "collision", "ABA", "blocks", "rows", "solve", "sensors", "integrate")
@@ -74,3 +78,30 @@ def phase_costs(world: World, repeats: int = 2000, rounds: int = 5) -> dict[str,
     world.restore(start)
     costs["rows"] = max(costs["rows"] - costs["blocks"], 0.0)
     return costs
+
+
+@kernel
+def _prepare(s):
+    """Do a step up to the solution of its rows; leave the sites' free velocity."""
+    begin_step(s)
+    forward_kinematics(s)
+    status = find_contacts(s)
+    if status == DONE:
+        status = unconstrained_dynamics(s)
+    if status == DONE:
+        status = prepare_rows(s)
+    if status == DONE:
+        change, dt = s.work.change, s.settings[0].time_step
+        for k in range(change.shape[0]):
+            change[k] = s.velocity[k] + dt * s.work.dv[k]
+        site_velocities(s.forest, s.kinematics, change, s.step_stats[0].site_count, s.sites)
+    copy_vector(s.work.q_start, s.q)
+    copy_vector(s.work.velocity_start, s.velocity)
+    return status
+
+
+def prepared(world: World) -> Scene:
+    """Return the scene of a semi-implicit world just before the solution of its next step."""
+    while (status := _prepare(Reference(world.scene))) != DONE:
+        world._scenes.present = grow(world.scene, status)
+    return world.scene

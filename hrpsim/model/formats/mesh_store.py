@@ -18,6 +18,7 @@ import numpy as np
 
 from hrpsim.errors import ModelError
 from hrpsim.model.formats.robot_data import MeshData
+from hrpsim.model.shapes.mesh_integrals import doubled_areas
 
 _TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 _HEAD = b"hrpsim, metres".ljust(80, b" ")
@@ -46,7 +47,7 @@ def cached_mesh(mesh: MeshData) -> Path:
 def stl_of(mesh: MeshData) -> bytes:
     """Return the mesh as a binary STL, single precision."""
     corners = np.asarray(mesh.vertices, dtype=np.float64)[np.asarray(mesh.triangles)]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals = doubled_areas(corners)
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
     table = np.zeros(len(corners), dtype=_TRIANGLE)
     table["normal"] = normals / np.where(lengths > 0.0, lengths, 1.0)

@@ -77,7 +77,7 @@ def _robot(robot: RobotData, mesh_uri: MeshUri):
         base = {} if key.base is None else dict(zip(("xyz", "rpy"), _pose(key.base), strict=True))
         tag = _extension(root, robot.root, "keyframe", name=key.name, **base)
         for name, position in key.joints.items():
-            etree.SubElement(tag, "joint", name=name, position=_text(position))
+            etree.SubElement(tag, "joint", name=name, position=exact_text(position))
     if robot.commanded:
         control = etree.SubElement(root, "ros2_control", name=robot.name, type="system")
         for name, interfaces in robot.commanded.items():
@@ -92,11 +92,11 @@ def _link(root, link: LinkData, mesh_uri: MeshUri) -> None:
     if link.inertial is not None:
         mass, com, inertia = link.inertial
         inertial = etree.SubElement(element, "inertial")
-        etree.SubElement(inertial, "origin", xyz=_text(com), rpy="0 0 0")
-        etree.SubElement(inertial, "mass", value=_text([mass]))
+        etree.SubElement(inertial, "origin", xyz=exact_text(com), rpy="0 0 0")
+        etree.SubElement(inertial, "mass", value=exact_text([mass]))
         names = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2)}
         names |= {"iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
-        values = {name: _text([inertia[at]]) for name, at in names.items()}
+        values = {name: exact_text([inertia[at]]) for name, at in names.items()}
         etree.SubElement(inertial, "inertia", **values)
     for index, shape in enumerate(link.visuals):
         visual = _shape(element, "visual", f"{link.name}_visual_{index}", shape, mesh_uri)
@@ -104,7 +104,7 @@ def _link(root, link: LinkData, mesh_uri: MeshUri) -> None:
             color = [min(max(part, 0.0), 1.0) for part in shape.color]
             name = "rgba " + " ".join(f"{part:.4g}" for part in color)
             material = etree.SubElement(visual, "material", name=name)
-            etree.SubElement(material, "color", rgba=_text(color))
+            etree.SubElement(material, "color", rgba=exact_text(color))
     for index, shape in enumerate(link.collisions):
         _shape(element, "collision", _collision_name(link, index), shape, mesh_uri)
 
@@ -121,16 +121,18 @@ def _shape(link, tag: str, name: str, shape: ShapeData, mesh_uri: MeshUri):
         assert shape.mesh is not None
         mesh = etree.SubElement(geometry, "mesh", filename=mesh_uri(shape.mesh))
         if isinstance(shape.mesh, MeshFile) and shape.mesh.scale != (1.0, 1.0, 1.0):
-            mesh.set("scale", _text(shape.mesh.scale))
+            mesh.set("scale", exact_text(shape.mesh.scale))
     elif shape.kind == "box":
-        etree.SubElement(geometry, "box", size=_text(shape.size))
+        etree.SubElement(geometry, "box", size=exact_text(shape.size))
     elif shape.kind == "sphere":
-        etree.SubElement(geometry, "sphere", radius=_text(shape.size))
+        etree.SubElement(geometry, "sphere", radius=exact_text(shape.size))
     else:
         radius, length = shape.size
         if shape.kind == "capsule":
             length += 2.0 * radius
-        etree.SubElement(geometry, "cylinder", radius=_text([radius]), length=_text([length]))
+        etree.SubElement(
+            geometry, "cylinder", radius=exact_text([radius]), length=exact_text([length])
+        )
     return element
 
 
@@ -145,35 +147,35 @@ def _joint(root, joint: JointData) -> None:
     etree.SubElement(element, "child", link=joint.child)
     if kind not in ("revolute", "continuous", "prismatic"):
         return
-    etree.SubElement(element, "axis", xyz=_text(joint.axis))
+    etree.SubElement(element, "axis", xyz=exact_text(joint.axis))
     efforts = {
-        "effort": _text([joint.effort if joint.effort < math.inf else 0.0]),
-        "velocity": _text([joint.velocity if joint.velocity < math.inf else 0.0]),
+        "effort": exact_text([joint.effort if joint.effort < math.inf else 0.0]),
+        "velocity": exact_text([joint.velocity if joint.velocity < math.inf else 0.0]),
     }
     if kind == "continuous":
         if efforts != {"effort": "0.0", "velocity": "0.0"}:
             etree.SubElement(element, "limit", **efforts)
     else:
         ends = (max(joint.lower, -_NO_LIMIT), min(joint.upper, _NO_LIMIT))
-        lower, upper = (_text([end]) for end in ends)
+        lower, upper = (exact_text([end]) for end in ends)
         etree.SubElement(element, "limit", lower=lower, upper=upper, **efforts)
     if joint.damping or joint.friction:
-        damping, friction = _text([joint.damping]), _text([joint.friction])
+        damping, friction = exact_text([joint.damping]), exact_text([joint.friction])
         etree.SubElement(element, "dynamics", damping=damping, friction=friction)
     if joint.mimic is not None:
         leader, ratio, offset = joint.mimic
-        settings = {"multiplier": _text([ratio]), "offset": _text([offset])}
+        settings = {"multiplier": exact_text([ratio]), "offset": exact_text([offset])}
         etree.SubElement(element, "mimic", joint=leader, **settings)
 
 
 def _joint_extension(root, joint: JointData) -> None:
     if joint.stiffness:
-        stiffness, rest = _text([joint.stiffness]), _text([joint.rest])
+        stiffness, rest = exact_text([joint.stiffness]), exact_text([joint.rest])
         _extension(root, joint.name, "spring", stiffness=stiffness, damping="0", rest=rest)
     if joint.rotor_inertia:
-        _extension(root, joint.name, "rotor", inertia=_text([joint.rotor_inertia]))
+        _extension(root, joint.name, "rotor", inertia=exact_text([joint.rotor_inertia]))
     if joint.gains is not None:
-        kp, kd = (_text([gain]) for gain in joint.gains)
+        kp, kd = (exact_text([gain]) for gain in joint.gains)
         _extension(root, joint.name, "gains", kp=kp, kd=kd)
 
 
@@ -200,8 +202,11 @@ def _origin(element, placement: Placement) -> None:
 
 def _pose(placement: Placement) -> tuple[str, str]:
     is_turned = not np.array_equal(placement.R, np.eye(3))
-    return _text(placement.p), _text(rpy_of(placement.R) if is_turned else (0.0, 0.0, 0.0))
+    return exact_text(placement.p), exact_text(
+        rpy_of(placement.R) if is_turned else (0.0, 0.0, 0.0)
+    )
 
 
-def _text(numbers: Iterable[float]) -> str:
+def exact_text(numbers: Iterable[float]) -> str:
+    """Return numbers as text that gives them back exactly."""
     return " ".join(repr(float(number)) for number in numbers)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from hrpsim.errors import ModelError
 from hrpsim.model.shapes.geometry import Mesh
+from hrpsim.model.shapes.mesh_integrals import doubled_areas
 from hrpsim.model.shapes.mesh_topology import directed_edges, edge_neighbours, why_open
 
 FLATTEST = 1e-6  # points thinner than this part of their extent have no hull
@@ -55,8 +56,7 @@ def _hull(points: np.ndarray, source: str) -> tuple[np.ndarray, np.ndarray]:
         reason = str(cause).strip().partition("\n")[0]
         raise ModelError(f"{label}: qhull finds no hull: {reason}") from cause
     triangles = found.simplices.astype(np.int64)
-    corners = found.points[triangles]
-    facing = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    facing = doubled_areas(found.points[triangles])
     inward = np.einsum("ij,ij->i", facing, found.equations[:, :3]) < 0.0
     triangles = np.where(inward[:, None], triangles[:, ::-1], triangles)
     merged = _merged(found.points, triangles, found.equations)
@@ -96,8 +96,7 @@ def _merged(points: np.ndarray, triangles: np.ndarray, planes: np.ndarray) -> np
         first, *others = polygon[turn:] + polygon[:turn]
         fans.append(np.array([(first, b, c) for b, c in pairwise(others)], dtype=np.int64))
     spanned = np.concatenate(fans)
-    corners = points[spanned]
-    facing = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    facing = doubled_areas(points[spanned])
     if why_open(spanned) is not None or not (np.linalg.norm(facing, axis=1) > 0.0).all():
         return None
     return spanned

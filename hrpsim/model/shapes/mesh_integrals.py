@@ -40,9 +40,15 @@ def solid_moments(
 
 def areas(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     """Return the area of each triangle [m^2], shape (m,)."""
-    corners = vertices[triangles]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    return 0.5 * np.linalg.norm(normals, axis=1)
+    return 0.5 * np.linalg.norm(doubled_areas(vertices[triangles]), axis=1)
+
+
+def doubled_areas(corners: np.ndarray) -> np.ndarray:
+    """Return the normal of each triangle (m, 3), as long as twice its area [m^2].
+
+    `corners` (m, 3, 3) [m] go round anticlockwise, seen from where the normal points to.
+    """
+    return np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
 
 
 def _middle(vertices: np.ndarray) -> np.ndarray:

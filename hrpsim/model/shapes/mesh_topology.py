@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from hrpsim.model.shapes.mesh_integrals import doubled_areas
+
 _RISE = 1e-7  # of a convex mesh's triangle over its neighbour's plane, in extents of the mesh
 
 
@@ -35,9 +37,7 @@ def why_open(triangles: np.ndarray) -> str | None:
         return f"it is open: {lone} of its {len(uses)} edges belong to one triangle only"
     if crowded:
         return f"{crowded} of its {len(uses)} edges are shared by more than two triangles"
-    edges = directed_edges(triangles)
-    forward = np.bincount(number, weights=np.where(edges[:, 0] < edges[:, 1], 1.0, -1.0))
-    clashing = int((forward != 0.0).sum())
+    clashing = int((_surplus(triangles, number) != 0.0).sum())
     if clashing:
         return f"its triangles are wound in different directions at {clashing} edges"
     return None
@@ -46,12 +46,19 @@ def why_open(triangles: np.ndarray) -> str | None:
 def closed_parts(triangles: np.ndarray, count: int, part: np.ndarray) -> np.ndarray:
     """Return of each edge-connected part (count,) whether `why_open` has nothing to say of it."""
     number, uses = shared_edges(triangles)
-    edges = directed_edges(triangles)
-    forward = np.bincount(number, weights=np.where(edges[:, 0] < edges[:, 1], 1.0, -1.0))
-    broken = (uses != 2) | (forward != 0.0)
+    broken = (uses != 2) | (_surplus(triangles, number) != 0.0)
     closed = np.ones(count, dtype=bool)
     closed[np.repeat(part, 3)[broken[number]]] = False
     return closed
+
+
+def _surplus(triangles: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """Return of each undirected edge how many more triangles run along it one way than the other.
+
+    `number` (3 m,) is that of each directed edge, as `shared_edges` tells it.
+    """
+    edges = directed_edges(triangles)
+    return np.bincount(number, weights=np.where(edges[:, 0] < edges[:, 1], 1.0, -1.0))
 
 
 def edge_neighbours(triangles: np.ndarray) -> np.ndarray:
@@ -86,8 +93,7 @@ def is_convex(vertices: np.ndarray, triangles: np.ndarray) -> bool:
     everywhere, and has the Euler characteristic 2, bounds a convex solid.
     """
     used = np.unique(triangles)
-    corners = vertices[triangles]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals = doubled_areas(vertices[triangles])
     lengths = np.linalg.norm(normals, axis=1)
     extent = float(np.ptp(vertices[used], axis=0).max())
     if not (lengths > 0.0).all():

@@ -21,7 +21,7 @@ from hrpsim.ros.replay.recorded_topic import RecordedTopic
 from hrpsim.ros.replay.recording import COMMANDS, INPUTS, Recording, State
 from hrpsim.ros.robot.applied_wrenches import AppliedWrenches
 from hrpsim.ros.robot.base_pose import BasePose
-from hrpsim.ros.robot.frames import RobotFrames
+from hrpsim.ros.robot.frames.frame_names import RobotFrames
 from hrpsim.ros.robot.joint_commands import JointCommands
 from hrpsim.ros.robot.joint_gains import follow_gains
 from hrpsim.ros.robot.joint_trajectory import JointTrajectories

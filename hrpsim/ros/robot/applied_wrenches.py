@@ -14,8 +14,8 @@ from hrpsim.errors import WorldError, unknown_name
 from hrpsim.ros.base.rejections import Rejections
 from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.robot.frame_poses import FramePoses
-from hrpsim.ros.robot.frames import RobotFrames
+from hrpsim.ros.robot.frames.frame_names import RobotFrames
+from hrpsim.ros.robot.frames.frame_poses import FramePoses
 from hrpsim.ros.robot.robot_input import RobotInput
 
 if TYPE_CHECKING:

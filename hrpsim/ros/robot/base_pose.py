@@ -15,7 +15,7 @@ import numpy as np
 from hrpsim.errors import WorldError
 from hrpsim.ros.base.rejections import Rejections
 from hrpsim.ros.base.stamped_queue import MessageQueue
-from hrpsim.ros.robot.frames import RobotFrames
+from hrpsim.ros.robot.frames.frame_names import RobotFrames
 from hrpsim.ros.robot.robot_input import RobotInput
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from hrpsim.ros.robot.applied_wrenches import AppliedWrenches
 from hrpsim.ros.robot.base_pose import BasePose
 from hrpsim.ros.robot.contact_cloud import TOPIC as CONTACT_POINTS
 from hrpsim.ros.robot.contact_cloud import ContactPointPublisher
-from hrpsim.ros.robot.frames import RobotFrames
+from hrpsim.ros.robot.frames.frame_names import RobotFrames
+from hrpsim.ros.robot.frames.robot_transforms import RobotTransforms
 from hrpsim.ros.robot.joint_commands import JointCommands
 from hrpsim.ros.robot.joint_gains import PREFIX, JointGains
 from hrpsim.ros.robot.joint_modes import PREFIX as MODES
@@ -31,7 +32,6 @@ from hrpsim.ros.robot.node_part import NodePart
 from hrpsim.ros.robot.placed_joints import PlacedJoints
 from hrpsim.ros.robot.robot_input import RobotInput
 from hrpsim.ros.robot.robot_publishers import RobotPublishers
-from hrpsim.ros.robot.robot_transforms import RobotTransforms
 from hrpsim.ros.robot.sensor_readings import RATES, SensorRates, SensorReadings
 from hrpsim.ros.robot.zmp_publisher import ZmpPublisher
 from hrpsim.sensors.noise import NoiseLevels

@@ -18,7 +18,7 @@ from hrpsim.model.model import Sensor
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
-from hrpsim.ros.robot.frames import RobotFrames
+from hrpsim.ros.robot.frames.frame_names import RobotFrames
 from hrpsim.ros.robot.sensor_readings import SensorReadings
 
 # Added to what noise makes: a covariance of zero means "unknown" in sensor_msgs.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.robot.frame_poses import FramePoses
+from hrpsim.ros.robot.frames.frame_poses import FramePoses
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.world.objects.robot_reader import RobotReader
 

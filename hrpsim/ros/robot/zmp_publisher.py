@@ -16,7 +16,7 @@ from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
-from hrpsim.ros.robot.frames import RobotFrames
+from hrpsim.ros.robot.frames.frame_names import RobotFrames
 from hrpsim.ros.robot.sensor_readings import SensorReadings
 
 _LEAST_LOAD = 0.01  # of the robot's weight; less is no support, and would divide noise by nothing

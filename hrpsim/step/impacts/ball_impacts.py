@@ -62,7 +62,7 @@ def resolve_ball_impacts(s, island, left, most_rounds):
             continue
         left -= _choose_round(s, span, struck, now)
         if s.islands.chosen[0].end > 0:
-            left -= solve_chosen(s, span, -EXACT * _fastest(s, now))
+            left -= solve_chosen(s, -EXACT * _fastest(s, now))
             apply_round(s, now)
             s.step_stats[0].impact_rounds += 1
         left -= _find_contacts_anew(s, struck, now)
@@ -217,7 +217,7 @@ def _choose_round(s, span, struck, now):
     last = struck
     while balls[last].next_struck != _END:
         last = balls[last].next_struck
-    begin_choice(s, span)
+    begin_choice(s)
     looks, body = 0, struck
     while body != _END:
         number = balls[body].first_contact

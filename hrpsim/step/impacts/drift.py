@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FIXED, FREE
-from hrpsim.spatial.rotation import rotate_quaternion
 from hrpsim.step.impacts.sweep import (
     LOOKS,
     MORE_LOOKS,
@@ -30,6 +29,7 @@ from hrpsim.step.impacts.sweep import (
     root_of,
     stay_apart,
 )
+from hrpsim.step.motion.motion import carry_body
 
 # Where a tree takes its forces: in the middle of the step; at its start, alone or on the world.
 _IN_MIDDLE, _IN_AIR, _LEANS = range(3)
@@ -154,17 +154,10 @@ def move_on(s):
     for i in range(s.forest.bodies.shape[0]):
         body, held = s.forest.bodies[i], s.work.per_body[i]
         duration = 0.5 * dt if held.undrifted == _IN_MIDDLE else dt
-        k, j = body.v_index, body.q_index
-        if body.joint_type == FREE:
+        carry_body(body, velocity, duration, q)
+        if body.joint_type == FREE and held.undrifted == _IN_AIR:
             for r in range(3):
-                q[j + r] += duration * velocity[k + 3 + r]
-                if held.undrifted == _IN_AIR:
-                    q[j + r] -= 0.5 * dt * dt * g[r]
-            x, y, z = velocity[k], velocity[k + 1], velocity[k + 2]
-            if x != 0.0 or y != 0.0 or z != 0.0:
-                rotate_quaternion(q, j + 3, x, y, z, duration)
-        elif body.joint_type != FIXED:
-            q[j] += duration * velocity[k]
+                q[body.q_index + r] -= 0.5 * dt * dt * g[r]
 
 
 @inner_kernel

@@ -121,7 +121,7 @@ def find_support(s, island):
     """
     span, rows, sites = s.islands.spans[island], s.rows.rows, s.sites
     dt = s.settings[0].time_step
-    begin_choice(s, span)
+    begin_choice(s)
     for k in range(span.first, span.end):
         number = s.rows.island_rows[k]
         row, impact = rows[number], s.rows.impacts[number]
@@ -151,7 +151,7 @@ def find_support(s, island):
             impact = s.rows.impacts[number]
             rows[number].lower, rows[number].upper = impact.lower, impact.upper
     else:
-        solve_chosen(s, span, s.settings[0].tolerance)
+        solve_chosen(s, s.settings[0].tolerance)
     for k in range(sites.velocity.shape[0]):
         sites.acceleration[k] = (sites.velocity[k] - sites.lag[k]) / dt
         sites.velocity[k] = sites.lag[k]

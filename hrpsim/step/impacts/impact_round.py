@@ -66,7 +66,7 @@ def solve_round(s, island, now):
         leave_out_rest(s, span)
         taken = solve_direct_island(s, tolerance)
     else:
-        taken = solve_chosen(s, span, tolerance)
+        taken = solve_chosen(s, tolerance)
     apply_round(s, now)
     find_gaps(s, span)
     return taken
@@ -89,7 +89,7 @@ def _choose(s, span, now, fastest):
     """List the rows of a round, write what they ask for, and empty all impulses of the island."""
     rows, velocity = s.rows.rows, s.sites.velocity
     threshold = s.settings[0].restitution_threshold
-    begin_choice(s, span)
+    begin_choice(s)
     for k in range(span.first, span.end):
         number = s.rows.island_rows[k]
         row, impact = rows[number], s.rows.impacts[number]
@@ -115,7 +115,7 @@ def empty_tangents(s, number, late):
 
 
 @inlined_kernel
-def begin_choice(s, span):
+def begin_choice(s):
     """Empty the list of what is solved for in an island."""
     chosen = s.islands.chosen[0]
     chosen.first = chosen.contact_end = chosen.end = 0
@@ -144,7 +144,7 @@ def leave_out_rest(s, span):
 
 
 @inner_kernel
-def solve_chosen(s, span, tolerance):
+def solve_chosen(s, tolerance):
     """Solve what is listed by sweeps, from and to s.sites.velocity; return how many updates."""
     chosen = s.islands.chosen[0]
     limit = max(_SWEEPS, _UPDATES // max(chosen.end, 1))

@@ -106,11 +106,9 @@ def _anything_fast(s):
         shape = shapes[moving[k]]
         body = s.forest.bodies[shape.body]
         if body.joint_type == FREE:
-            v, p = body.v_index, shape.placement_p
+            p = shape.placement_p
             arm = math.sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) + shape.radius
-            turning = velocity[v] ** 2 + velocity[v + 1] ** 2 + velocity[v + 2] ** 2
-            going = velocity[v + 3] ** 2 + velocity[v + 4] ** 2 + velocity[v + 5] ** 2
-            shape.travel = max(shape.travel, dt * (math.sqrt(going) + arm * math.sqrt(turning)))
+            shape.travel = max(shape.travel, dt * _fastest(velocity, body.v_index, arm))
         fast = fast or is_fast(shape)
     return fast
 
@@ -124,13 +122,21 @@ def _any_carrier_fast(s):
         body = s.forest.bodies[carrier.body]
         if body.joint_type != FREE:
             continue
-        v = body.v_index
-        turning = velocity[v] ** 2 + velocity[v + 1] ** 2 + velocity[v + 2] ** 2
-        going = velocity[v + 3] ** 2 + velocity[v + 4] ** 2 + velocity[v + 5] ** 2
-        travel = s.settings[0].time_step * (math.sqrt(going) + carrier.extent * math.sqrt(turning))
-        if travel > FAST * carrier.thickness:
+        fastest = _fastest(velocity, body.v_index, carrier.extent)
+        if s.settings[0].time_step * fastest > FAST * carrier.thickness:
             return True
     return False
+
+
+@inlined_kernel
+def _fastest(velocity, v, arm):
+    """Return a bound on the speed of a free body's points within `arm` [m] of its origin [m/s].
+
+    Its entries of `velocity` begin at `v`.
+    """
+    turning = velocity[v] ** 2 + velocity[v + 1] ** 2 + velocity[v + 2] ** 2
+    going = velocity[v + 3] ** 2 + velocity[v + 4] ** 2 + velocity[v + 5] ** 2
+    return math.sqrt(going) + arm * math.sqrt(turning)
 
 
 @inner_kernel

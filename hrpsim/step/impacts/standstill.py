@@ -17,9 +17,10 @@ from hrpsim.collision.time_of_impact import STRIDE, TOUCH
 from hrpsim.dynamics.tree_momentum import tree_momentum
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FIXED, FREE
-from hrpsim.spatial.rotation import rotate_quaternion, rotated
+from hrpsim.spatial.rotation import rotated
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.impacts.sweep import are_looked_at, both_fly, find_sweeps, meeting_of
+from hrpsim.step.motion.motion import carry_body
 
 _WORLD = -1
 
@@ -58,15 +59,7 @@ def _place(s, time, q_out):
     for i in range(s.forest.bodies.shape[0]):
         body = s.forest.bodies[i]
         duration = time - s.work.per_body[body.root].since
-        k, j = body.v_index, body.q_index
-        if body.joint_type == FREE:
-            for r in range(3):
-                q_out[j + r] += duration * velocity[k + 3 + r]
-            x, y, z = velocity[k], velocity[k + 1], velocity[k + 2]
-            if x != 0.0 or y != 0.0 or z != 0.0:
-                rotate_quaternion(q_out, j + 3, x, y, z, duration)
-        elif body.joint_type != FIXED:
-            q_out[j] += duration * velocity[k]
+        carry_body(body, velocity, duration, q_out)
 
 
 @inner_kernel

@@ -14,7 +14,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotate_quaternion
-from hrpsim.spatial.vector import matrix_times, transposed_times
+from hrpsim.spatial.vector import matrix_times, placed_point, transposed_times
 from hrpsim.step.motion.geometric_stiffness import add_geometric_stiffness
 from hrpsim.step.scene.records import EULER, RK4
 from hrpsim.step.scene.status import DIVERGED, DONE, SINGULAR
@@ -108,16 +108,31 @@ def external_forces(kinematics, wrenches, wrench_count, articulated_out):
     for k in range(wrench_count):
         wrench = wrenches[k]
         here = kinematics[wrench.body]
-        R, p, t, f = here.R, here.p, wrench.point, wrench.force
-        x = p[0] + R[0, 0] * t[0] + R[0, 1] * t[1] + R[0, 2] * t[2]
-        y = p[1] + R[1, 0] * t[0] + R[1, 1] * t[1] + R[1, 2] * t[2]
-        z = p[2] + R[2, 0] * t[0] + R[2, 1] * t[1] + R[2, 2] * t[2]
+        f = wrench.force
+        x, y, z = placed_point(here.R, here.p, wrench.point)
         external = articulated_out[wrench.body].external
         external[0] += wrench.torque[0] + y * f[2] - z * f[1]
         external[1] += wrench.torque[1] + z * f[0] - x * f[2]
         external[2] += wrench.torque[2] + x * f[1] - y * f[0]
         for r in range(3):
             external[3 + r] += f[r]
+
+
+@inlined_kernel
+def carry_body(body, velocity, duration, q):
+    """Carry one body's part of q along a constant velocity (kernels' layout) for `duration` [s].
+
+    The quaternion of one that does not turn stays as it is, to the last bit.
+    """
+    k, j = body.v_index, body.q_index
+    if body.joint_type == FREE:
+        for r in range(3):
+            q[j + r] += duration * velocity[k + 3 + r]
+        x, y, z = velocity[k], velocity[k + 1], velocity[k + 2]
+        if x != 0.0 or y != 0.0 or z != 0.0:
+            rotate_quaternion(q, j + 3, x, y, z, duration)
+    elif body.joint_type != FIXED:
+        q[j] += duration * velocity[k]
 
 
 @inner_kernel

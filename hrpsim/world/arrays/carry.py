@@ -90,6 +90,7 @@ def renumbered(records: np.ndarray, field: Field, places: Places) -> np.ndarray:
 
 
 def _carry_entries(before, after, field: Field, places: np.ndarray) -> None:
+    """Copy what the field carries of each old entry to its new place, if it has one."""
     stays = places >= 0
     for name in field.carries or (slice(None),):
         after[name][places[stays]] = before[name][stays]

@@ -216,12 +216,11 @@ def _add_robot(
 ) -> None:
     """Load one robot, put it in its posture, and let its actuators hold it."""
     given = entry.get("xacro_arguments", {})
-    texts = {k: _xacro_text(v) for k, v in {**given, **arguments}.items()}
     with reader.at(where):
         model = load_model(
             locate(reader, entry["urdf"]),
             base=entry.get("base"),
-            xacro_arguments=texts,
+            xacro_arguments={**given, **arguments},
             accept_nonphysical_inertia=entry.get("accept_nonphysical_inertia", False),
             meshes=entry.get("meshes", "hull"),
             srdf=None if "srdf" not in entry else locate(reader, entry["srdf"]),
@@ -247,7 +246,3 @@ def _add_robot(
         robot.command(positions=robot.joint_positions)
         constrain_joints(reader, robot, where, entry)
         robot.keep_as_initial()
-
-
-def _xacro_text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -67,25 +67,10 @@ class MaterialTable:
             )
         restitution = number(f"restitution {pair}", restitution, RANGES["restitution"])
         law = self.default[3] if impact_law is None else impact_law_code(impact_law)
-        self._change(a, b, static=static, kinetic=kinetic, restitution=restitution, sequential=law)
+        self.change(a, b, static=static, kinetic=kinetic, restitution=restitution, sequential=law)
 
-    def set_yield(
-        self, a: str, b: str, compliance: float, damping_time: float, force_limit: float
-    ) -> None:
-        """Set how contacts between two materials yield; damping_time -1: not at all."""
-        self._change(
-            a, b, compliance=compliance, damping_time=damping_time, force_limit=force_limit
-        )
-
-    def set_penalty(
-        self, a: str, b: str, stiffness: float, damping_ratio: float, max_extension: float
-    ) -> None:
-        """Set the springs of penalty contacts; stiffness 0 and max_extension -1: by their mass."""
-        self._change(
-            a, b, stiffness=stiffness, damping_ratio=damping_ratio, max_extension=max_extension
-        )
-
-    def _change(self, a: str, b: str, **values: float) -> None:
+    def change(self, a: str, b: str, **values: float) -> None:
+        """Set fields of the MATERIAL_PAIR of two materials; whoever calls has checked them."""
         check_names(a, b)
         self.add(a)
         self.add(b)

@@ -131,7 +131,13 @@ class Surroundings(Part):
             )
         refuse_undamped(compliance, damping_time, self._contents.time_step)
         force_limit = not_negative("force_limit", force_limit, 1, finite=False)
-        self._contents.materials.set_yield(a, b, compliance[0], damping_time[0], force_limit[0])
+        self._contents.materials.change(
+            a,
+            b,
+            compliance=compliance[0],
+            damping_time=damping_time[0],
+            force_limit=force_limit[0],
+        )
         self._changed()
 
     def set_penalty(
@@ -159,5 +165,7 @@ class Surroundings(Part):
         furthest = -1.0
         if max_extension is not None:
             furthest = not_negative("max_extension", max_extension, 1, finite=False)[0]
-        self._contents.materials.set_penalty(a, b, given, ratio, furthest)
+        self._contents.materials.change(
+            a, b, stiffness=given, damping_ratio=ratio, max_extension=furthest
+        )
         self._changed()

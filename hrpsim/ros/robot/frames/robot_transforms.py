@@ -11,8 +11,8 @@ import numpy as np
 from geometry_msgs.msg import TransformStamped
 
 import hrpsim
-from hrpsim.ros.robot.frame_poses import FramePoses
-from hrpsim.ros.robot.frames import Edge, RobotFrames
+from hrpsim.ros.robot.frames.frame_names import Edge, RobotFrames
+from hrpsim.ros.robot.frames.frame_poses import FramePoses
 from hrpsim.spatial.rotation import quaternion_from_rotation
 
 
