@@ -14,8 +14,11 @@ from hrpsim.analysis.analyser import Analyser, ground_height, index_of
 from hrpsim.analysis.records import PHASE, new_results, new_workspace
 from hrpsim.analysis.samples import analyse_samples
 from hrpsim.errors import StateError
+from hrpsim.jit.compiled import prepared
 
 _CONTACT_HEIGHT = 3e-3  # [m]
+
+_analyse_sample = prepared(analyse_samples)  # all arrays are of observers, and of one kind each
 
 
 class Observer:
@@ -78,7 +81,7 @@ class Observer:
         self._joint_q[:] = positions
         self._joint_v[:] = velocities
         self._joint_dv[:] = accelerations
-        analyse_samples(
+        _analyse_sample(
             self._subject, self._phases, self._mask, self._phase_of, self._q, self._v, self._dv,
             self._space, self._results,
         )  # fmt: skip
