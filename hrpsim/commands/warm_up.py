@@ -72,7 +72,8 @@ def compile_side_by_side(names: Iterable[str]) -> None:
     be kept on disk, they do.
     """
     from hrpsim.control.balance.stabilizing import stabilize
-    from hrpsim.jit.compiled import cache_directory, is_cached
+    from hrpsim.jit.compiled import is_cached
+    from hrpsim.jit.kernel_folders import cache_directory
     from hrpsim.jit.on_demand import absent_kernels
     from hrpsim.step.step import advance
 
@@ -142,7 +143,7 @@ def _show(text: str) -> None:
 @contextlib.contextmanager
 def _only_one() -> Iterator[None]:
     """Wait until no other process compiles at leisure into this cache."""
-    from hrpsim.jit.compiled import cache_directory
+    from hrpsim.jit.kernel_folders import cache_directory
 
     with (cache_directory / ".idle.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
