@@ -10,6 +10,7 @@ and loaded without numba, whose import takes longer than all the rest of a start
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 import threading
@@ -101,13 +102,22 @@ class Kernel:
 
 def _shipped(function) -> Iterator[tuple[Path, str]]:
     """Yield the folder that came with the package and fits this processor, and its target."""
-    present = shipped_targets()
-    if present:
-        from hrpsim.jit.machine_code import common_target, target
+    common = _shipped_target()
+    if common:
+        from hrpsim.jit.machine_code import target
 
-        name = common_target(present)
-        if name:
-            yield shipped_with(function, name), target(name)
+        yield shipped_with(function, common), target(common)
+
+
+@functools.cache
+def _shipped_target() -> str:
+    """Return for which target the kernels that came with the package are taken, "" for none."""
+    present = shipped_targets()
+    if PLAIN_COMPILER or not present:
+        return ""
+    from hrpsim.jit.machine_code import common_target
+
+    return common_target(present)
 
 
 def file_name(function) -> str:
@@ -119,7 +129,7 @@ def is_cached(kernel: Kernel) -> bool:
     """Return whether an earlier process, or the package, has a kernel's machine code."""
     function = kernel.py_func
     folder, name = cache_of(function), file_name(function)
-    if not PLAIN_COMPILER and any(any(f.glob(f"{name}.*.nbc")) for f, _ in _shipped(function)):
+    if any(any(f.glob(f"{name}.*.nbc")) for f, _ in _shipped(function)):
         return True
     of_numba = f"{name.removeprefix(function.__module__.rpartition('.')[0]).lstrip('.')}.*.nbi"
     return any(folder.glob(f"{name}.*.nbc")) or any(folder.glob(f"*/{of_numba}"))

@@ -146,12 +146,9 @@ def _room(function, folder: Path) -> Path:
     return folder / _of_control() if is_controller else folder
 
 
-@functools.cache
 def shipped_targets() -> tuple[str, ...]:
     """Return the targets that this package has kernels for, with these sources."""
-    try:
-        names = os.listdir(_PACKAGE / _SHIPPED)
-    except OSError:
-        return ()
     home = _PACKAGE / _SHIPPED
-    return tuple(name for name in names if shipped_directory(home, name).is_dir())
+    return tuple(
+        path.name for path in home.glob("*") if shipped_directory(home, path.name).is_dir()
+    )
