@@ -1,15 +1,19 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What setup.cfg cannot say: the shared files that ROS looks for, and its programs in a wheel."""
+"""What setup.cfg cannot say: files that ROS looks for, its programs and kernels in a wheel."""
 
+import os
+import shutil
 import sys
 from configparser import ConfigParser
 from pathlib import Path
 
 from setuptools import setup
+from setuptools.command.build_py import build_py
 
 PACKAGE = "hrpsim"
+KERNELS = os.environ.get("HRPSIM_KERNELS")  # a folder that tools/ship_kernels.py has filled
 SHARED = {"launch": "*.py", "urdf": "*", "config": "*"}
 
 # `ros2 run` and `ros2 launch` look for a package's programs here. colcon puts them there by itself,
@@ -18,6 +22,17 @@ LINK = f"""#!/bin/sh
 # Runs the program of this name that was installed with {PACKAGE}.
 exec "$(dirname "$0")/../../bin/$(basename "$0")" "$@"
 """
+
+
+class BuildWithKernels(build_py):
+    """Puts compiled kernels beside the sources that they were compiled from."""
+
+    def run(self):
+        """Copy the sources, then the kernels."""
+        super().run()
+        if KERNELS:
+            to = Path(self.build_lib, PACKAGE, "kernels")
+            shutil.copytree(KERNELS, to, dirs_exist_ok=True)
 
 
 def links_to_programs():
@@ -47,6 +62,7 @@ if "bdist_wheel" in sys.argv:
 
 setup(
     data_files=list(data_files.items()),
+    cmdclass={"build_py": BuildWithKernels},
     # Here and not in setup.cfg, which makes it an object that colcon cannot read.
     python_requires=">=3.10",
 )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable
-from difflib import get_close_matches
 from reprlib import Repr
 
 from hrpsim.limits import MESSAGE_LENGTH, SHOWN_LENGTH
@@ -61,6 +60,8 @@ def unknown_name(kind: str, given: str, available: Iterable[str], limit: int = 1
     given = str(given)
     close = []
     if len(given) <= SHOWN_LENGTH:
+        from difflib import get_close_matches
+
         close = get_close_matches(given, names[:_SEARCHED], n=3)
     hint = f"; did you mean {', '.join(map(repr, close))}?" if close else ""
     shown = ", ".join(name[:SHOWN_LENGTH] for name in names[:limit]) + (

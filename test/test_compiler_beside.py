@@ -15,8 +15,8 @@ import pytest
 
 import hrpsim
 from hrpsim.jit import compiler_beside
-from hrpsim.jit.compiled import cache_directory
 from hrpsim.jit.compiler_beside import CompilerBeside
+from hrpsim.jit.kernel_folders import cache_directory
 
 ABSENT = "write_direct_system", "count_rest"  # quickly compiled: asked for by a step; used for sure
 

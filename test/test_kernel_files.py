@@ -184,15 +184,13 @@ def test_without_parts_that_are_not_public_numba_s_documented_cache_serves(tmp_p
 def test_a_controller_has_a_cache_of_its_own():
     """Law: an edit of a controller gives its kernels another folder, and those of the step none."""
     from hrpsim.control.balance.stabilizing import stabilize
-    from hrpsim.jit import compiled
+    from hrpsim.jit import kernel_folders as folders
     from hrpsim.step.step import advance
 
-    folder = compiled.cache_of(stabilize.py_func)
-    assert folder.parent == compiled.cache_of(advance.py_func) == compiled.cache_directory
+    folder = folders.cache_of(stabilize.py_func)
+    assert folder.parent == folders.cache_of(advance.py_func) == folders.cache_directory
     sources = sorted(map(str, (ROOT / "hrpsim/control").rglob("*.py")))
-    assert folder.name == compiled._hash_of(compiled.cache_directory.name, sources)
-    assert folder.name != compiled._hash_of(compiled.cache_directory.name, sources[1:])
-    assert folder.name != compiled._hash_of("another step", sources)
+    assert folder.name == folders._hash_of(sources) != folders._hash_of(sources[1:])
 
 
 def test_a_process_without_a_controller_reads_none_of_their_kernels():
@@ -200,10 +198,10 @@ def test_a_process_without_a_controller_reads_none_of_their_kernels():
     program = """
 import sys
 import hrpsim
-from hrpsim.jit import compiled
+from hrpsim.jit import kernel_folders
 from hrpsim.world.world import World
 World().step()
-print(compiled._control_directory.cache_info().currsize)
+print(kernel_folders._of_control.cache_info().currsize)
 print([name for name in sys.modules if name.startswith("hrpsim.control.balance")])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

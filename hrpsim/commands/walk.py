@@ -204,12 +204,14 @@ def _walk_here(options: argparse.Namespace) -> int:
 
 def _walk_over_ros(options: argparse.Namespace) -> int:
     require_packages("walk --ros", _ROS_PACKAGES, ROS_REMEDY)
+    from hrpsim.commands.warm_up import compile_side_by_side
     from hrpsim.control.motion.sequence_files import write_sequence
     from hrpsim.control.walk import Walk
     from hrpsim.control.walk_trial import step_ends
     from hrpsim.ros.demo.demo import DEFAULT_OUTPUT, run_demo
     from hrpsim.ros.demo.demo_run import DemoSettings, node_topics
 
+    compile_side_by_side(_KERNELS)  # node and controller would, one after the other
     controller = Walk()
     with contextlib.ExitStack() as stack:
         world, model, of_robot = _described(options, stack)

@@ -72,7 +72,8 @@ def compile_side_by_side(names: Iterable[str]) -> None:
     be kept on disk, they do.
     """
     from hrpsim.control.balance.stabilizing import stabilize
-    from hrpsim.jit.compiled import cache_directory, is_cached
+    from hrpsim.jit.compiled import is_cached
+    from hrpsim.jit.kernel_folders import cache_directory
     from hrpsim.jit.on_demand import absent_kernels
     from hrpsim.step.step import advance
 
@@ -142,7 +143,7 @@ def _show(text: str) -> None:
 @contextlib.contextmanager
 def _only_one() -> Iterator[None]:
     """Wait until no other process compiles at leisure into this cache."""
-    from hrpsim.jit.compiled import cache_directory
+    from hrpsim.jit.kernel_folders import cache_directory
 
     with (cache_directory / ".idle.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -175,6 +176,7 @@ def compile_part(part: str) -> None:
     elif part == READING:
         robot = world.add_robot(load_model(_ROBOT, base="fixed"))
         robot.command(efforts=robot.constraint_efforts())
+        _compile_dynamics(robot.model, robot.q, robot.v)
         world.contact_arrays(), world.link_poses(), world.link_velocities()
         world.contacts_of(world.bodies["sphere"])
         world.connect(None, "sphere").wrench  # noqa: B018  compiles what reads it
@@ -186,17 +188,36 @@ def compile_part(part: str) -> None:
             let_compile(None)
 
 
+def _compile_dynamics(model, q, v) -> None:
+    """Compile what the functions of a model call."""
+    from hrpsim.dynamics.functions import energy, forward_dynamics, inverse_dynamics, mass_matrix
+
+    inverse_dynamics(model, q, v, forward_dynamics(model, q, v, v))
+    mass_matrix(model, q), energy(model, q, v)
+
+
 def _compile_walk() -> None:
-    """Compile what the walking controller does in a period."""
+    """Compile what the walking controller does in a period, and what plans the walk."""
     import numpy as np
 
     from hrpsim.control.framework.controller import controlled_joints
+    from hrpsim.control.motion.leg_kinematics import LegKinematics
     from hrpsim.control.motion.motion_sequence import Channel, MotionSequence
     from hrpsim.control.walk import Walk
+    from hrpsim.jit.on_demand import let_compile
     from hrpsim.model.load import load_model
     from hrpsim.resources import share_path
+    from hrpsim.world.objects.robot_reader import RobotReader
+    from hrpsim.world.world import World
 
     model = load_model(share_path("urdf/hrp2_like.urdf.xacro"))
     joints = controlled_joints(model)
     still = Channel(np.array([0.0, 0.1]), np.zeros((2, len(joints))))
-    Walk(MotionSequence(joints, pos=still)).configure(model, {})
+    walk = Walk(MotionSequence(joints, pos=still))
+    walk.configure(model, {})
+    LegKinematics(model, walk.soles[0]).solve((0.0, 0.0, -0.6), np.eye(3), clamp=True)
+    let_compile(lambda names: True)  # what the step of this world calls is for other parts
+    try:
+        RobotReader(World().add_robot(model), joints).read()
+    finally:
+        let_compile(None)

@@ -22,7 +22,7 @@ def announce_compilation(dispatcher) -> float | None:
     if is_cached(dispatcher):
         return None
     print(
-        "hrpsim: compiling the kernels, once after an install or a change (about 20 s) ...",
+        "hrpsim: compiling the kernels, once after an install or a change (up to a minute) ...",
         file=sys.stderr,
         flush=True,
     )

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from hrpsim.jit.compiled import cache_directory
+from hrpsim.jit.kernel_folders import cache_directory
 from hrpsim.jit.on_demand import absent_kernels, let_compile
 
 _COMMAND = (sys.executable, "-m", "hrpsim.cli", "warm-up", "--processes", "1")

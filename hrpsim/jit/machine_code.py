@@ -8,12 +8,19 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 
-# What asks numba for other machine code.
-_VARIABLES = ("CPU_NAME", "CPU_FEATURES", "OPT", "ENABLE_AVX", "LOOP_VECTORIZE", "SLP_VECTORIZE")
+# What asks numba for other machine code, beside the processor.
+_VARIABLES = ("OPT", "ENABLE_AVX", "LOOP_VECTORIZE", "SLP_VECTORIZE")
+
+# Processors that LLVM knows by what many have in common (the levels of the x86-64 ABI), best first:
+# what each has beside x86-64.
+_V3 = "cx16 sahf popcnt sse3 ssse3 sse4.1 sse4.2 avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave"
+_V4 = f"{_V3} avx512f avx512bw avx512cd avx512dq avx512vl"
+COMMON_TARGETS = {"x86-64-v4": _V4, "x86-64-v3": _V3}
 _ONE_OF_MATHEMATICS = "hypot"
 _FASTCALL = 0x80  # Python's METH_FASTCALL
 
@@ -75,15 +82,39 @@ def assemble(module: str) -> bytes:
 
 
 @functools.cache
-def target() -> str:
-    """Return what machine code is for: the processor, and what its user asked of numba."""
+def target(common: str = "") -> str:
+    """Return what machine code is for: the processor, and what its user asked of numba.
+
+    common: of COMMON_TARGETS, instead of the processor that numba compiles for.
+    """
     asked = (os.environ.get(f"NUMBA_{name}", "") for name in _VARIABLES)
-    return " ".join([llvm.get_process_triple(), *_processor(), *asked])
+    processor = (common, "") if common else _processor()
+    return " ".join([llvm.get_process_triple(), *processor, *asked])
+
+
+def common_target(names: Iterable[str]) -> str:
+    """Return the best of some common targets whose code this processor runs, "" for none.
+
+    None either for one who asks numba for a processor.
+    """
+    if "NUMBA_CPU_NAME" in os.environ:
+        return ""
+    return next((t for t in COMMON_TARGETS if t in names and runs(t)), "")
+
+
+def runs(common: str) -> bool:
+    """Return whether this processor has all that code for a common target needs."""
+    found = llvm.get_host_cpu_features()
+    return all(found.get(feature, False) for feature in COMMON_TARGETS[common].split())
 
 
 @functools.cache
 def _processor() -> tuple[str, str]:
-    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    """Return name and features of the processor that numba compiles for."""
+    name, features = (os.environ.get(f"NUMBA_CPU_{what}") for what in ("NAME", "FEATURES"))
+    if features is None:
+        features = llvm.get_host_cpu_features().flatten()
+    return name or llvm.get_host_cpu_name(), features
 
 
 def _new_target_machine():

@@ -16,8 +16,9 @@ from types import CellType, FunctionType
 
 import numba
 
-from hrpsim.jit.compiled import Kernel, cache_of
+from hrpsim.jit.compiled import Kernel
 from hrpsim.jit.compiler_choice import OPTIONS, PLAIN, choose_compilers
+from hrpsim.jit.kernel_folders import cache_of
 from hrpsim.jit.machine_code import Loaded, MachineCode, assemble
 from hrpsim.jit.numba_code import NumbaCode
 from hrpsim.jit.python_door import door

@@ -48,13 +48,17 @@ def source_distribution(tmp_path_factory):
     return build("build_sdist", folder, tmp_path_factory.mktemp("sdist"))
 
 
-@pytest.fixture(scope="module")
-def wheel(source_distribution, tmp_path_factory):
-    """The wheel that is built from it, as pip does."""
-    folder = tmp_path_factory.mktemp("unpacked")
+def unpacked(source_distribution: Path, folder: Path) -> Path:
     with tarfile.open(source_distribution) as archive:
         archive.extractall(folder, filter="data")
     (source,) = folder.iterdir()
+    return source
+
+
+@pytest.fixture(scope="module")
+def wheel(source_distribution, tmp_path_factory):
+    """The wheel that is built from it, as pip does."""
+    source = unpacked(source_distribution, tmp_path_factory.mktemp("unpacked"))
     return build("build_wheel", source, tmp_path_factory.mktemp("wheel"))
 
 
@@ -96,6 +100,23 @@ def test_a_wheel_has_all_of_the_package_and_nothing_else(wheel):
         "share/ament_index/resource_index/packages/hrpsim",
         "share/hrpsim/package.xml",
     }
+
+
+def test_a_wheel_carries_the_kernels_that_it_is_given(
+    wheel, source_distribution, tmp_path, monkeypatch
+):
+    """Law: they lie in hrpsim/kernels as they were given; all else is as without them."""
+    kernel = tmp_path / "kernels" / "x86-64-v3" / "sources" / "kernel.nbc"
+    kernel.parent.mkdir(parents=True)
+    kernel.write_bytes(b"machine code")
+    monkeypatch.setenv("HRPSIM_KERNELS", str(tmp_path / "kernels"))
+    source = unpacked(source_distribution, tmp_path / "source")
+    (tmp_path / "wheel").mkdir()
+    carrying = build("build_wheel", source, tmp_path / "wheel")
+    name = "hrpsim/kernels/x86-64-v3/sources/kernel.nbc"
+    with zipfile.ZipFile(carrying) as archive:
+        assert archive.read(name) == b"machine code"
+    assert names(carrying) - {name} == names(wheel)
 
 
 def test_a_wheel_says_what_an_index_shows(wheel):

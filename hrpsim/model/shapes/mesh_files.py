@@ -10,7 +10,6 @@ metres.
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import warnings
@@ -31,7 +30,6 @@ FORMATS = ("stl", "obj", "dae", "ply")
 # Mending takes 4 to 6 microseconds a triangle, and contact searches look through all of them.
 TRIANGLE_LIMIT = 200_000
 LARGEST, SMALLEST = 1e3, 1e-6  # extents beyond which a mesh is in another unit [m]
-_SILENT = logging.NullHandler()  # what trimesh logs of damaged files has tracebacks
 _HEAD = 1 << 16  # bytes in which the header of a PLY ends
 _ASKEW = np.array([0.5403023058681398, 0.8414709848078965, 0.9092974268256817])  # to no symmetry
 _ELEMENT = re.compile(rb"element\s+(\w{1,40})\s+(\d+)")
@@ -193,6 +191,14 @@ def _check_size(path: Path, kind: str) -> None:
         raise ModelError(f"mesh {path}: a document type or entities are not allowed")
 
 
+@lru_cache(maxsize=1)
+def _silence_trimesh() -> None:
+    """Keep back what trimesh logs of damaged files, which has tracebacks."""
+    import logging
+
+    logging.getLogger("trimesh").addHandler(logging.NullHandler())
+
+
 def read_scene(path: Path, materials: bool = False):
     """Return a file as trimesh.Scene in metres; `materials` says whether its colours are wanted.
 
@@ -202,7 +208,7 @@ def read_scene(path: Path, materials: bool = False):
     try:
         import trimesh
 
-        logging.getLogger("trimesh").addHandler(_SILENT)
+        _silence_trimesh()
         if kind == "dae":
             import collada  # noqa: F401  trimesh only says that it cannot read the format
     except ImportError as cause:

@@ -1,0 +1,59 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Compile all kernels for common processors, to be carried by a wheel.
+
+    python tools/ship_kernels.py FOLDER TARGET ...      x86-64-v3, x86-64-v4
+
+setup.py puts FOLDER, named by HRPSIM_KERNELS, into the wheel as hrpsim/kernels. Kernels run while
+they are compiled, so this processor must be one of each target.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from hrpsim.jit.kernel_folders import cache_directory, shipped_directory
+from hrpsim.jit.machine_code import COMMON_TARGETS, runs
+
+_WARM_UP = (sys.executable, "-m", "hrpsim.cli", "warm-up")
+
+
+def main(arguments: list[str]) -> int:
+    """Compile for each target; return the exit status."""
+    folder, *targets = arguments
+    for target in targets:
+        if target not in COMMON_TARGETS:
+            sys.exit(f"there is no target {target!r}; there are {', '.join(COMMON_TARGETS)}")
+        if not runs(target):
+            sys.exit(f"this processor cannot run what is compiled for {target}")
+    shutil.rmtree(folder, ignore_errors=True)
+    for target in targets:
+        print(f"compiling all kernels for {target}", flush=True)
+        cache = Path(folder).with_name(f"kernels-{target}")
+        subprocess.run(_WARM_UP, env=environment(target, cache), check=True)
+        gather(cache, Path(folder), target)
+    return 0
+
+
+def environment(target: str, cache: Path) -> dict[str, str]:
+    """Return the environment of a process that compiles for a target into a cache."""
+    asked = {"NUMBA_CPU_NAME": target, "NUMBA_CPU_FEATURES": "", "HRPSIM_CACHE_DIR": str(cache)}
+    return {**os.environ, **asked}
+
+
+def gather(cache: Path, folder: Path, target: str) -> None:
+    """Put what was compiled for a target into a folder, as hrpsim looks for it."""
+    compiled = cache / cache_directory.name
+    for file in sorted(compiled.rglob("*.nbc")):
+        to = shipped_directory(folder, target) / file.relative_to(compiled)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, to)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
