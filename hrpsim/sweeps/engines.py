@@ -22,6 +22,7 @@ from hrpsim.sweeps.framework.errors import SweepError, needed_package
 
 # One thread a process: those of BLAS would get in each other's way, and cells are what is parallel.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+ONE_THREAD = dict.fromkeys(_THREADS, "1")
 _DASK_RETRIES = 3  # of a cell whose worker ended
 
 
