@@ -23,9 +23,8 @@ import yaml
 from hrpsim.bag.reader import lost_messages, message_counts
 from hrpsim.model.model import Model
 from hrpsim.resources import share_path
-from hrpsim.ros.base.child_process import ChildProcess
+from hrpsim.ros.base.child_process import ChildProcess, Processes
 from hrpsim.ros.base.domain import PrivateDomain
-from hrpsim.ros.base.processes import Processes
 from hrpsim.ros.demo.demo_monitor import DemoMonitor
 from hrpsim.ros.robot.robot_publishers import sensor_topic
 

@@ -18,9 +18,8 @@ from typing import Any
 
 import yaml
 
-from hrpsim.ros.base.child_process import ChildProcess
+from hrpsim.ros.base.child_process import ChildProcess, Processes
 from hrpsim.ros.base.domain import PrivateDomain
-from hrpsim.ros.base.processes import Processes
 from hrpsim.ros.sweeps.cell_folder import CONTROLLER, NODE, CellFolder, CellRequest
 from hrpsim.sweeps.engines import ONE_THREAD
 from hrpsim.sweeps.framework.errors import SweepError

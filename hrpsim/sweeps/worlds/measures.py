@@ -57,7 +57,8 @@ class Measures:
         self._watch = FallWatch()
         self._fell_at = math.nan
         if self._robot is not None:
-            self._start = self._robot.q[:2].copy()
+            self._moves = self._robot.model.base == "free"
+            self._start = self._robot.q[:2].copy() if self._moves else np.zeros(2)
             limits = self._robot.model.system.effort_limit[self._robot._joint_v]
             self._effort_limits = np.where(limits > 0.0, limits, np.inf)
             self._efforts = np.zeros(len(limits))  # the largest so far
@@ -76,7 +77,7 @@ class Measures:
             self._note()
 
     def _note(self) -> None:
-        if self._robot.model.base == "free":
+        if self._moves:
             _, _, height, *quaternion = self._robot.q[:7].tolist()
             self._watch.add(height, quaternion)
         if math.isnan(self._fell_at) and self._watch.fallen:
@@ -93,13 +94,14 @@ class Measures:
                 found.update(_of_entity(name, entity))
         if self._robot is None:
             return found
+        x, y = self._robot.q[:2] - self._start if self._moves else self._start
         found.update(
             fell=float(self.fell),
             fell_at=self._fell_at,
             largest_tilt=self._watch.largest_tilt,
             lowest_height=self._watch.lowest_height,
-            x=float(self._robot.q[0] - self._start[0]),
-            y=float(self._robot.q[1] - self._start[1]),
+            x=float(x),
+            y=float(y),
             largest_effort=float((self._efforts / self._effort_limits).max(initial=0.0)),
         )
         return found
