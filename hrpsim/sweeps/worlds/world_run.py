@@ -44,9 +44,10 @@ class WorldRun:
         period: float = 0.005,
     ):
         self.world, self.controller, self._pushes = world, controller, pushes
+        self.robot = None if robot is None else world.robots[robot]
         self._loop: ControlLoop | None = None
         if controller is not None:
-            self._loop = ControlLoop(world.robots[robot], controller, parameters, model=told)
+            self._loop = ControlLoop(self.robot, controller, parameters, model=told)
             period = controller.period
             self._steps = self._loop.steps_per_period
         else:
