@@ -37,7 +37,7 @@ from hrpsim.sweeps.worlds.measures import (
     WALK_OUTCOMES,
     WORLD_OUTCOMES,
 )
-from hrpsim.sweeps.worlds.pushes import Push
+from hrpsim.sweeps.worlds.pushes import PUSH, PUSH_DEFAULTS, Push
 from hrpsim.sweeps.worlds.world_paths import changed, paths_of
 from hrpsim.sweeps.worlds.world_run import WorldRun
 from hrpsim.values import NOT_NEGATIVE, POSITIVE
@@ -55,13 +55,6 @@ _NOISE = {
     "force": "N",
     "torque": "Nm",
 }
-_PUSH = {
-    "impulse": Parameter(numeric(), "N s"),
-    "heading": Parameter(numeric(), "rad"),
-    "begin": Parameter(numeric(NOT_NEGATIVE), "s"),
-    "duration": Parameter(numeric(POSITIVE), "s"),
-}
-_PUSH_DEFAULTS = {"impulse": 0.0, "heading": 0.0, "begin": 0.0, "duration": 0.1}
 _PROBE_STEPS = 40
 
 
@@ -117,26 +110,23 @@ class WorldScenario(Scenario):
             **_named("terrain", terrain, ("slope", "slope_heading", "roughness")),
         }
         self.pushes = [self._push(k, push) for k, push in enumerate(pushes)]
-        for path, value in self._settings.items():
+        own = {f"controller.{name}": value for name, value in self.controller_parameters.items()}
+        for path, value in {**self._settings, **own}.items():
             if path not in self._known:
                 raise SweepError(unknown_name("setting", path, self._known))
-            self._refuse(path, value)
+            if mistake := self._known[path].mistake(value):
+                raise SweepError(f"{path}: {mistake}")
         self._measured = self._chosen(measured)
-
-    def _refuse(self, path: str, value: Any) -> None:
-        mistake = self._known[path].mistake(value)
-        if mistake:
-            raise SweepError(f"{path}: {mistake}")
 
     def _push(self, k: int, given: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(given, Mapping):
             raise SweepError(f"pushes[{k}]: a mapping is needed, got {given!r}")
-        known = ("entity", "link", *_PUSH)
+        known = ("entity", "link", *PUSH)
         for name in given:
             if name not in known:
                 raise SweepError(f"pushes[{k}]: {unknown_name('entry', str(name), known)}")
-        push = {"entity": self.robot, "link": None, **_PUSH_DEFAULTS, **given}
-        for name, parameter in _PUSH.items():
+        push = {"entity": self.robot, "link": None, **PUSH_DEFAULTS, **given}
+        for name, parameter in PUSH.items():
             mistake = parameter.mistake(push[name])
             if mistake:
                 raise SweepError(f"pushes[{k}].{name}: {mistake}")
@@ -184,7 +174,7 @@ class WorldScenario(Scenario):
     def _known(self) -> dict[str, Parameter]:
         known = {path: Parameter(scalar) for path in self._places} | self._live
         for k in range(len(self.pushes)):
-            known.update({f"pushes.{k}.{name}": parameter for name, parameter in _PUSH.items()})
+            known.update({f"pushes.{k}.{name}": parameter for name, parameter in PUSH.items()})
         known["duration"] = Parameter(numeric(POSITIVE), "s")
         if self.controller is not None:
             kinds = _controller_class(self.controller).parameter_kinds
@@ -200,6 +190,9 @@ class WorldScenario(Scenario):
     def check(self, values: Mapping[str, Any]) -> None:
         """Raise HrpsimError for values that the world file or the materials cannot have."""
         check_friction(self._pairs, values)
+        if not self._sound:
+            self._check_pushes()
+            self._sound.add("")
         structural = self._structural(values)
         key = json.dumps(structural, sort_keys=True)
         if structural and key not in self._sound:
@@ -208,8 +201,19 @@ class WorldScenario(Scenario):
 
     @cached_property
     def _sound(self) -> set[str]:
-        """Which structural values `check` has found possible."""
+        """Which structural values `check` has found possible; "" stands for the pushes."""
         return set()
+
+    def _check_pushes(self) -> None:
+        """Raise HrpsimError for links and entities that the world does not have."""
+        world = self._base({}).world
+        for k, push in enumerate(self.pushes):
+            entity, link = push["entity"], push["link"]
+            if entity not in world.entities:
+                raise SweepError(f"pushes[{k}]: {unknown_name('entity', entity, world.entities)}")
+            links = world.robots[entity].model.link_names if entity in world.robots else ()
+            if link is not None and link not in links:
+                raise SweepError(f"pushes[{k}]: {unknown_name('link', link, links)}")
 
     def _structural(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return those of the values for which the world is built anew."""
@@ -287,7 +291,7 @@ class WorldScenario(Scenario):
         """Return the pushes of a cell."""
         pushes = []
         for k, push in enumerate(self.pushes):
-            own = {name: values.get(f"pushes.{k}.{name}", push[name]) for name in _PUSH}
+            own = {name: values.get(f"pushes.{k}.{name}", push[name]) for name in PUSH}
             link = push["link"]
             if link is None and push["entity"] in world.robots:
                 link = world.robots[push["entity"]].model.base_link
