@@ -65,6 +65,7 @@ LAYERS = [
         *("ros.conformance", "ros.controller", "ros.demo", "ros.recording", "ros.replay"),
         "ros.simulation",
     },
+    {"ros.sweeps"},
     {"crane", "ros"},
     {"experiments.framework"},
     {"experiments.scenes"},

@@ -62,6 +62,11 @@ class BoundaryScenario(Scenario):
         }
 
     @property
+    def runs(self) -> str:
+        """How those of the scenario are run."""
+        return self.scenario.runs
+
+    @property
     def outcomes(self) -> Mapping[str, Outcome]:
         """The border, and the interval that it is in."""
         return self._outcomes

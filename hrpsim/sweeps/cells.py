@@ -103,10 +103,12 @@ def checked_outcomes(scenario: Scenario, found: Any) -> dict[str, Any]:
 def _fingerprint(scenario: Scenario, expected: Mapping[str, str]) -> dict[str, str]:
     """Return this process's fingerprint, found once for the cells of a sweep."""
     key = hash(tuple(sorted(expected.items())))
-    if key not in _seen:
+    found = _seen.get(key)
+    if found is None:
+        found = fingerprint(scenario)
         _seen.clear()
-        _seen[key] = fingerprint(scenario)
-    return _seen[key]
+        _seen[key] = found
+    return found
 
 
 def same_outcomes(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:

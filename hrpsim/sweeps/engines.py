@@ -15,6 +15,7 @@ import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 from hrpsim.orphans import signal_at_parent_end
@@ -22,6 +23,7 @@ from hrpsim.sweeps.framework.errors import SweepError, needed_package
 
 # One thread a process: those of BLAS would get in each other's way, and cells are what is parallel.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+ONE_THREAD = dict.fromkeys(_THREADS, "1")
 _DASK_RETRIES = 3  # of a cell whose worker ended
 
 
@@ -95,7 +97,10 @@ def named_executor(name: str, processes: int | None) -> Iterator[Callable[[], Ex
     module_name, separator, attribute = name.partition(":")
     if not separator:
         raise SweepError(f"--engine takes module:callable, got {name!r}")
-    module: Any = needed_package(module_name, f"--engine {name}")
+    try:
+        module: Any = import_module(module_name)
+    except ImportError as error:
+        raise SweepError(f"--engine {name}: {error}") from error
     make = getattr(module, attribute, None)
     if not callable(make):
         raise SweepError(f"{module_name} has nothing called {attribute!r} to make an executor")

@@ -88,7 +88,7 @@ class Store:
     def _compare(self, there: Mapping[str, Any]) -> None:
         """Refuse what is another sweep's."""
         for name, value in self._identity.items():
-            if name == "versions":
+            if name in ("versions", "run"):
                 continue
             if _plain(there.get(name)) != _plain(value):
                 what = _first_difference(there.get(name), value)
@@ -101,6 +101,11 @@ class Store:
             raise SweepError(
                 f"{self.path} was begun with other versions or on another processor: {problem}; go "
                 "on with those, or begin another store"
+            )
+        if there.get("run") != self._identity["run"]:
+            raise SweepError(
+                f"{self.path} was run {there.get('run')}, this sweep runs {self._identity['run']}: "
+                "go on as it began, or name another store"
             )
 
     def _read(self, found: Any) -> None:

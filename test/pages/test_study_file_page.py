@@ -14,7 +14,7 @@ from hrpsim.sweeps.framework.distributions import KINDS
 from hrpsim.sweeps.study_file import OF_FUNCTIONS, OF_WORLDS, STUDY_FILE
 from hrpsim.sweeps.table import STATUS
 from hrpsim.sweeps.worlds.live_parameters import FRICTION, ROBOT_FACTORS
-from hrpsim.sweeps.worlds.world_run import (
+from hrpsim.sweeps.worlds.measures import (
     ENTITY_OUTCOMES,
     ROBOT_OUTCOMES,
     WALK_OUTCOMES,

@@ -3,15 +3,16 @@
 
 """Which processes there are, as Linux tells it in /proc."""
 
+from contextlib import suppress
 from pathlib import Path
 
 
 def descendants(pid):
-    """Return the process ids of all that a process has started, and they have."""
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except (FileNotFoundError, ProcessLookupError):  # it ends before it is read, or meanwhile
-        return []
+    """Return the process ids of all that the threads of a process have started, and they have."""
+    children = []
+    for thread in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # it ends before it is read
+            children += thread.read_text().split()
     return [one for child in map(int, children) for one in (child, *descendants(child))]
 
 

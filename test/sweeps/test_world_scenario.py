@@ -265,3 +265,20 @@ def test_a_plug_in_stands_in_for_the_walk():
     )
     assert isinstance(scenario.start({}, 0).controller, StandController)
     assert scenario.run({"delay.command": 1}, 0) == {"fell": 0.0}
+
+
+def test_what_no_cell_could_do_is_refused_before_any_runs(box_file):
+    walking = share_path("config/walking_demo.yaml")
+    with pytest.raises(SweepError, match=r"'controller.patern' .* mean 'controller.pattern'"):
+        WorldScenario(walking, controller="walk", parameters={"patern": "stepping"}, duration=1.0)
+    with pytest.raises(SweepError, match=r"controller\.dcm_rate: "):
+        WorldScenario(walking, controller="walk", parameters={"dcm_rate": "fast"}, duration=1.0)
+    for push, message in (
+        ({"link": "BODI"}, r"pushes\[0\]: link 'BODI' .* did you mean 'BODY'"),
+        ({"entity": "bax"}, r"pushes\[0\]: entity 'bax' .* available: hrp2"),
+    ):
+        scenario = WorldScenario(walking, controller="walk", pushes=[push], duration=1.0)
+        with pytest.raises(SweepError, match=message):
+            scenario.check({})
+    with pytest.raises(SweepError, match=r"pushes\[0\]: link 'lid' does not exist"):
+        sliding(box_file, pushes=[{"entity": "box", "link": "lid"}]).check({})

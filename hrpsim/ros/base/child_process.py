@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A child process with a log file, a time limit for everything and nothing left behind."""
+"""Child processes with log files, a time limit for everything and nothing left behind."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -120,6 +121,31 @@ class ChildProcess:
                     self._news.notify_all()
         with self._news:
             self._news.notify_all()
+
+
+class Processes:
+    """Starts programs, whose logs are in a folder, and ends them all."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]):
+        self.all: list[ChildProcess] = []
+        self._folder, self._environment = folder, environment
+
+    def start(self, name: str, *command: str) -> ChildProcess:
+        """Start a program of any kind."""
+        log = self._folder / f"{name}.log"
+        self.all.append(ChildProcess(name, command, log, self._environment))
+        return self.all[-1]
+
+    def start_module(self, name: str, module: str, *arguments: str) -> ChildProcess:
+        """Start a module in a Python of its own."""
+        return self.start(name, sys.executable, "-m", module, *arguments)
+
+    def stop(self, timeout: float) -> list[tuple[ChildProcess, int]]:
+        """End them, the last one first, and return exit codes; see ChildProcess.stop."""
+        used = set().union(*(mapped_shared_memory(child.pid) for child in self.all))
+        ended = [(child, child.stop(timeout)) for child in reversed(self.all)]
+        remove_abandoned_memory(used)  # of one that was killed
+        return ended
 
 
 def own_shared_memory(pid: int) -> list[Path]:

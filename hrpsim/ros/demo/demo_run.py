@@ -23,11 +23,7 @@ import yaml
 from hrpsim.bag.reader import lost_messages, message_counts
 from hrpsim.model.model import Model
 from hrpsim.resources import share_path
-from hrpsim.ros.base.child_process import (
-    ChildProcess,
-    mapped_shared_memory,
-    remove_abandoned_memory,
-)
+from hrpsim.ros.base.child_process import ChildProcess, Processes
 from hrpsim.ros.base.domain import PrivateDomain
 from hrpsim.ros.demo.demo_monitor import DemoMonitor
 from hrpsim.ros.robot.robot_publishers import sensor_topic
@@ -83,8 +79,7 @@ class DemoRun:
         self._stop = stop
         self._tell = say
         self._domain_id = domain.domain_id
-        self._environment = domain.environment()
-        self._children: list[ChildProcess] = []
+        self._processes = Processes(settings.output, domain.environment())
         self._controller: ChildProcess | None = None
         self._monitor: DemoMonitor | None = None
         self._problems: list[str] = []
@@ -94,14 +89,12 @@ class DemoRun:
         return self
 
     def __exit__(self, *exception) -> None:
-        used = set().union(*(mapped_shared_memory(child.pid) for child in self._children))
         if self._monitor is not None:
             self._monitor.close()
-        for child in reversed(self._children):  # the recorder started first, so it ends last
-            code = child.stop(timeout=60.0)
+        # The recorder started first, so it ends last.
+        for child, code in self._processes.stop(timeout=60.0):
             if code != 0 and not exception[0]:
                 self._problems.append(f"{child.name} ended with code {code}, see {child.log}")
-        remove_abandoned_memory(used)  # of one that was killed
 
     def play(self) -> None:
         """Start everything, let the robot walk to the end, and say how it goes."""
@@ -149,7 +142,7 @@ class DemoRun:
     def _start(self) -> None:
         settings = self._settings
         self._say("starting ...")
-        recorder = self._child(
+        recorder = self._processes.start_module(
             "recorder",
             *("hrpsim.ros.recording.recorder", "--output", str(self._output / "bag")),
             *("--plot", str(self._output / "foot_forces.png")),
@@ -157,7 +150,7 @@ class DemoRun:
             *("--discovery-timeout", str(0.9 * settings.start_limit), "--expect", *settings.topics),
         )
         xacro = [f"{name}:={value}" for name, value in settings.xacro_arguments.items()]
-        node = self._child(
+        node = self._processes.start_module(
             "node",
             *("hrpsim.ros.simulation.node", "--ros-args"),
             *("-p", "start_paused:=true", "-p", "lockstep:=true"),
@@ -167,7 +160,7 @@ class DemoRun:
         )
         parameters = self._output / "controller.yaml"
         parameters.write_text(yaml.safe_dump(dict(settings.parameters)))
-        self._controller = self._child(
+        self._controller = self._processes.start_module(
             "controller",
             *("hrpsim.ros.controller.controller_node", "--ros-args", "-p", "lockstep:=true"),
             *("-p", "controller:=hrpsim.control.walk:Walk"),
@@ -213,15 +206,9 @@ class DemoRun:
         """Raise DemoError where the user has interrupted, or a process has failed."""
         if self._stop():
             raise DemoError("interrupted")
-        for child in self._children:
+        for child in self._processes.all:
             if child.exit_code not in (None, 0):
                 raise DemoError(f"{child.name} ended early, see {child.log}")
-
-    def _child(self, name: str, module: str, *arguments: str) -> ChildProcess:
-        command = [sys.executable, "-m", module, *arguments]
-        child = ChildProcess(name, command, self._output / f"{name}.log", self._environment)
-        self._children.append(child)
-        return child
 
     def _wait_ready(self, children: list[ChildProcess]) -> None:
         """Wait until all of them are ready; say now and then which of them are not."""
@@ -247,9 +234,7 @@ class DemoRun:
         if not shutil.which("rviz2") or not os.environ.get("DISPLAY"):
             self._say("no rviz2 or no display: running without")
             return
-        command = ["rviz2", "-d", str(share_path("config/hrpsim.rviz"))]
-        log = self._output / "rviz.log"
-        self._children.insert(0, ChildProcess("rviz", command, log, self._environment))
+        self._processes.start("rviz", "rviz2", "-d", str(share_path("config/hrpsim.rviz")))
 
     def _steps_made(self) -> int | None:
         if self._monitor is None:

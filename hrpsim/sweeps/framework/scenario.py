@@ -52,8 +52,11 @@ class Outcome:
 class Scenario(ABC):
     """What is run in every cell. It is sent to other processes, so it must be possible to pickle.
 
-    A run must depend on its values and its seed alone: not on the runs before it.
+    A run must depend on its values and its seed alone: not on the runs before it. `runs` says how
+    cells are run, for those who read the results.
     """
+
+    runs = "in process"
 
     @property
     @abstractmethod

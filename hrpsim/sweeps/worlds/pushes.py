@@ -11,6 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.schema import numeric
+from hrpsim.sweeps.framework.scenario import Parameter
+from hrpsim.values import NOT_NEGATIVE, POSITIVE
+
+PUSH = {
+    "impulse": Parameter(numeric(), "N s"),
+    "heading": Parameter(numeric(), "rad"),
+    "begin": Parameter(numeric(NOT_NEGATIVE), "s"),
+    "duration": Parameter(numeric(POSITIVE), "s"),
+}
+PUSH_DEFAULTS = {"impulse": 0.0, "heading": 0.0, "begin": 0.0, "duration": 0.1}
+
 
 @dataclass(frozen=True)
 class Push:

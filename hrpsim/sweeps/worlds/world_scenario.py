@@ -9,12 +9,12 @@ import hashlib
 import inspect
 import json
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from hrpsim.control.framework.controller import Controller
 from hrpsim.control.framework.plugins import find_controller
 from hrpsim.control.walk import Walk
 from hrpsim.errors import unknown_name
@@ -23,6 +23,7 @@ from hrpsim.schema import integer, numeric, scalar
 from hrpsim.sensors.noise import NoiseLevels
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
+from hrpsim.sweeps.worlds.base_world import BaseWorld
 from hrpsim.sweeps.worlds.disturbed_controller import DisturbedController
 from hrpsim.sweeps.worlds.live_parameters import (
     change_world,
@@ -30,17 +31,16 @@ from hrpsim.sweeps.worlds.live_parameters import (
     live_parameters,
     slope_normal,
 )
-from hrpsim.sweeps.worlds.pushes import Push
-from hrpsim.sweeps.worlds.world_paths import changed, paths_of
-from hrpsim.sweeps.worlds.world_run import (
+from hrpsim.sweeps.worlds.measures import (
     ENTITY_OUTCOMES,
     ROBOT_OUTCOMES,
     WALK_OUTCOMES,
     WORLD_OUTCOMES,
-    WorldRun,
 )
+from hrpsim.sweeps.worlds.pushes import PUSH, PUSH_DEFAULTS, Push
+from hrpsim.sweeps.worlds.world_paths import changed, paths_of
+from hrpsim.sweeps.worlds.world_run import WorldRun
 from hrpsim.values import NOT_NEGATIVE, POSITIVE
-from hrpsim.world.checkpoint import Checkpoint
 from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load import build_world, described_robots, open_world
 from hrpsim.world.world import World
@@ -55,40 +55,10 @@ _NOISE = {
     "force": "N",
     "torque": "Nm",
 }
-_PUSH = {
-    "impulse": Parameter(numeric(), "N s"),
-    "heading": Parameter(numeric(), "rad"),
-    "begin": Parameter(numeric(NOT_NEGATIVE), "s"),
-    "duration": Parameter(numeric(POSITIVE), "s"),
-}
-_PUSH_DEFAULTS = {"impulse": 0.0, "heading": 0.0, "begin": 0.0, "duration": 0.1}
 _PROBE_STEPS = 40
 
 
-class _Base:
-    """A world as its file, with some values of its own, describes it, settled.
-
-    model: of the robot, as described.
-    """
-
-    def __init__(self, world: World, model: Model | None):
-        self.world, self.model = world, model
-        self._returned: list[tuple[World, Checkpoint]] = []
-
-    @contextmanager
-    def lent(self) -> Iterator[World]:
-        """Give a copy that is the next one's after the block: to go back is faster than to copy."""
-        try:
-            world, start = self._returned.pop()
-        except IndexError:
-            world = self.world.copy()
-            start = Checkpoint(world)
-        yield world
-        start.restore()
-        self._returned.append((world, start))
-
-
-_bases: OrderedDict[str, _Base] = OrderedDict()
+_bases: OrderedDict[str, BaseWorld] = OrderedDict()
 
 
 class WorldScenario(Scenario):
@@ -125,7 +95,7 @@ class WorldScenario(Scenario):
         self._reader = open_world(world)
         self.data = self._reader.checked(_mapping)
         self.duration, self.period = float(duration), float(period)
-        names = self._robot_names
+        names = self.robot_names
         self.robot = names[0] if robot is None and len(names) == 1 else robot
         if robot is not None and robot not in names:
             raise SweepError(f"{world}: {unknown_name('robot', robot, names)}")
@@ -140,26 +110,23 @@ class WorldScenario(Scenario):
             **_named("terrain", terrain, ("slope", "slope_heading", "roughness")),
         }
         self.pushes = [self._push(k, push) for k, push in enumerate(pushes)]
-        for path, value in self._settings.items():
+        own = {f"controller.{name}": value for name, value in self.controller_parameters.items()}
+        for path, value in {**self._settings, **own}.items():
             if path not in self._known:
                 raise SweepError(unknown_name("setting", path, self._known))
-            self._refuse(path, value)
+            if mistake := self._known[path].mistake(value):
+                raise SweepError(f"{path}: {mistake}")
         self._measured = self._chosen(measured)
-
-    def _refuse(self, path: str, value: Any) -> None:
-        mistake = self._known[path].mistake(value)
-        if mistake:
-            raise SweepError(f"{path}: {mistake}")
 
     def _push(self, k: int, given: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(given, Mapping):
             raise SweepError(f"pushes[{k}]: a mapping is needed, got {given!r}")
-        known = ("entity", "link", *_PUSH)
+        known = ("entity", "link", *PUSH)
         for name in given:
             if name not in known:
                 raise SweepError(f"pushes[{k}]: {unknown_name('entry', str(name), known)}")
-        push = {"entity": self.robot, "link": None, **_PUSH_DEFAULTS, **given}
-        for name, parameter in _PUSH.items():
+        push = {"entity": self.robot, "link": None, **PUSH_DEFAULTS, **given}
+        for name, parameter in PUSH.items():
             mistake = parameter.mistake(push[name])
             if mistake:
                 raise SweepError(f"pushes[{k}].{name}: {mistake}")
@@ -168,7 +135,8 @@ class WorldScenario(Scenario):
         return push
 
     @property
-    def _robot_names(self) -> list[str]:
+    def robot_names(self) -> list[str]:
+        """The robots of the world file."""
         robots = self.data.get("robots") or ()
         return [str(entry.get("name", k)) for k, entry in enumerate(robots)]
 
@@ -187,7 +155,7 @@ class WorldScenario(Scenario):
     @cached_property
     def _places(self) -> dict[str, tuple[Any, ...]]:
         files = described_robots(self._reader)
-        return paths_of(self.data, dict(zip(self._robot_names, files)))
+        return paths_of(self.data, dict(zip(self.robot_names, files)))
 
     @cached_property
     def _pairs(self) -> dict[str, Mapping[str, Any]]:
@@ -200,13 +168,13 @@ class WorldScenario(Scenario):
 
     @cached_property
     def _live(self) -> dict[str, Parameter]:
-        return live_parameters(self.data, self._pairs, self._robot_names)
+        return live_parameters(self.data, self._pairs, self.robot_names)
 
     @cached_property
     def _known(self) -> dict[str, Parameter]:
         known = {path: Parameter(scalar) for path in self._places} | self._live
         for k in range(len(self.pushes)):
-            known.update({f"pushes.{k}.{name}": parameter for name, parameter in _PUSH.items()})
+            known.update({f"pushes.{k}.{name}": parameter for name, parameter in PUSH.items()})
         known["duration"] = Parameter(numeric(POSITIVE), "s")
         if self.controller is not None:
             kinds = _controller_class(self.controller).parameter_kinds
@@ -222,6 +190,9 @@ class WorldScenario(Scenario):
     def check(self, values: Mapping[str, Any]) -> None:
         """Raise HrpsimError for values that the world file or the materials cannot have."""
         check_friction(self._pairs, values)
+        if not self._sound:
+            self._check_pushes()
+            self._sound.add("")
         structural = self._structural(values)
         key = json.dumps(structural, sort_keys=True)
         if structural and key not in self._sound:
@@ -230,8 +201,19 @@ class WorldScenario(Scenario):
 
     @cached_property
     def _sound(self) -> set[str]:
-        """Which structural values `check` has found possible."""
+        """Which structural values `check` has found possible; "" stands for the pushes."""
         return set()
+
+    def _check_pushes(self) -> None:
+        """Raise HrpsimError for links and entities that the world does not have."""
+        world = self._base({}).world
+        for k, push in enumerate(self.pushes):
+            entity, link = push["entity"], push["link"]
+            if entity not in world.entities:
+                raise SweepError(f"pushes[{k}]: {unknown_name('entity', entity, world.entities)}")
+            links = world.robots[entity].model.link_names if entity in world.robots else ()
+            if link is not None and link not in links:
+                raise SweepError(f"pushes[{k}]: {unknown_name('link', link, links)}")
 
     def _structural(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return those of the values for which the world is built anew."""
@@ -277,38 +259,57 @@ class WorldScenario(Scenario):
 
     def start(self, values: Mapping[str, Any], seed: int) -> WorldRun:
         """Return a run at its beginning, in a world of its own."""
+        return self._start(*self.world_of(values, seed), values, seed)
+
+    def world_of(self, values: Mapping[str, Any], seed: int) -> tuple[World, Model | None]:
+        """Return the world of a cell at its beginning, and the robot as controllers are told it."""
         base = self._base(self._structural(values))
-        return self._start(base.world.copy(), base.model, values, seed)
+        world = base.world.copy()
+        change_world(world, self._pairs, {**self._settings, **values}, seed)
+        return world, base.model
 
     def _start(
         self, world: World, model: Model | None, values: Mapping[str, Any], seed: int
     ) -> WorldRun:
-        settings = {**self._settings, **values}
-        change_world(world, self._pairs, settings, seed)
-        pushes = []
-        for k, push in enumerate(self.pushes):
-            own = {name: settings.get(f"pushes.{k}.{name}", push[name]) for name in _PUSH}
-            link = push["link"]
-            if link is None and push["entity"] in world.robots:
-                link = world.robots[push["entity"]].model.base_link
-            pushes.append(Push(push["entity"], link, **own))
-        controller, parameters = None, dict(self.controller_parameters)
-        if self.controller is not None:
-            controller = _controller_class(self.controller)()
-            for path, value in values.items():
-                if path.startswith("controller."):
-                    parameters[path.partition(".")[2]] = value
-            controller = self._disturbed(controller, settings, seed)
+        controller, parameters = self.controller_of(values, seed)
         return WorldRun(
             world,
-            duration=settings.get("duration", self.duration),
-            pushes=pushes,
+            duration=self.duration_of(values),
+            pushes=self.pushes_of(world, values),
             robot=self.robot,
             controller=controller,
             parameters=parameters,
             told=model,
             period=self.period,
         )
+
+    def duration_of(self, values: Mapping[str, Any]) -> float:
+        """Return how long a cell lasts if nothing ends it before [s]."""
+        return values.get("duration", self.duration)
+
+    def pushes_of(self, world: World, values: Mapping[str, Any]) -> list[Push]:
+        """Return the pushes of a cell."""
+        pushes = []
+        for k, push in enumerate(self.pushes):
+            own = {name: values.get(f"pushes.{k}.{name}", push[name]) for name in PUSH}
+            link = push["link"]
+            if link is None and push["entity"] in world.robots:
+                link = world.robots[push["entity"]].model.base_link
+            pushes.append(Push(push["entity"], link, **own))
+        return pushes
+
+    def controller_of(
+        self, values: Mapping[str, Any], seed: int
+    ) -> tuple[Controller | None, dict[str, Any]]:
+        """Return the controller of a cell, not yet configured, and its parameters."""
+        if self.controller is None:
+            return None, {}
+        parameters = dict(self.controller_parameters)
+        for path, value in values.items():
+            if path.startswith("controller."):
+                parameters[path.partition(".")[2]] = value
+        controller = _controller_class(self.controller)()
+        return self._disturbed(controller, {**self._settings, **values}, seed), parameters
 
     def _disturbed(self, controller, settings: Mapping[str, Any], seed: int):
         levels = {name: float(settings.get(f"sensors.{name}", 0.0)) for name in _NOISE}
@@ -321,10 +322,11 @@ class WorldScenario(Scenario):
         """Return what is measured in one cell."""
         base = self._base(self._structural(values))
         with base.lent() as world:
+            change_world(world, self._pairs, {**self._settings, **values}, seed)
             found = self._start(world, base.model, values, seed).run()
         return {name: found.get(name, float("nan")) for name in self._measured}
 
-    def _base(self, structural: Mapping[str, Any]) -> _Base:
+    def _base(self, structural: Mapping[str, Any]) -> BaseWorld:
         key = json.dumps([str(self.path), self.data, self.robot, dict(structural)], sort_keys=True)
         if key in _bases:
             _bases.move_to_end(key)
@@ -333,7 +335,7 @@ class WorldScenario(Scenario):
         world = build_world(FileReader(self._reader.path, content))
         world.scene  # noqa: B018  makes it, so that copies need not
         model = None if self.robot is None else world.robots[self.robot].model
-        _bases[key] = base = _Base(world, model)
+        _bases[key] = base = BaseWorld(world, model)
         while len(_bases) > _WORLDS_KEPT:
             _bases.popitem(last=False)
         return base

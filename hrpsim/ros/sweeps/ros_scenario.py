@@ -1,0 +1,135 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A scenario whose cells run over ROS, and an engine for several of them side by side.
+
+Needs no ROS itself.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+from hrpsim.errors import HrpsimError, require_packages
+from hrpsim.model.load import load_model
+from hrpsim.ros.sweeps.cell_folder import CellRequest
+from hrpsim.ros.sweeps.cell_processes import run_over_ros
+from hrpsim.sweeps.boundary import BoundaryScenario
+from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
+from hrpsim.sweeps.worlds.world_scenario import WorldScenario
+
+PATIENCE = 60.0  # [s, wall]
+_NOT_TOLD = ("base", "accept_nonphysical_inertia")  # of a robot, by its description
+_REMEDY = "source a ROS 2, or pip install 'hrpsim[ros]'"
+
+
+def _never() -> bool:
+    return False
+
+
+class RosScenario(Scenario):
+    """A world with a controller, whose every cell is run by a node and a controller over ROS.
+
+    They run in lockstep, in a ROS domain of their own, and give the same bits as in one process.
+    patience: how long a command is waited for, and a sign of life of the node [s, wall].
+    `stopping`: asked now and then; where it says so, a cell that runs is given up.
+
+    Raises SweepError for a scenario that cannot go over ROS, HrpsimError where there is no rclpy.
+    """
+
+    runs = "over ROS"
+
+    def __init__(self, scenario: Scenario, patience: float = PATIENCE):
+        if not isinstance(scenario, WorldScenario):
+            raise SweepError("only a study of a world goes over ROS; this one has a function")
+        if scenario.controller is None:
+            raise SweepError("only a study with a controller goes over ROS; this one has none")
+        if len(scenario.robot_names) > 1:
+            raise SweepError(
+                f"{scenario.path}: a study of one robot goes over ROS; in lockstep time waits for "
+                f"the commands of all: {', '.join(scenario.robot_names)}"
+            )
+        self.in_process, self.patience = scenario, patience
+        self.stopping: Callable[[], bool] = _never
+        require_packages("a sweep over ROS", ("rclpy",), _REMEDY)
+        model = scenario.world_of({}, 0)[1]
+        try:
+            load_model(model.urdf, model.base)
+        except HrpsimError as error:
+            raise SweepError(
+                f"robot {scenario.robot!r} cannot go over ROS, where a controller has nothing but "
+                f"its description: {error}"
+            ) from error
+        self._base = model.base
+
+    @property
+    def outcomes(self) -> Mapping[str, Outcome]:
+        """What is measured: the same."""
+        return self.in_process.outcomes
+
+    def parameters(self) -> Mapping[str, Parameter]:
+        """Return those of the scenario."""
+        return self.in_process.parameters()
+
+    def check(self, values: Mapping[str, Any]) -> None:
+        """Raise SweepError for parameters that ROS has no message for, and what else is wrong."""
+        for name in _NOT_TOLD:
+            path = f"robots.{self.in_process.robot}.{name}"
+            if path in values:
+                raise SweepError(
+                    f"{path} cannot be varied over ROS: the robot's description does not tell it"
+                )
+        self.in_process.check(values)
+
+    def identity(self) -> Any:
+        """Return that of the scenario: results are the same."""
+        return self.in_process.identity()
+
+    def probe(self) -> str:
+        """Return that of the scenario."""
+        return self._probe
+
+    @cached_property
+    def _probe(self) -> str:
+        return self.in_process.probe()
+
+    def run(self, values: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Return what is measured in one cell."""
+        request = CellRequest(self.in_process, dict(values), seed, self.patience)
+        found = run_over_ros(request, self._base, self.stopping)
+        return {name: found.get(name, float("nan")) for name in self.outcomes}
+
+
+def over_ros(scenario: Scenario, patience: float = PATIENCE) -> Scenario:
+    """Return a scenario, or the search for a border in one, whose runs go over ROS."""
+    if isinstance(scenario, BoundaryScenario):
+        search = copy.copy(scenario)
+        search.scenario = RosScenario(scenario.scenario, patience)
+        return search
+    return RosScenario(scenario, patience)
+
+
+@contextmanager
+def domains(scenario: Scenario, count: int) -> Iterator[Callable[[], Executor]]:
+    """Within, give what makes an engine of `count` cells over ROS side by side.
+
+    Cells that still run at the end are given up.
+    """
+    search = isinstance(scenario, BoundaryScenario)
+    ros = scenario.scenario if search else scenario
+    end = threading.Event()
+    ros.stopping = end.is_set
+    threads = ThreadPoolExecutor(count, thread_name_prefix="domain")
+    try:
+        yield lambda: threads
+    finally:
+        end.set()
+        threads.shutdown(wait=True, cancel_futures=True)
+        ros.stopping = _never

@@ -1,0 +1,36 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Worlds that are read and settled once, and lent to one cell after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from hrpsim.model.model import Model
+from hrpsim.world.checkpoint import Checkpoint
+from hrpsim.world.world import World
+
+
+class BaseWorld:
+    """A world as its file, with some values of its own, describes it, settled.
+
+    model: of the robot, as described.
+    """
+
+    def __init__(self, world: World, model: Model | None):
+        self.world, self.model = world, model
+        self._returned: list[tuple[World, Checkpoint]] = []
+
+    @contextmanager
+    def lent(self) -> Iterator[World]:
+        """Give a copy that is the next one's after the block: to go back is faster than to copy."""
+        try:
+            world, start = self._returned.pop()
+        except IndexError:
+            world = self.world.copy()
+            start = Checkpoint(world)
+        yield world
+        start.restore()
+        self._returned.append((world, start))
