@@ -32,7 +32,8 @@ _MOST, _WORK, _FEWEST = 400, 800_000_000, 25
 
 # Contacts of a crowd that part faster than _SHARE of its largest error wait (near_contacts). Where
 # the solution brings some of them together it is sought again with them, _TURNS times in all, the
-# last time with all contacts.
+# last time with all contacts. Each turn may take what is left of the factorisations, and half of
+# them in any case.
 _SHARE, _TURNS = 0.25, 4
 
 
@@ -139,7 +140,7 @@ def solve_by_newton_method(s, k, insists):
             rows,
             s.rows.response,
             settings.tolerance,
-            max(limit - spent, _FEWEST),
+            max(limit - spent, limit // 2, _FEWEST),
             is_crowd,
             velocity,
             s.newton,
