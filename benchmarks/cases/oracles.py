@@ -153,11 +153,14 @@ def one(pin, world: World, problem: ContactProblem) -> dict:
 
 
 def curve_scenes() -> dict[str, tuple[Callable[[], World], int]]:
-    """Return six scenes, and the step whose problem is looked at."""
+    """Return six scenes, and the step whose problem is looked at.
+
+    Pinocchio's PGS crashes on more than some 300 contacts.
+    """
     heavy = tower("", [1.0, 1.0, 1.0, 1.0, 1000.0])
     return {
         "30 cubes fall": (lambda: world_of(falling(30), "auto"), 300),
-        "100 cubes fall": (lambda: world_of(falling(100), "auto"), 400),
+        "100 cubes fall": (lambda: world_of(falling(100), "auto"), 250),
         "tower of 20": (lambda: world_of(tower("", [1.0] * 20), "auto"), 5),
         "1000 times heavier on top": (lambda: world_of(heavy, "auto"), 5),
         "arch of 15 stones": (arch, 5),
