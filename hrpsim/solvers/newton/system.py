@@ -62,6 +62,7 @@ class NewtonSystem(NamedTuple):
     needs: np.ndarray  # (1,) NEEDS of the present problem; what is larger than its array lacks room
     trees: np.ndarray  # (node capacity,) NODE_TREE
     node_of: np.ndarray  # (body capacity,) node of a tree's root
+    chosen: np.ndarray  # (unit capacity,) first row of every unit (near_contacts)
     units: np.ndarray  # (unit capacity,) UNIT
     pairs: np.ndarray  # (unit capacity,) PAIR
     basis: np.ndarray  # B of every tree (tree_coordinates)
@@ -86,6 +87,7 @@ def new_newton_system(body_capacity: int, **room: int) -> NewtonSystem:
         needs=np.zeros(1, dtype=NEEDS),
         trees=np.zeros(nodes, dtype=NODE_TREE),
         node_of=np.full(body_capacity, -1, dtype=np.int64),
+        chosen=np.zeros(needs["units"], dtype=np.int64),
         units=np.zeros(needs["units"], dtype=UNIT),
         pairs=np.zeros(needs["units"], dtype=PAIR),
         basis=np.zeros(needs["basis"]),
@@ -132,19 +134,18 @@ def _room(system: NewtonSystem) -> dict[str, int]:
 
 
 @inner_kernel
-def write_problem(forest, sites, site_count, rows, island_rows, span, velocity, system):
-    """Write the problem of an island; return whether there was room for it (see `needs`).
+def write_problem(forest, sites, site_count, rows, contacts, system):
+    """Write the problem of the chosen rows, of which the first `contacts` are of contacts.
 
-    `velocity` are the sites' velocities under the rows' impulses, where the search begins.
+    Returns whether there was room for it (see `needs`).
     """
-    _number_trees(forest, sites, rows, island_rows, span, system)
-    if not _has_room_for_units(forest, sites, site_count, rows, island_rows, span, system):
+    _number_trees(forest, sites, rows, system)
+    if not _has_room_for_units(forest, sites, site_count, rows, contacts, system):
         return False
     _write_trees(sites, system)
-    for k in range(span.first, span.end):
-        number = island_rows[k]
-        unit = system.units[k - span.first]
-        if k < span.contact_end:
+    for k in range(system.needs[0].units):
+        number, unit = system.chosen[k], system.units[k]
+        if k < contacts:
             _write_contact(rows[number], rows[number + 1], rows[number + 2], number, unit)
         else:
             _write_row(rows[number], number, unit)
@@ -159,13 +160,13 @@ def _root(forest, sites, site):
 
 
 @inlined_kernel
-def _number_trees(forest, sites, rows, island_rows, span, system):
-    """Number the trees that the rows of an island push."""
+def _number_trees(forest, sites, rows, system):
+    """Number the trees that the chosen rows push."""
     node_of, count = system.node_of, 0
     for i in range(node_of.shape[0]):
         node_of[i] = -1
-    for k in range(span.first, span.end):
-        row = rows[island_rows[k]]
+    for k in range(system.needs[0].units):
+        row = rows[system.chosen[k]]
         for site in (row.site_a, row.site_b):
             root = _root(forest, sites, site)
             if root >= 0 and node_of[root] < 0:
@@ -175,10 +176,9 @@ def _number_trees(forest, sites, rows, island_rows, span, system):
 
 
 @inlined_kernel
-def _has_room_for_units(forest, sites, site_count, rows, island_rows, span, system):
+def _has_room_for_units(forest, sites, site_count, rows, contacts, system):
     """Count what trees and units need, ranks taken to be whole; return whether there is room."""
     needs, trees, node_of = system.needs[0], system.trees, system.node_of
-    needs.units = span.end - span.first
     needs.coordinates = needs.basis = needs.arms = needs.entries = needs.blocks = 0
     if needs.nodes > trees.shape[0]:
         return False
@@ -195,14 +195,13 @@ def _has_room_for_units(forest, sites, site_count, rows, island_rows, span, syst
     for node in range(needs.nodes):
         needs.coordinates += trees[node].columns
         needs.basis += trees[node].columns * trees[node].columns
-    for k in range(span.first, span.end):
-        row, height = rows[island_rows[k]], 3 if k < span.contact_end else 1
+    for k in range(needs.units):
+        row, height = rows[system.chosen[k]], 3 if k < contacts else 1
         needs.arms += height * trees[node_of[_root(forest, sites, row.site_a)]].columns
         if row.width_b > 0:
             needs.arms += height * trees[node_of[_root(forest, sites, row.site_b)]].columns
     return (
-        needs.units <= system.units.shape[0]
-        and needs.coordinates <= system.start.shape[0]
+        needs.coordinates <= system.start.shape[0]
         and needs.basis <= system.basis.shape[0]
         and needs.arms <= system.arms.shape[0] - LANES
     )

@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from hrpsim.constraints.rows import AT_ONCE, CONE, NEVER
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.model.system import FREE
+from hrpsim.solvers.newton.multipliers import CAUTION
+from hrpsim.solvers.newton.near_contacts import choose_rows, fastest_approach
 from hrpsim.solvers.newton.solve import solve_by_newton
 from hrpsim.solvers.newton.system import write_problem
 from hrpsim.step.scene.status import DONE, MORE_NEWTON, TOO_LARGE
@@ -25,6 +29,12 @@ _TRIAL, _RESTS, _STILL = 8, 100.0, 1e-4
 # Factorisations that an island may take in a step of the world, and multiplications of them all
 # (about 0.3 s). Where fewer than _FEWEST would be left, sweeps go on instead.
 _MOST, _WORK, _FEWEST = 400, 800_000_000, 25
+
+# Contacts of a crowd that part faster than _SHARE of its largest error wait (near_contacts). Where
+# the solution brings some of them together it is sought again with them, _TURNS times in all, the
+# last time with all contacts. Each turn may take what is left of the factorisations, and half of
+# them in any case.
+_SHARE, _TURNS = 0.25, 4
 
 
 @inner_kernel
@@ -109,33 +119,40 @@ def solve_by_newton_method(s, k, insists):
     MORE_NEWTON where room is short; TOO_LARGE where it would take too long, unless it `insists`.
     """
     stats, span, settings = s.step_stats[0], s.islands.spans[k], s.settings[0]
-    if not write_problem(
-        s.forest,
-        s.sites,
-        stats.site_count,
-        s.rows.rows,
-        s.rows.island_rows,
-        span,
-        s.sites.velocity,
-        s.newton,
-    ):
-        return MORE_NEWTON
-    limit = min(_MOST, _WORK // s.newton.needs[0].work)
-    if limit < _FEWEST and not insists:
-        return TOO_LARGE
+    rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.sites.velocity
     is_crowd = goes_to_newton(s, span) == SOON
-    count, error, span.residual = solve_by_newton(
-        s.rows.rows,
-        s.rows.response,
-        settings.tolerance,
-        max(limit, _FEWEST),
-        is_crowd,
-        s.sites.velocity,
-        s.newton,
-        s.newton_part,
-    )
+    spent, limit, begin, missed = 0, _MOST, 0.0, 0.0
+    for turn in range(_TURNS):
+        some_wait = is_crowd and turn < _TURNS - 1 and (turn == 0 or spent < limit)
+        share = _SHARE if some_wait else math.inf
+        contacts = choose_rows(
+            rows, island_rows, span, share, velocity, settings.tolerance, s.newton
+        )
+        if contacts < 0 or not write_problem(
+            s.forest, s.sites, stats.site_count, rows, contacts, s.newton
+        ):
+            return MORE_NEWTON
+        if turn == 0:
+            limit = min(_MOST, _WORK // max(s.newton.needs[0].work, 1))
+            if limit < _FEWEST and not insists:
+                return TOO_LARGE
+        count, error, span.residual = solve_by_newton(
+            rows,
+            s.rows.response,
+            settings.tolerance,
+            max(limit - spent, limit // 2, _FEWEST),
+            is_crowd,
+            velocity,
+            s.newton,
+            s.newton_part,
+        )
+        spent, begin = spent + count, max(begin, error)
+        missed = fastest_approach(rows, island_rows, span, velocity) if some_wait else 0.0
+        if missed <= max(span.residual, CAUTION * settings.tolerance):
+            break
+    span.residual = max(span.residual, missed)
     span.converged = span.residual <= settings.tolerance
-    set_steps_by_newton(s, span, _steps_to_come(s, span, is_crowd, count, error))
+    set_steps_by_newton(s, span, _steps_to_come(s, span, is_crowd, spent, begin))
     stats.newton_islands += 1
-    stats.newton_factorisations += count
+    stats.newton_factorisations += spent
     return DONE

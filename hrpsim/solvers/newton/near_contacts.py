@@ -1,0 +1,70 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which contacts of a crowd take part in its problem; the others wait.
+
+Contacts are found before bodies touch. In a crowd half of them part, or come nowhere near each
+other in the step: they would take as long as those that push, and join bodies that have nothing to
+do with each other. Whether one of them should have taken part is seen in the solution.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.constraints.rows import row_velocity
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+
+# Velocity of parting from which on a contact waits, in tolerances, if it is nowhere larger.
+_LEAST = 1e5
+
+
+@inner_kernel
+def choose_rows(rows, island_rows, span, share, velocity, tolerance, system):
+    """Write the rows that take part: contacts first, then all that stand by themselves.
+
+    A contact waits that does not push and parts faster than `share` of the largest velocity that a
+    contact is off by. Returns how many contacts take part, or -1 for no room (see `needs`).
+    """
+    needs, chosen = system.needs[0], system.chosen
+    if span.end - span.first > chosen.shape[0]:
+        needs.nodes = needs.coordinates = needs.basis = needs.arms = needs.entries = 0
+        needs.blocks, needs.units = 0, span.end - span.first
+        return -1
+    reach = math.inf
+    if share < math.inf:
+        reach = max(share * _largest_error(rows, island_rows, span, velocity), _LEAST * tolerance)
+    contacts = 0
+    for k in range(span.first, span.contact_end):
+        row = rows[island_rows[k]]
+        if row.impulse > 0.0 or row_velocity(row, velocity) - row.target < reach:
+            chosen[contacts] = island_rows[k]
+            contacts += 1
+    count = contacts
+    for k in range(span.contact_end, span.end):
+        chosen[count] = island_rows[k]
+        count += 1
+    needs.units = count
+    return contacts
+
+
+@inlined_kernel
+def _largest_error(rows, island_rows, span, velocity):
+    """Return the largest velocity by which a contact is off along its normal [m/s]."""
+    largest = 0.0
+    for k in range(span.first, span.contact_end):
+        row = rows[island_rows[k]]
+        along = row_velocity(row, velocity) - row.target
+        largest = max(largest, abs(along) if row.impulse > 0.0 else -along)
+    return largest
+
+
+@inner_kernel
+def fastest_approach(rows, island_rows, span, velocity):
+    """Return by how much the contacts that do not push are off [m/s]."""
+    fastest = 0.0
+    for k in range(span.first, span.contact_end):
+        row = rows[island_rows[k]]
+        if row.impulse == 0.0:
+            fastest = max(fastest, row.target - row_velocity(row, velocity))
+    return fastest
