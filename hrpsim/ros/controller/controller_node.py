@@ -58,6 +58,7 @@ PARAMETERS = {
     "parameters": ([""], "Its parameters one by one, 'name:=value'; they override the file"),
     "base": ("free", "Whether the robot has a 'free' or a 'fixed' base"),
     "lockstep": (False, "Answer each control tick with its own stamp; set it on the node too"),
+    "listeners": (1, "How many listen to joint_commands before it is ready: a recorder, too?"),
     "lead": (0.03, "Without lockstep: commands are sent ahead of their time by [s]"),
 }
 
@@ -76,12 +77,14 @@ class ControllerNode:
             raise HrpsimError(unknown_name("base", given["base"], BASES))
         if not 0.0 <= given["lead"] <= 1.0:
             raise HrpsimError(f"lead must be a time from 0 to 1 s, got {given['lead']!r}")
+        if given["listeners"] < 1:
+            raise HrpsimError(f"listeners must be at least 1, got {given['listeners']!r}")
         if not given["controller"]:
             raise HrpsimError("no controller: give -p controller:=module:Class")
         self._controller = plugins.find_controller(given["controller"])()
         kinds = self._controller.parameter_kinds
         self._parameters = _own_parameters(given["parameters_file"], given["parameters"], kinds)
-        self._lockstep = given["lockstep"]
+        self._lockstep, self._listeners = given["lockstep"], given["listeners"]
         self._lead_ns = round(given["lead"] * _NANOSECONDS)
         self._description = DescriptionListener(self.node, given["base"])
         self._states: StateListener | None = None
@@ -103,7 +106,7 @@ class ControllerNode:
     @property
     def is_ready(self) -> bool:
         """Whether the controller is configured and both directions of the loop are connected."""
-        return self.host is not None and self._commands.is_connected and self._states.is_connected
+        return self.host is not None and self._is_heard and self._states.is_connected
 
     @property
     def rejected_count(self) -> int:
@@ -127,14 +130,19 @@ class ControllerNode:
         """Return what must come before there is something to do."""
         if self.host is None:
             return "waiting for robot_description"
-        if not self._commands.is_connected:
-            return "waiting for a node that listens to joint_commands"
+        if not self._is_heard:
+            found = f"{self._commands.listener_count} of {self._listeners}"
+            return f"waiting for nodes that listen to joint_commands: {found}"
         if self._last is None or not self._lockstep:
             return self._states.describe_lack()
         return (
             f"waiting for the state after {self._last[0]} s, at a whole multiple of "
             f"the controller's period of {self._controller.period:g} s"
         )
+
+    @property
+    def _is_heard(self) -> bool:
+        return self._commands.listener_count >= self._listeners
 
     def stop(self) -> None:
         """Stop the controller, if that was not done before."""

@@ -224,9 +224,9 @@ class CommandPublisher:
         self._templates: dict[tuple[bool, ...], SerializedTemplate] = {}
 
     @property
-    def is_connected(self) -> bool:
-        """Whether anybody listens."""
-        return self._publisher.get_subscription_count() > 0
+    def listener_count(self) -> int:
+        """How many subscriptions it is matched with."""
+        return self._publisher.get_subscription_count()
 
     def publish(self, stamp: Stamp, command: Command) -> None:
         """Publish `command` with `stamp`."""

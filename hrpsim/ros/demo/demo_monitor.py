@@ -50,19 +50,6 @@ class DemoMonitor:
         simulated, wall = self._first_progress
         return (self.simulated - simulated) / max(self.last_progress - wall, 1e-9)
 
-    def wait_for_listeners(
-        self, topic: str, count: int, timeout: float, check: Callable[[], object]
-    ) -> bool:
-        """Return whether `count` subscriptions of `topic` are found within `timeout` [s].
-
-        check: called meanwhile; what it raises ends the wait.
-        """
-
-        def found() -> bool:
-            return self._node.count_subscribers(topic) >= count
-
-        return self._wait(found, time.monotonic() + timeout, check)
-
     def resume(self, timeout: float, check: Callable[[], object]) -> bool:
         """Call ~/resume of the simulation and return whether it answered within `timeout` [s].
 

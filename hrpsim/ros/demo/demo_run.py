@@ -164,17 +164,14 @@ class DemoRun:
             "controller",
             *("hrpsim.ros.controller.controller_node", "--ros-args", "-p", "lockstep:=true"),
             *("-p", "controller:=hrpsim.control.walk:Walk"),
+            *("-p", "listeners:=2"),  # the recorder as well: none of its commands be missed
             *("-p", f"parameters_file:={parameters}"),
         )
         if settings.rviz:
             self._show_rviz()
         self._wait_ready([node, recorder, self._controller])
         self._monitor = DemoMonitor(self._domain_id)
-        # The recorder was ready before the controller had a topic: none of its commands be missed.
-        check = self._check_children
-        if not self._monitor.wait_for_listeners("joint_commands", 2, STALL_LIMIT, check):
-            raise DemoError("the recorder does not hear joint_commands")
-        if not self._monitor.resume(STALL_LIMIT, check):
+        if not self._monitor.resume(STALL_LIMIT, self._check_children):
             raise DemoError(f"the node did not answer ~/resume within {STALL_LIMIT:.0f} s")
 
     def _follow(self) -> None:
