@@ -134,10 +134,17 @@ class Listener:
         return received
 
     def publisher(self, type_name, topic):
-        """Return a publisher that those who listen to `topic` know."""
+        """Return a publisher that those who listen to `topic` know: other nodes than this one."""
         publisher = self.node.create_publisher(message_type(type_name), topic, 10)
-        assert self.wait_for(lambda: publisher.get_subscription_count() > 0), topic
-        self.meet(self.node.get_subscriptions_info_by_topic, publisher.topic_name)
+        infos_of = self.node.get_subscriptions_info_by_topic
+
+        def is_heard():
+            names = [info.node_name for info in infos_of(publisher.topic_name)]
+            others = len(names) - names.count(self.node.get_name())
+            return others > 0 and publisher.get_subscription_count() >= len(names)
+
+        assert self.wait_for(is_heard), topic
+        self.meet(infos_of, publisher.topic_name)
         return publisher
 
     def send(self, publisher, message):

@@ -58,7 +58,7 @@ PARAMETERS = {
     "parameters": ([""], "Its parameters one by one, 'name:=value'; they override the file"),
     "base": ("free", "Whether the robot has a 'free' or a 'fixed' base"),
     "lockstep": (False, "Answer each control tick with its own stamp; set it on the node too"),
-    "listeners": (1, "How many listen to joint_commands before it is ready: a recorder, too?"),
+    "listeners": (1, "How many must listen to joint_commands until it is ready: 2 with a recorder"),
     "lead": (0.03, "Without lockstep: commands are sent ahead of their time by [s]"),
 }
 
