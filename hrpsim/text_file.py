@@ -13,7 +13,10 @@ from hrpsim.errors import HrpsimError
 def read_text(
     path: Path, error: type[HrpsimError], size: int, limit: str, what: str = "file"
 ) -> str:
-    """Return the UTF-8 text of a file of at most `size` bytes; `limit` names the bound."""
+    """Return the UTF-8 text of a file of at most `size` bytes; `limit` names the bound.
+
+    Raises `error` for a file that cannot be read, is larger, or is not UTF-8.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(size + 1)

@@ -25,6 +25,8 @@ _WARM_UP = (sys.executable, "-m", "hrpsim.cli", "warm-up")
 
 def main(arguments: list[str]) -> int:
     """Compile for each target; return the exit status."""
+    if len(arguments) < 2:
+        sys.exit(__doc__)
     folder, *targets = arguments
     for target in targets:
         if target not in COMMON_TARGETS:
