@@ -22,7 +22,7 @@ OF_VERSIONS := test/test_reference.py test/test_compilers.py test/spatial \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup setup-test setup-docs demo dist test test-oldest test-newest test-pythons \
+.PHONY: help setup setup-test setup-docs setup-colcon demo dist test test-oldest test-newest test-pythons \
 	test-versions fuzz lint format docs bench verification lock clean distclean
 
 help:
@@ -125,6 +125,15 @@ setup-docs: setup .venv/docs/complete
 		--requirement requirements/docs.txt
 	@touch $@
 
+# Apart from .venv, as it brings another pytest and its plugins.
+setup-colcon: setup .venv/colcon/complete
+
+.venv/colcon/complete: requirements/colcon.txt
+	@rm -rf .venv/colcon
+	@.venv/bin/uv pip install --quiet --python $(RUN) --target .venv/colcon --require-hashes \
+		--requirement requirements/colcon.txt
+	@touch $@
+
 # Engines that are only timed are installed for it; one that has no wheel here is left out.
 bench: setup-test
 	@.venv/bin/uv pip install --quiet --python $(RUN) --only-binary :all: "pybullet>=3.2.7" \
@@ -155,6 +164,9 @@ lock: setup-test
 	.venv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 		--no-annotate --custom-compile-command "make lock" --constraint requirements/lock.txt \
 		requirements/docs.in --output-file requirements/docs.txt
+	.venv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
+		--no-annotate --custom-compile-command "make lock" \
+		requirements/colcon.in --output-file requirements/colcon.txt
 	$(RUN) tools/licences.py
 
 clean:

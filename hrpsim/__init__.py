@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hrpsim.model.shapes.height_field import HeightField
     from hrpsim.model.shapes.mesh_files import load_mesh
     from hrpsim.sweeps.sweep import sweep
+    from hrpsim.version import __version__
     from hrpsim.world.batch import Batch
     from hrpsim.world.file.load import load_world
     from hrpsim.world.world import World
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 redirect()
 
 _HOME = {
+    "__version__": "version",
     "Batch": "world.batch",
     "Box": "model.shapes.geometry",
     "Capsule": "model.shapes.geometry",
@@ -87,6 +89,7 @@ __all__ = [
     "StateError",
     "World",
     "WorldError",
+    "__version__",
     "center_of_mass",
     "energy",
     "forward_dynamics",

@@ -87,8 +87,21 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
 
 
+class _PrintVersion(argparse.Action):
+    """`--version`, which reads the version only then."""
+
+    def __init__(self, option_strings, dest, **options):
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, **options)
+
+    def __call__(self, parser, *_) -> None:
+        from hrpsim import __version__
+
+        parser.exit(message=f"hrpsim {__version__}\n")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="hrpsim", description=__doc__)
+    parser.add_argument("--version", action=_PrintVersion, help="print which hrpsim this is")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     run = commands.add_parser("run", help="step a world file and report on it")
     run.add_argument("world", type=Path, help="world file (YAML)")

@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import pytest
 from meshes import angle_bracket, write_obj
 
+import hrpsim
 from hrpsim.cli import main
 from hrpsim.resources import share_path
 
@@ -22,6 +24,15 @@ def test_run_reports_the_weight_on_the_feet(capsys):
     wrenches = report["robots"]["hrp2"]["wrenches"]
     assert wrenches["lfsensor"][2] + wrenches["rfsensor"][2] == pytest.approx(568.79, abs=0.01)
     assert report["steps"] == 100 and report["simulated_time"] == pytest.approx(0.1)
+
+
+def test_version_is_that_of_the_package(capsys):
+    package = ElementTree.parse(share_path("package.xml"))
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"hrpsim {package.findtext('version')}\n"
+    assert hrpsim.__version__ == package.findtext("version")
 
 
 def test_check_model_lists_joints_and_sensors(capsys):

@@ -36,14 +36,10 @@ def _unpickled(version: str, fields: str) -> SavedFormat:
 @cache
 def saved_format() -> SavedFormat:
     """Return the format of this hrpsim."""
-    from importlib.metadata import PackageNotFoundError, version
+    from hrpsim import __version__
 
     table = [(path, field.dtype.descr, str(field.shape)) for path, field in declared_fields(Scene)]
-    try:
-        present = version("hrpsim")
-    except PackageNotFoundError:  # a checkout that is not installed
-        present = "of a checkout"
-    return SavedFormat(present, hashlib.sha256(repr(table).encode()).hexdigest()[:16])
+    return SavedFormat(__version__, hashlib.sha256(repr(table).encode()).hexdigest()[:16])
 
 
 def refuse_other_format(what: str, saved: tuple[str, str] | None) -> None:
