@@ -37,6 +37,7 @@ class YamlText(NamedTuple):
     label: str
     data: Any
     root: yaml.Node | None
+    anchors: Mapping[str, tuple[yaml.Node, int]]  # with the values that each stands for
 
     def place(self, path: Sequence[str | int]) -> str:
         """Return "label:line:column" of the entry at a path of keys and indices.
@@ -72,14 +73,18 @@ def parse_yaml(
     error: type[HrpsimError],
     tags: Mapping[str, Construct] | None = None,
     repeated: bool = False,
+    beside: YamlText | None = None,
 ) -> YamlText:
     """Return what a YAML text holds; `tags` construct scalars with further tags, "!degrees" say.
 
     repeated: whether a key may be given twice; the last counts then.
+    beside: a text whose anchors hold in this one, too.
     """
     if len(text) > limits.YAML_SIZE:
         raise error(f"{label}: over {limits.YAML_SIZE} characters (YAML_SIZE)")
     reader = _Reader(label, error, tags or {}, repeated)
+    for name, (node, size) in beside.anchors.items() if beside is not None else ():
+        reader.anchors[name], reader.sizes[id(node)] = node, size
     loader = None
     try:
         loader = _Parser(text)
@@ -93,7 +98,13 @@ def parse_yaml(
     finally:
         if loader is not None:
             loader.dispose()
-    return YamlText(label, None if root is None else reader.value(root), root)
+    data = None if root is None else reader.value(root)
+    anchors = {
+        name: (node, reader.sizes.get(id(node), 1))
+        for name, node in reader.anchors.items()
+        if node is not None
+    }
+    return YamlText(label, data, root, anchors)
 
 
 def _key(node: yaml.Node) -> Any:

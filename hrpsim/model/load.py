@@ -114,7 +114,8 @@ def _model_of(
         of_srdf, strangers = read_disabled_collisions(srdf, model.frames)
         disabled |= of_srdf
         notes += strangers
-    for note in (*odd, *_surprises(uses), *notes, *_intangible(model, description, shapes, uses)):
+    notes += [*_unseen(description), *_intangible(model, description, shapes, uses)]
+    for note in (*odd, *_surprises(uses), *notes):
         warnings.warn(note, ModelWarning, stacklevel=3)
     return replace(
         model,
@@ -131,6 +132,25 @@ def _model_of(
 def _surprises(uses: tuple[MeshUse, ...]) -> list[str]:
     """Return what is to be said of meshes that were mended or are not what was asked for."""
     return list(dict.fromkeys(f"mesh {use.file}: {use.note}" for use in uses if use.note))
+
+
+def _unseen(description: Description) -> list[str]:
+    """Return what is to be said of links with a <visual> that has a size of 0."""
+    found = []
+    for link, element in description.link_elements.items():
+        sizes = [
+            shape.get(key)
+            for shape in element.iterfind("visual/geometry/*")
+            for key in ("size", "radius", "length")
+            if shape.get(key) is not None
+        ]
+        if any(float(number) == 0.0 for size in sizes for number in size.split()):
+            found.append(link)
+    if not found:
+        return []
+    shown = ", ".join(map(repr, found[:4])) + (", ..." if len(found) > 4 else "")
+    where = description.where_is_link(found[0])
+    return [f"{where}: a <visual> with a size of 0 is not drawn ({len(found)}: {shown})"]
 
 
 def _intangible(model: Model, description: Description, shapes, uses) -> list[str]:

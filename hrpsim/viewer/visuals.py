@@ -36,6 +36,9 @@ class Visual(NamedTuple):
     color: tuple[int, int, int] = GREY
 
 
+_SIZES = ("size", "radius", "length")
+
+
 def visuals_of_model(model: Model) -> list[Visual]:
     """Return the <visual> elements; where there is none, the collision shapes."""
     root = etree.fromstring(model.urdf.encode())
@@ -53,7 +56,10 @@ def visuals_of_model(model: Model) -> list[Visual]:
                 xyz, rpy = (_numbers(origin.get(key, "0 0 0")) for key in ("xyz", "rpy"))
                 placement = from_origin(xyz, rpy)
             name = None if material is None else material.get("name")
-            geometry = _geometry(element.find("geometry")[0])
+            shape = element.find("geometry")[0]
+            if not all(_numbers(" ".join(shape.get(key, "1") for key in _SIZES))):
+                continue  # a size of 0: there is nothing to see
+            geometry = _geometry(shape)
             found.append(Visual(link.get("name"), placement, geometry, colors.get(name, GREY)))
     return found or [
         Visual(shape.link, _in_link(model, shape), shape.geometry) for shape in model.shapes

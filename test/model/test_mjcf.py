@@ -249,6 +249,42 @@ def test_a_world_has_the_scenery_and_each_tree(tmp_path):
     assert np.linalg.norm(p - (-1.0, 0.0, 1.5)) == pytest.approx(0.5, abs=1e-6)
 
 
+def test_a_flag_takes_gravity_away(tmp_path):
+    """Law: no weight where <flag gravity="disable"/> says so, and no note that it was not read."""
+    path = tmp_path / "weightless.xml"
+    path.write_text(
+        ARM.replace("<worldbody>", '<option><flag gravity="disable"/></option><worldbody>')
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ModelWarning)
+        assert not load_world(path).gravity.any()
+    path.write_text(path.read_text().replace("gravity=", 'contact="disable" gravity='))
+    with pytest.warns(ModelWarning, match="disableflags"):
+        assert not load_world(path).gravity.any()
+
+
+PAIRS = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" contype="0"
+ conaffinity="0"/>{bodies}</worldbody><contact><pair geom1="floor" geom2="one" friction="0.3 0.3"/>
+ <pair geom1="one" geom2="two"/><exclude body1="a" body2="b"/></contact></mujoco>"""
+BALL = """<body name="{n}" pos="0 0 {z}"><freejoint/><geom name="{g}" type="sphere" size="0.1"
+ contype="0" conaffinity="0"/></body>"""
+
+
+def test_geoms_collide_that_a_pair_names(tmp_path):
+    """Whatever their contype and excludes say, with the pair's friction; no others do."""
+    path = tmp_path / "pairs.xml"
+    balls = (("a", "one", 0.1), ("b", "two", 0.3), ("c", "three", 0.1))
+    path.write_text(PAIRS.format(bodies="".join(BALL.format(n=n, g=g, z=z) for n, g, z in balls)))
+    with pytest.warns(ModelWarning, match=r"contact pair \(2\)"):
+        world = load_world(path)
+    world.step(250)
+    fallen = 0.5 * 9.81 * world.time**2
+    heights = [robot.q[2] for robot in world.robots.values()]
+    assert heights == pytest.approx([0.1, 0.3, 0.1 - fallen], abs=1e-3)
+    (material,) = {shape.material for shape in world.robots["a"].model.shapes}
+    assert material == "friction_1"  # the largest of its pairs'
+
+
 @pytest.mark.timeout(1200)
 def test_an_arm_on_a_servo_moves_as_in_mujoco(tmp_path):
     """Law: spring, damper, armature, `ref` and servo are the same: 0.1 s, both at 0.1 ms."""

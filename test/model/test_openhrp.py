@@ -112,7 +112,7 @@ def humanoid(content):
         (humanoid('DEF a Joint { jointType "rotat" }'), "did you mean 'rotate'"),
         (humanoid('DEF a Joint { jointType "rotate" jointAxis "W" }'), "available: X, Y, Z"),
         (humanoid('DEF a Joint { jointType "free" translation 0 0 }'), "3 numbers are needed, 2"),
-        (humanoid('Joint { jointType "rotate" ulimit [nan] }'), "not a finite number"),
+        (humanoid('DEF a Joint { jointType "rotate" ulimit [nan] }'), "must be finite"),
         (WRL.replace("mass 5", "mass -5"), "the mass -5 kg is negative"),
         (WRL.replace("sole.wrl", "none.wrl"), "none.wrl: cannot be read"),
         (WRL.replace("CylinderSensorY", "Handle"), "a Handle holds joints, segments or sensors"),
@@ -160,6 +160,70 @@ def test_files_that_include_each_other_end(tmp_path):
     path = write_robot(tmp_path, "wrl")
     (tmp_path / "sole.wrl").write_text('#VRML V2.0 utf8\nInline { url "sole.wrl" }')
     with pytest.raises(ModelError, match="include each other"):
+        load_model(path)
+    path = tmp_path / "circle.body"
+    path.write_text("links: [{ name: a, elements: { Resource: { uri: parts.yaml, node: A } } }]")
+    twice = "{ type: Resource, uri: parts.yaml, node: A }"
+    (tmp_path / "parts.yaml").write_text(f"A: [ {twice}, {twice} ]")
+    with pytest.raises(ModelError, match="YAML_"):
+        load_model(path)
+
+
+def test_what_a_vrml_file_says_and_nobody_reads_may_be_unsound(tmp_path):
+    """A normal of NaN, and a DEF without a name, as OpenHRP's and Choreonoid's own files have."""
+    text = WRL.replace("geometry Cylinder", "appearance DEF Appearance { } geometry Cylinder")
+    text = text.replace("coordIndex [0", "normal Normal { vector [ -nan nan inf ] } coordIndex [0")
+    (tmp_path / "sole.wrl").write_text(SOLE)
+    (tmp_path / "odd.wrl").write_text(text)
+    model = load_model(tmp_path / "odd.wrl")
+    assert len(model.shapes) == len(load_model(write_robot(tmp_path, "wrl")).shapes)
+
+
+PARTS = """WHEEL:
+  RigidBody: { mass: 2, centerOfMass: [ 0.1, 0, 0 ], inertia: [ 1, 0, 0, 0, 1, 0, 0, 0, 1 ],
+    elements: { Shape: { appearance: *RED, geometry: { type: Box, size: [ 0.2, 0.1, 0.4 ] } } } }
+"""
+NAMED = """#VRML V2.0 utf8
+Transform { translation 5 0 0 rotation 0 0 1 1.5707963267948966 children [
+  Shape { geometry Sphere { radius 9 } }
+  DEF PLATE Transform { translation 0 7 0 children Shape { geometry Box { size 0.6 0.2 0.1 } } }
+] }
+"""
+
+
+def test_parts_of_other_files_are_taken_by_name(tmp_path):
+    """Masses and shapes of a YAML file's node, a VRML file's node without its way from the root.
+
+    The YAML file has the anchors of the .body, translations add up, a capsule of no height is a
+    ball.
+    """
+    (tmp_path / "parts.yaml").write_text(PARTS)
+    (tmp_path / "named.wrl").write_text(NAMED)
+    path = tmp_path / "cart.body"
+    path.write_text(
+        """COLOR: &RED { material: { diffuse: [ 1, 0, 0 ] } }
+links:
+  - name: base
+    jointType: free
+    mass: 1
+    centerOfMass: [ 0, 0, 0 ]
+    inertia: [ 1, 0, 0, 0, 1, 0, 0, 0, 1 ]
+    elements:
+      - { type: Resource, uri: parts.yaml, node: WHEEL,
+          translation: [ [ 0, 1, 0 ], [ 0, 0, 0.5 ] ] }
+      - { type: Collision, resource: { uri: named.wrl, fragment: PLATE } }
+      - { type: Shape, geometry: { type: Capsule, radius: 0.3, height: 0 } }
+"""
+    )
+    model = load_model(path)
+    assert model.mass == 3.0 and model.not_simulated == ()
+    assert model.system.com[0] == pytest.approx(2 / 3 * np.array((0.1, 1.0, 0.5)))
+    plate, wheel, ball = model.shapes
+    assert wheel.p == pytest.approx((0, 1, 0.5)) and ball.geometry.radius == 0.3
+    assert plate.p == pytest.approx((0, 0, 0))
+    assert abs(plate.R @ plate.geometry.size) == pytest.approx((0.1, 0.3, 0.05))
+    path.write_text(path.read_text().replace("PLATE", "PLAT"))
+    with pytest.raises(ModelError, match="did you mean 'PLATE'"):
         load_model(path)
 
 

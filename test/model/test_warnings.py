@@ -10,6 +10,7 @@ import pytest
 
 from hrpsim import World, load_model
 from hrpsim.errors import ModelError, ModelWarning, WorldError
+from hrpsim.viewer.visuals import visuals_of_model
 from robots import ALL_ROBOTS
 
 INERTIAL = """<inertial><origin xyz="0.1 0 0"/><mass value="{}"/>
@@ -35,6 +36,19 @@ def said(source, **options):
         model = load_model(source, **options)
     assert all(issubclass(w.category, ModelWarning) for w in caught)
     return model, [str(w.message) for w in caught]
+
+
+def test_what_is_only_seen_may_have_no_size():
+    """It is not drawn, and said; what collides must have one."""
+    seen = SOUND + "<visual><geometry><{}/></geometry></visual>"
+    model, notes = said(chain(seen.format('sphere radius="0.00"'), seen.format('box size="1 1 1"')))
+    assert [visual.link for visual in visuals_of_model(model)] == ["l1"]
+    (note,) = [note for note in notes if "size of 0" in note]
+    assert "'l0'" in note and ":1:" in note
+    with pytest.raises(ModelError, match="must be positive"):
+        load_model(chain(seen.format('sphere radius="-1"')))
+    with pytest.raises(ModelError, match="must be positive"):
+        load_model(chain(seen.format('sphere radius="0"').replace("visual", "collision")))
 
 
 def test_a_sound_description_is_loaded_in_silence():

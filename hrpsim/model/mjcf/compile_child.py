@@ -41,6 +41,7 @@ ARRAYS = (
     *("mesh_facenum", "hfield_size", "hfield_nrow", "hfield_ncol", "hfield_adr", "hfield_data"),
     *("site_bodyid", "site_pos", "site_quat"),
     *("eq_type", "eq_obj1id", "eq_obj2id", "eq_objtype", "eq_active0", "eq_data"),
+    *("pair_geom1", "pair_geom2", "pair_friction", "pair_dim"),
     *("exclude_signature", "sensor_type", "sensor_objtype", "sensor_objid", "sensor_noise"),
     *("sensor_cutoff", "sensor_delay"),
     *("actuator_trntype", "actuator_trnid", "actuator_dyntype", "actuator_gaintype"),
@@ -88,6 +89,10 @@ def main() -> int:
     head["option"] = {name: float(getattr(model.opt, name)) for name in OPTIONS}
     for name in ("gravity", "wind", "magnetic"):
         head["option"][name] = [float(x) for x in getattr(model.opt, name)]
+    weightless = int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+    if model.opt.disableflags & weightless:
+        head["option"]["gravity"] = [0.0, 0.0, 0.0]
+        head["option"]["disableflags"] -= weightless
     head["version"] = mujoco.__version__
     head["enums"] = _enums(mujoco)
     text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)

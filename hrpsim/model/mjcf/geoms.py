@@ -43,17 +43,34 @@ def add_geoms(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> N
             if m.geom_condim[geom] > 3:
                 why = "contacts do not resist spin or rolling"
                 notes.add("geom condim 4, 6", why, m.names["geom"][geom])
-    _keep_apart(m, tree, robot, notes, colliding)
+    _keep_apart(m, robot, notes, colliding)
 
 
 def collides(m: MjcfModel, geom: int) -> bool:
     """Return whether anything can collide with a geom."""
-    return bool(m.geom_contype[geom] or m.geom_conaffinity[geom])
+    return _has_bits(m, geom) or len(_pairs_of(m, geom)) > 0
 
 
 def friction_of(m: MjcfModel, geom: int) -> float:
-    """Return the coefficient of sliding friction of a geom; condim 1 has none."""
-    return 0.0 if m.geom_condim[geom] == 1 else float(m.geom_friction[geom][0])
+    """Return the coefficient of sliding friction of a geom; condim 1 has none.
+
+    That of one which collides in pairs alone is the largest of these.
+    """
+    if _has_bits(m, geom):
+        return 0.0 if m.geom_condim[geom] == 1 else float(m.geom_friction[geom][0])
+    pairs = _pairs_of(m, geom)
+    return float(max(m.pair_friction[pairs, 0] * (m.pair_dim[pairs] > 1), default=0.0))
+
+
+def _has_bits(m: MjcfModel, geom: int) -> bool:
+    return bool(m.geom_contype[geom] or m.geom_conaffinity[geom])
+
+
+def _pairs_of(m: MjcfModel, geom: int) -> np.ndarray:
+    """Return the indices of the pairs that name a geom."""
+    if not m.count("npair"):
+        return np.empty(0, dtype=int)
+    return np.flatnonzero((m.pair_geom1 == geom) | (m.pair_geom2 == geom))
 
 
 def material_name(friction: float) -> str:
@@ -112,22 +129,15 @@ def _ellipsoid(name: str, axes: np.ndarray) -> MeshData:
 
 
 def _keep_apart(
-    m: MjcfModel,
-    tree: BodyTree,
-    robot: RobotData,
-    notes: Notes,
-    colliding: dict[str, list[int]],
+    m: MjcfModel, robot: RobotData, notes: Notes, colliding: dict[str, list[int]]
 ) -> None:
     """Find the pairs of links that contype, conaffinity and excludes keep from colliding."""
-    bodies = {link: body for body, link in tree.links.items()}
-    signatures = {int(s) for s in (() if m.exclude_signature is None else m.exclude_signature)}
     names = list(colliding)
     met: dict[str, list[str]] = {name: [] for name in names}
     for k, a in enumerate(names):
         for b in names[k + 1 :]:
-            first, second = sorted((bodies[a], bodies[b]))
             allowed = may_collide(m, colliding[a], colliding[b])
-            if (first << 16) + second in signatures or not allowed.any():
+            if not allowed.any():
                 continue
             met[a].append(b)
             met[b].append(a)
@@ -142,6 +152,17 @@ def _keep_apart(
 
 
 def may_collide(m: MjcfModel, a: list[int], b: list[int]) -> np.ndarray:
-    """Return which geoms of two lists may collide, shape (len(a), len(b))."""
-    one = m.geom_contype[a][:, None] & m.geom_conaffinity[b][None, :]
-    return (one | (m.geom_contype[b][None, :] & m.geom_conaffinity[a][:, None])) != 0
+    """Return which geoms of two bodies may collide, shape (len(a), len(b)).
+
+    Pairs that the file names do, whatever contype, conaffinity and excludes say.
+    """
+    bits = m.geom_contype[a][:, None] & m.geom_conaffinity[b][None, :]
+    allowed = (bits | (m.geom_contype[b][None, :] & m.geom_conaffinity[a][:, None])) != 0
+    first, second = sorted((int(m.geom_bodyid[a[0]]), int(m.geom_bodyid[b[0]])))
+    if m.count("nexclude") and (first << 16) + second in m.exclude_signature:
+        allowed[:] = False
+    for k in range(m.count("npair")):
+        for one, other in ((m.pair_geom1[k], m.pair_geom2[k]), (m.pair_geom2[k], m.pair_geom1[k])):
+            if one in a and other in b:
+                allowed[a.index(one), b.index(other)] = True
+    return allowed

@@ -17,7 +17,7 @@ _COUNTED = {
     "ntendon": ("tendon", "not simulated"),
     "nflex": ("flex", "soft bodies are not simulated"),
     "nskin": ("skin", "not drawn"),
-    "npair": ("contact pair", "geoms collide by contype and conaffinity, with their own friction"),
+    "npair": ("contact pair", "contacts are rigid, with the larger friction of its geoms"),
     "nplugin": ("plugin", "not run"),
     "ncam": ("camera", "not simulated"),
     "nlight": ("light", "not drawn"),

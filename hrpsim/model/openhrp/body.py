@@ -15,7 +15,7 @@ from hrpsim import limits
 from hrpsim.errors import ModelError, shown_value, unknown_name
 from hrpsim.model.formats.robot_data import LoopData, RobotData
 from hrpsim.model.openhrp.assembly import NoteList, Part, assembled
-from hrpsim.model.openhrp.body_elements import Elements
+from hrpsim.model.openhrp.body_elements import Elements, YamlFiles
 from hrpsim.model.openhrp.geometry import affine
 from hrpsim.model.openhrp.values import Values
 from hrpsim.model.shapes.placement import Placement, rotation_with_z_along
@@ -35,23 +35,24 @@ _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 
 def read_body(text: str, path: Path, resources: Resources) -> RobotData:
     """Return the robot of a .body file; ModelError names file, link and what is wrong."""
-    content = parse_yaml(text, str(path), ModelError, repeated=True).data
+    yaml = parse_yaml(text, str(path), ModelError, repeated=True)
+    content = yaml.data
     if not isinstance(content, dict) or not isinstance(content.get("links"), list):
         raise ModelError(f"{path}: a .body file needs `links`, a list; is it another YAML file?")
-    return _Reader(content, path, resources).robot()
+    return _Reader(content, path, resources, YamlFiles(yaml)).robot()
 
 
 class _Reader:
     """Reads the links of one file."""
 
-    def __init__(self, content: dict, path: Path, resources: Resources):
+    def __init__(self, content: dict, path: Path, resources: Resources, files: YamlFiles):
         self.path, self.notes = path, NoteList()
         self.top = Values(content, self._fail_at(""))
         unit = self.top.text("angle_unit", default="degree")
         if unit not in ("degree", "radian"):
             self.top.fail(f"angle_unit {shown_value(unit)}: degree or radian")
         self.to_radian = math.pi / 180.0 if unit == "degree" else 1.0
-        self.elements = Elements(path, resources, self.to_radian, self.notes)
+        self.elements = Elements(resources, self.to_radian, self.notes, files)
         if len(content["links"]) > limits.LINKS:
             self.top.fail(f"over {limits.LINKS} links (LINKS)")
         self.links: dict[str, Values] = {}
@@ -143,8 +144,7 @@ class _Reader:
         return part
 
     def _place(self, link: Values) -> tuple[np.ndarray, np.ndarray]:
-        p = link.numbers("translation", count=3)
-        return np.zeros(3) if p is None else p, link.rotation("rotation", self.to_radian)
+        return link.translation("translation"), link.rotation("rotation", self.to_radian)
 
     def _axis(self, link: Values) -> np.ndarray:
         given = link.get("joint_axis")

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from hrpsim import limits
-from hrpsim.errors import ModelError
+from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.formats.robot_data import MeshFile, ShapeData
 from hrpsim.model.openhrp.assembly import NoteList, Part, placed_mass, placement_of
 from hrpsim.model.openhrp.geometry import (
@@ -24,9 +24,11 @@ from hrpsim.model.openhrp.geometry import (
     triangles_of,
 )
 from hrpsim.model.openhrp.values import Values
-from hrpsim.model.openhrp.vrml_shapes import read_vrml_file
+from hrpsim.model.openhrp.vrml_shapes import named_vrml_shapes, read_vrml_file
 from hrpsim.model.shapes.placement import Placement
 from hrpsim.model.urdf.resources import Resources
+from hrpsim.text_file import read_text
+from hrpsim.yaml_text import YamlText, parse_yaml
 
 _SENSORS = {
     "ForceSensor": "force_torque",
@@ -44,15 +46,39 @@ _SIZES = {
     "Cone": ("radius", "height"),
 }
 _MESH_SUFFIXES = (".stl", ".obj", ".dae", ".ply")
+_YAML_SUFFIXES = (".yaml", ".yml")
 _UNITS = {"millimeter": 1e-3, "centimeter": 1e-2, "meter": 1.0, "inch": 0.0254}
+
+
+class YamlFiles:
+    """The YAML files that a .body file names; each is read once, and knows that file's anchors."""
+
+    def __init__(self, main: YamlText):
+        self._main = main
+        self._read: dict[Path, Any] = {}
+        self._elements = 0
+
+    def content(self, path: Path) -> Any:
+        """Return what a file says; ModelError names file, line and what is wrong."""
+        if path not in self._read:
+            text = read_text(path, ModelError, limits.YAML_SIZE, "YAML_SIZE")
+            found = parse_yaml(text, str(path), ModelError, repeated=True, beside=self._main)
+            self._read[path] = found.data
+        return self._read[path]
+
+    def count(self, element: Values) -> None:
+        """Refuse an element where too many were read: files can name themselves."""
+        self._elements += 1
+        if self._elements > limits.YAML_EXPANDED:
+            element.fail(f"over {limits.YAML_EXPANDED} elements in all files (YAML_EXPANDED)")
 
 
 class Elements:
     """Reads elements, each under the transforms that it is in."""
 
-    def __init__(self, path: Path, resources: Resources, to_radian: float, notes: NoteList):
-        self.path, self.resources, self.to_radian = path, resources, to_radian
-        self.notes = notes
+    def __init__(self, resources: Resources, to_radian: float, notes: NoteList, files: YamlFiles):
+        self.resources, self.to_radian = resources, to_radian
+        self.notes, self.files = notes, files
 
     def read(self, link: Values, part: Part) -> None:
         """Read the elements of a link."""
@@ -82,11 +108,12 @@ class Elements:
     def _one(
         self, kind: str, element: Values, part: Part, T: np.ndarray, use: str, depth: int
     ) -> None:
+        self.files.count(element)
         inner = T @ self._transform(element)
         if kind == "Shape":
             self._add(part, use, self._shape(element, inner))
         elif kind == "Resource":
-            self._add(part, use, self._resource(element, inner, None))
+            self._read_resource(element, part, inner, use, depth)
         elif kind in ("Transform", "Group", "RigidBody"):
             mass = element.mass() if kind == "RigidBody" else None
             if mass is not None:
@@ -94,7 +121,7 @@ class Elements:
             self._all(element, part, inner, use, depth + 1)
         elif kind in ("Visual", "Collision", "VisualAndCollision"):
             narrower = {"Visual": "visual", "Collision": "collision"}.get(kind, "both")
-            self._add(part, narrower, self._directly(element, inner))
+            self._directly(element, part, inner, narrower, depth)
             self._all(element, part, inner, narrower, depth + 1)
         elif kind in _SENSORS:
             label = element.text("name", default=f"{part.name}_{kind}")
@@ -104,28 +131,46 @@ class Elements:
             self.notes.add(kind, "not simulated")
             self._all(element, part, inner, use, depth + 1)
 
+    def _read_resource(
+        self, element: Values, part: Part, T: np.ndarray, use: str, depth: int
+    ) -> None:
+        """Read a file: the shapes of a mesh, or the elements that a YAML file has under a name."""
+        path = self._located(element)
+        if path.suffix.lower() not in _YAML_SUFFIXES:
+            self._add(part, use, self._mesh(element, path, T, None))
+            return
+        content, node = self.files.content(path), _fragment(element)
+        if not isinstance(content, dict) or (node and node not in content):
+            element.fail(f"uri: {path.name}: {unknown_name('node', node, content or ())}")
+        named = content[node] if node else content
+
+        def fail(cause: str) -> NoReturn:
+            element.fail(f"uri: {path.name}: {node}: {cause}")
+
+        elsewhere = Elements(Resources(path.parent), self.to_radian, self.notes, self.files)
+        elsewhere._all(Values({"elements": named}, fail), part, T, use, depth + 1)
+
     def _add(self, part: Part, use: str, shapes: list[ShapeData]) -> None:
         where = {"both": part.shapes, "visual": part.visuals, "collision": part.collisions}
         where[use] += shapes
 
-    def _directly(self, element: Values, T: np.ndarray) -> list[ShapeData]:
-        """Return what a Visual or Collision says of itself, without elements of its own."""
+    def _directly(self, element: Values, part: Part, T: np.ndarray, use: str, depth: int) -> None:
+        """Read what a Visual or Collision says of itself, without elements of its own."""
         if isinstance(element.get("shape"), dict):
             shape = Values(element.get("shape"), element.fail)
-            return self._shape(shape, T @ self._transform(shape))
-        if isinstance(element.get("resource"), dict):
+            self._add(part, use, self._shape(shape, T @ self._transform(shape)))
+        elif isinstance(element.get("resource"), dict):
             resource = Values(element.get("resource"), element.fail)
-            return self._resource(resource, T @ self._transform(resource), None)
-        return []
+            self._read_resource(resource, part, T @ self._transform(resource), use, depth)
 
     def _transform(self, element: Values) -> np.ndarray:
-        p, scale = element.numbers("translation", 3), element.numbers("scale")
+        p, scale = element.translation("translation"), element.numbers("scale")
         R = element.rotation("rotation", self.to_radian)
         if scale is not None:
             if len(scale) not in (1, 3) or not scale.all():
                 element.fail("scale: one number or three are needed, none of them zero")
             R = R * np.broadcast_to(scale, 3)
-        return affine(R, np.zeros(3) if p is None else p)
+        return affine(R, p)
 
     def _shape(self, element: Values, T: np.ndarray) -> list[ShapeData]:
         content = element.get("geometry")
@@ -148,7 +193,7 @@ class Elements:
         if kind == "Extrusion":
             return self._extrusion(geometry, T, color)
         if kind == "Resource":
-            return self._resource(geometry, T, color)
+            return self._mesh(geometry, self._located(geometry), T, color)
         self.notes.add(f"geometry {kind}", "left out")
         return []
 
@@ -156,7 +201,9 @@ class Elements:
         self, geometry: Values, kind: str, sizes: list[float], T: np.ndarray, color: Color | None
     ) -> ShapeData:
         if min(sizes) <= 0.0:
-            geometry.fail(f"{kind}: sizes {sizes} must be positive")
+            if kind != "Capsule" or sizes[0] <= 0.0 or sizes[1] < 0.0:
+                geometry.fail(f"{kind}: sizes {sizes} must be positive")
+            kind, sizes = "Sphere", sizes[:1]
         return primitive(kind, [float(size) for size in sizes], T, color)
 
     def _faces(self, geometry: Values, T: np.ndarray, color: Color | None) -> list[ShapeData]:
@@ -184,21 +231,29 @@ class Elements:
         self.notes.add("geometry Extrusion", "its convex hull, swept without turning")
         return [hull_shape("extrusion", points, T, color)]
 
-    def _resource(self, element: Values, T: np.ndarray, color: Color | None) -> list[ShapeData]:
-        """Return the shape of a file."""
-        uri = element.text("uri", default="")
+    def _located(self, element: Values) -> Path:
         try:
-            path = self.resources.locate(uri)
+            return self.resources.locate(element.text("uri", default=""))
         except FileNotFoundError as cause:
             element.fail(f"uri: {cause}")
+
+    def _mesh(
+        self, element: Values, path: Path, T: np.ndarray, color: Color | None
+    ) -> list[ShapeData]:
+        """Return the shape of a file."""
+        node = _fragment(element)
         if path.suffix.lower() == ".wrl":
             try:
+                if node:
+                    return named_vrml_shapes(path, node, T, self.notes)
                 return read_vrml_file(path, T, self.notes)
             except ModelError as cause:
                 element.fail(f"uri: {cause}")
         if path.suffix.lower() not in _MESH_SUFFIXES:
             self.notes.add(f"resource {path.suffix}", "left out")
             return []
+        if node:
+            self.notes.add(f"resource {path.suffix}, a node of it", "all of the file is taken")
         unit = element.text("length_unit", default="meter")
         scale = np.linalg.norm(T[:3, :3], axis=0)
         R = T[:3, :3] / scale
@@ -209,6 +264,11 @@ class Elements:
         x, y, z = (float(s) * _UNITS.get(unit, 1.0) for s in scale)
         shape = ShapeData("mesh", mesh=MeshFile(path, (x, y, z)), color=color)
         return [replace(shape, placement=Placement(R, T[:3, 3]))]
+
+
+def _fragment(element: Values) -> str:
+    """Return the name of what is meant of a file, empty for all of it."""
+    return element.text("fragment" if element.given("fragment") else "node", default="")
 
 
 def _listed(value: Any) -> list:

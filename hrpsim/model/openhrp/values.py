@@ -98,6 +98,17 @@ class Values:
             R = R @ axis_angle((*numbers[:3], numbers[3] * to_radian))
         return R
 
+    def translation(self, key: str) -> np.ndarray:
+        """Return a vector (3,), the sum where several are given, zero where none is."""
+        value = self._entry.get(key)
+        several = isinstance(value, list) and value and isinstance(value[0], list)
+        p = np.zeros(3)
+        for part in self.items(key) if several else [value]:
+            vector = Values({key: part}, self.fail).numbers(key, 3)
+            if vector is not None:
+                p = p + vector
+        return p
+
     def mass(self) -> tuple[float, np.ndarray, np.ndarray] | None:
         """Return mass, centre and inertia about it, None where none is given."""
         if not self.given("mass", "center_of_mass", "inertia"):

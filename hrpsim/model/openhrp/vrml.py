@@ -22,7 +22,7 @@ from hrpsim.errors import ModelError, shown_value
 _TOKEN = re.compile(
     r"""(?:[\s,]+|\#[^\r\n]*(?=[\r\n]|\Z))*
     (?:(?P<string>"(?:[^"\\]|\\.)*")
-    |(?P<number>[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?![\w.]))
+    |(?P<number>[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:nan|inf))(?![\w.]))
     |(?P<mark>[][{}])
     |(?P<word>[^\s,\[\]{}"\#]+))""",
     re.VERBOSE | re.DOTALL,
@@ -179,7 +179,11 @@ class Vrml:
                 self._fail(f"USE {shown_value(name)}: no node has this name so far")
             return self._named[name]
         if word == "DEF":
-            name, word = self._expect()[1], self._expect()[1]
+            name = self._expect()[1]
+            before = self._at, self._count
+            word = self._expect()[1]
+            if word == "{":  # a DEF without a name: what follows it is the type
+                (self._at, self._count), name, word = before, "", name
         node = Node(word, name, dict(self._defaults.get(word, ())), self._line())
         if (token := self._expect()) != ("mark", "{"):
             found = shown_value(token[1])
@@ -227,8 +231,6 @@ class Vrml:
             return re.sub(r"\\(.)", r"\1", word[1:-1])
         if kind == "mark":
             self._fail(f"{word!r} where a value should be")
-        if word.lower().lstrip("+-")[:3] in ("nan", "inf"):
-            self._fail(f"{shown_value(word)} is not a finite number")
         return _CONSTANTS[word] if word in _CONSTANTS else self._node(word, depth + 1)
 
     def _number_list(self) -> np.ndarray | None:

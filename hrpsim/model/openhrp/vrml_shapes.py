@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim import limits
-from hrpsim.errors import ModelError
+from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.formats.robot_data import ShapeData
 from hrpsim.model.openhrp.assembly import NoteList
 from hrpsim.model.openhrp.geometry import (
@@ -84,9 +84,34 @@ def vrml_shapes(
 
 def read_vrml_file(path: Path, T: np.ndarray, notes: NoteList, inlined: int = 0) -> list[ShapeData]:
     """Return the shapes of a VRML97 file under a transform; ModelError where it is not sound."""
-    text, _ = read_source(path)
-    file = Vrml(text, path)
+    file = _vrml(path)
     return vrml_shapes(file, file.nodes, T, notes, 0, inlined)
+
+
+def named_vrml_shapes(path: Path, name: str, T: np.ndarray, notes: NoteList) -> list[ShapeData]:
+    """Return the shapes of the node that a DEF calls `name`, as Choreonoid takes it out of a file.
+
+    Its origin is put where that of T is; turns and scales of all that it is in remain.
+    """
+    file = _vrml(path)
+    pending, names = [(node, np.eye(3)) for node in reversed(file.nodes)], []
+    seen: set[int] = set()
+    while pending:
+        node, linear = pending.pop()
+        if id(node) in seen:  # what USE names again
+            continue
+        seen.add(id(node))
+        inner = linear @ transform_of(file, node)[:3, :3]
+        if node.name == name:
+            shapes = [node] if node.type in ("Shape", "Inline") else node.nodes("children")
+            return vrml_shapes(file, shapes, T @ affine(inner, np.zeros(3)), notes)
+        names += [node.name] if node.name else []
+        pending += [(child, inner) for child in reversed(node.nodes("children"))]
+    raise ModelError(f"{path}: {unknown_name('node', name, names)}")
+
+
+def _vrml(path: Path) -> Vrml:
+    return Vrml(read_source(path)[0], path)
 
 
 def _inline(

@@ -114,7 +114,8 @@ def _check_link(document: Document, link) -> None:
     for tag in ("visual", "collision"):
         for element in document.children(link, tag):
             _check_origin(document, element)
-            _check_geometry(document, document.only(element, "geometry", required=True))
+            geometry = document.only(element, "geometry", required=True)
+            _check_geometry(document, geometry, may_vanish=tag == "visual")
 
 
 def _check_colors(document: Document) -> None:
@@ -134,7 +135,8 @@ def _check_origin(document: Document, owner) -> None:
                 document.numbers(origin, attribute, 3)
 
 
-def _check_geometry(document: Document, geometry) -> None:
+def _check_geometry(document: Document, geometry, may_vanish: bool) -> None:
+    """Refuse a shape that is none; one that is only seen may have a size of 0."""
     shapes = list(document.children(geometry))
     if len(shapes) != 1:
         document.fail(geometry, f"one shape is needed, {len(shapes)} given")
@@ -153,7 +155,7 @@ def _check_geometry(document: Document, geometry) -> None:
     else:
         document.fail(shape, unknown_name("geometry", str(shape.tag), GEOMETRIES))
     for key, values in sizes.items():
-        if min(values) <= 0.0:
+        if min(values) < 0.0 or (min(values) == 0.0 and not may_vanish):
             document.fail(shape, f"{key}={shape.get(key)!r} must be positive")
 
 

@@ -184,13 +184,11 @@ def _set_frictions(m: MjcfModel, world: World) -> None:
 
 
 def _keep_apart(m: MjcfModel, world: World, owners: dict[Owner, list[int]]) -> None:
-    """Keep those of different entities apart that contype and conaffinity do; excludes too."""
-    excluded = {int(s) for s in (() if m.exclude_signature is None else m.exclude_signature)}
+    """Keep those of different entities apart that contype, conaffinity and excludes do."""
     for (a, geoms_a), (b, geoms_b) in itertools.combinations(owners.items(), 2):
         if a[0] == b[0]:
             continue
-        bodies = sorted((int(m.geom_bodyid[geoms_a[0]]), int(m.geom_bodyid[geoms_b[0]])))
-        if (bodies[0] << 16) + bodies[1] in excluded or not may_collide(m, geoms_a, geoms_b).any():
+        if not may_collide(m, geoms_a, geoms_b).any():
             try:
                 world.disable_collisions("/".join(a), "/".join(b))
             except WorldError as error:
