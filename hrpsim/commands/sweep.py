@@ -120,8 +120,11 @@ def sweep(options: argparse.Namespace) -> int:
 def _check_combination(options: argparse.Namespace) -> None:
     if options.plot and not (options.x or options.survival):
         options.parser.error("--plot needs --x PATH, or --survival PATH")
-    if options.survival and not options.plot:
-        options.parser.error("--survival needs --plot FILE")
+    for name in ("x", "y", "outcome", "survival"):
+        if getattr(options, name) and not options.plot:
+            options.parser.error(f"--{name} needs --plot FILE")
+    if options.by and options.worst is None:
+        options.parser.error("--by needs --worst N")
     one = options.cell is not None or options.worst is not None
     if (options.viewer or options.film) and not one:
         options.parser.error("--viewer and --film show cells: --cell K, or --worst N")
@@ -240,14 +243,15 @@ def _list_parameters(study, as_json: bool) -> int:
 def _look(options: argparse.Namespace, store: Path) -> int:
     """Print a table, or draw a picture, of results that are there."""
     from hrpsim.sweeps import figures
-    from hrpsim.sweeps.statistics import summary
+    from hrpsim.sweeps.statistics import outcome_names, summary
     from hrpsim.sweeps.store import open_store
 
     found = open_store(store)
+    finished = _require_results(found, store)
     if options.plot and options.survival:
         figures.draw_survival(found, options.plot, options.survival)
     elif options.plot:
-        names = [k for k, v in found.data_vars.items() if k not in ("status", "error")]
+        names = outcome_names(found)
         outcome = options.outcome or ("fell" if "fell" in names else names[0])
         figures.draw(found, options.plot, options.x, options.y, outcome)
     if options.plot:
@@ -257,8 +261,22 @@ def _look(options: argparse.Namespace, store: Path) -> int:
         if options.json:
             print(json.dumps(rows, indent=2))
         else:
+            print(finished)
             _print_rows(rows)
     return 0
+
+
+def _require_results(found, store: Path) -> str:
+    """Return how far the sweep of a store is; HrpsimError where no cell is done."""
+    status, errors = found["status"].values, found["error"].values
+    count, failed = int((status > 0).sum()), int((status == 2).sum())
+    told = f"{count} of {len(status)} cells are finished, {failed} of them failed"
+    if count == 0:
+        raise HrpsimError(f"{store}: there is nothing yet: none of {len(status)} cells is finished")
+    if count == failed:
+        first = int((status == 2).argmax())
+        raise HrpsimError(f"{store}: nothing to show: {told}; cell {first}: {errors[first]}")
+    return told
 
 
 def _print_rows(rows: list[dict[str, Any]]) -> None:
@@ -272,11 +290,11 @@ def _print_rows(rows: list[dict[str, Any]]) -> None:
             for name in row
             if name not in ("parameter", "value", "cells") and not name.endswith(("_low", "_high"))
         )
-        print(f"  {row['value']}: {row['cells']} cells, {numbers}")
+        print(f"  {row['value']}: {row['cells']} cells{f', {numbers}' if row['cells'] else ''}")
 
 
 def _with_interval(row: dict[str, Any], name: str) -> str:
-    text = f"{row[name]:.4g}"
+    text = "none" if math.isnan(row[name]) else f"{row[name]:.4g}"
     if f"{name}_low" in row:
         text += f" ({row[f'{name}_low']:.3f} to {row[f'{name}_high']:.3f})"
     return text
@@ -298,6 +316,8 @@ def _again(options: argparse.Namespace, study, store: Path) -> int:
         if by is None:
             raise HrpsimError("--worst needs --by NAME, the outcome by which cells are the worst")
         cells = worst_cells(found, by, options.worst)
+        if not cells:
+            raise HrpsimError(f"{store}: no cell has an outcome {by.removeprefix('-')!r} yet")
     reports = []
     for cell in cells:
         again = replay(study.scenario, found, cell)

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hrpsim.errors import shown_value, unknown_name
-from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps.framework.errors import SweepError, unknown_parameter
 from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
 from hrpsim.values import is_number
 
@@ -39,9 +39,11 @@ class BoundaryScenario(Scenario):
     ):
         known = scenario.parameters()
         if parameter not in known:
-            raise SweepError(unknown_name("parameter", parameter, known, limit=60))
+            raise SweepError(f"find: {unknown_parameter(parameter, known)}")
         if bad not in scenario.outcomes:
-            raise SweepError(unknown_name("outcome", bad, scenario.outcomes, limit=30))
+            raise SweepError(
+                f"find: bad: {unknown_name('outcome', bad, scenario.outcomes, limit=30)}"
+            )
         low, high = between
         if not all(map(is_number, (low, high, tolerance))) or not (low < high and tolerance > 0.0):
             raise SweepError(
@@ -80,7 +82,10 @@ class BoundaryScenario(Scenario):
     def check(self, values: Mapping[str, Any]) -> None:
         """Raise what the scenario raises at either end."""
         for end in self._between:
-            self.scenario.check({**values, self.parameter: end})
+            try:
+                self.scenario.check({**values, self.parameter: end})
+            except ValueError as error:
+                raise SweepError(f"find: {self.parameter} = {end:g}: {error}") from error
 
     def identity(self) -> Any:
         """Return the scenario's, and what is looked for."""

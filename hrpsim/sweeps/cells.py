@@ -19,7 +19,7 @@ from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import Scenario
 
 DONE, FAILED, REFUSED = 1, 2, 3
-ERROR_LENGTH = 160  # characters of an error's text that are kept
+ERROR_LENGTH = 240  # characters of an error's text that are kept
 _REFUSAL_PAUSE = 0.5  # [s]: others take the cells that a process of other arithmetic cannot
 
 
@@ -71,8 +71,13 @@ def run_cell(scenario: Scenario, cell: Cell) -> Result:
             last = traceback.extract_tb(error.__traceback__)[-1]
             text += f" ({last.filename.rpartition('/')[2]}:{last.lineno})"
         took = time.perf_counter() - begin
-        return Result(cell.number, FAILED, {}, text[:ERROR_LENGTH], took)
+        return Result(cell.number, FAILED, {}, cut(text), took)
     return Result(cell.number, DONE, outcomes, "", time.perf_counter() - begin)
+
+
+def cut(text: str) -> str:
+    """Return what is kept of an error's text."""
+    return text if len(text) <= ERROR_LENGTH else f"{text[: ERROR_LENGTH - 4]} ..."
 
 
 def checked_outcomes(scenario: Scenario, found: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
-from hrpsim.sweeps.cells import ERROR_LENGTH, FAILED, REFUSED, Cell, Result, run_cells
+from hrpsim.sweeps.cells import FAILED, REFUSED, Cell, Result, cut, run_cells
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import Scenario
 
@@ -137,7 +137,7 @@ class Driver:
             if len(task.cells) > 1:
                 self._suspects.extend(_Task((cell,)) for cell in task.cells)
                 return []
-            return [Result(task.cells[0].number, FAILED, {}, text[:ERROR_LENGTH])]
+            return [Result(task.cells[0].number, FAILED, {}, cut(text))]
         task = task._replace(losses=losses)
         if isinstance(error, BrokenExecutor):
             self._suspects.append(task)

@@ -104,7 +104,10 @@ def named_executor(name: str, processes: int | None) -> Iterator[Callable[[], Ex
     make = getattr(module, attribute, None)
     if not callable(make):
         raise SweepError(f"{module_name} has nothing called {attribute!r} to make an executor")
-    executor = make(max_workers=processes) if processes else make()
+    try:
+        executor = make(max_workers=processes) if processes else make()
+    except Exception as error:  # of whatever was named
+        raise SweepError(f"--engine {name}: {type(error).__name__}: {error}") from error
     if not hasattr(executor, "submit"):
         raise SweepError(f"{name} made no executor: a {type(executor).__name__} has no submit")
     try:

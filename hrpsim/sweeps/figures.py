@@ -13,7 +13,14 @@ import numpy as np
 from hrpsim.errors import unknown_name
 from hrpsim.sweeps.cells import DONE
 from hrpsim.sweeps.framework.errors import SweepError, needed_package
-from hrpsim.sweeps.statistics import levels, parameter_names, share, survival, yes_or_no
+from hrpsim.sweeps.statistics import (
+    levels,
+    outcome_names,
+    parameter_names,
+    share,
+    survival,
+    yes_or_no,
+)
 
 _SIZE = (8.0, 5.0)  # [inches]
 
@@ -27,8 +34,8 @@ def draw(found: Any, path: str | Path, x: str, y: str | None = None, outcome: st
     for name in (x, *([y] if y else [])):
         if name not in names:
             raise SweepError(unknown_name("parameter", name, names))
-    if outcome not in found.data_vars:
-        raise SweepError(unknown_name("outcome", outcome, list(found.data_vars), limit=30))
+    if outcome not in outcome_names(found):
+        raise SweepError(unknown_name("outcome", outcome, outcome_names(found), limit=30))
     done = (found["status"].values == DONE) & ~np.isnan(found[outcome].values)
     figure, axes = _figure()
     if y is None:

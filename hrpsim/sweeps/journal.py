@@ -40,6 +40,11 @@ class Journal:
         """Return the header, None for a new file, and all results; cut off what is not whole."""
         header, results = None, []
         with open(self.path, "rb") as file:
+            if not _may_be_journal(file.readline()):
+                raise SweepError(
+                    f"{self.path} is no journal of a sweep; name another store, or move this file"
+                )
+            file.seek(0)
             for line in file:
                 entry = _entry(line)
                 if entry is None:
@@ -86,6 +91,13 @@ def kept(result: Result) -> dict[str, Any]:
 def _line(entry: dict[str, Any]) -> bytes:
     text = json.dumps(entry).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
+
+
+def _may_be_journal(first: bytes) -> bool:
+    """Return whether a first line is whole, or may be the beginning of one."""
+    if first[-1:] == b"\n":
+        return _entry(first) is not None
+    return not first[:8].strip(b"0123456789abcdef") and first[8:10] in (b"", b" ", b" {")
 
 
 def _entry(line: bytes) -> dict[str, Any] | None:

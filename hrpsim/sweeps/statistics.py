@@ -86,11 +86,7 @@ def summary(found: Any, parameters: Mapping[str, Any] | None = None) -> list[dic
     Outcomes that are 0 or 1 come with their interval, as `NAME_low` and `NAME_high`.
     """
     done = found["status"].values == DONE
-    outcomes = [
-        name
-        for name, variable in found.data_vars.items()
-        if variable.dims == ("cell",) and name not in ("status", "error")
-    ]
+    outcomes = outcome_names(found)
     names = list(parameters) if parameters is not None else parameter_names(found)
     rows = []
     for name in names:
@@ -118,6 +114,15 @@ def _told(outcome: str, values: np.ndarray, is_share: bool) -> dict[str, float]:
         found = share(values)
         return {outcome: found.share, f"{outcome}_low": found.low, f"{outcome}_high": found.high}
     return {outcome: float(values.mean()) if len(values) else float("nan")}
+
+
+def outcome_names(found: Any) -> list[str]:
+    """Return the outcomes of a dataset that are one number a cell."""
+    return [
+        str(name)
+        for name, variable in found.data_vars.items()
+        if variable.dims == ("cell",) and name not in ("status", "error")
+    ]
 
 
 def parameter_names(found: Any) -> list[str]:

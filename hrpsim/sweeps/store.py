@@ -44,6 +44,8 @@ class Store:
         needed_package("zarr", "a store")
         needed_package("xarray", "a store")
         self.path = Path(path)
+        if not self.path.name:
+            raise SweepError(f"a store is a folder with a name, got {str(path)!r}")
         self._table, self._identity = table, dict(identity)
         self._attributes = {"title": title, **identity, "complete": "no"}
         self._dirty: set[int] = set()
@@ -91,7 +93,9 @@ class Store:
             if name in ("versions", "run"):
                 continue
             if _plain(there.get(name)) != _plain(value):
-                what = _first_difference(there.get(name), value)
+                what = first_difference(there.get(name), value)
+                if name == "design":
+                    what = self._other_value()
                 raise SweepError(
                     f"{self.path} holds another sweep: {name}: {what}; name another store, or "
                     "remove this one"
@@ -107,6 +111,18 @@ class Store:
                 f"{self.path} was run {there.get('run')}, this sweep runs {self._identity['run']}: "
                 "go on as it began, or name another store"
             )
+
+    def _other_value(self) -> str:
+        """Return the first value of a design that differs from the one of this table."""
+        try:
+            found = open_store(self.path)
+        except SweepError:
+            return "other values of the parameters"
+        for name, column in self._table.columns.items():
+            for cell in np.flatnonzero(found[name].values != column)[:1]:
+                there, here = found[name].values[cell].item(), column[cell].item()
+                return f"cell {cell}: {name} = {there!r} there, {here!r} here"
+        return "other values of the parameters"
 
     def _read(self, found: Any) -> None:
         table = self._table
@@ -210,6 +226,8 @@ def open_store(path: str | Path) -> Any:
     xarray = needed_package("xarray", "a store")
     needed_package("zarr", "a store")
     path = Path(path)
+    if not path.exists():
+        raise SweepError(f"there is no store {path} yet")
     if not (path / ".zgroup").is_file():
         raise SweepError(f"{path} is no store of a sweep")
     try:
@@ -218,7 +236,7 @@ def open_store(path: str | Path) -> Any:
         raise SweepError(f"{path} cannot be read: {error}") from error
     if "versions" not in found.attrs or "status" not in found:
         raise SweepError(f"{path} is a dataset, but not of a sweep")
-    return found
+    return found[sorted(found.data_vars)]
 
 
 def _journal_of(path: Path) -> Path:
@@ -239,14 +257,16 @@ def _plain(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-def _first_difference(there: Any, here: Any, path: str = "") -> str:
-    """Return "path: this there, that here" of the first entry that differs."""
+def first_difference(there: Any, here: Any, path: str = "") -> str:
+    """Return "path: this there, that here" of the first entry that differs, "" for none."""
     there, here = _plain(there), _plain(here)
+    if there == here:
+        return ""
     if isinstance(there, dict) and isinstance(here, dict):
         for key in [*there, *here]:
             if there.get(key) != here.get(key):
                 inner = f"{path}.{key}" if path else str(key)
-                return _first_difference(there.get(key), here.get(key), inner)
+                return first_difference(there.get(key), here.get(key), inner)
     at = f"{path} = " if path else ""
     return f"{at}{shown_value(there)} there, {at}{shown_value(here)} here"
 

@@ -80,10 +80,11 @@ _DESIGN = mapping(
         "table": name,
     }
 )
-_CONTROLLER = mapping(
+_PLUGIN = mapping(
     {"parameters": table(lambda value: value, "from parameters to values")},
     required={"plugin": name},
 )
+_CONTROLLER = either("a plug-in's name, or a mapping of plugin and parameters,", name, _PLUGIN)
 _PUSH = mapping(
     {
         "entity": name,
@@ -105,7 +106,7 @@ OF_WORLDS = {
     "sensors": table(numeric(), "from kinds of noise to standard deviations"),
     "delay": table(integer(0, 1000), "from sensing or command to control periods"),
     "terrain": table(numeric(), "from slope, slope_heading, roughness to numbers"),
-    "measured": listing(name, 1),
+    "measured": listing(name, 1, what="a list of at least one outcome"),
 }
 OF_FUNCTIONS = {"function": name, "outcomes": table(scalar, "from outcomes to units")}
 STUDY_FILE = mapping(
@@ -150,6 +151,10 @@ def read_study(path: str | Path) -> Study:
         except SweepError as error:
             place = ["design", k] if isinstance(file["design"], list) else ["design"]
             raise SweepError(f"{text.place(place)}: {dotted(place)}: {error}") from error
+        if (looked := file.get("find", {}).get("parameter")) in designs[-1].paths:
+            raise SweepError(
+                f"{path}: {looked} has values in the design, and is looked along by find"
+            )
     title = file.get("title", path.stem)
     return Study(
         title, scenario, designs[0] if len(designs) == 1 else product(*designs), file.get("seed", 0)
@@ -178,6 +183,8 @@ def _scenario(path: Path, file: dict[str, Any]) -> Scenario:
         if "duration" not in file:
             raise SweepError("a study of a world needs a duration [s]")
         controller = file.get("controller") or {}
+        if isinstance(controller, str):
+            controller = {"plugin": controller}
         options = {key: file[key] for key in OF_WORLDS if key in file}
         options["world"] = _beside(path, file["world"])
         options["controller"] = controller.get("plugin")

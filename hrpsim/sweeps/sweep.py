@@ -23,9 +23,10 @@ from hrpsim.sweeps.driver import Driver
 from hrpsim.sweeps.engines import process_pool
 from hrpsim.sweeps.fingerprint import differences, fingerprint
 from hrpsim.sweeps.framework.design import Design, Product, seed_of
-from hrpsim.sweeps.framework.errors import SweepError, needed_package
+from hrpsim.sweeps.framework.errors import SweepError, needed_package, unknown_parameter
 from hrpsim.sweeps.framework.scenario import Scenario, as_scenario
-from hrpsim.sweeps.store import Store, open_store
+from hrpsim.sweeps.statistics import outcome_names
+from hrpsim.sweeps.store import Store, first_difference, open_store
 from hrpsim.sweeps.table import Table
 
 IN_FLIGHT = 512  # tasks that an engine of unknown size is given at a time
@@ -56,7 +57,7 @@ class Replay(NamedTuple):
     outcomes: dict[str, Any]
     error: str
     same: bool  # as in the store, bit for bit
-    differs: str  # versions and arithmetic that differ from the store's, "" for none
+    differs: str  # from the store: scenario, versions and arithmetic, "" for nothing
 
 
 def sweep(
@@ -139,7 +140,7 @@ def _check(scenario: Scenario, columns: dict[str, list[Any]], count: int) -> Non
     known = scenario.parameters()
     for path, values in columns.items():
         if path not in known:
-            raise SweepError(unknown_name("parameter", path, known, limit=60))
+            raise SweepError(unknown_parameter(path, known))
         mistakes: dict[Any, str] = {}
         for cell, value in enumerate(values):
             if value not in mistakes:
@@ -151,7 +152,8 @@ def _check(scenario: Scenario, columns: dict[str, list[Any]], count: int) -> Non
         try:
             scenario.check(values)
         except ValueError as error:
-            raise SweepError(f"cell {cell}: {values}: {error}") from error
+            at = f"cell {cell}: {values}: " if values else ""
+            raise SweepError(f"{at}{error}") from error
 
 
 def _run(driver: Driver, table: Table, store: Store | None, tell) -> None:
@@ -197,9 +199,17 @@ def replay(scenario: Any, results: Any, cell: int) -> Replay:
     same = result.status == stored.status and result.error == stored.error
     if result.status == DONE:
         same = same and same_outcomes(result.outcomes, stored.outcomes)
-    versions = json.loads(found.attrs["versions"])
-    differing = differences(fingerprint(scenario), versions)
-    return Replay(values, result.outcomes, result.error, same, differing)
+    return Replay(values, result.outcomes, result.error, same, _differing(scenario, found, stored))
+
+
+def _differing(scenario: Scenario, found: Any, stored: Result) -> str:
+    """Return why a cell that is run again may end otherwise than in the store, "" for nothing."""
+    if not stored.status:
+        return "the store has no result of this cell yet"
+    there = json.loads(found.attrs["scenario"])
+    other = first_difference(there, json.loads(json.dumps(scenario.identity())))
+    versions = differences(fingerprint(scenario), json.loads(found.attrs["versions"]))
+    return "; ".join(filter(None, (other, versions)))
 
 
 def cell_of(found: Any, cell: int) -> Cell:
@@ -219,8 +229,7 @@ def worst_cells(found: Any, outcome: str, count: int) -> list[int]:
     """
     name = outcome.removeprefix("-")
     if name not in found or found[name].dims != ("cell",):
-        known = [k for k, v in found.data_vars.items() if v.dims == ("cell",) and k != "error"]
-        raise SweepError(unknown_name("outcome", name, known, limit=30))
+        raise SweepError(unknown_name("outcome", name, outcome_names(found), limit=30))
     values = found[name].values.astype(float) * (-1.0 if outcome.startswith("-") else 1.0)
     order = np.argsort(-values, kind="stable")
     return [int(k) for k in order[:count] if not np.isnan(values[k])]

@@ -19,6 +19,8 @@ from ros.faulty_controllers import FAULTS
 from ros.processes import command_line, descendants, is_alive
 
 from hrpsim.resources import share_path
+from hrpsim.ros.base.child_process import Processes
+from hrpsim.ros.sweeps.cell_folder import CONTROLLER, NODE
 from hrpsim.ros.sweeps.ros_scenario import RosScenario, domains, over_ros
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.framework.design import Design
@@ -95,14 +97,35 @@ def test_a_walk_over_ros_has_the_bits_of_one_in_process(tmp_path):
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
 
-def test_a_controller_that_finishes_ends_the_cell_after_its_last_command():
-    """One that asks for the true base, noise and delays, and commands joints by modes."""
+@pytest.fixture
+def started(monkeypatch):
+    """The names of the processes that are started for cells, as they are."""
+    begun, start = [], Processes.start_module
+
+    def noted(self, name, *rest):
+        begun.append(name)
+        return start(self, name, *rest)
+
+    monkeypatch.setattr(Processes, "start_module", noted)
+    return begun
+
+
+def test_a_controller_that_finishes_ends_the_cell_after_its_last_command(started):
+    """One that asks for the true base, noise and delays, and commands joints by modes.
+
+    One pair of processes runs all cells, those of another robot as well.
+    """
     scenario = standing("feedback_controller.py:Demanding", parameters={"ticks": 0})
     design = Design(
-        {"controller.ticks": {"values": [7, 100]}, "world.time_step": {"values": [5e-4]}}
+        {
+            "robots.hrp2.xacro_arguments.bush": {"values": [True, False]},
+            "controller.ticks": {"values": [7, 100]},
+            "world.time_step": {"values": [5e-4]},
+        }
     )
     found = through_ros(scenario, design)
-    assert found["time"].values.tolist() == [7 * 0.005, 60 * 0.005]
+    assert found["time"].values.tolist() == 2 * [7 * 0.005, 60 * 0.005]
+    assert started == [NODE, CONTROLLER]
     assert_same_bits(found, in_process(scenario, design))
 
 
@@ -118,7 +141,8 @@ def faulty(**parameters):
     return standing("faulty_controllers.py:Faulty", parameters={"fault": "none", **parameters})
 
 
-def test_what_ends_early_is_an_error_of_its_cell():
+def test_what_ends_early_is_an_error_of_its_cell(started):
+    """And the next one has processes of its own."""
     faults = ["raises", "killed", "node killed", "none"]
     found = through_ros(faulty(), Design({"controller.fault": {"values": faults}}))
     assert found["status"].values.tolist() == [2, 2, 2, 1]
@@ -126,6 +150,7 @@ def test_what_ends_early_is_an_error_of_its_cell():
     assert "the controller ended with code 1: RuntimeError: no idea" in raises
     assert "the controller ended with code -9" in killed
     assert "the node ended with code -9" in node_killed
+    assert started == 4 * [NODE, CONTROLLER]
     assert not ours()
 
 

@@ -17,7 +17,7 @@ from hrpsim.control.framework.controller import Command, Controller
 from hrpsim.errors import WorldError
 from hrpsim.resources import share_path
 from hrpsim.ros.sweeps.cell_controller import CellController
-from hrpsim.ros.sweeps.cell_folder import CONTROLLER, CellFolder, CellRequest
+from hrpsim.ros.sweeps.cell_folder import CONTROLLER, CellFolder, CellRequest, cell_folder
 from hrpsim.ros.sweeps.cell_watch import CellWatch
 from hrpsim.ros.sweeps.ros_scenario import RosScenario, over_ros
 from hrpsim.sweeps.framework.errors import SweepError
@@ -110,12 +110,12 @@ def test_options_that_do_not_go_together_are_wrong_usage(options, message, capsy
 
 
 def test_the_controller_of_a_cell_says_when_it_has_finished_and_does_not_end(tmp_path):
-    folder = CellFolder(tmp_path)
+    folder = cell_folder(tmp_path, 0)
     scenario = WorldScenario(STAND, controller=f"{__file__}:Three", duration=1.0)
-    folder.ask(CellRequest(scenario, {}, 0, 1.0))
+    folder.ask(CellRequest(scenario, {}, 0, "free", 1.0))
     world, _ = scenario.world_of({}, 0)
     controller = CellController()
-    with ControlLoop(world.robots["hrp2"], controller, {"folder": str(tmp_path)}) as loop:
+    with ControlLoop(world.robots["hrp2"], controller, {"folder": str(folder.path)}) as loop:
         for tick in range(5):
             assert folder.finished_after() == (3 if tick >= 3 else None)
             loop.tick()

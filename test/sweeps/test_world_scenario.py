@@ -13,13 +13,17 @@ from sweeps.scenarios import BOX_WORLD
 from hrpsim.control.framework.controller import Command, Controller, ImuReading, State
 from hrpsim.control.motion.stand_controller import StandController
 from hrpsim.errors import HrpsimError
+from hrpsim.model.load import load_model
 from hrpsim.resources import share_path
 from hrpsim.sensors.noise import NoiseLevels
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.worlds.disturbed_controller import DisturbedController
+from hrpsim.sweeps.worlds.measures import Measures
 from hrpsim.sweeps.worlds.pushes import Push
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
+from hrpsim.world.world import World
+from robots import HRP2_LIKE
 
 G = 9.80665
 MU = "friction.box-floor.coefficient"
@@ -149,9 +153,6 @@ def test_delays_are_whole_periods(sensing, command):
 
 def test_noise_is_that_of_the_levels_and_the_seed(tmp_path):
     """The same for the same seed, with the standard deviations that were asked for."""
-    from hrpsim.model.load import load_model
-    from robots import HRP2_LIKE
-
     model = load_model(HRP2_LIKE)
     zero = np.zeros(6)
 
@@ -265,6 +266,17 @@ def test_a_plug_in_stands_in_for_the_walk():
     )
     assert isinstance(scenario.start({}, 0).controller, StandController)
     assert scenario.run({"delay.command": 1}, 0) == {"fell": 0.0}
+
+
+@pytest.mark.parametrize("gain, hint", [(0.0, ": its joints have no gains, which"), (1e3, "$")])
+def test_a_robot_that_lies_before_the_run_begins_is_an_error(gain, hint):
+    world, model = World(), load_model(HRP2_LIKE)
+    q = World().add_robot(model).q.copy()
+    q[:7] = 0, 0, 0.2, 0, 0.8, 0, 0.6
+    robot = world.add_robot(model, q=q)
+    robot.set_gains(*np.full((2, len(robot.gains[0])), gain))
+    with pytest.raises(SweepError, match=f"lies before the run begins, tilted by 1.85 rad{hint}"):
+        Measures(world, robot.name, 0.005)
 
 
 def test_what_no_cell_could_do_is_refused_before_any_runs(box_file):

@@ -62,10 +62,14 @@ class ChildProcess:
     @property
     def lines(self) -> list[str]:
         """What it has printed so far; after its end, all."""
+        return self.lines_from(0)
+
+    def lines_from(self, first: int) -> list[str]:
+        """Return what it has printed but for so many lines; after its end, all of that."""
         if self.exit_code is not None:
             self._reader.join(_LAST_WORDS)
         with self._news:
-            return list(self._lines)
+            return self._lines[first:]
 
     def wait_for_line(self, text: str, timeout: float) -> bool:
         """Wait until it prints a line with `text`; return False at its end or at `timeout` [s]."""

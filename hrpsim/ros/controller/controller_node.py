@@ -16,6 +16,7 @@ import math
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
@@ -236,10 +237,18 @@ def _describe() -> str:
 
 
 def _run(stop: StopSignal) -> int:
+    return run_controller(stop, stop.loop_started)
+
+
+def run_controller(stop: Callable[[], bool], begun: Callable[[], None], **node_options) -> int:
+    """Run one controller until it has finished or `stop` says so; return the exit code.
+
+    `begun` is called as soon as `stop` is looked at regularly.
+    """
     controller = None
     try:
-        controller = ControllerNode()
-        stop.loop_started()
+        controller = ControllerNode(**node_options)
+        begun()
         _follow(controller, stop)
         rejected = controller.rejected_count
         words = f", rejected {rejected} messages" if rejected else ""
@@ -255,7 +264,7 @@ def _run(stop: StopSignal) -> int:
             controller.destroy()
 
 
-def _follow(controller: ControllerNode, stop: StopSignal) -> None:
+def _follow(controller: ControllerNode, stop: Callable[[], bool]) -> None:
     executor = SingleThreadedExecutor()
     executor.add_node(controller.node)
     said_ready = False

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
@@ -41,6 +42,12 @@ _JOINT_STATES, _ODOMETRY = "joint_states", "odom"
 _MESSAGE_OF_KIND = {"force_torque": WrenchStamped, "imu": Imu}
 
 
+@lru_cache(8)
+def _described(text: str, base: str) -> Model:
+    """Return the model of a description, the same one for whoever runs several controllers."""
+    return load_model(text, base)
+
+
 class DescriptionListener:
     """Waits for the model in robot_description; the root link is held if base is "fixed"."""
 
@@ -52,7 +59,7 @@ class DescriptionListener:
         """Return the model, or None after `longest` [s, wall]. ModelError for an unsound one."""
         self._subscription.wait(longest)
         for message, _ in self._subscription.take_all():
-            return load_model(message.data, self._base)
+            return _described(message.data, self._base)
         return None
 
 

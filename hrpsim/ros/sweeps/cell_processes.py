@@ -1,102 +1,156 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One cell with node and controller as processes: their start, their end, what came of it.
+"""Node and controller as two processes that run one cell after another, and pairs of them.
 
-Needs no ROS itself.
+A start costs seconds of a processor, most of it for reading programs and kernels; in a pair that is
+kept each cell has a world, a controller and ROS nodes of its own all the same. Needs no ROS itself.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
-
-import yaml
 
 from hrpsim.ros.base.child_process import ChildProcess, Processes
 from hrpsim.ros.base.domain import PrivateDomain
-from hrpsim.ros.sweeps.cell_folder import CONTROLLER, NODE, CellFolder, CellRequest
+from hrpsim.ros.sweeps.cell_folder import CONTROLLER, NODE, CellFolder, CellRequest, cell_folder
 from hrpsim.sweeps.engines import ONE_THREAD
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.worlds.measures import walk_outcomes
 
 START_LIMIT = 300.0  # [s, wall] for a process to start, kernels to be compiled
-_LOOK = 0.02  # [s]
-_END, _END_OF_STUCK = 60.0, 5.0  # for a process to end [s, wall]
-_PLUGIN = "hrpsim.ros.sweeps.cell_controller:CellController"
+_LOOK = 0.01  # [s]
+_END, _END_OF_STUCK = 60.0, 5.0  # for a controller, and for a process, to end [s, wall]
 _LOG_PREFIX = re.compile(r"^(\[[^\]]*\]:? ?)+")
 
 
-def run_over_ros(request: CellRequest, base: str, stopping: Callable[[], bool]) -> dict[str, float]:
-    """Return all outcomes of a cell; its processes have ended then, come what may.
+class CellPairs:
+    """Pairs of processes, each in a ROS domain of its own, kept from cell to cell until `close`.
 
-    base: of the robot, "free" or "fixed". Raises SweepError where a process ends early or is silent
-    for too long, and where `stopping` says so.
+    Whatever goes wrong in a cell ends its pair; another is started for the next one.
     """
-    with PrivateDomain() as domain, tempfile.TemporaryDirectory(prefix="hrpsim_cell_") as name:
-        folder = CellFolder(name)
-        folder.ask(request)
-        parameters = folder.path / "controller.yaml"
-        parameters.write_text(yaml.safe_dump({"folder": name}))
+
+    def __init__(self):
+        self._idle: list[_Pair] = []
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def run(self, request: CellRequest) -> dict[str, float]:
+        """Return all outcomes of a cell, run by a pair that is free, or by a new one.
+
+        Raises SweepError where a process ends early or is silent for too long, and after `close`.
+        """
+        with self._lock:
+            pair = self._idle.pop() if self._idle else None
+        if pair is None:
+            pair = _Pair()
+        try:
+            found = pair.run(request, lambda: self._closed)
+        except BaseException:
+            pair.stop(_END_OF_STUCK)
+            raise
+        with self._lock:
+            closed = self._closed
+            if not closed:
+                self._idle.append(pair)
+        if closed:
+            pair.stop(_END)
+        return found
+
+    def close(self) -> None:
+        """End all processes; cells that run are given up by those who run them."""
+        with self._lock:
+            self._closed = True
+        for pair in self._idle:
+            pair.stop(_END)
+        self._idle.clear()
+
+
+class _Pair:
+    """The two processes. They end with the thread that makes this."""
+
+    def __init__(self):
+        self._domain = PrivateDomain()
+        self._folder = tempfile.mkdtemp(prefix="hrpsim_cell_")
+        self._cells = 0
         environment = {
             **ONE_THREAD,
-            **domain.environment(),
-            "ROS_LOG_DIR": name,
+            **self._domain.environment(),
+            "ROS_LOG_DIR": self._folder,
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # as spawned processes have it
         }
-        processes = Processes(folder.path, environment)
-        patience = _END_OF_STUCK
-        try:
-            node = processes.start_module(NODE, "hrpsim.ros.sweeps.cell_node", name)
-            controller = processes.start_module(
-                CONTROLLER,
-                *("hrpsim.ros.controller.controller_node", "--ros-args", "-p", "lockstep:=true"),
-                *("-p", f"controller:={_PLUGIN}", "-p", f"base:={base}"),
-                *("-p", f"parameters_file:={parameters}"),
-            )
-            _follow(node, controller, folder, request.patience, stopping)
-            patience = _END
-        finally:
-            processes.stop(patience)
-        return _outcomes(folder, controller)
+        self._processes = Processes(Path(self._folder), environment)
+        rooms = "hrpsim.ros.sweeps"
+        self._node = self._processes.start_module(NODE, f"{rooms}.cell_node", self._folder)
+        self._controller = self._processes.start_module(
+            CONTROLLER, f"{rooms}.cell_controller_node", self._folder
+        )
+
+    def run(self, request: CellRequest, stopping: Callable[[], bool]) -> dict[str, float]:
+        """Return all outcomes of a cell; see CellPairs.run. `stopping()`: it shall be given up."""
+        folder = cell_folder(self._folder, self._cells)
+        self._cells += 1
+        folder.ask(request)
+        self._follow_node(folder, request.patience, stopping)
+        folder.note_end()
+        self._follow_controller(folder, stopping)
+        found = _outcomes(folder)
+        shutil.rmtree(folder.path)
+        return found
+
+    def stop(self, patience: float) -> None:
+        """End the processes, which have so long for it each [s, wall]; remove what they left."""
+        self._processes.stop(patience)
+        self._domain.release()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _follow_node(
+        self, folder: CellFolder, patience: float, stopping: Callable[[], bool]
+    ) -> None:
+        """Wait until the node has left what it found; SweepError where it does not."""
+        said, heard = len(self._node.lines), time.monotonic()
+        last, begun, absent = "", False, False
+        while folder.found_by(NODE) is None:
+            ended = self._node.wait(_LOOK) is not None
+            if ended and folder.found_by(NODE) is None:
+                raise SweepError(_described(self._controller if absent else self._node))
+            now = time.monotonic()
+            if lines := self._node.lines_from(said):
+                said, heard, last = said + len(lines), now, lines[-1]
+                begun = begun or any(line.startswith("at ") for line in lines)
+            if now - heard > (limit := patience if begun else START_LIMIT):
+                after = f", after {last!r}" if last else ""
+                raise SweepError(f"the node said nothing for {limit:g} s{after}")
+            if stopping():
+                raise SweepError("the sweep has ended before")
+            if not absent and self._controller.exit_code is not None:
+                absent = True
+                folder.note_absence()
+
+    def _follow_controller(self, folder: CellFolder, stopping: Callable[[], bool]) -> None:
+        """Wait until the controller has left what it found; SweepError where it does not."""
+        end = time.monotonic() + _END
+        while folder.found_by(CONTROLLER) is None:
+            ended = self._controller.wait(_LOOK) is not None
+            if ended and folder.found_by(CONTROLLER) is None:
+                raise SweepError(_described(self._controller))
+            if time.monotonic() > end:
+                raise SweepError(f"the controller did not stop within {_END:g} s")
+            if stopping():
+                raise SweepError("the sweep has ended before")
 
 
-def _follow(
-    node: ChildProcess,
-    controller: ChildProcess,
-    folder: CellFolder,
-    patience: float,
-    stopping: Callable[[], bool],
-) -> None:
-    """Wait for the end of a node that has left what it found; SweepError for any other end."""
-    said, heard = 0, time.monotonic()
-    begun = absent = False
-    while node.wait(_LOOK) is None:
-        now, lines = time.monotonic(), node.lines
-        begun = begun or any(line.startswith("at ") for line in lines[said:])
-        if len(lines) > said:
-            said, heard = len(lines), now
-        if now - heard > (limit := patience if begun else START_LIMIT):
-            last = f", after {lines[-1]!r}" if lines else ""
-            raise SweepError(f"the node said nothing for {limit:g} s{last}")
-        if stopping():
-            raise SweepError("the sweep has ended before")
-        if not absent and controller.exit_code is not None:
-            absent = True
-            folder.note_absence()
-    if folder.found_by(NODE) is None:
-        raise SweepError(_described(controller if absent else node))
-
-
-def _outcomes(folder: CellFolder, controller: ChildProcess) -> dict[str, float]:
+def _outcomes(folder: CellFolder) -> dict[str, float]:
     node, told = folder.found_by(NODE), folder.found_by(CONTROLLER)
-    if told is None:
-        raise SweepError(_described(controller))
     found: dict[str, Any] = node["outcomes"]
     largest = told["largest_dcm_errors"][node["ticks"]]
     return found | walk_outcomes(told["ends"], found, largest)

@@ -9,17 +9,16 @@ Needs no ROS itself.
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cached_property
 from typing import Any
 
 from hrpsim.errors import HrpsimError, require_packages
 from hrpsim.model.load import load_model
 from hrpsim.ros.sweeps.cell_folder import CellRequest
-from hrpsim.ros.sweeps.cell_processes import run_over_ros
+from hrpsim.ros.sweeps.cell_processes import CellPairs
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
@@ -30,16 +29,12 @@ _NOT_TOLD = ("base", "accept_nonphysical_inertia")  # of a robot, by its descrip
 _REMEDY = "source a ROS 2, or pip install 'hrpsim[ros]'"
 
 
-def _never() -> bool:
-    return False
-
-
 class RosScenario(Scenario):
     """A world with a controller, whose every cell is run by a node and a controller over ROS.
 
     They run in lockstep, in a ROS domain of their own, and give the same bits as in one process.
-    patience: how long a command is waited for, and a sign of life of the node [s, wall].
-    `stopping`: asked now and then; where it says so, a cell that runs is given up.
+    patience: how long a command is waited for, and a sign of life of the node [s, wall]. `pairs`:
+    of processes that are kept from cell to cell; without them each run has two of its own.
 
     Raises SweepError for a scenario that cannot go over ROS, HrpsimError where there is no rclpy.
     """
@@ -57,7 +52,7 @@ class RosScenario(Scenario):
                 f"the commands of all: {', '.join(scenario.robot_names)}"
             )
         self.in_process, self.patience = scenario, patience
-        self.stopping: Callable[[], bool] = _never
+        self.pairs: CellPairs | None = None
         require_packages("a sweep over ROS", ("rclpy",), _REMEDY)
         model = scenario.world_of({}, 0)[1]
         try:
@@ -102,8 +97,12 @@ class RosScenario(Scenario):
 
     def run(self, values: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Return what is measured in one cell."""
-        request = CellRequest(self.in_process, dict(values), seed, self.patience)
-        found = run_over_ros(request, self._base, self.stopping)
+        request = CellRequest(self.in_process, dict(values), seed, self._base, self.patience)
+        if self.pairs is not None:
+            found = self.pairs.run(request)
+        else:
+            with closing(CellPairs()) as pairs:
+                found = pairs.run(request)
         return {name: found.get(name, float("nan")) for name in self.outcomes}
 
 
@@ -120,16 +119,16 @@ def over_ros(scenario: Scenario, patience: float = PATIENCE) -> Scenario:
 def domains(scenario: Scenario, count: int) -> Iterator[Callable[[], Executor]]:
     """Within, give what makes an engine of `count` cells over ROS side by side.
 
-    Cells that still run at the end are given up.
+    Each of them has a pair of processes, which runs one cell after another. Cells that still run
+    at the end are given up.
     """
     search = isinstance(scenario, BoundaryScenario)
     ros = scenario.scenario if search else scenario
-    end = threading.Event()
-    ros.stopping = end.is_set
+    ros.pairs = CellPairs()
     threads = ThreadPoolExecutor(count, thread_name_prefix="domain")
     try:
         yield lambda: threads
     finally:
-        end.set()
+        ros.pairs.close()  # before the threads, with which the processes would end
         threads.shutdown(wait=True, cancel_futures=True)
-        ros.stopping = _never
+        ros.pairs = None

@@ -17,6 +17,7 @@ import io
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,12 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import shown_value, unknown_name
-from hrpsim.sweeps.framework.distributions import Levels, read_distribution
+from hrpsim.sweeps.framework.distributions import Continuous, Levels, read_distribution
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.text_file import read_text
 
-METHODS = ("grid", "random", "latin_hypercube", "sobol", "halton", "table")
+_SAMPLED = ("random", "latin_hypercube", "sobol", "halton")
+METHODS = ("grid", *_SAMPLED, "table")
 MOST_CELLS = 10_000_000
 
 Column = list[Any]
@@ -57,26 +59,54 @@ class Design:
                 continue
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise SweepError(f"{name} must be a whole number >= 1, got {shown_value(value)}")
-        samples = self.method not in ("grid", "table")
-        if samples != (self.count is not None):
+        samples = self.method in _SAMPLED
+        if samples and self.count is None:
+            raise SweepError(f"a design by {self.method} needs a count of cells")
+        if not samples and self.count is not None:
             raise SweepError(
-                f"a design by {self.method} {'needs a' if samples else 'has no'} count of cells"
+                f"a design by {self.method} has no count of cells; {', '.join(_SAMPLED)} have one, "
+                "and repeat says how often each cell is there"
             )
         if (self.method == "table") != bool(self.rows):
-            raise SweepError("a table has rows, other designs have none")
+            needs = "needs a table of rows" if self.method == "table" else "has no table"
+            raise SweepError(f"a design by {self.method} {needs}")
+        for path, distribution in self._distributions.items():
+            self._refuse(path, distribution)
+
+    def _refuse(self, path: str, distribution: Levels | Continuous) -> None:
+        """Raise SweepError for values that the method cannot go over."""
+        if self.method == "grid" and not isinstance(distribution, Levels):
+            raise SweepError(
+                f"parameter {path!r}: a grid needs values, steps or integers, not "
+                f"{distribution.kind}, which goes with a method such as sobol and a count"
+            )
+        if self.method == "table":
+            if not isinstance(distribution, Levels) or len(distribution.levels) != 1:
+                raise SweepError(f"parameter {path!r}: beside a table stand single values only")
+            if path in self.rows[0]:
+                raise SweepError(f"parameter {path!r} stands in the table and beside it")
+
+    @cached_property
+    def _distributions(self) -> dict[str, Levels | Continuous]:
+        found = {}
+        for path, given in self.parameters.items():
+            try:
+                found[path] = read_distribution(given)
+            except SweepError as error:
+                raise SweepError(f"parameter {path!r}: {error}") from error
+        return found
+
+    @property
+    def paths(self) -> list[str]:
+        """The parameters that have values."""
+        return [*self.parameters, *(map(str, self.rows[0]) if self.rows else ())]
 
     def columns(self, seed: int) -> dict[str, Column]:
         """Return the values of every parameter, cell by cell; the same for the same seed."""
-        distributions = {}
-        for path, given in self.parameters.items():
-            try:
-                distributions[path] = read_distribution(given)
-            except SweepError as error:
-                raise SweepError(f"parameter {path!r}: {error}") from error
         columns = {
             "grid": self._grid,
             "table": self._table,
-        }.get(self.method, self._sampled)(distributions, seed)
+        }.get(self.method, self._sampled)(self._distributions, seed)
         size = len(next(iter(columns.values()), [])) or 1
         _refuse_large(size * self.repeat)
         return {
@@ -86,12 +116,7 @@ class Design:
 
     def _grid(self, distributions: dict, seed: int) -> dict[str, Column]:
         size = self.repeat
-        for path, distribution in distributions.items():
-            if not isinstance(distribution, Levels):
-                raise SweepError(
-                    f"parameter {path!r}: a grid needs values, steps or integers, "
-                    f"not {distribution.kind}"
-                )
+        for distribution in distributions.values():
             size *= len(distribution.levels)
             _refuse_large(size)
         cells = itertools.product(*(d.levels for d in distributions.values()))
@@ -115,8 +140,6 @@ class Design:
                 )
         columns = {str(name): [row[name] for row in self.rows] for name in names}
         for path, distribution in distributions.items():
-            if not isinstance(distribution, Levels) or len(distribution.levels) != 1:
-                raise SweepError(f"parameter {path!r}: beside a table stand single values only")
             columns[path] = list(distribution.levels) * len(self.rows)
         return columns
 
@@ -133,7 +156,7 @@ class Product:
         names = [name for part in parts for name in part if name]
         twice = {name for name in names if names.count(name) > 1}
         if twice:
-            raise SweepError(f"{', '.join(sorted(twice))} stand in two of the designs")
+            raise SweepError(f"parameter {sorted(twice)[0]!r} stands in two of the designs")
         sizes = [len(next(iter(part.values()))) for part in parts]
         _refuse_large(int(np.prod(np.array(sizes, dtype=object))))
         places = np.indices(sizes).reshape(len(sizes), -1)
@@ -154,6 +177,9 @@ def read_table(path: Path) -> list[dict[str, Any]]:
     """Return the rows of a CSV file whose first line names parameters; numbers where they are."""
     text = read_text(path, SweepError, limits.TABLE_SIZE, "TABLE_SIZE", "table")
     reader = csv.DictReader(io.StringIO(text))
+    names = list(reader.fieldnames or ())
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise SweepError(f"{path}:1: {twice[0]!r} is the name of two columns")
     rows = []
     for row in reader:
         if None in row or None in row.values():

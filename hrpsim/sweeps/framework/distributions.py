@@ -98,6 +98,11 @@ def read_distribution(given: Any) -> Levels | Continuous:
                 "normal: [mean, standard deviation > 0], within: [low, high], "
                 f"got {shown_value(dict(given))}"
             )
+        low, high = (0.5 * math.erfc((a - bound) / (b * math.sqrt(2.0))) for bound in within)
+        if low == high:
+            raise SweepError(
+                f"normal: [{a:g}, {b:g}] has nothing within [{within[0]:g}, {within[1]:g}]"
+            )
         return Continuous(kind, a, b, within)
     if not a < b or (kind == "log_uniform" and a <= 0.0):
         bounds = "0 < low < high" if kind == "log_uniform" else "low < high"

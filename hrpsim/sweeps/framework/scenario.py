@@ -204,16 +204,13 @@ def function_called(name: str) -> Callable[..., Any]:
     place, separator, attribute = name.rpartition(":")
     if not (separator and place and attribute):
         raise SweepError(f"{name!r}: module:function or path/to/file.py:function is needed")
-    if place.endswith(".py"):
-        path = Path(place).expanduser()
-        if not path.is_file():
-            raise SweepError(f"{name!r}: there is no file {place}")
-        module = module_in_file(path)
-    else:
-        try:
-            module = importlib.import_module(place)
-        except ImportError as error:
-            raise SweepError(f"{name!r}: {error}") from error
+    path = Path(place).expanduser() if place.endswith(".py") else None
+    if path is not None and not path.is_file():
+        raise SweepError(f"{name!r}: there is no file {place}")
+    try:
+        module = module_in_file(path) if path else importlib.import_module(place)
+    except Exception as error:  # of whatever stands in it
+        raise SweepError(f"{name!r}: {type(error).__name__}: {error}") from error
     found = getattr(module, attribute, None)
     if not callable(found):
         functions = [k for k, v in vars(module).items() if inspect.isfunction(v) and k[0] != "_"]

@@ -14,6 +14,7 @@ import numpy as np
 from hrpsim.control.balance.fall import FallWatch, tilt
 from hrpsim.control.framework.controller import Controller
 from hrpsim.control.walk_trial import step_ends
+from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import Outcome
 from hrpsim.world.world import World
 
@@ -47,7 +48,8 @@ ENTITY_OUTCOMES = {
 class Measures:
     """Watches a world, and its robot called `robot`, None for none; `period` is a tick's [s].
 
-    Made at the beginning of a run, it is told each tick that has passed.
+    Made at the beginning of a run, it is told each tick that has passed. Raises SweepError for a
+    robot that lies already: such a run would end before its first tick.
     """
 
     def __init__(self, world: World, robot: str | None, period: float):
@@ -64,6 +66,17 @@ class Measures:
             self._efforts = np.zeros(len(limits))  # the largest so far
             self._effort = np.zeros(len(limits))
             self._note()
+            if self.fell:
+                raise SweepError(self._fallen_before())
+
+    def _fallen_before(self) -> str:
+        said = (
+            f"robot {self._robot.name!r} lies before the run begins, tilted by "
+            f"{self._watch.largest_tilt:.2f} rad"
+        )
+        if not np.any(self._robot.gains[0]):
+            said += ": its joints have no gains, which stand in the world file under `gains`"
+        return said
 
     @property
     def fell(self) -> bool:

@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from hrpsim.control.framework.controller import Controller
-from hrpsim.control.framework.plugins import find_controller
-from hrpsim.control.walk import Walk
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
 from hrpsim.schema import integer, numeric, scalar
@@ -24,6 +22,7 @@ from hrpsim.sensors.noise import NoiseLevels
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
 from hrpsim.sweeps.worlds.base_world import BaseWorld
+from hrpsim.sweeps.worlds.controllers import controller_class
 from hrpsim.sweeps.worlds.disturbed_controller import DisturbedController
 from hrpsim.sweeps.worlds.live_parameters import (
     change_world,
@@ -104,6 +103,8 @@ class WorldScenario(Scenario):
             raise SweepError(
                 f"{world}: say which robot is controlled: {', '.join(names) or 'none'}"
             )
+        if controller is not None:
+            controller_class(controller)
         self._settings = {
             **_named("sensors", sensors, _NOISE),
             **_named("delay", delay, _DELAYS),
@@ -113,10 +114,17 @@ class WorldScenario(Scenario):
         own = {f"controller.{name}": value for name, value in self.controller_parameters.items()}
         for path, value in {**self._settings, **own}.items():
             if path not in self._known:
-                raise SweepError(unknown_name("setting", path, self._known))
+                raise SweepError(self._unknown_setting(path))
             if mistake := self._known[path].mistake(value):
                 raise SweepError(f"{path}: {mistake}")
         self._measured = self._chosen(measured)
+
+    def _unknown_setting(self, path: str) -> str:
+        section = path.partition(".")[0]
+        known = [other for other in self._known if other.partition(".")[0] == section]
+        if known:
+            return unknown_name("setting", path, known, limit=30)
+        return f"{section}: there is no {'ground' if section == 'terrain' else 'controller'} for it"
 
     def _push(self, k: int, given: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(given, Mapping):
@@ -177,7 +185,7 @@ class WorldScenario(Scenario):
             known.update({f"pushes.{k}.{name}": parameter for name, parameter in PUSH.items()})
         known["duration"] = Parameter(numeric(POSITIVE), "s")
         if self.controller is not None:
-            kinds = _controller_class(self.controller).parameter_kinds
+            kinds = controller_class(self.controller).parameter_kinds
             names = self.controller_parameters if kinds is None else kinds
             for name in names:
                 known[f"controller.{name}"] = Parameter(scalar if kinds is None else kinds[name])
@@ -308,7 +316,7 @@ class WorldScenario(Scenario):
         for path, value in values.items():
             if path.startswith("controller."):
                 parameters[path.partition(".")[2]] = value
-        controller = _controller_class(self.controller)()
+        controller = controller_class(self.controller)()
         return self._disturbed(controller, {**self._settings, **values}, seed), parameters
 
     def _disturbed(self, controller, settings: Mapping[str, Any], seed: int):
@@ -347,8 +355,8 @@ class WorldScenario(Scenario):
         world = self._base({}).world
         source = ""
         if self.controller is not None:
-            module = inspect.getmodule(_controller_class(self.controller))
-            text = inspect.getsource(module or _controller_class(self.controller))
+            module = inspect.getmodule(controller_class(self.controller))
+            text = inspect.getsource(module or controller_class(self.controller))
             source = hashlib.sha256(text.encode()).hexdigest()
         return {
             "world": self.data,
@@ -373,10 +381,6 @@ class WorldScenario(Scenario):
         for entity in world.entities.values():
             state.update(entity.q.tobytes() + entity.v.tobytes())
         return state.hexdigest()
-
-
-def _controller_class(name: str):
-    return Walk if name == "walk" else find_controller(name)
 
 
 def _named(section: str, given: Mapping[str, Any] | None, known) -> dict[str, Any]:

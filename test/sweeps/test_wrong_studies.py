@@ -1,0 +1,299 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is wrong with a study, or a store, is said in a line that names what to do."""
+
+import json
+import math
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sweeps.scenarios import BOX_WORLD, HEIGHTS, fall, named
+
+from hrpsim.cli import main
+from hrpsim.errors import HrpsimError
+from hrpsim.sweeps.boundary import BoundaryScenario
+from hrpsim.sweeps.cells import ERROR_LENGTH, FAILED, Cell, run_cell
+from hrpsim.sweeps.engines import named_executor
+from hrpsim.sweeps.framework.design import Design
+from hrpsim.sweeps.framework.errors import SweepError, unknown_parameter
+from hrpsim.sweeps.framework.scenario import FunctionScenario
+from hrpsim.sweeps.study_file import read_study
+from hrpsim.sweeps.worlds.world_scenario import WorldScenario
+
+BOX = "world: box.yaml\nduration: 0.01\n"
+STAND = "world: config/stand.yaml\nduration: 0.01\n"
+MASS = "bodies.box.mass"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "box.yaml").write_text(BOX_WORLD)
+    (tmp_path / "twice.csv").write_text(f"{MASS},{MASS}\n1,2\n")
+    (tmp_path / "cells.csv").write_text(f"{MASS}\n1\n2\n")
+    (tmp_path / "bad.py").write_text("import nowhere_at_all\n")
+    return tmp_path
+
+
+def study_in(folder, text):
+    file = folder / "y.yaml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def values(text):
+    return f"design: {{parameters: {{{MASS}: {text}}}}}\n"
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        (f"{STAND}controller: wolk\ndesign: {{}}", "'wolk' does not exist; did you mean 'walk'"),
+        (
+            f"{STAND}controller: {{plugin: stroll}}\ndesign: {{}}",
+            "available: walk, module:Class, path/to/file.py:Class",
+        ),
+        (f"{STAND}controller: [walk]\ndesign: {{}}", "a plug-in's name, or a mapping of plugin"),
+        (f"{STAND}controller: 'bad.py:Class'\ndesign: {{}}", "'bad.py' does not exist"),
+        ("function: bad.py:f\ndesign: {}", "bad.py:f': ModuleNotFoundError: No module named"),
+        (
+            f"{STAND}controller: {{plugin: walk, parameters: {{patern: E5}}}}\ndesign: {{}}",
+            r"did you mean 'controller.pattern'.* available: controller\.(?!.*world)",
+        ),
+        (f"{BOX}sensors: {{gyro: 1}}\ndesign: {{}}", "sensors: there is no controller for it"),
+        (f"{BOX}delay: {{sensing: 1}}\ndesign: {{}}", "delay: there is no controller for it"),
+        (f"{BOX}measured: []\ndesign: {{}}", "a list of at least one outcome is needed, got"),
+        (
+            f"{BOX}find: {{parameter: {MASS}, between: [1, 2], tolerance: 1, bad: time}}\n"
+            + values("3"),
+            f"{MASS} has values in the design, and is looked along by find",
+        ),
+        (
+            f"{BOX}find: {{parameter: bodies.mass, between: [1, 2], tolerance: 1}}\ndesign: {{}}",
+            f"find: parameter 'bodies.mass' .* did you mean '{MASS}'",
+        ),
+        (BOX + values("{uniform: [1, 2]}"), r"y.yaml:3:1: design: .*uniform, which goes with .*"),
+        (BOX + values("{values: []}"), r"y.yaml:3:1: design: parameter 'bodies.box.mass': values:"),
+        (BOX + values("{steps: [1, 2, 2.5]}"), "y.yaml:3:1: .* a whole count >= 2"),
+        (BOX + values("{steps: [1, 2, 2], values: [1]}"), "y.yaml:3:1: .* one of values, steps"),
+        (BOX + values("{values: [[0, 0, 1]]}"), "y.yaml:3:1: .* numbers, texts or truth values"),
+        (f"{BOX}design: {{method: sobol}}", "y.yaml:3:1: .* a design by sobol needs a count"),
+        (f"{BOX}design: {{count: 4}}", "a design by grid has no count of cells; random, .* repeat"),
+        (f"{BOX}design: {{method: table}}", "a design by table needs a table of rows"),
+        (f"{BOX}design: {{table: cells.csv, method: grid}}", "a design by grid has no table"),
+        (f"{BOX}design: {{table: twice.csv}}", f"twice.csv:1: '{MASS}' is the name of two columns"),
+        (
+            f"{BOX}design: {{table: cells.csv, parameters: {{{MASS}: 1}}}}",
+            f"'{MASS}' stands in the table and beside it",
+        ),
+        (f"{BOX}design: {{table: .}}", "Is a directory"),
+        ("world: .\nduration: 1\ndesign: {}", "Is a directory"),
+        (f"{BOX}größe: 1\ndesign: {{}}", "entry 'größe' does not exist"),
+    ],
+)
+def test_a_study_that_cannot_be_read(text, message, folder):
+    with pytest.raises(HrpsimError, match=message):
+        read_study(study_in(folder, text))
+
+
+def test_a_controller_may_be_named_without_a_mapping(folder):
+    study = read_study(study_in(folder, f"{STAND}controller: walk\ndesign: {{}}\n"))
+    assert study.scenario.controller == "walk" and study.scenario.controller_parameters == {}
+
+
+PATHS = ["world.time_step", MASS, *(f"bodies.box.position.{k}" for k in range(3))]
+PATHS += [f"robots.{name}.mass_factor" for name in "abcdefgh"]
+
+
+@pytest.mark.parametrize(
+    "given, hint",
+    [
+        ("bodies.Box.mass", f"did you mean '{MASS}'"),
+        ("bödies.box.mass", f"did you mean '{MASS}'"),
+        ("bodies.box.position", "'bodies.box.position.0', 'bodies.box.position.1', 'bodies.box"),
+        ("time_step", "did you mean 'world.time_step'?"),
+        ("zzz", "paths begin with world, bodies, robots"),
+    ],
+)
+def test_an_unknown_path_is_answered_with_the_nearest(given, hint):
+    said = unknown_parameter(given, PATHS)
+    assert hint in said and said.endswith(f"`hrpsim sweep STUDY --parameters` lists all {13}")
+    assert len(said) < 300
+
+
+def test_few_paths_are_all_named():
+    assert unknown_parameter("heigth", ["height", "pause"]).endswith("available: height, pause")
+
+
+def test_what_find_cannot_reach_is_told_as_its_own(folder):
+    scenario = WorldScenario(folder / "box.yaml", duration=0.1, measured=["time"])
+    search = BoundaryScenario(scenario, MASS, (-1.0, 1.0), 0.1, bad="time")
+    with pytest.raises(SweepError, match=f"^find: {MASS} = -1: .*must be positive"):
+        search.check({})
+
+
+@pytest.mark.parametrize("within", [[5, 6], [-6, -5]])
+def test_a_distribution_with_nothing_where_it_is_cut_off(within):
+    with pytest.raises(SweepError, match=r"normal: \[0, 0.001\] has nothing within \["):
+        Design({"a": {"normal": [0, 1e-3], "within": within}}, "sobol", count=2)
+
+
+@pytest.mark.parametrize("within", [[0.8, 1.2], [0.0, math.nextafter(1.0, 0.0)]])
+def test_a_distribution_keeps_what_lies_where_it_is_cut_off(within):
+    design = Design({"a": {"normal": [1.0, 0.1], "within": within}}, "random", count=50)
+    assert all(within[0] <= value <= within[1] for value in design.columns(0)["a"])
+
+
+def test_an_engine_that_cannot_be_made_is_named():
+    with pytest.raises(SweepError, match="--engine builtins:getattr: TypeError: getattr expected"):
+        with named_executor("builtins:getattr", None):
+            pass
+
+
+def complain(x=0.0):
+    raise ValueError("x" * 10 * ERROR_LENGTH)
+
+
+def test_a_long_error_is_cut_where_one_sees_it():
+    result = run_cell(FunctionScenario(complain, {"a": ""}), Cell(0, {}, 0))
+    assert result.status == FAILED and len(result.error) == ERROR_LENGTH
+    assert result.error.endswith("x ...")
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["--x", "height"], "--x needs --plot FILE"),
+        (["--outcome", "fell", "--summary"], "--outcome needs --plot FILE"),
+        (["--by", "fell"], "--by needs --worst N"),
+    ],
+)
+def test_options_that_would_be_overlooked_are_wrong_usage(options, message, capsys):
+    """And begin no sweep."""
+    with pytest.raises(SystemExit) as end:
+        main(["sweep", "study.yaml", *options])
+    assert end.value.code == 2 and message in capsys.readouterr().err
+
+
+class TestStores:
+    """Stores with nothing in them, of others, of other values."""
+
+    @pytest.fixture(autouse=True)
+    def needs(self):
+        pytest.importorskip("xarray"), pytest.importorskip("zarr")
+
+    @pytest.fixture
+    def study(self, folder):
+        return study_in(folder, BOX + values("{values: [1, 2]}"))
+
+    @pytest.fixture
+    def empty(self, study):
+        """Begun, and none of its two cells run."""
+        from hrpsim.sweeps.store import Store
+        from hrpsim.sweeps.sweep import planned
+
+        read = read_study(study)
+        table, identity = planned(read.scenario, read.design, 0)
+        store = Store(study.with_suffix(".zarr"), table, identity, "")
+        store.abandon()
+        return store.path
+
+    def run(self, study, *options):
+        return main(
+            ["sweep", str(study), *options, "--engine", "concurrent.futures:ThreadPoolExecutor"]
+        )
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            ["--summary"],
+            ["--summary", "--json"],
+            ["--plot", "x.png", "--x", MASS],
+            ["--plot", "x.png", "--survival", MASS],
+        ],
+    )
+    def test_a_sweep_of_which_nothing_is_finished(self, study, empty, options, capsys):
+        assert main(["sweep", str(study), *options]) == 1
+        said = capsys.readouterr()
+        assert said.out == "" and "nothing yet: none of 2 cells is finished" in said.err
+
+    def test_cells_that_are_not_there_yet(self, study, empty, capsys):
+        assert main(["sweep", str(study), "--worst", "1", "--by", "time"]) == 1
+        assert "no cell has an outcome 'time' yet" in capsys.readouterr().err
+        assert main(["sweep", str(study), "--cell", "0", "--json"]) == 1
+        (again,) = json.loads(capsys.readouterr().out)
+        assert again["differs"] == "the store has no result of this cell yet"
+        assert again["outcomes"]["time"] == 0.01
+
+    def test_a_sweep_of_which_all_cells_failed(self, folder, capsys):
+        walk = "controller: {plugin: walk, parameters: {pattern: E9}}\n"
+        study = study_in(folder, f"{STAND}{walk}design: {{}}")
+        assert self.run(study) == 1
+        capsys.readouterr()
+        assert main(["sweep", str(study), "--summary"]) == 1
+        said = capsys.readouterr().err
+        assert "1 of 1 cells are finished, 1 of them failed; cell 0: ControllerError" in said
+
+    def test_a_summary_tells_how_far_the_sweep_is(self, study, capsys):
+        assert self.run(study) == 0
+        capsys.readouterr()
+        assert main(["sweep", str(study), "--summary"]) == 0
+        said = capsys.readouterr().out.splitlines()
+        assert said[0] == "2 of 2 cells are finished, 0 of them failed"
+        names = [part.split()[0] for part in said[2].partition("cells, ")[2].split(", ")]
+        assert names == sorted(names) and "nan" not in said[2]
+
+    def test_a_store_of_other_values_is_told_by_the_first(self, study, folder):
+        assert self.run(study) == 0
+        other = folder / "other.yaml"
+        other.write_text(BOX + values("{values: [1, 3]}"))
+        read = read_study(other)
+        from hrpsim.sweeps.sweep import sweep
+
+        with pytest.raises(SweepError, match=f"design: cell 1: {MASS} = 2 there, 3 here"):
+            sweep(read.scenario, read.design, store=folder / "y.zarr")
+
+    def test_a_cell_of_another_scenario_says_what_differs(self, study, folder, capsys):
+        assert self.run(study) == 0
+        study_in(folder, BOX.replace("0.01", "0.02") + values("{values: [1, 2]}"))
+        capsys.readouterr()
+        assert main(["sweep", str(study), "--cell", "1", "--json"]) == 1
+        (again,) = json.loads(capsys.readouterr().out)
+        assert again["differs"] == "duration = 0.01 there, duration = 0.02 here"
+
+    @pytest.mark.parametrize("content", ["my diary\n", "my diary", "12345678 {}\n"])
+    def test_a_file_that_is_no_journal_is_left_alone(self, tmp_path, content):
+        from hrpsim.sweeps.sweep import sweep
+
+        file = tmp_path / "x.zarr.journal"
+        file.write_text(content)
+        with ThreadPoolExecutor(1) as thread:
+            with pytest.raises(SweepError, match=r"x\.zarr\.journal is no journal of a sweep"):
+                sweep(named(fall), HEIGHTS, thread, tmp_path / "x.zarr")
+        assert file.read_text() == content
+
+    @pytest.mark.parametrize("length", [0, 1, 8, 9, 10, 40])
+    def test_a_header_that_was_cut_short_is_written_again(self, empty, study, length):
+        journal = empty.with_name(empty.name + ".journal")
+        whole = journal.read_bytes()
+        journal.write_bytes(whole[:length])
+        shutil.rmtree(empty)
+        assert self.run(study) == 0
+
+    @pytest.mark.parametrize("name", ["", "/"])
+    def test_a_store_needs_a_name(self, study, name, capsys):
+        assert self.run(study, "--store", name) == 1
+        assert "a store is a folder with a name" in capsys.readouterr().err
+
+    def test_a_store_that_is_not_there(self, study, capsys):
+        assert main(["sweep", str(study), "--summary"]) == 1
+        assert "there is no store" in capsys.readouterr().err
+
+    def test_a_folder_and_a_file_are_no_stores(self, study, tmp_path, capsys):
+        (tmp_path / "own").mkdir()
+        (tmp_path / "own" / "thesis.txt").write_text("all of it")
+        assert self.run(study, "--store", str(tmp_path / "own")) == 1
+        assert self.run(study, "--store", str(tmp_path / "own" / "thesis.txt")) == 1
+        assert capsys.readouterr().err.count("is no store of a sweep") == 2
+        assert (tmp_path / "own" / "thesis.txt").read_text() == "all of it"
