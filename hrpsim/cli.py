@@ -94,9 +94,10 @@ class _PrintVersion(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, **options)
 
     def __call__(self, parser, *_) -> None:
-        from hrpsim import __version__
+        from hrpsim.version import __version__
 
-        parser.exit(message=f"hrpsim {__version__}\n")
+        print(f"hrpsim {__version__}")
+        parser.exit()
 
 
 def _parser() -> argparse.ArgumentParser:

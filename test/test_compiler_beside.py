@@ -123,6 +123,33 @@ print(json.dumps([waits, compiled_here(), said, world.scene.q.tolist(), world.ti
     assert np.array(q).tobytes() == world.scene.q.tobytes() and time == world.time
 
 
+@pytest.mark.parametrize(
+    "command, compiled",
+    [("beside._command", []), ('(sys.executable, "-c", "raise SystemExit(1)")', [ABSENT[1]])],
+)
+def test_a_step_of_a_program_waits_for_what_was_begun(lacking, command, compiled):
+    """Law: a process beside that fails or not, the first call makes its steps; none is given up."""
+    told = lacking(f"""
+from hrpsim.jit import announcement
+from hrpsim.jit.on_demand import compiles_elsewhere
+class Chosen(CompilerBeside):
+    def __init__(beside, **options):
+        super().__init__(said.append, **options)
+        beside._command = {command}
+import hrpsim.jit.compiler_beside
+hrpsim.jit.compiler_beside.CompilerBeside = Chosen
+world = resting()
+announcement._compile_beside(ABSENT[1:])
+assert compiles_elsewhere()
+world.step(5)
+print(json.dumps([compiled_here(), said, world.scene.q.tolist(), world.time]))
+""")
+    world = resting()
+    world.step(5)
+    assert told[0] == compiled and len(told[1]) == 2
+    assert np.array(told[2]).tobytes() == world.scene.q.tobytes() and told[3] == world.time
+
+
 def test_what_is_compiled_ahead_is_there_when_it_is_asked_for(lacking):
     """Law: after the process ahead has ended, no step waits and none compiles."""
     told = lacking("""

@@ -17,9 +17,10 @@ MOST_FILES = 20  # in a room, without __init__.py
 # From the bottom up; a room within another is a room of its own. Those of one row do not import
 # each other. Imports for type checkers count.
 LAYERS = [
-    {"constants", "limits", "jit", "moved"},
-    {"errors", "clock", "resources", "user_modules", "interrupts", "orphans"},
-    {"text_file"},
+    {"constants", "limits", "moved", "orphans"},
+    {"jit"},
+    {"errors", "clock", "resources", "user_modules", "interrupts"},
+    {"text_file", "version"},
     {"values", "yaml_text", "arguments", "figures"},
     {"schema"},
     {"spatial", "model.shapes", "model.urdf"},

@@ -63,6 +63,13 @@ class CompilerBeside:
             self.names = wanted
         return True
 
+    def wait_for(self, names: tuple[str, ...]) -> bool:
+        """Wait while these kernels are being compiled; return False: what is missing is not."""
+        if self._process is not None and set(names) & set(self.names):
+            self._process.wait()
+            self._note_end()
+        return False
+
     @property
     def is_busy(self) -> bool:
         """Whether kernels are being compiled that a step has asked for."""

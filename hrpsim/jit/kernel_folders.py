@@ -38,8 +38,8 @@ _SHIPPED = "kernels"
 _WITHOUT_KERNELS = {"bag", "bridges", "commands", "control", "crane", "experiments"}
 _WITHOUT_KERNELS |= {"geometry", "learning", "ros", "sweeps", "viewer", _SHIPPED}
 _NO_KERNELS = {"cli.py", "moved.py", "errors.py", "interrupts.py", "orphans.py"}
-_NO_KERNELS |= {"resources.py", "user_modules.py"}
-_NO_KERNELS |= {"kernel_files.py", "kernel_folders.py", "compiler_beside.py"}
+_NO_KERNELS |= {"resources.py", "user_modules.py", "version.py"}
+_NO_KERNELS |= {"kernel_files.py", "kernel_folders.py", "compiler_beside.py", "announcement.py"}
 _PACKAGE = Path(__file__).parent.parent
 _CONTROL = "control"
 

@@ -121,6 +121,11 @@ def let_compile(ask: Callable[[tuple[str, ...]], bool] | None) -> None:
     _ask_elsewhere = ask
 
 
+def compiles_elsewhere() -> bool:
+    """Return whether `let_compile` has named somebody."""
+    return _ask_elsewhere is not None
+
+
 def new_on_demand() -> np.ndarray:
     """Return the records (2,) of a new scene: no kernel is there, none was asked for."""
     return np.zeros(2, dtype=[(name, "i8") for name in (*declared_kernels(), "awaited")])

@@ -45,6 +45,7 @@ from hrpsim.world.settle import relax
 from hrpsim.world.uninterrupted import uninterrupted
 
 _MOST_AT_ONCE = 2**62
+_SOON_USED = ("solve_by_newton_method",)  # on demand, and by most worlds with contacts
 
 
 class World:
@@ -268,7 +269,7 @@ class World:
             n = _whole_number(n)
         contents, convergence, scenes = self._contents, self._convergence, self._scenes
         contents.refuse_while_stepping()
-        announced = announce_compilation(advance) if self._run is None else None
+        announced = announce_compilation(advance, _SOON_USED) if self._run is None else None
         before = convergence.begin_call(self._steps_done)
         contents.is_stepping = True
         try:

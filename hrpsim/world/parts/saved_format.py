@@ -36,7 +36,7 @@ def _unpickled(version: str, fields: str) -> SavedFormat:
 @cache
 def saved_format() -> SavedFormat:
     """Return the format of this hrpsim."""
-    from hrpsim import __version__
+    from hrpsim.version import __version__
 
     table = [(path, field.dtype.descr, str(field.shape)) for path, field in declared_fields(Scene)]
     return SavedFormat(__version__, hashlib.sha256(repr(table).encode()).hexdigest()[:16])
