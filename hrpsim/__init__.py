@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from hrpsim.model.shapes.height_field import HeightField
     from hrpsim.model.shapes.mesh_files import load_mesh
     from hrpsim.sweeps.sweep import sweep
-    from hrpsim.version import __version__
+    from hrpsim.version import __version__ as __version__
     from hrpsim.world.batch import Batch
     from hrpsim.world.file.load import load_world
     from hrpsim.world.world import World
@@ -89,7 +89,6 @@ __all__ = [
     "StateError",
     "World",
     "WorldError",
-    "__version__",
     "center_of_mass",
     "energy",
     "forward_dynamics",
