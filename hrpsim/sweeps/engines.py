@@ -39,6 +39,7 @@ def process_pool(processes: int | None = None) -> Iterator[Callable[[], Executor
     before = {name: os.environ.get(name) for name in _THREADS}
 
     def make() -> Executor:
+        """Return a new pool, after the end of the one before."""
         close()
         pool = ProcessPoolExecutor(
             count,
@@ -50,6 +51,7 @@ def process_pool(processes: int | None = None) -> Iterator[Callable[[], Executor
         return pool
 
     def close() -> None:
+        """End the pool, and give up what it has not begun."""
         for pool in made:
             pool.shutdown(wait=True, cancel_futures=True)
         made.clear()
