@@ -29,8 +29,17 @@ from hrpsim.solvers.newton.multipliers import (
 # Steps that bring nothing, after which held sides are given up: at first, and after the path.
 _PATIENCE, _PATIENCE_AFTER_PATH = 2, 1
 
+# Errors in tolerances: below RESTS, the impulses of a lone robot's last step are those of one that
+# rests. They are solved to STILL then: what is left of an error moves the robot by as much in the
+# next step, so that errors up to the tolerance would never end.
+RESTS, STILL = 100.0, 1e-4
+
 # First penalties: far from a solution, and nearer than _NEAR [m/s].
 _PENALTY, _PENALTY_NEARBY, _NEAR = 1e2, 1e3, 1e-5
+
+# Factorisations of the multipliers over a lone robot, after which the path is tried. Few of its
+# searches take more, and half of those never end.
+_FIRST = 60
 
 # Error of the path [m/s] above which it is tried again from no impulses.
 _LOST = 1e-4
@@ -41,21 +50,24 @@ def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, syste
     """Solve the problem in `system`; write the impulses with the least error that was found.
 
     Where rows contradict each other, their velocities are then the nearest to what they ask for. At
-    most `limit` factorisations. `from_afar` lets it go ways on which redundant contacts
-    forget how they shared their load. `part` is room for a cluster of the problem. `velocity` ends
-    as the sites' velocity with the impulses.
+    most `limit` factorisations. `from_afar` lets it go at once ways on which redundant contacts
+    forget how they shared their load; else it goes them where nothing else leads to a solution.
+    `part` is room for a cluster of the problem. `velocity` ends as the sites' velocity with the
+    impulses.
     Returns (factorisations, error of the impulses that it began with, error left [m/s]).
     """
     start_from_impulses(rows, velocity, system)
     first = best = largest_error(system)
     note_multipliers(system)
-    count, best = try_active_sets(tolerance, limit, _PATIENCE, best, system)
-    if not from_afar:
-        if best > tolerance and count < limit:
-            more, best = grow_multipliers(tolerance, _PENALTY, limit - count, best, system)
-            count += more
-    elif best > tolerance:
-        more, best = alternate(tolerance, _PENALTY, limit - count, best, system, part)
+    rests = not from_afar and first < RESTS * tolerance
+    accuracy = STILL * tolerance if rests else tolerance
+    count, best = try_active_sets(accuracy, limit, _PATIENCE, best, system)
+    if best > tolerance and count < limit:
+        if from_afar:
+            more, best = alternate(tolerance, _PENALTY, limit - count, best, system, part)
+        else:
+            few = min(_FIRST, limit - count)
+            more, best = grow_multipliers(tolerance, _PENALTY, few, best, system)
         count += more
         if best > tolerance and count < limit:
             more, best = _start_again(tolerance, limit - count, first, best, rows, system)

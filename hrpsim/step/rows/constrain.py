@@ -32,10 +32,12 @@ from hrpsim.step.rows.grip import hold_what_slips
 from hrpsim.step.rows.kept_impulses import take_back_impulses
 from hrpsim.step.rows.newton_island import (
     AFTER_ALL_SWEEPS,
+    AT_REST,
     NOT_AT_ALL,
     SOON,
     goes_to_newton,
     goes_to_newton_at_once,
+    rests_after_a_sweep,
     set_steps_by_newton,
     solve_by_newton_method,
     steps_by_newton,
@@ -117,8 +119,10 @@ def solve_island(s, k):
         span.sweeps = 0
         return solve_by_newton_method(s, k, True)
     limit = allowed_sweeps(span, settings)
-    comes_first = limit >= PATIENCE and steps_by_newton(s, span) > 0
-    if comes_first and goes_to_newton(s, span) != NOT_AT_ALL:
+    steps = steps_by_newton(s, span) if limit >= PATIENCE else 0
+    if steps > 0 and goes_to_newton(s, span) != NOT_AT_ALL:
+        if steps == AT_REST and rests_after_a_sweep(s, span):
+            return DONE
         span.sweeps = 0
         status = solve_by_newton_method(s, k, False)
         if status != TOO_LARGE:

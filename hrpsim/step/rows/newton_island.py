@@ -15,16 +15,20 @@ from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.model.system import FREE
 from hrpsim.solvers.newton.multipliers import CAUTION
 from hrpsim.solvers.newton.near_contacts import choose_rows, fastest_approach
-from hrpsim.solvers.newton.solve import solve_by_newton
+from hrpsim.solvers.newton.solve import RESTS, STILL, solve_by_newton
 from hrpsim.solvers.newton.system import write_problem
+from hrpsim.step.rows.kept_impulses import take_back_impulses
+from hrpsim.step.rows.sweep import sweep
 from hrpsim.step.scene.status import DONE, MORE_NEWTON, TOO_LARGE
 
 NOT_AT_ALL, AFTER_ALL_SWEEPS, SOON = range(3)
 
 # Sweeps are tried again over a lone robot that moves, every so many steps. It moves where the
-# impulses of the last step are off by more than _RESTS tolerances; it is still below _STILL. In
-# between sweeps would end a tolerance beside the solution, and resting forces vary.
-_TRIAL, _RESTS, _STILL = 8, 100.0, 1e-4
+# impulses of the last step are off by more than RESTS tolerances; it is still below STILL. In
+# between sweeps would end a tolerance beside the solution, and resting forces vary: it is AT_REST,
+# and a sweep is enough only where it changes next to nothing.
+_TRIAL = 8
+AT_REST = _TRIAL + 1
 
 # Factorisations that an island may take in a step of the world, and multiplications of them all
 # (about 0.3 s). Where fewer than _FEWEST would be left, sweeps go on instead.
@@ -80,7 +84,8 @@ def goes_to_newton_at_once(s, span):
 def steps_by_newton(s, span):
     """Return for how many steps Newton's method comes first in an island, which had to change it.
 
-    Sweeps would stall again, or end a tolerance beside what it found.
+    Sweeps would stall again, or end a tolerance beside what it found. AT_REST: as long as a sweep
+    is not enough.
     """
     most = 0
     for k in range(span.first, span.contact_end):
@@ -106,10 +111,23 @@ def _steps_to_come(s, span, is_crowd, count, error):
     tolerance = s.settings[0].tolerance
     if is_crowd:
         return 1 if count > 0 else 0
-    if error < _RESTS * tolerance:
-        return 1 if error > _STILL * tolerance else 0
+    if error < RESTS * tolerance:
+        return AT_REST if error > STILL * tolerance else 0
     before = steps_by_newton(s, span)
-    return before - 1 if before > 0 else _TRIAL
+    return before - 1 if 0 < before <= _TRIAL else _TRIAL
+
+
+@inner_kernel
+def rests_after_a_sweep(s, span):
+    """Sweep once over an island AT_REST; return whether that is enough, else take it back."""
+    tolerance = s.settings[0].tolerance
+    sweep(s, span, 0, 1)
+    if span.residual <= CAUTION * tolerance:
+        if span.residual <= STILL * tolerance:
+            set_steps_by_newton(s, span, 0)
+        return True
+    take_back_impulses(s, span)
+    return False
 
 
 @on_demand_kernel(np.int64, np.bool_)
