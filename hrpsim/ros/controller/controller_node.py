@@ -52,7 +52,6 @@ _NANOSECONDS = 1_000_000_000
 _WAIT = 0.02  # [s, wall]
 _SERVICE_PERIOD = 0.1  # between two turns of the executor [s, wall]
 _PATIENCE = 3.0  # without a state to answer, until that is said [s, wall]
-_LAST_WORD = 0.2  # for the last command to leave with [s, wall]
 PARAMETERS = {
     "controller": ("", "The controller: 'module:Class' or 'path/to/file.py:Class'"),
     "parameters_file": ("", "YAML file with the controller's own parameters"),
@@ -151,9 +150,11 @@ class ControllerNode:
             self.host.stop()
 
     def destroy(self) -> None:
-        """Stop the controller and take the node off the ROS graph."""
+        """Stop the controller, and take the node off the ROS graph once its commands are heard."""
         try:
             self.stop()
+            if self._commands is not None:
+                self._commands.wait_until_delivered()
         finally:
             self.node.destroy_node()
 
@@ -253,7 +254,6 @@ def run_controller(stop: Callable[[], bool], begun: Callable[[], None], **node_o
         rejected = controller.rejected_count
         words = f", rejected {rejected} messages" if rejected else ""
         print(f"sent {controller.command_count} commands{words}", flush=True)
-        time.sleep(_LAST_WORD if controller.finished else 0.0)
         controller.stop()
         return 0
     except Exception as error:

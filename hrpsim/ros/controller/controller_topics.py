@@ -11,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
+from rclpy.duration import Duration
 from rclpy.node import Node
 from sensor_msgs.msg import Imu, JointState, PointCloud2
 from std_msgs.msg import String
@@ -39,6 +40,7 @@ from hrpsim.ros.robot.contact_cloud import points_of
 from hrpsim.ros.robot.robot_publishers import sensor_topic
 
 _JOINT_STATES, _ODOMETRY = "joint_states", "odom"
+_DELIVERY = 2.0  # within which a listener takes the last command [s, wall]
 _MESSAGE_OF_KIND = {"force_torque": WrenchStamped, "imu": Imu}
 
 
@@ -244,6 +246,10 @@ class CommandPublisher:
         template = self._templates[given]
         template.numbers[:] = np.concatenate([v for v in fields if v is not None])
         template.publish(stamp)
+
+    def wait_until_delivered(self) -> None:
+        """Wait until all listeners have the last command: with its publisher it would be lost."""
+        self._publisher.wait_for_all_acked(Duration(seconds=_DELIVERY))
 
     def _template(self, given: tuple[bool, ...]) -> SerializedTemplate:
         count = len(self._joint_names)

@@ -1,0 +1,57 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The end of a controller: its last commands are heard, however long a listener takes."""
+
+import os
+import signal
+import subprocess
+import sys
+from threading import Timer
+
+import numpy as np
+import rclpy
+from ros.conftest import LIMIT
+
+from hrpsim.control.framework.controller import Command
+from hrpsim.ros.base.stamps import Stamp
+from hrpsim.ros.controller.controller_topics import CommandPublisher
+
+COUNT = 5
+LISTENER = f"""
+import rclpy
+from sensor_msgs.msg import JointState
+from hrpsim.ros.base import qos
+
+rclpy.init()
+node = rclpy.create_node("slow_recorder")
+heard = []
+node.create_subscription(JointState, "/last/joint_commands", heard.append, qos.STATE)
+print("listens", flush=True)
+while len(heard) < {COUNT}:
+    rclpy.spin_once(node)
+print(heard[-1].header.stamp.sec, flush=True)
+"""
+
+
+def test_a_listener_that_sleeps_hears_the_last_commands(listener):
+    """Law: a publisher waits until who listens has all of its commands; then it may go."""
+    recorder = subprocess.Popen(
+        [sys.executable, "-c", LISTENER], stdout=subprocess.PIPE, text=True, env=os.environ
+    )
+    node = rclpy.create_node("last", namespace="/last", context=listener.context)
+    wakes = Timer(0.6, lambda: recorder.send_signal(signal.SIGCONT))
+    try:
+        assert recorder.stdout.readline() == "listens\n"
+        commands = CommandPublisher(node, ("hip", "knee"))
+        assert listener.wait_for(lambda: commands.listener_count, LIMIT)
+        recorder.send_signal(signal.SIGSTOP)
+        wakes.start()
+        for number in range(COUNT):
+            commands.publish(Stamp(number + 1, 0), Command(np.zeros(2)))
+        commands.wait_until_delivered()
+        node.destroy_node()
+        assert recorder.communicate(timeout=LIMIT)[0] == f"{COUNT}\n"
+    finally:
+        wakes.cancel()
+        recorder.kill()
