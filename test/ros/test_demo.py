@@ -24,6 +24,8 @@ from hrpsim.control.pattern.walking_pattern import walking_pattern
 from hrpsim.ros.demo.demo import fresh_folder
 from robots import HRP2_LIKE
 
+pytest.importorskip("matplotlib", reason="no matplotlib")
+
 
 def run_demo(output, *arguments, start_limit=LIMIT):
     command = [sys.executable, "-m", "hrpsim.cli", "walk", "--ros", "--output", output]

@@ -95,6 +95,7 @@ def wait_for_the_end(pids):
 @pytest.mark.parametrize("begun", ["starting", "ready"])
 def test_a_killed_demonstration_leaves_no_process(tmp_path, begun):
     """Law: whatever kills the walk over ROS, its processes end."""
+    pytest.importorskip("matplotlib", reason="no matplotlib")
     command = [sys.executable, "-m", "hrpsim.cli", "walk", "--ros", "--output", str(tmp_path)]
     demo = ChildProcess("demo", command, tmp_path / "demo.log", os.environ)
     deadline = time.monotonic() + LIMIT
@@ -111,6 +112,7 @@ def test_a_killed_demonstration_leaves_no_process(tmp_path, begun):
 
 def test_a_node_that_dies_while_the_others_start_is_seen(tmp_path):
     """Law: the demonstration names it and ends at once; no process and no shared memory stays."""
+    pytest.importorskip("matplotlib", reason="no matplotlib")
     command = [sys.executable, "-m", "hrpsim.cli", "walk", "--ros", "--output", str(tmp_path)]
     demo = ChildProcess("demo", command, tmp_path / "demo.log", os.environ)
     deadline = time.monotonic() + LIMIT
