@@ -37,7 +37,7 @@ from hrpsim.step.rows.newton_island import (
     SOON,
     goes_to_newton,
     goes_to_newton_at_once,
-    rests_after_a_sweep,
+    rests_after_sweeps,
     set_steps_by_newton,
     solve_by_newton_method,
     steps_by_newton,
@@ -121,7 +121,7 @@ def solve_island(s, k):
     limit = allowed_sweeps(span, settings)
     steps = steps_by_newton(s, span) if limit >= PATIENCE else 0
     if steps > 0 and goes_to_newton(s, span) != NOT_AT_ALL:
-        if steps == AT_REST and rests_after_a_sweep(s, span):
+        if steps == AT_REST and rests_after_sweeps(s, span):
             return DONE
         span.sweeps = 0
         status = solve_by_newton_method(s, k, False)

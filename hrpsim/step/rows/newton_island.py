@@ -26,9 +26,12 @@ NOT_AT_ALL, AFTER_ALL_SWEEPS, SOON = range(3)
 # Sweeps are tried again over a lone robot that moves, every so many steps. It moves where the
 # impulses of the last step are off by more than RESTS tolerances; it is still below STILL. In
 # between sweeps would end a tolerance beside the solution, and resting forces vary: it is AT_REST,
-# and a sweep is enough only where it changes next to nothing.
+# and sweeps are enough only where they come near the solution at once.
 _TRIAL = 8
 AT_REST = _TRIAL + 1
+
+# Share of a sweep's change that the next one makes at most where sweeps come near a solution.
+_NEARER = 0.7
 
 # Factorisations that an island may take in a step of the world, and multiplications of them all
 # (about 0.3 s). Where fewer than _FEWEST would be left, sweeps go on instead.
@@ -84,8 +87,8 @@ def goes_to_newton_at_once(s, span):
 def steps_by_newton(s, span):
     """Return for how many steps Newton's method comes first in an island, which had to change it.
 
-    Sweeps would stall again, or end a tolerance beside what it found. AT_REST: as long as a sweep
-    is not enough.
+    Sweeps would stall again, or end a tolerance beside what it found. AT_REST: as long as
+    sweeps are not enough.
     """
     most = 0
     for k in range(span.first, span.contact_end):
@@ -118,14 +121,22 @@ def _steps_to_come(s, span, is_crowd, count, error):
 
 
 @inner_kernel
-def rests_after_a_sweep(s, span):
-    """Sweep once over an island AT_REST; return whether that is enough, else take it back."""
+def rests_after_sweeps(s, span):
+    """Sweep over an island AT_REST; return whether that is enough, else take it back.
+
+    It is where it changes next to nothing, and a second sweep so much less that the error that is
+    left is not many times as large.
+    """
     tolerance = s.settings[0].tolerance
     sweep(s, span, 0, 1)
-    if span.residual <= CAUTION * tolerance:
-        if span.residual <= STILL * tolerance:
-            set_steps_by_newton(s, span, 0)
+    change = span.residual
+    if change <= STILL * tolerance:
+        set_steps_by_newton(s, span, 0)
         return True
+    if change <= CAUTION * tolerance:
+        sweep(s, span, 1, 2)
+        if span.residual <= _NEARER * change:
+            return True
     take_back_impulses(s, span)
     return False
 
