@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from hrpsim.bridges.mujoco import MjData, MjModel
+
+_FRAME = 1.0 / 40.0  # [s, wall]
 
 
 class Handle:
@@ -26,6 +29,7 @@ class Handle:
         self._data, self._open = data, True
         still = Session(data.world, Motion(data.world.time_step, lambda: None, rewinds=False))
         self._viewer = Viewer(data.world, session=still)
+        self._next = 0.0  # when the next picture is due [s, wall]
         self.cam = SimpleNamespace(lookat=np.zeros(3))
         self.opt, self.user_scn = SimpleNamespace(), SimpleNamespace(ngeom=0, geoms=[])
         print(f"the robot is shown at {self._viewer.url}", file=sys.stderr, flush=True)
@@ -41,8 +45,14 @@ class Handle:
         return self._open
 
     def sync(self, state_only: bool = False) -> None:
-        """Show the present state, as far as qpos was stepped or `mj_forward` was called."""
-        self._viewer.show()
+        """Show the present state, as far as qpos was stepped or `mj_forward` was called.
+
+        Scripts call it at each step: what comes within a frame of the last picture is passed over.
+        """
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + _FRAME
+            self._viewer.show()
 
     def lock(self) -> contextlib.AbstractContextManager[None]:
         """Return a context in which nothing is shown: there is one thread alone."""
