@@ -140,7 +140,7 @@ class MjData:
             )
         self.model = model
         self.native = _package().MjData(model.native)
-        self.contact = Contacts()
+        self._contact: Contacts | None = Contacts()
         self._known = np.full((2, max(model.native.nq, model.native.nv)), np.nan)
         self._make_world()
         self._put()
@@ -152,6 +152,8 @@ class MjData:
             raise AttributeError(name)
         if name not in FIELDS and hasattr(self.native, name):
             raise missing(f"MjData.{name}", f"there are contact, ncon, {', '.join(sorted(FIELDS))}")
+        if name == "cfrc_ext":
+            self.native.cfrc_ext[:] = self._geoms.external_wrenches(self.contact, self.native)
         return getattr(self.native, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -160,6 +162,13 @@ class MjData:
             setattr(self.native, name, value)
         else:
             super().__setattr__(name, value)
+
+    @property
+    def contact(self) -> Contacts:
+        """Contacts of the last step; read from the world when they are first asked for."""
+        if self._contact is None:
+            self._contact = self._geoms.contacts(self.world)
+        return self._contact
 
     @property
     def ncon(self) -> int:
@@ -202,8 +211,7 @@ class MjData:
         native.time += model.opt.timestep
         native.qacc[:] = (native.qvel - before) / model.opt.timestep
         _forward(self.model, self)
-        self.contact = self._geoms.contacts(self.world)
-        native.cfrc_ext[:] = self._geoms.external_wrenches(self.contact, native)
+        self._contact = None
         self._mapping.get_efforts(native)
         self._mapping.get_sensors(native)
 
@@ -267,13 +275,14 @@ def mj_contactForce(m: MjModel, d: MjData, id: int, result: np.ndarray) -> None:
 
 
 def mj_rnePostConstraint(m: MjModel, d: MjData) -> None:
-    """Do nothing: cfrc_ext is there after each step; cacc and cfrc_int are not."""
+    """Bring cfrc_ext up to date, as reading it does; cacc and cfrc_int are not there."""
+    _ = d.cfrc_ext
 
 
 def _begin_anew(m: MjModel, d: MjData) -> None:
     d.world.reset()
     d._known[:] = np.nan
-    d.contact = Contacts()
+    d._contact = Contacts()
     d._put()
     _forward(m, d)
 
