@@ -248,6 +248,8 @@ class _Reader:
         if tag in self.tags:
             return self.tags[tag](text)
         kind = tag.removeprefix(_TAG)
+        if kind == "int" and text.endswith("_"):  # a prefix of names, not YAML 1.1's 1_000
+            return text
         if kind in ("str", "timestamp", "value"):
             plain = kind == "str" and not node.style
             return float(text) if plain and _FLOAT.fullmatch(text[:_NUMBER_LENGTH]) else text

@@ -4,6 +4,7 @@
 """`hrpsim walk --robot`: the check, what is written, and robots that cannot walk."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -24,13 +25,25 @@ def robot(tmp_path):
 def test_the_check_names_what_is_found_and_what_is_made(robot, capsys):
     assert main(["walk", "--robot", robot, "--check"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "biped.urdf: can walk"
+    assert lines[0] == "biped.urdf: can walk E5"
     made = {line.split("  ")[1] for line in lines if line.endswith("[made]")}
     assert made == {"force sensors", "IMU", "gains"}
     assert main(["walk", "--robot", robot, "--check", "--json"]) == 0
     found = {entry["what"]: entry for entry in json.loads(capsys.readouterr().out)}
     assert found["feet"]["text"] == "left_5_link, right_5_link"
     assert found["gains"]["made"] and not found["soles"]["made"]
+    assert found["verdict"]["text"] == "can walk E5"
+
+
+def test_the_verdict_comes_after_the_plan(tmp_path, capsys):
+    """Joints that the walk needs faster than they are: refused, with or without a walk."""
+    path = tmp_path / "slow.urdf"
+    path.write_text(re.sub('velocity="[^"]*"', 'velocity="0.01"', biped()))
+    for more in ([], ["--check"], ["--check", "--json"], ["--viewer"]):
+        assert main(["walk", "--robot", str(path), "--pattern", "forward", *more]) == 1
+        told = capsys.readouterr()
+        assert "cannot walk forward" in told.out and ": can walk" not in told.out
+        assert "rad/s; its limit is 0.010 rad/s" in told.err
 
 
 def test_a_robot_that_cannot_walk_is_refused_with_what_is_missing(tmp_path, capsys):

@@ -3,5 +3,5 @@
 
 """Controllers and scripts made for other frameworks, run on hrpsim's robots.
 
-Imports control and worlds; what another framework brings is imported when it is asked for.
+Imports control, worlds and the viewer; what another framework brings is imported when asked for.
 """

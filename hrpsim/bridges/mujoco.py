@@ -14,20 +14,27 @@
 
 The model is MuJoCo's own, compiled by the mujoco package, so that ids, names, sizes, keyframes and
 options are what the script expects. The physics is hrpsim's: contacts are rigid, and what
-`load_world` lists as not simulated is not. Kinematics (xpos, xquat, site_xpos, subtree_com) and
-sensors of kinematics are MuJoCo's functions of qpos and qvel; force, torque and accelerometer
-sensors are hrpsim's readings. Everything else of the mujoco package is there under its own name.
+`load_world` lists as not simulated is not. Kinematics (xpos, xquat, site_xpos, subtree_com),
+qfrc_bias, the mass matrix and sensors of kinematics are MuJoCo's functions of qpos and qvel; force,
+torque and accelerometer sensors, contacts and qacc are hrpsim's. `viewer.launch_passive` shows the
+robot in a browser. Constants and functions of the state alone are the mujoco package's; what is
+not there is refused with an error that says what is, not silently zero.
 """
 
 from __future__ import annotations
 
+import tempfile
+import types
+from collections.abc import Mapping as Assets
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from hrpsim.bridges.mujoco_contacts import ContactGeoms, Contacts
 from hrpsim.bridges.mujoco_mapping import Mapping, map_world
-from hrpsim.errors import HrpsimError, WorldError
+from hrpsim.bridges.mujoco_names import FIELDS, FUNCTIONS, fixed, missing, on_natives
+from hrpsim.errors import HrpsimError
 from hrpsim.world.file.mjcf_world import load_mjcf_world
 from hrpsim.world.world import World
 
@@ -46,13 +53,30 @@ def __getattr__(name: str) -> Any:
     """Give what is not told here, constants and functions of the model, as MuJoCo has it."""
     if name.startswith("__"):
         raise AttributeError(name)
-    return getattr(_package(), name)
+    if name == "viewer":
+        from hrpsim.bridges import mujoco_viewer
+
+        return mujoco_viewer
+    found = getattr(_package(), name)
+    if name in FUNCTIONS:
+        return on_natives(found)
+    if name.startswith("mj_"):
+        ours = [known for known in globals() if known.startswith("mj_")]
+        raise missing(name, f"there are {', '.join(sorted([*ours, *FUNCTIONS]))}")
+    if name in _OF_NATIVES or isinstance(found, types.ModuleType):
+        raise missing(name, _PICTURES)
+    return found
+
+
+_PICTURES = "viewer.launch_passive shows the robot; MuJoCo itself draws model.native, data.native"
+_OF_NATIVES = ("Renderer", "GLContext", "MjrContext", "MjvScene")
 
 
 class MjModel:
-    """A model from an MJCF file; fields are those of mujoco.MjModel.
+    """A model from an MJCF file or text; fields are those of mujoco.MjModel.
 
-    Of changes to it, those of `opt.timestep` and `opt.gravity` have effect.
+    `opt.timestep` and `opt.gravity` can be changed, its arrays cannot: the world is made of the
+    file.
     """
 
     def __init__(self, native, path: Path):
@@ -63,46 +87,102 @@ class MjModel:
     def from_xml_path(cls, filename: str, assets: None = None) -> MjModel:
         """Return the model of a file."""
         if assets is not None:
-            raise HrpsimError("assets in memory are not read: give a file, its assets beside it")
+            raise HrpsimError("assets in memory go with from_xml_string; a file has them beside it")
         path = Path(filename)
         return cls(_package().MjModel.from_xml_path(str(path)), path)
 
+    @classmethod
+    def from_xml_string(cls, xml: str, assets: Assets[str, bytes] | None = None) -> MjModel:
+        """Return the model of a text and the files that it names, by their names."""
+        folder = tempfile.TemporaryDirectory(prefix="hrpsim-mjcf-")
+        for name, content in {**(assets or {}), "model.xml": xml}.items():
+            path = Path(folder.name, name)
+            if not path.resolve().is_relative_to(Path(folder.name).resolve()):
+                raise HrpsimError(f"asset {name!r}: its name leads out of the model's folder")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        model = cls.from_xml_path(str(Path(folder.name, "model.xml")))
+        vars(model)["_folder"] = folder  # goes with the model
+        return model
+
+    @classmethod
+    def from_binary_path(cls, filename: str, assets: None = None) -> MjModel:
+        """Refuse a compiled model, of which no world can be made."""
+        raise HrpsimError(f"{filename}: a compiled model is not read: give the .xml")
+
     def __getattr__(self, name: str) -> Any:
         """Give a field of mujoco.MjModel."""
-        if name in ("native", "path"):
+        if name in ("native", "path") or name.startswith("_"):
             raise AttributeError(name)
-        return getattr(self.native, name)
+        return fixed(getattr(self.native, name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse to write a field of mujoco.MjModel."""
+        if name not in ("native", "path") and hasattr(self.native, name):
+            fixed(np.zeros(1))[:] = value
+        super().__setattr__(name, value)
 
 
 class MjData:
     """State, controls and results of a simulation; fields are those of mujoco.MjData.
 
     qpos (nq,), qvel (nv,), ctrl (nu,), qfrc_applied (nv,) and xfrc_applied (nbody, 6) are read at
-    each step; what else the step writes is MuJoCo's, computed from qpos and qvel. `world` is the
-    hrpsim world that steps.
+    each step; what else the step writes is MuJoCo's, computed from qpos and qvel, but for qacc,
+    which is the mean over the step, `contact`, and actuator_force. Sensors that hrpsim has not
+    read NaN. `world` is the hrpsim world that steps.
     """
 
     def __init__(self, model: MjModel):
+        if not isinstance(model, MjModel):
+            raise HrpsimError(
+                "MjData needs a model of hrpsim.bridges.mujoco: MjModel.from_xml_path(file), or of"
+                " a text, MjSpec.to_xml() say, MjModel.from_xml_string(text)"
+            )
         self.model = model
         self.native = _package().MjData(model.native)
-        self.world: World = load_mjcf_world(model.path, float(model.native.opt.timestep), None)
-        self._mapping: Mapping = map_world(model.native, self.world)
+        self._contact: Contacts | None = Contacts()
         self._known = np.full((2, max(model.native.nq, model.native.nv)), np.nan)
+        self._make_world()
         self._put()
         _forward(model, self)
 
     def __getattr__(self, name: str) -> Any:
         """Give a field of mujoco.MjData."""
-        if name in ("native", "model", "world"):
+        if name in ("native", "model", "world", "contact") or name.startswith("_"):
             raise AttributeError(name)
+        if name not in FIELDS and hasattr(self.native, name):
+            raise missing(f"MjData.{name}", f"there are contact, ncon, {', '.join(sorted(FIELDS))}")
+        if name == "cfrc_ext":
+            self.native.cfrc_ext[:] = self._geoms.external_wrenches(self.contact, self.native)
         return getattr(self.native, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Write a field of mujoco.MjData where it has one: `data.ctrl = 0`."""
-        if not name.startswith("_") and hasattr(self.__dict__.get("native"), name):
+        if name in FIELDS and hasattr(self.__dict__.get("native"), name):
             setattr(self.native, name, value)
         else:
             super().__setattr__(name, value)
+
+    @property
+    def contact(self) -> Contacts:
+        """Contacts of the last step; read from the world when they are first asked for."""
+        if self._contact is None:
+            self._contact = self._geoms.contacts(self.world)
+        return self._contact
+
+    @property
+    def ncon(self) -> int:
+        """Number of contacts in the last step."""
+        return len(self.contact)
+
+    def _make_world(self) -> None:
+        """Make the world, with the time step and gravity that the model has now."""
+        model = self.model
+        self.world: World = load_mjcf_world(model.path, float(model.native.opt.timestep), None)
+        self.world.sleeping = False
+        self._mapping: Mapping = map_world(model.native, self.world)
+        self._geoms = ContactGeoms(model.native, self.world)
+        self._known[:] = np.nan
 
     def _put(self) -> None:
         """Bring the world to qpos and qvel where the script has changed them."""
@@ -119,27 +199,37 @@ class MjData:
     def _step(self) -> None:
         model, native = self.model.native, self.native
         if model.opt.timestep != self.world.time_step:
-            raise WorldError(
-                f"opt.timestep was {self.world.time_step:g} s when MjData was made and is "
-                f"{model.opt.timestep:g} s now; set it before"
-            )
+            self._make_world()
         if not np.array_equal(model.opt.gravity, self.world.gravity):
             self.world.gravity = model.opt.gravity
         self._put()
         self._mapping.command(native)
+        before = native.qvel.copy()
         self.world.step()
         self._mapping.get_state(native.qpos, native.qvel)
         self._keep()
         native.time += model.opt.timestep
+        native.qacc[:] = (native.qvel - before) / model.opt.timestep
         _forward(self.model, self)
-        self._mapping.get_sensors(native.sensordata)
+        self._contact = None
         self._mapping.get_efforts(native)
+        self._mapping.get_sensors(native)
 
 
 def mj_step(m: MjModel, d: MjData, nstep: int = 1) -> None:
     """Advance by `nstep` steps, with the controls of `d`."""
     for _ in range(nstep):
         d._step()
+
+
+def mj_step1(m: MjModel, d: MjData) -> None:
+    """Bring kinematics up to date; `mj_step2` makes the step, with the controls set meanwhile."""
+    mj_forward(m, d)
+
+
+def mj_step2(m: MjModel, d: MjData) -> None:
+    """Advance by one step, with the controls of `d`."""
+    d._step()
 
 
 def mj_forward(m: MjModel, d: MjData) -> None:
@@ -170,21 +260,47 @@ def mj_id2name(m: MjModel, kind: int, number: int) -> str | None:
     return _package().mj_id2name(m.native, kind, number)
 
 
+def mj_kinematics(m: MjModel, d: MjData) -> None:
+    """Bring kinematics up to date with qpos; all that `mj_forward` does."""
+    mj_forward(m, d)
+
+
+mj_comPos = mj_comVel = mj_camlight = mj_fwdPosition = mj_fwdVelocity = mj_kinematics
+mj_sensorPos = mj_sensorVel = mj_subtreeVel = mj_crb = mj_factorM = mj_makeM = mj_kinematics
+
+
+def mj_contactForce(m: MjModel, d: MjData, id: int, result: np.ndarray) -> None:
+    """Write force (3,), in the contact's frame, and torque, which is zero, on geom2 (6,)."""
+    result[:3], result[3:] = d.contact[id].force, 0.0
+
+
+def mj_rnePostConstraint(m: MjModel, d: MjData) -> None:
+    """Bring cfrc_ext up to date, as reading it does; cacc and cfrc_int are not there."""
+    _ = d.cfrc_ext
+
+
 def _begin_anew(m: MjModel, d: MjData) -> None:
     d.world.reset()
     d._known[:] = np.nan
+    d._contact = Contacts()
     d._put()
     _forward(m, d)
 
 
 def _forward(m: MjModel, d: MjData) -> None:
     """Let MuJoCo compute positions, velocities and their sensors; no contacts, no forces."""
-    mujoco = _package()
-    mujoco.mj_kinematics(m.native, d.native)
-    mujoco.mj_comPos(m.native, d.native)
-    mujoco.mj_tendon(m.native, d.native)
-    mujoco.mj_transmission(m.native, d.native)
-    mujoco.mj_sensorPos(m.native, d.native)
-    mujoco.mj_comVel(m.native, d.native)
-    mujoco.mj_subtreeVel(m.native, d.native)
-    mujoco.mj_sensorVel(m.native, d.native)
+    mujoco, model, data = _package(), m.native, d.native
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_camlight(model, data)
+    mujoco.mj_tendon(model, data)
+    mujoco.mj_transmission(model, data)
+    getattr(mujoco, "mj_makeM", mujoco.mj_crb)(model, data)
+    mujoco.mj_factorM(model, data)
+    mujoco.mj_sensorPos(model, data)
+    mujoco.mj_comVel(model, data)
+    mujoco.mj_passive(model, data)
+    mujoco.mj_rne(model, data, 0, data.qfrc_bias)
+    mujoco.mj_subtreeVel(model, data)
+    mujoco.mj_sensorVel(model, data)
+    d._mapping.mark_unread(data.sensordata)

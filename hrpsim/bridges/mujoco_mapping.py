@@ -45,6 +45,14 @@ class Actuator(NamedTuple):
     high: float
 
 
+class Delivered(NamedTuple):
+    """A number of sensordata that is what a joint's actuators deliver, over a gear ratio."""
+
+    place: int
+    dof: int  # in qvel
+    gear: float
+
+
 class Reading(NamedTuple):
     """Three numbers of sensordata that are `sign` times a part of a sensor's reading."""
 
@@ -72,8 +80,10 @@ class RobotMapping(NamedTuple):
 class Mapping:
     """State, commands and readings of all robots of a world."""
 
-    def __init__(self, robots: list[RobotMapping]):
+    def __init__(self, robots: list[RobotMapping], m):
         self._robots = robots
+        self._alone = _alone_on_joint(m)
+        self._delivered, self._unread = _sensors_of_forces(m, robots, self._alone)
 
     def put_state(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
         """Put the world to MuJoCo's qpos (nq,) and qvel (nv,)."""
@@ -128,22 +138,34 @@ class Mapping:
                     if wrench.any():
                         robot.apply_wrench(link, wrench[:3], wrench[3:], centre)
 
-    def get_sensors(self, sensordata: np.ndarray) -> None:
-        """Write force, torque and accelerometer sensors."""
+    def get_sensors(self, data) -> None:
+        """Write force, torque and accelerometer sensors, and those of actuators."""
         for one in self._robots:
             for place, name, part, sign in one.readings:
                 sensor = one.robot.sensors[name]
                 is_imu = sensor.description.kind == "imu"
                 values = sensor.linear_acceleration if is_imu else sensor.wrench[part]
-                sensordata[place] = sign * values
+                data.sensordata[place] = sign * values
+        for place, dof, gear in self._delivered:
+            data.sensordata[place] = data.qfrc_actuator[dof] / gear
+
+    def mark_unread(self, sensordata: np.ndarray) -> None:
+        """Write NaN for sensors of which hrpsim has no reading."""
+        sensordata[self._unread] = np.nan
 
     def get_efforts(self, data) -> None:
-        """Write data.qfrc_actuator: what the joints delivered, without what was applied."""
+        """Write what the joints delivered, without what was applied, and their actuators.
+
+        NaN for actuators that share a joint with others.
+        """
         for one in self._robots:
             there = one.dofs >= 0
             dofs = one.dofs[there]
             efforts = one.robot.joint_efforts[there]
             data.qfrc_actuator[dofs] = efforts - data.qfrc_applied[dofs]
+        data.actuator_force[:] = np.nan
+        for number, (dof, gear) in self._alone.items():
+            data.actuator_force[number] = data.qfrc_actuator[dof] / gear
 
 
 def map_world(m, world: World) -> Mapping:
@@ -161,7 +183,7 @@ def map_world(m, world: World) -> Mapping:
             f"no degree of freedom in hrpsim's world stands for {', '.join(lacking[:5])}: ball "
             "joints, and joints without a name, have none"
         )
-    return Mapping(robots)
+    return Mapping(robots, m)
 
 
 def _map_robot(m, robot: Robot, joints: dict[str, int], mapped: set[int]) -> RobotMapping:
@@ -245,3 +267,34 @@ def _readings(m, robot: Robot) -> list[Reading]:
             at, is_imu = int(m.sensor_adr[k]), robot.sensors[site].description.kind == "imu"
             found.append(Reading(slice(at, at + 3), site, part, 1.0 if is_imu else -1.0))
     return found
+
+
+def _alone_on_joint(m) -> dict[int, tuple[int, float]]:
+    """Return place in qvel and gear ratio of the actuators that no other shares a joint with."""
+    joints = [
+        int(m.actuator_trnid[k][0]) if m.actuator_trntype[k] == 0 else -1 for k in range(m.nu)
+    ]
+    return {
+        k: (int(m.jnt_dofadr[joint]), float(m.actuator_gear[k][0]))
+        for k, joint in enumerate(joints)
+        if joint >= 0 and joints.count(joint) == 1 and m.actuator_gear[k][0]
+    }
+
+
+def _sensors_of_forces(m, robots: list[RobotMapping], alone) -> tuple[list[Delivered], np.ndarray]:
+    """Return the sensors of what actuators deliver, and places of those that have no reading."""
+    import mujoco
+
+    sorts = mujoco.mjtSensor
+    delivered: list[Delivered] = []
+    read = {one.place.start for robot in robots for one in robot.readings}
+    unread: list[int] = []
+    for k in range(m.nsensor):
+        at, sort, of = int(m.sensor_adr[k]), m.sensor_type[k], int(m.sensor_objid[k])
+        if sort == sorts.mjSENS_JOINTACTFRC:
+            delivered.append(Delivered(at, int(m.jnt_dofadr[of]), 1.0))
+        elif sort == sorts.mjSENS_ACTUATORFRC and of in alone:
+            delivered.append(Delivered(at, *alone[of]))
+        elif m.sensor_needstage[k] == mujoco.mjtStage.mjSTAGE_ACC and at not in read:
+            unread += range(at, at + int(m.sensor_dim[k]))
+    return delivered, np.array(unread, dtype=int)

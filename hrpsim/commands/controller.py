@@ -8,11 +8,16 @@ from __future__ import annotations
 import argparse
 import keyword
 import re
+import sys
 from pathlib import Path
 
 from hrpsim.commands.output import print_report
 from hrpsim.errors import HrpsimError
 
+_TAKEN = (
+    *("hrpsim", "numpy", "pytest"),
+    *("command", "controller", "controller_error", "control_loop"),  # as classes
+)
 _CONTROLLER = '''\
 """{title}: a controller for hrpsim.
 
@@ -95,6 +100,11 @@ def new_controller(options: argparse.Namespace) -> int:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise HrpsimError(
             f"controller {name!r}: a module's name has small letters, digits and _, as in my_walk"
+        )
+    if name in _TAKEN or name in sys.stdlib_module_names:
+        raise HrpsimError(
+            f"controller {name!r}: a module of Python, or what the controller imports, is called "
+            f"so; choose another name, as my_{name}"
         )
     title = "".join(part.capitalize() for part in name.split("_"))
     texts = {

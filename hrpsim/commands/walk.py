@@ -20,6 +20,7 @@ from hrpsim.commands.output import ROS_REMEDY
 from hrpsim.errors import WorldError, require_packages
 
 if TYPE_CHECKING:
+    from hrpsim.control.biped.prepare import Finding
     from hrpsim.model.model import Model
     from hrpsim.world.objects.robot import Robot
 
@@ -151,12 +152,8 @@ def _check_combination(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> int:
-    """Say what was found of a robot, and what was made; errors say what is missing."""
-    prepared = walk_robot.prepared_robot(options)
-    if options.json:
-        print(json.dumps([finding._asdict() for finding in prepared.findings], indent=2))
-    else:
-        print("\n".join(walk_robot.check_lines(prepared, options.robot)))
+    """Say what was found of a robot, what was made, and whether it can walk the pattern."""
+    _robot(options)
     return 0
 
 
@@ -251,10 +248,17 @@ def _robot(options: argparse.Namespace) -> tuple[Robot, dict[str, Any]]:
     if options.robot is None:
         return _only_robot(options), {}
     prepared = walk_robot.prepared_robot(options)
-    if not options.json:
-        print("\n".join(walk_robot.check_lines(prepared, options.robot)), flush=True)
-    robot = walk_robot.robot_in_world(prepared, options.world)
+    wanted = {**_parameters(options), "pattern": _asked_for(options)["pattern"]}
+    robot = walk_robot.ready(prepared, options, wanted, lambda findings: _tell(options, findings))
     return robot, walk_robot.parameters_of(prepared)
+
+
+def _tell(options: argparse.Namespace, findings: list[Finding]) -> None:
+    """Print what was found of a robot; as JSON only where that is all that was asked for."""
+    if not options.json:
+        print("\n".join(walk_robot.check_lines(findings, options.robot)), flush=True)
+    elif options.check:
+        print(json.dumps([finding._asdict() for finding in findings], indent=2))
 
 
 def _only_robot(options: argparse.Namespace) -> Robot:

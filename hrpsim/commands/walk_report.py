@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -77,13 +78,9 @@ def report_lines(result: dict[str, Any]) -> list[str]:
         rms, largest = 1e3 * error["rms"], 1e3 * error["largest"]
         lines.append(f"  ZMP beside its plan   {rms:.1f} mm rms, {largest:.1f} mm at most")
     turn = math.degrees(result["turn"])
-    pace = {"length": 1.0, "time": 1.0, "inset": 0.0, **result.get("pace", {})}
-    if pace["length"] != 1.0 or pace["time"] != 1.0:
-        length, slower = round(100 * pace["length"]), round(100 * pace["time"])
-        inside = ", less sway" if pace["inset"] else ""
-        lines.append(
-            f"  pace                  {length} % of the lengths in {slower} % of the time{inside}"
-        )
+    pace = pace_text(result.get("pace", {}))
+    if pace:
+        lines.append(f"  pace                  {pace}")
     if result["touched"]:
         lines.append(f"  touched something     {', '.join(result['touched'])}")
     lines += [
@@ -92,6 +89,16 @@ def report_lines(result: dict[str, Any]) -> list[str]:
         f"  real-time factor      {result['real_time_factor']:.1f}",
     ]
     return lines + [f"wrote {name}" for name in result["files"]]
+
+
+def pace_text(pace: Mapping[str, float]) -> str:
+    """Return how much easier than planned a walk is, empty where it is not."""
+    pace = {"length": 1.0, "time": 1.0, "inset": 0.0, **pace}
+    if pace["length"] == pace["time"] == 1.0:
+        return ""
+    length, slower = round(100 * pace["length"]), round(100 * pace["time"])
+    inside = ", less sway" if pace["inset"] else ""
+    return f"{length} % of the lengths in {slower} % of the time{inside}"
 
 
 def ros_report_lines(summary: dict[str, Any], asked_for: dict[str, Any]) -> list[str]:

@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hrpsim.arguments import positive
-from hrpsim.errors import ModelError, WorldError
+from hrpsim.errors import HrpsimError, ModelError, WorldError
 
 if TYPE_CHECKING:
-    from hrpsim.control.biped.prepare import Prepared
+    from hrpsim.control.biped.prepare import Finding, Prepared
     from hrpsim.world.objects.robot import Robot
 
 _TIME_STEP = 0.001  # [s]
@@ -106,6 +107,34 @@ def parameters_of(prepared: Prepared) -> dict[str, Any]:
     return {"left_sole": left, "right_sole": right}
 
 
+def ready(
+    prepared: Prepared,
+    options: argparse.Namespace,
+    parameters: Mapping[str, Any],
+    tell: Callable[[list[Finding]], None],
+) -> Robot:
+    """Return the robot at rest in a world, its walk planned as its controller will have it.
+
+    `tell` gets the findings and, as the last one, whether it can walk: all that may refuse that
+    comes before, and raises its error thereafter.
+    """
+    from hrpsim.commands.walk_report import pace_text
+    from hrpsim.control.biped.prepare import Finding
+    from hrpsim.control.walk import Walk
+
+    controller, pattern = Walk(), parameters["pattern"]
+    try:
+        robot = robot_in_world(prepared, options.world)
+        controller.configure(robot.model, {**parameters_of(prepared), **parameters})
+    except HrpsimError:
+        tell([*prepared.findings, Finding("verdict", f"cannot walk {pattern}")])
+        raise
+    text = pace_text(controller.pace._asdict())
+    verdict = f"can walk {pattern}" + (f", {text}" if text else "")
+    tell([*prepared.findings, Finding("verdict", verdict)])
+    return robot
+
+
 def robot_in_world(prepared: Prepared, world_file: Path | None) -> Robot:
     """Return the robot at rest in a world of its own, or in that of a file without robots."""
     from hrpsim.world.file.load import load_world
@@ -148,9 +177,9 @@ def write_robot(prepared: Prepared, folder: Path) -> Path:
     return world
 
 
-def check_lines(prepared: Prepared, path: Path) -> list[str]:
-    """Return the check of a robot for people."""
-    lines = [f"{path.name}: can walk"]
-    for what, text, made in prepared.findings:
+def check_lines(findings: list[Finding], path: Path) -> list[str]:
+    """Return the check of a robot for people, the verdict first."""
+    lines = [f"{path.name}: {findings[-1].text}"]
+    for what, text, made in findings[:-1]:
         lines.append(f"  {what:14s} {text}{'  [made]' if made else ''}")
     return lines

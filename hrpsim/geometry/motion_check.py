@@ -49,10 +49,11 @@ def check_motion(
 ) -> list[MotionCollision]:
     """Return every stretch of a motion in which two links come closer than `tolerance` [m].
 
-    times (T,) [s], ascending; q (T, nq). Nothing is missed: what is not listed stays farther apart
-    at all times, and so it is before `begin` and after `end`, which are as sharp as the depths that
+    times (T,) [s], ascending; q (T, nq). No overlap is missed: what is not listed stays apart at
+    all times, and so it is before `begin` and after `end`, which are as sharp as the depths that
     fcl finds: to a movement of `tolerance` or a tenth of the last depth. Depths are found to a
-    tenth. StateError for arrays that do not fit.
+    tenth of what `LinkDistances` says. `tolerance` must be at least 1e-4 m for that, for fcl's
+    distances can be too large by up to 4e-5 m. StateError for arrays that do not fit.
     """
     times, q = np.asarray(times, dtype=float), np.asarray(q, dtype=float)
     model = distances.model
@@ -65,7 +66,7 @@ def check_motion(
     moves = _moves(model, q)
     found: list[MotionCollision] = []
     for pair in distances.pairs:
-        bound = np.concatenate([[0.0], np.cumsum(moves @ _levers(distances, pair))])
+        bound = np.concatenate([[0.0], np.cumsum(moves @ _levers(distances, pair, q))])
         found += _advance(distances, pair, times, q, bound, tolerance)
     return sorted(found, key=lambda one: (one.begin, one.links))
 
@@ -89,7 +90,8 @@ def _advance(distances, pair: Pair, times, q, bound, tolerance: float) -> list[M
             open_since = None
         if along >= bound[-1]:
             break
-        along = min(along + max(distance, -_FRACTION * distance, tolerance), float(bound[-1]))
+        way = distance - 0.5 * tolerance if distance >= tolerance else -_FRACTION * distance
+        along = min(along + max(way, 0.5 * tolerance), float(bound[-1]))
     if open_since is not None:
         found.append(MotionCollision(pair, open_since, float(times[-1]), depth, deepest))
     return found
@@ -159,14 +161,14 @@ def _moves(model: Model, q: np.ndarray) -> np.ndarray:
     return moves
 
 
-def _levers(distances: LinkDistances, pair: Pair) -> np.ndarray:
+def _levers(distances: LinkDistances, pair: Pair, q: np.ndarray) -> np.ndarray:
     """Return by how much a pair can move for a unit of each of `_moves` (2 bodies,).
 
     For a turn that is the farthest that a point of the link can be from the axis, for a slide 1.
     Joints that carry both links count for nothing.
     """
     model = distances.model
-    chains = [_chain(distances, name) for name in pair]
+    chains = [_chain(distances, name, q) for name in pair]
     levers = np.zeros(2 * model.body_count)
     for own, other in (chains, chains[::-1]):
         for body, lever in own.items():
@@ -176,8 +178,11 @@ def _levers(distances: LinkDistances, pair: Pair) -> np.ndarray:
     return levers
 
 
-def _chain(distances: LinkDistances, name: str) -> dict[int, float]:
-    """Return the bodies that carry a link, each with how far from its origin the link can reach."""
+def _chain(distances: LinkDistances, name: str, q: np.ndarray) -> dict[int, float]:
+    """Return the bodies that carry a link, each with how far from its origin the link reaches.
+
+    That is at most, at any of the motion's configurations (T, nq).
+    """
     model = distances.model
     system = model.system
     body = distances.shapes[name][0].body
@@ -190,13 +195,13 @@ def _chain(distances: LinkDistances, name: str) -> dict[int, float]:
         chain[body] = far
         far += float(np.linalg.norm(system.placement_p[body]))
         if system.joint_type[body] == PRISMATIC:
-            far += _slide(model, body)
+            far += _slide(model, body, q)
         body = int(system.parent[body]) if system.joint_type[body] != FREE else -1
     return {b: lever for b, lever in chain.items() if system.joint_type[b] != FIXED}
 
 
-def _slide(model: Model, body: int) -> float:
-    """Return how far a sliding joint goes at most [m]; endless ones are taken for 10 m."""
-    k = int(np.flatnonzero(np.asarray(model.system.dof_body) == body)[0])
-    far = max(abs(float(model.system.lower[k])), abs(float(model.system.upper[k])))
-    return far if np.isfinite(far) else 10.0
+def _slide(model: Model, body: int, q: np.ndarray) -> float:
+    """Return how far a sliding joint goes at most in a motion [m], within its limits or not."""
+    return max(
+        float(np.abs(q[:, joint.q_index]).max()) for joint in model.joints if joint.body == body
+    )

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +18,7 @@ from lxml import etree
 from hrpsim.errors import ModelError
 from hrpsim.model.foreign import read_foreign, refuse_unread
 from hrpsim.model.formats.mesh_store import file_names, stl_of, write_at_once
-from hrpsim.model.formats.robot_data import MeshData, MeshFile, RobotData
+from hrpsim.model.formats.robot_data import WORLD_LINK, MeshData, MeshFile, RobotData
 from hrpsim.model.formats.urdf_writer import write_urdf
 from hrpsim.model.load import expand_xacro, load_model
 from hrpsim.model.urdf.document import Document, read_source
@@ -59,12 +60,7 @@ def convert(
     else:
         urdf = expand_xacro(source, xacro_arguments, package_paths=package_paths)
         urdf = _with_whole_uris(urdf, str(source), resources, target)
-    load_model(
-        urdf,
-        package_paths=package_paths,
-        meshes="none",
-        accept_nonphysical_inertia=accept_nonphysical_inertia,
-    )
+    _check(urdf, robot, source, package_paths, accept_nonphysical_inertia)
     try:
         for file, data in files.items():
             write_at_once(file, data)
@@ -72,6 +68,28 @@ def convert(
     except OSError as cause:
         raise ModelError(f"{target}: cannot be written: {cause.strerror or cause}") from cause
     return Converted(tuple(files), tuple(robot.notes) if robot is not None else ())
+
+
+def _check(
+    urdf: str,
+    robot: RobotData | None,
+    source: Path,
+    package_paths: PackagePaths | None,
+    accept_nonphysical_inertia: bool,
+) -> None:
+    """Raise the ModelError of URDF text that is not sound, as one of the source."""
+    base = "fixed" if robot is not None and robot.root == WORLD_LINK else "free"
+    try:
+        load_model(
+            urdf,
+            base,
+            package_paths=package_paths,
+            meshes="none",
+            accept_nonphysical_inertia=accept_nonphysical_inertia,
+        )
+    except ModelError as cause:
+        label = r"^<text>" if robot is None else r"^<text>(:\d+)?"
+        raise ModelError(re.sub(label, lambda _: str(source), str(cause))) from cause
 
 
 def _with_meshes(robot: RobotData, target: Path) -> tuple[str, dict[Path, bytes]]:

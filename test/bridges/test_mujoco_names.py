@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hrpsim.bridges import mujoco as ours
-from hrpsim.errors import HrpsimError, ModelWarning, WorldError
+from hrpsim.errors import HrpsimError, ModelWarning
 
 native = pytest.importorskip("mujoco")
 
@@ -78,12 +78,98 @@ def test_what_the_script_sets_is_where_it_goes_on(path):
     assert ours.mj_id2name(model, ours.mjtObj.mjOBJ_BODY, model.body("low").id) == "low"
 
 
-def test_another_time_step_after_the_data_is_refused(path):
+def test_another_time_step_after_the_data_is_taken(path):
+    """As Unitree's scripts have it: the model's time step is set once the data is made."""
     model = ours.MjModel.from_xml_path(path)
     data = ours.MjData(model)
+    data.qpos[:2] = [0.3, -0.1]
     model.opt.timestep = 0.002
-    with pytest.raises(WorldError, match=r"0\.0002 s when MjData was made and is 0\.002 s"):
-        ours.mj_step(model, data)
+    ours.mj_step(model, data, 5)
+    assert data.time == pytest.approx(0.01) and data.world.time_step == 0.002
+    assert data.qpos[0] == pytest.approx(0.3, abs=0.01)
+
+
+def test_accelerations_forces_and_the_mass_matrix_are_mujoco_s(path):
+    """Law: M qacc + bias = actuator + passive + applied, in either, up to O(step)."""
+    a, b = run(ours, path, 1), run(native, path, 1)
+    native.mj_forward(b.model, b)
+    for field in ("qacc", "qfrc_bias", "qfrc_passive", "actuator_force"):
+        ours_, theirs = getattr(a, field), getattr(b, field)
+        np.testing.assert_allclose(ours_, theirs, rtol=0.01, atol=0.01, err_msg=field)
+    assert np.abs(b.qacc).max() > 5.0
+    jacobians = np.zeros((2, 3, 8))
+    ours.mj_jacSite(a.model, a, jacobians[0], None, a.model.site("s").id)
+    native.mj_jacSite(b.model, b, jacobians[1], None, b.model.site("s").id)
+    np.testing.assert_allclose(*jacobians, atol=1e-3)
+
+
+FLOOR = """<mujoco><worldbody><geom name="floor" type="plane" size="2 2 1"/>
+<body name="foot" pos="0 0 0.0499"><freejoint/><geom name="heel" type="sphere" size="0.05"
+ pos="-0.1 0 0" mass="1"/><geom name="toe" type="sphere" size="0.05" pos="0.1 0 0" mass="1"/>
+<geom name="plate" type="box" size="0.1 0.05 0.01" mass="2"/><site name="s" size="0.2"/></body>
+</worldbody><sensor><touch site="s"/></sensor></mujoco>"""
+
+
+def test_contacts_name_their_geoms_and_bear_the_weight():
+    """Law: at rest the forces of mj_contactForce add up to the weight, as cfrc_ext has it."""
+    model = ours.MjModel.from_xml_string(FLOOR)
+    data = ours.MjData(model)
+    ours.mj_step(model, data, 300)
+    names = {(model.geom(c.geom1).name, model.geom(c.geom2).name) for c in data.contact}
+    assert names == {("floor", "heel"), ("floor", "toe")} and data.ncon == 2
+    assert data.contact.geom.tolist() == [[0, 1], [0, 2]]
+    weight, wrench, total = 4.0 * 9.81, np.zeros(6), np.zeros(3)
+    for k, contact in enumerate(data.contact):
+        ours.mj_contactForce(model, data, k, wrench)
+        assert contact.frame[:3] == pytest.approx([0, 0, 1]) and abs(contact.dist) < 1e-3
+        total += contact.frame.reshape(3, 3).T @ wrench[:3]
+    assert total == pytest.approx([0, 0, weight], abs=1e-3)
+    assert data.cfrc_ext[1] == pytest.approx([0, 0, 0, 0, 0, weight], abs=1e-2)
+    assert np.isnan(data.sensordata).all()  # of touch hrpsim has no reading
+
+
+def test_what_is_not_there_is_refused_with_what_is(path):
+    model = ours.MjModel.from_xml_path(path)
+    data = ours.MjData(model)
+    with pytest.raises(HrpsimError, match=r"MjData\.efc_force is not in .* there are .*qfrc_bias"):
+        _ = data.efc_force
+    assert not hasattr(data, "qfrc_constraint") and hasattr(data, "cvel")
+    with pytest.raises(HrpsimError, match=r"mj_inverse is not in .* mj_jacSite"):
+        _ = ours.mj_inverse
+    with pytest.raises(HrpsimError, match="hrpsim's world was made of the file"):
+        model.body_mass[1] = 3.0
+    with pytest.raises(HrpsimError, match="hrpsim's world was made of the file"):
+        model.dof_damping = 3.0
+    with pytest.raises(HrpsimError, match="MjData needs a model of hrpsim"):
+        ours.MjData(model.native)
+    with pytest.raises(HrpsimError, match=r"launch_passive"):
+        _ = ours.Renderer
+    with pytest.raises(HrpsimError, match="leads out of"):
+        ours.MjModel.from_xml_string(FLOOR, {"../a.stl": b""})
+
+
+def test_the_passive_viewer_shows_the_world(path, monkeypatch):
+    shown = []
+
+    class Page:
+        url = "http://here"
+
+        def __init__(self, world, session):
+            self.show = lambda: shown.append((world.time, session.frame(1.0)))
+            self.stop = lambda: shown.append("closed")
+
+    monkeypatch.setattr("hrpsim.viewer.viewer.Viewer", Page)
+    monkeypatch.setattr("hrpsim.bridges.mujoco_viewer._FRAME", 0.0)
+    model = ours.MjModel.from_xml_path(path)
+    data = ours.MjData(model)
+    with ours.viewer.launch_passive(model, data, show_left_ui=False) as viewer:
+        viewer.cam.distance = 3.0
+        while viewer.is_running() and data.time < 5e-4:
+            with viewer.lock():
+                ours.mj_step(model, data)
+            viewer.sync()
+    assert [time for time, _ in shown[:-1]] == pytest.approx([2e-4, 4e-4, 6e-4])
+    assert shown[-1] == "closed" and not viewer.is_running()
 
 
 def test_what_has_no_place_is_named(tmp_path):

@@ -164,6 +164,8 @@ def test_what_is_late_is_what_was_measured_then(robot):
         assert np.array_equal(state.wrenches["lfsensor"], plain[k].wrenches["lfsensor"])
     everything = watched(robot, 12, delays=0.005, base="true")
     assert np.array_equal(everything[5].wrenches["lfsensor"], plain[4].wrenches["lfsensor"])
+    alone = watched(robot, 12, delays=0.010)  # nothing else is asked for
+    assert np.array_equal(alone[5].joint_positions, plain[3].joint_positions)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import hrpsim
 from hrpsim.errors import StateError
+from hrpsim.model.shapes.geometry import Sphere
 from hrpsim.resources import share_path
 from hrpsim.world.self_collisions import random_posture
 
@@ -90,3 +91,29 @@ def test_no_collision_of_a_turning_humanoid_is_missed():
 def test_what_is_no_motion_is_refused(times, q):
     with pytest.raises(StateError):
         check_motion(ROW, times, q)
+
+
+def test_a_slide_beyond_its_limits_still_reaches_as_far_as_the_motion_says():
+    """Law: a ball 3 m out on a turning arm passes a post at 45 degrees, a quarter of the turn in.
+
+    The arm's limit is 0.1 m: were that its reach, the turn would be taken in steps past the post.
+    """
+    inertial = (
+        '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    )
+    inertial += "</inertial>"
+    ball = '<collision><geometry><sphere radius="0.02"/></geometry></collision>'
+    model = hrpsim.load_model(
+        f"""<robot name="arm"><link name="base"/><link name="hub">{inertial}</link>
+        <link name="tip">{inertial}{ball}</link>
+        <joint name="turn" type="continuous"><parent link="base"/><child link="hub"/>
+        <axis xyz="0 0 1"/></joint>
+        <joint name="out" type="prismatic"><parent link="hub"/><child link="tip"/>
+        <limit lower="0" upper="0.1" effort="1" velocity="1"/></joint></robot>""",
+        base="fixed",
+    )
+    world = hrpsim.World()
+    world.add_static(Sphere(0.02), position=(3.0 / np.sqrt(2.0), 3.0 / np.sqrt(2.0), 0.0))
+    distances = LinkDistances(model, world.fixed_shapes)
+    (found,) = check_motion(distances, [0.0, 4.0], [[0.0, 3.0], [np.pi, 3.0]])
+    assert found.time == pytest.approx(1.0, abs=0.01)

@@ -59,6 +59,22 @@ def test_the_urdf_is_the_same_robot(tmp_path):
     assert written.not_simulated == load_model(source).not_simulated
 
 
+def test_several_that_float_are_the_same_robot_too(tmp_path, capsys):
+    """A robot whose root is the world; errors name the file that is read, not what is written."""
+    path = tmp_path / "two.xml"
+    body = "<body name='%s' pos='%d 0 1'><freejoint/><geom size='0.1'/></body>"
+    path.write_text(f"<mujoco><worldbody>{body % ('a', 0)}{body % ('b', 1)}</worldbody></mujoco>")
+    convert(path, tmp_path / "two.urdf")
+    assert_same_robot(load_model(path), load_model(tmp_path / "two.urdf", base="fixed"))
+    path = tmp_path / "flat.wrl"
+    path.write_text(
+        '#VRML V2.0 utf8\nDEF a Humanoid { humanoidBody DEF b Joint { jointType "free" children'
+        " Segment { mass 1 momentsOfInertia [ 1 0 0 0 1 0 0 0 9 ] } } }"
+    )
+    assert main(["convert", str(path), str(tmp_path / "flat.urdf")]) == 1
+    assert capsys.readouterr().err.startswith(f"hrpsim: {path}: link 'b': non-physical inertia")
+
+
 def test_what_stands_fixed_is_the_same_robot_when_it_is_loaded_so(tmp_path):
     (tmp_path / "arm.xml").write_text(ARM)
     convert(tmp_path / "arm.xml", tmp_path / "arm.urdf")

@@ -246,3 +246,171 @@ extraJoints:
     assert model.base == "fixed" and connection.kind == "hinge"
     assert connection.frames[0].p == pytest.approx((1, 0, 0))
     assert connection.frames[0].R[:, 2] == pytest.approx((0, 1, 0))
+
+
+BOX = """format: ChoreonoidBody
+links:
+  - { name: BOX, jointType: free, translation: [ 0, 0, 1 ], mass: 2,
+      inertia: [ 1, 0, 0, 0, 1, 0, 0, 0, 1 ],
+      elements: [ { type: Shape, geometry: { type: Box, size: [ 1, 1, 1 ] } },
+                  { type: AccelerationSensor, name: accel } ] }
+  - { name: LID, parent: BOX, jointType: revolute, jointAxis: Y, jointId: 0, jointAngle: 90,
+      translation: [ 0, 0, 0.5 ], mass: 1, inertia: [ 1, 0, 0, 0, 1, 0, 0, 0, 1 ] }
+  - { type: Skip, name: LEFT_OUT, parent: BOX, jointType: revolute, mass: 7 }
+extraJoints:
+  - { link1Name: BOX, link2Name: LID, jointType: ball, link2LocalPos: [ 0, 0, -0.5 ] }
+"""
+BOXES = """format: ChoreonoidBody
+links:
+  - { name: FLOOR, jointType: fixed, translation: [ 0, 0, 0.5 ],
+      elements: { Shape: { geometry: { type: Box, size: [ 9, 9, 0.1 ] } } } }
+  - { type: SubBody, uri: box.body, prefix: 1_, parent: FLOOR,
+      translation: [ [ [ 1, 0, 0 ] ], [ 0, 0, 2 ] ] }
+  - { type: SubBody, uri: box.body, suffix: _B, parent: FLOOR, jointType: revolute, jointAxis: X,
+      jointRange: [ -90, 90 ], joint_id_offset: 1, jointId: 2, devicePrefix: B_ }
+"""
+
+
+def test_bodies_are_parts_of_others_and_float_below_the_root(tmp_path):
+    """SubBody: links, sensors and loops of another file under new names; free links float."""
+    (tmp_path / "box.body").write_text(BOX)
+    (tmp_path / "boxes.body").write_text(BOXES)
+    model = load_model(tmp_path / "boxes.body")
+    assert model.base == "fixed" and model.mass == pytest.approx(6.0)
+    assert set(model.link_names) == {"world", "FLOOR", "1_BOX", "1_LID", "BOX_B", "LID_B"}
+    assert model.nq == 7 + 1 + 1 + 1 and list(model.command_interfaces) == [
+        "1_LID",
+        "LID_B",
+        "BOX_B",
+    ]
+    assert {sensor.name: sensor.link for sensor in model.sensors} == {
+        "1_accel": "1_BOX",
+        "B_accel": "BOX_B",
+    }
+    q = model.neutral()
+    assert link_pose(model, q, "1_BOX")[0] == pytest.approx((1, 0, 2.5))
+    assert link_pose(model, q, "LID_B")[0] == pytest.approx((0, 0, 2.0))
+    hinge = model.joint("BOX_B").v_index
+    assert model.system.upper[hinge] == pytest.approx(np.pi / 2)
+    lid = model.keyframes["initial"][model.joint("1_LID").q_index]
+    assert lid == pytest.approx(np.pi / 2)
+    assert [c.name for c in model.connections] == ["1_BOX-LID", "BOX-LID_B"]
+    assert model.not_simulated == ()
+
+
+def test_a_free_link_below_a_free_root_floats_beside_it(tmp_path):
+    """Law: both fall alike; the lid of the first one stays on its hinge."""
+    free = "  - { name: NUT, parent: LID, jointType: free, translation: [ 0, 0, 1 ] }\nextra"
+    path = tmp_path / "two.body"
+    path.write_text(BOX.replace("extra", free, 1))
+    model = load_model(path)
+    assert model.base == "fixed" and model.nv == 6 + 1 + 6
+    assert link_pose(model, model.neutral(), "NUT")[0] == pytest.approx((0, 0, 2.5))
+    M = mass_matrix(model, model.neutral())
+    at = model.joint("NUT").v_index
+    assert np.count_nonzero(M[at : at + 6]) == 6 and M[at, at] == 1.0
+    told = "link without mass (1): 1 kg and unit inertia, as in Choreonoid"
+    assert model.not_simulated == (told,)
+
+
+@pytest.mark.parametrize(
+    "was, becomes, named",
+    [
+        ("uri: box.body", "uri: bix.body", "there is no file"),
+        ("uri: box.body", "uri: boxes.body", "files cannot be parts of each other"),
+        ("suffix: _B", "prefix: 1_", "two links are called '1_BOX'"),
+        ("type: SubBody", "type: SubBdy", "did you mean 'SubBody'"),
+        ("parent: FLOOR,\n", "parent: FLOR,\n", "did you mean 'FLOOR'"),
+    ],
+)
+def test_errors_of_bodies_within_others(tmp_path, was, becomes, named):
+    (tmp_path / "box.body").write_text(BOX)
+    path = tmp_path / "boxes.body"
+    assert was in BOXES
+    path.write_text(BOXES.replace(was, becomes))
+    with pytest.raises(ModelError) as error:
+        load_model(path)
+    assert str(path) in str(error.value) and named in str(error.value)
+
+
+def test_what_a_link_says_and_nobody_reads_is_told_once(tmp_path):
+    path = tmp_path / "told.body"
+    path.write_text(BOX.replace("mass: ", "material: Rubber, density: 3, mass: "))
+    told = load_model(path).not_simulated
+    assert list(told) == ["density of a link (2): not read", "material of a link (2): not read"]
+
+
+def test_masses_beside_rigid_bodies_are_zero_where_they_are_not_given(tmp_path):
+    """As in Choreonoid: a link's own mass is 1 kg by default only where it is all that there is."""
+    rigid = "RigidBody: { mass: 3, inertia: [ 1, 0, 0, 0, 1, 0, 0, 0, 1 ] }"
+    path = tmp_path / "sum.body"
+    text = "links: [{ name: a, jointType: free, centerOfMass: [ 0, 0, 1 ], elements: { RIGID } }]"
+    path.write_text(text.replace("RIGID", rigid))
+    assert load_model(path).mass == 3.0
+    path.write_text(text.replace("RIGID", ""))
+    assert load_model(path).mass == 1.0
+
+
+def extruded(tmp_path, more):
+    path = tmp_path / "extruded.body"
+    path.write_text(
+        "links: [{ name: a, mass: 1, inertia: [ 1, 0, 0, 0, 1, 0, 0, 0, 1 ], jointType: free,"
+        " elements: { Shape: { geometry: { type: Extrusion,"
+        f" crossSection: [ 1, 1, 1, -1, -1, -1, -1, 1, 1, 1 ], {more} }} }} }} }}]"
+    )
+    (shape,) = load_model(path).shapes
+    corners = shape.geometry.vertices @ shape.R.T + shape.p
+    return corners.min(axis=0), corners.max(axis=0), shape.geometry.volume
+
+
+@pytest.mark.parametrize(
+    "more, low, high, volume",
+    [
+        ("spine: [ 0, 0, 0, 0, 2, 0 ]", (-1, 0, -1), (1, 2, 1), 8.0),
+        ("spine: [ 0, 0, 0, 0, 0, 3 ]", (-1, -1, 0), (1, 1, 3), 12.0),
+        ("spine: [ 0, 0, 0, 0, 1, 0, 0, 3, 0 ]", (-1, 0, -1), (1, 3, 1), 12.0),
+        ("spine: [ 0, 0, 0, 0, 2, 0 ], scale: [ 1, 1, 3 ]", (-1, 0, -1), (1, 2, 1), 8.0),
+        ("spine: [ 0, 0, 0, 0, 2, 0 ], scale: [ 2, 0.5 ]", (-2, 0, -0.5), (2, 2, 0.5), 8.0),
+        (  # a frustum: h (A + sqrt(A B) + B) / 3
+            "spine: [ 0, 0, 0, 0, 3, 0 ], scale: [ 1, 1, 0.5, 0.5 ]",
+            (-1, 0, -1),
+            (1, 3, 1),
+            4.0 + 2.0 + 1.0,
+        ),
+        (
+            "spine: [ 0, 0, 0, 0, 2, 0 ], orientation: [ 0, 1, 0, 45 ]",
+            (-np.sqrt(2), 0, -np.sqrt(2)),
+            (np.sqrt(2), 2, np.sqrt(2)),
+            8.0,
+        ),
+    ],
+)
+def test_extrusions_are_scaled_and_turned(tmp_path, more, low, high, volume):
+    """Law: VRML97 6.18; the hull of each is what was swept."""
+    found = extruded(tmp_path, more)
+    assert found[0] == pytest.approx(low, abs=1e-6) and found[1] == pytest.approx(high, abs=1e-6)
+    assert found[2] == pytest.approx(volume, abs=1e-5)
+
+
+def test_a_bent_spine_turns_its_section(tmp_path):
+    """An L in the x-y plane: at the corner the section stands across, in the plane that halves it.
+
+    The sections' z axes lie along z throughout, and their x axes across the spine.
+    """
+    low, high, _ = extruded(tmp_path, "spine: [ 0, 0, 0, 0, 5, 0, 5, 5, 0 ]")
+    half = 1.0 / np.sqrt(2.0)
+    assert low == pytest.approx((-1, 0, -1), abs=1e-6)
+    assert high == pytest.approx((5, 6, 1), abs=1e-6) and 5 + half < 6
+    with pytest.raises(ModelError, match="2 numbers are needed, or 2 for each of the 3 points"):
+        extruded(tmp_path, "spine: [ 0, 0, 0, 0, 2, 0, 0, 3, 0 ], scale: [ 1, 1, 2, 2 ]")
+
+
+def test_what_is_only_seen_may_have_no_size(tmp_path):
+    """As in URDF: a visual of size 0 is not drawn, and told; what collides must have a size."""
+    path = tmp_path / "flat.body"
+    flat = "Visual, shape: { geometry: { type: Box, size: [ 1, 1, 0 ] } } },\n { type: Shape"
+    path.write_text(BOX.replace("Shape", flat))
+    assert load_model(path).not_simulated == ("Visual with a size of 0 (1): not drawn",)
+    path.write_text(path.read_text().replace("Visual", "Collision"))
+    with pytest.raises(ModelError, match=r"link 'BOX': Box: sizes \[1.0, 1.0, 0.0\] must be pos"):
+        load_model(path)

@@ -77,7 +77,7 @@ class Perception:
             {name: self._late(name, wrench) for name, wrench in state.wrenches.items()},
             {name: self._late(name, imu) for name, imu in state.imus.items()},
             self._late(BASE, state.base),
-            self._late(CONTACTS, state.contacts),
+            self._late(CONTACTS, state.contacts) if self._needs.contacts else state.contacts,
             self._late(ZMP, state.zmp),
         )
 

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -44,11 +45,27 @@ class Part:
     effort: float = math.inf
     rotor_inertia: float = 0.0
     joint_id: int = -1
+    start: float = 0.0  # the joint's position at first
     masses: list[tuple[float, np.ndarray, np.ndarray]] = field(default_factory=list)
     shapes: list[ShapeData] = field(default_factory=list)  # both seen and solid
     visuals: list[ShapeData] = field(default_factory=list)
     collisions: list[ShapeData] = field(default_factory=list)
     sensors: list[tuple[str, str, Placement]] = field(default_factory=list)
+
+
+def copied(part: Part, named: Callable[[str], str], device_prefix: str, id_offset: int) -> Part:
+    """Return a part of its own for another place, under another name and with other sensors."""
+    return replace(
+        part,
+        name=named(part.name),
+        parent=None if part.parent is None else named(part.parent),
+        joint_id=part.joint_id + id_offset if part.joint_id >= 0 else -1,
+        masses=list(part.masses),
+        shapes=list(part.shapes),
+        visuals=list(part.visuals),
+        collisions=list(part.collisions),
+        sensors=[(device_prefix + label, kind, place) for label, kind, place in part.sensors],
+    )
 
 
 class NoteList:
@@ -79,10 +96,11 @@ def assembled(
     pose: joint positions by joint id, a keyframe. `fail` raises what is wrong.
     """
     root = parts[0]
-    is_free = root.type == "free"
+    is_free = root.type == "free" and not any(part.type == "free" for part in parts[1:])
     robot = RobotData(name, root.name if is_free else WORLD_LINK)
     if not is_free:
         robot.add_link(WORLD_LINK)
+    at_zero: dict[str, Placement] = {}  # links in the world, all joints at zero
     for part in parts:
         if part.name in robot.links:
             fail(f"two links are called {part.name!r}: rename one")
@@ -93,34 +111,47 @@ def assembled(
         link.collisions = solid_shapes(part.collisions if is_told_apart else part.shapes, part.name)
         if is_told_apart:
             link.collisions += solid_shapes(part.shapes, part.name)
-        if part is not root or not is_free:
-            robot.add_joint(_joint(part, WORLD_LINK if part is root else str(part.parent)))
+        above = IDENTITY if part.parent is None else at_zero[part.parent]
+        at_zero[part.name] = above.then(part.placement)
+        if part is root or part.type == "free":
+            if not is_free:
+                robot.add_joint(_joint(part, WORLD_LINK, at_zero[part.name]))
+        else:
+            robot.add_joint(_joint(part, str(part.parent), part.placement))
     for part in parts:
         for label, kind, place in part.sensors:
-            if kind == "force_torque" and part is root and is_free:
+            if kind == "force_torque" and part.type == "free":
                 notes.add("ForceSensor on the base", "no joint above carries a force")
             else:
                 names = {sensor.name for sensor in robot.sensors}
                 wanted = label if label not in names else f"{part.name}_{label}"
                 robot.sensors.append(SensorData(wanted, kind, part.name, place))
-    driven = {part.joint_id: part for part in parts if part.type in _MOVING and part.joint_id >= 0}
-    robot.commanded = {driven[k].name: ("effort",) for k in sorted(driven)}
-    if is_free:
-        joints: dict[str, tuple[float, ...]] = {
-            driven[k].name: (value,) for k, value in enumerate(pose) if k in driven
-        }
-        robot.keyframes.append(KeyframeData("initial", root.placement, {}))
-        if joints:
-            robot.keyframes.append(KeyframeData("standard_pose", root.placement, joints))
+    moving = [part for part in parts if part.type in _MOVING]
+    driven = sorted((p for p in moving if p.joint_id >= 0), key=lambda part: part.joint_id)
+    robot.commanded = {part.name: ("effort",) for part in driven}
+    for part, other in itertools.pairwise(driven):
+        if part.joint_id == other.joint_id:
+            notes.add("joint_id of two joints", "commanded one after the other")
+    base = root.placement if is_free else None
+    starts: dict[str, tuple[float, ...]] = {
+        part.name: (part.start,) for part in moving if part.start
+    }
+    if is_free or starts:
+        robot.keyframes.append(KeyframeData("initial", base, starts))
+    posed: dict[str, tuple[float, ...]] = {
+        part.name: (pose[part.joint_id],) for part in driven if part.joint_id < len(pose)
+    }
+    if posed:
+        robot.keyframes.append(KeyframeData("standard_pose", base, posed))
     robot.notes = notes.lines()
     return robot
 
 
-def _joint(part: Part, parent: str) -> JointData:
-    kind = "fixed" if part.type not in _MOVING else part.type
+def _joint(part: Part, parent: str, placement: Placement) -> JointData:
+    kind = "floating" if part.type == "free" else part.type
     x, y, z = (float(value) for value in part.axis)
     return JointData(
-        *(part.name, kind, parent, part.name, part.placement, (x, y, z)),
+        *(part.name, kind, parent, part.name, placement, (x, y, z)),
         lower=part.lower,
         upper=part.upper,
         velocity=part.velocity,

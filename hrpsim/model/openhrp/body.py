@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -14,13 +15,14 @@ import numpy as np
 from hrpsim import limits
 from hrpsim.errors import ModelError, shown_value, unknown_name
 from hrpsim.model.formats.robot_data import LoopData, RobotData
-from hrpsim.model.openhrp.assembly import NoteList, Part, assembled
+from hrpsim.model.openhrp.assembly import NoteList, Part, assembled, copied
 from hrpsim.model.openhrp.body_elements import Elements, YamlFiles
 from hrpsim.model.openhrp.geometry import affine
 from hrpsim.model.openhrp.values import Values
-from hrpsim.model.shapes.placement import Placement, rotation_with_z_along
+from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_with_z_along
 from hrpsim.model.urdf.resources import Resources
-from hrpsim.yaml_text import parse_yaml
+from hrpsim.text_file import read_text
+from hrpsim.yaml_text import YamlText, parse_yaml
 
 _TYPES = {
     "revolute": "revolute",
@@ -31,55 +33,104 @@ _TYPES = {
 }
 _TRACKS = ("pseudo_continuous_track", "pseudoContinuousTrack")
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+_LINKS = ("Link", "SubBody", "ContinuousTrack", "Skip")
+_READ = {
+    *("name", "type", "parent", "child_links", "translation", "rotation", "joint_id", "joint_type"),
+    *("joint_axis", "joint_range", "joint_angle", "joint_displacement", "joint_velocity_range"),
+    *("max_joint_velocity", "max_joint_effort", "joint_axis_inertia", "gear_ratio"),
+    *("rotor_inertia", "mass", "center_of_mass", "inertia", "elements", "joint_name"),
+}
+_READ_OF_SUB_BODY = {"uri", "prefix", "suffix", "device_prefix", "joint_id_offset"}
+_MASS = ("mass", "center_of_mass", "inertia")
 
 
 def read_body(text: str, path: Path, resources: Resources) -> RobotData:
     """Return the robot of a .body file; ModelError names file, link and what is wrong."""
     yaml = parse_yaml(text, str(path), ModelError, repeated=True)
-    content = yaml.data
-    if not isinstance(content, dict) or not isinstance(content.get("links"), list):
-        raise ModelError(f"{path}: a .body file needs `links`, a list; is it another YAML file?")
-    return _Reader(content, path, resources, YamlFiles(yaml)).robot()
+    return _Reader(yaml, path, resources, _Shared()).robot()
+
+
+class _Shared:
+    """What the files of one robot share: notes, and the files that are read or being read."""
+
+    def __init__(self) -> None:
+        self.notes = NoteList()
+        self.bodies: dict[Path, _Reader] = {}
+        self.open: list[Path] = []
 
 
 class _Reader:
-    """Reads the links of one file."""
+    """Reads the links of one file, and those of the files that are parts of it (SubBody)."""
 
-    def __init__(self, content: dict, path: Path, resources: Resources, files: YamlFiles):
-        self.path, self.notes = path, NoteList()
+    def __init__(self, yaml: YamlText, path: Path, resources: Resources, shared: _Shared):
+        content = yaml.data
+        if not isinstance(content, dict) or not isinstance(content.get("links"), list):
+            raise ModelError(
+                f"{path}: a .body file needs `links`, a list; is it another YAML file?"
+            )
+        self.path, self.resources, self.shared = path, resources, shared
+        self.notes = shared.notes
         self.top = Values(content, self._fail_at(""))
         unit = self.top.text("angle_unit", default="degree")
         if unit not in ("degree", "radian"):
             self.top.fail(f"angle_unit {shown_value(unit)}: degree or radian")
         self.to_radian = math.pi / 180.0 if unit == "degree" else 1.0
-        self.elements = Elements(resources, self.to_radian, self.notes, files)
-        if len(content["links"]) > limits.LINKS:
-            self.top.fail(f"over {limits.LINKS} links (LINKS)")
-        self.links: dict[str, Values] = {}
+        self.elements = Elements(resources, self.to_radian, self.notes, YamlFiles(yaml))
+        self.links: dict[str, Part] = {}
+        self.loops: list[LoopData] = []
+        self._above: dict[str, str] = {}  # children, by the child_links of their parents
+        shared.open.append(path.resolve())
         for k, entry in enumerate(content["links"]):
             if not isinstance(entry, dict):
                 self.top.fail(f"links[{k}] must be a mapping")
-            label = str(entry.get("name", f"links[{k}]"))
-            if label in self.links:
-                self.top.fail(f"two links are called {shown_value(label)}: rename one")
-            if str(entry.get("type", "")) == "SubBody":
-                self.top.fail(f"links[{k}] is a SubBody of another file, which is not read")
-            self.links[label] = Values(entry, self._fail_at(f"link {shown_value(label)}: "))
+            self._read(entry, f"links[{k}]")
+        shared.open.pop()
+        self._find_parents()
+        self._read_loops()
 
     def robot(self) -> RobotData:
         """Return the robot of all links."""
-        parents = self._parents()
-        order = self._order(parents)
-        parts = [self._part(name, parents.get(name)) for name in order]
         pose = self.top.numbers("standard_pose")
         angles = [] if pose is None else (pose * self.to_radian).tolist()
         name = self.top.text("name", default=self.path.stem) or self.path.stem
-        robot = assembled(name, parts, angles, self.notes, self.top.fail)
-        robot.loops = self._loops(robot)
         if self.top.given("collision_detection_rules", "collision_detection"):
             self.notes.add("collision_detection", "adjacent links alone are left out")
-        robot.notes = self.notes.lines()
+        parts = self.parts()
+        self._give_mass(parts)
+        robot = assembled(name, parts, angles, self.notes, self.top.fail)
+        robot.loops = self.loops
         return robot
+
+    def parts(self) -> list[Part]:
+        """Return the links, each after its parent, the root first."""
+        root = self.top.text("root_link", default="")
+        roots = [part.name for part in self.links.values() if part.parent is None]
+        if root and root not in self.links:
+            self.top.fail(unknown_name("root_link", root, self.links))
+        if len(roots) != 1 or (root and root != roots[0]):
+            listed = ", ".join(map(repr, roots[:6])) or "none"
+            self.top.fail(f"one link without a parent is needed, the root_link; there is {listed}")
+        children: dict[str, list[str]] = {}
+        for part in self.links.values():
+            if part.parent is not None:
+                children.setdefault(part.parent, []).append(part.name)
+        order = [roots[0]]
+        for name in order:
+            order += children.get(name, [])
+        if len(order) < len(self.links):
+            left = next(name for name in self.links if name not in order)
+            self.top.fail(f"the parents of link {left!r} form a circle")
+        return [self.links[name] for name in order]
+
+    def _give_mass(self, parts: list[Part]) -> None:
+        """Give links that move and say nothing of a mass what Choreonoid gives them."""
+        still: set[str | None] = {None}
+        for part in parts:
+            if part.type == "fixed" and part.parent in still:
+                still.add(part.name)
+            elif not part.masses:
+                part.masses = [(1.0, np.zeros(3), np.eye(3))]
+                self.notes.add("link without mass", "1 kg and unit inertia, as in Choreonoid")
 
     def _fail_at(self, where: str):
         def fail(cause: str) -> NoReturn:
@@ -87,64 +138,105 @@ class _Reader:
 
         return fail
 
-    def _parents(self) -> dict[str, str]:
-        """Return the link above each, which it or its parent's child_links name."""
-        found: dict[str, str] = {}
-        for name, link in self.links.items():
-            parent = link.text("parent", default="")
-            if parent:
-                found[name] = parent
-            for child in link.items("child_links"):
-                found.setdefault(str(child), name)
-        for name, parent in found.items():
-            for other in (name, parent):
-                if other not in self.links:
-                    self.top.fail(unknown_name("link", other, self.links))
-        return found
+    def _read(self, entry: dict, label: str) -> None:
+        """Read one entry of the links."""
+        label = str(entry.get("name", label))
+        link = Values(entry, self._fail_at(f"link {shown_value(label)}: "))
+        kind = link.text("type", default="Link")
+        if kind == "Link":
+            part = Part(label, None, "fixed", IDENTITY, np.array(_AXES["Z"]))
+            self._add(part)
+            self._describe(link, part)
+            mass = link.mass(of_all=not part.masses) if link.given(*_MASS) else None
+            part.masses += [mass] if mass else []
+        elif kind == "SubBody":
+            self._take(link)
+        elif kind == "ContinuousTrack":
+            self.notes.add("ContinuousTrack", "left out")
+        elif kind != "Skip":
+            link.fail(unknown_name("type", kind, _LINKS))
 
-    def _order(self, parents: dict[str, str]) -> list[str]:
-        """Return the links, each after its parent, the root first."""
-        root = self.top.text("root_link", default="")
-        roots = [name for name in self.links if name not in parents]
-        if root and root not in self.links:
-            self.top.fail(unknown_name("root_link", root, self.links))
-        if len(roots) != 1 or (root and root != roots[0]):
-            listed = ", ".join(map(repr, roots[:6])) or "none"
-            self.top.fail(f"one link without a parent is needed, the root_link; there is {listed}")
-        children: dict[str, list[str]] = {}
-        for name, parent in parents.items():
-            children.setdefault(parent, []).append(name)
-        order = [roots[0]]
-        for name in order:
-            order += children.get(name, [])
-        if len(order) < len(self.links):
-            left = next(name for name in self.links if name not in order)
-            self.top.fail(f"the parents of link {left!r} form a circle")
-        return order
+    def _add(self, part: Part) -> None:
+        if part.name in self.links:
+            self.top.fail(f"two links are called {shown_value(part.name)}: rename one")
+        if len(self.links) >= limits.LINKS:
+            self.top.fail(f"over {limits.LINKS} links (LINKS)")
+        self.links[part.name] = part
 
-    def _part(self, name: str, parent: str | None) -> Part:
-        link = self.links[name]
-        kind = link.text("joint_type", default="fixed")
+    def _take(self, node: Values) -> None:
+        """Add the links of another .body file; what else the node says is of that file's root."""
+        try:
+            path = self.resources.locate(node.text("uri", default=""))
+        except FileNotFoundError as cause:
+            node.fail(f"uri: {cause}")
+        known, where = self.shared.bodies, path.resolve()
+        if where in self.shared.open:
+            node.fail(f"uri: {path.name} is being read: files cannot be parts of each other")
+        if where not in known:
+            text = read_text(path, ModelError, limits.YAML_SIZE, "YAML_SIZE")
+            yaml = parse_yaml(text, str(path), ModelError, repeated=True)
+            known[where] = _Reader(yaml, path, Resources(path.parent), self.shared)
+        prefix, suffix = node.text("prefix", default=""), node.text("suffix", default="")
+        device = node.text("device_prefix", default=prefix)
+        offset = int(node.number("joint_id_offset", default=0.0))
+
+        def named(name: str) -> str:
+            return f"{prefix}{name}{suffix}"
+
+        parts = [copied(part, named, device, offset) for part in known[where].parts()]
+        for part in parts:
+            self._add(part)
+        self.loops += [
+            replace(loop, name=named(loop.name), links=(named(loop.links[0]), named(loop.links[1])))
+            for loop in known[where].loops
+        ]
+        masses = list(parts[0].masses)
+        self._describe(node, parts[0])
+        if node.given(*_MASS) or len(parts[0].masses) > len(masses):
+            self.notes.add("mass of a SubBody", "that of its own file counts")
+            parts[0].masses = masses
+
+    def _describe(self, link: Values, part: Part) -> None:
+        """Read place, joint and elements of a link; what is not given stays as it is."""
+        of_type = _READ_OF_SUB_BODY if link.given("uri") else ()
+        for key in sorted(link.keys() - _READ - set(of_type)):
+            self.notes.add(f"{key} of a link", "not read")
+        part.parent = link.text("parent", default="") or part.parent
+        for child in link.items("child_links"):
+            self._above.setdefault(str(child), part.name)
+        R, p = part.placement
+        if link.given("rotation"):
+            R = link.rotation("rotation", self.to_radian)
+        if link.given("translation"):
+            p = link.translation("translation")
+        part.placement = Placement(R, p)
+        kind = link.text("joint_type", default=part.type)
         if kind in _TRACKS:
             self.notes.add(f"joint_type {kind}", "fixed")
             kind = "fixed"
         if kind not in _TYPES:
             link.fail(unknown_name("joint_type", kind, _TYPES))
-        if kind == "free" and parent is not None:
-            link.fail("only the root link can be free")
-        p, R = self._place(link)
-        part = Part(name, parent, _TYPES[kind], Placement(R, p), self._axis(link))
-        part.joint_id = int(max(min(link.number("joint_id", default=-1.0), 1e6), -1.0))
+        part.type = _TYPES[kind]
+        if link.given("joint_axis"):
+            part.axis = self._axis(link)
+        if link.given("joint_id"):
+            part.joint_id = int(max(min(link.number("joint_id", default=-1.0), 1e6), -1.0))
         if part.type in ("revolute", "prismatic"):
             self._limit(link, part)
-        if self.links[name].given("joint_name"):
+        if link.given("joint_name"):
             self.notes.add("joint_name", "joints are called after their links")
-        self._mass(link, part)
         self.elements.read(link, part)
-        return part
 
-    def _place(self, link: Values) -> tuple[np.ndarray, np.ndarray]:
-        return link.translation("translation"), link.rotation("rotation", self.to_radian)
+    def _find_parents(self) -> None:
+        """Set the parents that others name; refuse those that do not exist."""
+        for child, parent in self._above.items():
+            if child not in self.links:
+                self.top.fail(unknown_name("link", child, self.links))
+            if self.links[child].parent is None:
+                self.links[child].parent = parent
+        for part in self.links.values():
+            if part.parent is not None and part.parent not in self.links:
+                self.top.fail(unknown_name("link", part.parent, self.links))
 
     def _axis(self, link: Values) -> np.ndarray:
         given = link.get("joint_axis")
@@ -159,7 +251,7 @@ class _Reader:
         return np.array(_AXES["Z"]) if axis is None else axis
 
     def _limit(self, link: Values, part: Part) -> None:
-        """Read ranges, the effort limit and the rotor."""
+        """Read ranges, the effort limit, the rotor and where the joint is at first."""
         scale = self.to_radian if part.type == "revolute" else 1.0
         part.lower, part.upper = (end * scale for end in link.bounds("joint_range"))
         if part.lower > part.upper:
@@ -173,26 +265,20 @@ class _Reader:
         part.rotor_inertia = stated if stated >= 0.0 else gear * gear * rotor
         if part.rotor_inertia < 0.0:
             link.fail("rotor_inertia is negative")
-        for key in ("joint_spring", "joint_damper"):
-            if link.given(key):
-                self.notes.add(key, "not simulated")
+        part.start = self.to_radian * link.number("joint_angle", default=0.0)
+        if link.given("joint_displacement"):
+            part.start = scale * link.number("joint_displacement", default=0.0)
 
-    def _mass(self, link: Values, part: Part) -> None:
-        mass = link.mass()
-        if mass is not None:
-            part.masses.append(mass)
-
-    def _loops(self, robot: RobotData) -> list[LoopData]:
-        """Return the extra joints that close loops."""
-        found = []
+    def _read_loops(self) -> None:
+        """Read the extra joints, which close loops."""
         for k, entry in enumerate(self.top.items("extra_joints")):
             if not isinstance(entry, dict):
                 self.top.fail(f"extra_joints[{k}] must be a mapping")
             loop = Values(entry, self._fail_at(f"extra_joints[{k}]: "))
             links = tuple(loop.text(key, default="") for key in ("link1_name", "link2_name"))
             for link in links:
-                if link not in robot.links:
-                    loop.fail(unknown_name("link", link, robot.links))
+                if link not in self.links:
+                    loop.fail(unknown_name("link", link, self.links))
             kind = loop.text("joint_type", default="")
             if kind not in ("ball", "hinge", "fixed"):
                 self.notes.add(f"extra joint {shown_value(kind)}", "not simulated")
@@ -205,8 +291,7 @@ class _Reader:
                 T = affine(R, np.zeros(3) if p is None else p)
                 frames.append(Placement(T[:3, :3], T[:3, 3]))
             label = loop.text("name", default="") or f"{links[0]}-{links[1]}"
-            found.append(LoopData(label, kind, (links[0], links[1]), (frames[0], frames[1])))
-        return found
+            self.loops.append(LoopData(label, kind, (links[0], links[1]), (frames[0], frames[1])))
 
 
 def _frame_along(axis: np.ndarray) -> np.ndarray:

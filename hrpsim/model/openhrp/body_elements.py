@@ -15,6 +15,7 @@ from hrpsim import limits
 from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.formats.robot_data import MeshFile, ShapeData
 from hrpsim.model.openhrp.assembly import NoteList, Part, placed_mass, placement_of
+from hrpsim.model.openhrp.extrusion import swept
 from hrpsim.model.openhrp.geometry import (
     Color,
     affine,
@@ -111,13 +112,12 @@ class Elements:
         self.files.count(element)
         inner = T @ self._transform(element)
         if kind == "Shape":
-            self._add(part, use, self._shape(element, inner))
+            self._add(part, use, self._shape(element, inner, use))
         elif kind == "Resource":
             self._read_resource(element, part, inner, use, depth)
         elif kind in ("Transform", "Group", "RigidBody"):
-            mass = element.mass() if kind == "RigidBody" else None
-            if mass is not None:
-                part.masses.append(placed_mass(*mass, inner))
+            if kind == "RigidBody":
+                part.masses.append(placed_mass(*element.mass(of_all=False), inner))
             self._all(element, part, inner, use, depth + 1)
         elif kind in ("Visual", "Collision", "VisualAndCollision"):
             narrower = {"Visual": "visual", "Collision": "collision"}.get(kind, "both")
@@ -127,7 +127,7 @@ class Elements:
             label = element.text("name", default=f"{part.name}_{kind}")
             part.sensors.append((label, _SENSORS[kind], placement_of(inner)))
             self._all(element, part, inner, use, depth + 1)
-        else:
+        elif kind != "Skip":
             self.notes.add(kind, "not simulated")
             self._all(element, part, inner, use, depth + 1)
 
@@ -158,7 +158,7 @@ class Elements:
         """Read what a Visual or Collision says of itself, without elements of its own."""
         if isinstance(element.get("shape"), dict):
             shape = Values(element.get("shape"), element.fail)
-            self._add(part, use, self._shape(shape, T @ self._transform(shape)))
+            self._add(part, use, self._shape(shape, T @ self._transform(shape), use))
         elif isinstance(element.get("resource"), dict):
             resource = Values(element.get("resource"), element.fail)
             self._read_resource(resource, part, T @ self._transform(resource), use, depth)
@@ -172,22 +172,21 @@ class Elements:
             R = R * np.broadcast_to(scale, 3)
         return affine(R, p)
 
-    def _shape(self, element: Values, T: np.ndarray) -> list[ShapeData]:
+    def _shape(self, element: Values, T: np.ndarray, use: str) -> list[ShapeData]:
         content = element.get("geometry")
         if not isinstance(content, dict):
             element.fail("a Shape needs a geometry, a mapping with its type")
         geometry = Values(content, element.fail)
         kind, color = geometry.text("type", default=""), _color(element)
-        if kind == "Box":
-            size = geometry.numbers("size", 3)
-            return [
-                self._primitive(
-                    geometry, kind, [1.0] * 3 if size is None else size.tolist(), T, color
-                )
-            ]
-        if kind in _SIZES:
-            sizes = [geometry.number(key, 1.0) for key in _SIZES[kind]]
-            return [self._primitive(geometry, kind, sizes, T, color)]
+        if kind == "Box" or kind in _SIZES:
+            size = geometry.numbers("size", 3) if kind == "Box" else None
+            lengths = (1.0, 1.0, 1.0) if size is None else size.tolist()
+            if kind != "Box":
+                lengths = [geometry.number(key, 1.0) for key in _SIZES[kind]]
+            if use == "visual" and min(lengths) == 0.0:
+                self.notes.add("Visual with a size of 0", "not drawn")
+                return []
+            return [self._primitive(geometry, kind, list(lengths), T, color)]
         if kind == "IndexedFaceSet":
             return self._faces(geometry, T, color)
         if kind == "Extrusion":
@@ -224,12 +223,27 @@ class Elements:
         section, spine = geometry.numbers("cross_section"), geometry.numbers("spine")
         if section is None or spine is None or len(section) % 2 or len(spine) % 3:
             geometry.fail("an Extrusion needs cross_section, in pairs, and spine, in triples")
-        flat = np.insert(section.reshape(-1, 2), 1, 0.0, axis=1)
-        points = np.unique((flat[None] + spine.reshape(-1, 1, 3)).reshape(-1, 3), axis=0)
+        count = len(spine) // 3
+        scale = self._by_point(geometry, "scale", (1.0, 1.0), count)
+        turns = self._by_point(geometry, "orientation", (0.0, 0.0, 1.0, 0.0), count)
+        turns[:, 3] *= self.to_radian
+        points = swept(section.reshape(-1, 2), spine.reshape(-1, 3), scale, turns)
         if len(points) < 4 or np.linalg.matrix_rank(points - points[0]) < 3:
             geometry.fail("this Extrusion encloses no volume")
-        self.notes.add("geometry Extrusion", "its convex hull, swept without turning")
+        self.notes.add("geometry Extrusion", "its convex hull")
         return [hull_shape("extrusion", points, T, color)]
+
+    def _by_point(self, geometry: Values, key: str, default: tuple, count: int) -> np.ndarray:
+        """Return rows of numbers, one for each point of a spine; a single one stands for all."""
+        given, size = geometry.numbers(key), len(default)
+        rows = np.array(default) if given is None or len(given) < size else given
+        rows = rows[: len(rows) - len(rows) % size].reshape(-1, size)
+        if len(rows) != 1 and len(rows) < count:
+            geometry.fail(
+                f"{key}: {size} numbers are needed, or {size} for each of the {count} points of"
+                f" the spine, {len(rows) * size} given"
+            )
+        return np.broadcast_to(rows[:count], (count, size)).copy()
 
     def _located(self, element: Values) -> Path:
         try:

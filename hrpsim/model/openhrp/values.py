@@ -33,6 +33,10 @@ class Values:
         """Return whether one of some keys is there."""
         return any(key in self._entry for key in keys)
 
+    def keys(self) -> set[str]:
+        """Return all keys, in one spelling."""
+        return set(self._entry)
+
     def text(self, key: str, default: str) -> str:
         """Return a text; a number counts as one."""
         value = self._entry.get(key, default)
@@ -101,24 +105,25 @@ class Values:
     def translation(self, key: str) -> np.ndarray:
         """Return a vector (3,), the sum where several are given, zero where none is."""
         value = self._entry.get(key)
-        several = isinstance(value, list) and value and isinstance(value[0], list)
-        p = np.zeros(3)
-        for part in self.items(key) if several else [value]:
-            vector = Values({key: part}, self.fail).numbers(key, 3)
-            if vector is not None:
-                p = p + vector
-        return p
+        if isinstance(value, list) and value and isinstance(value[0], list):
+            return sum(
+                (Values({key: part}, self.fail).translation(key) for part in value), np.zeros(3)
+            )
+        vector = self.numbers(key, 3)
+        return np.zeros(3) if vector is None else vector
 
-    def mass(self) -> tuple[float, np.ndarray, np.ndarray] | None:
-        """Return mass, centre and inertia about it, None where none is given."""
-        if not self.given("mass", "center_of_mass", "inertia"):
-            return None
-        mass = self.number("mass", 1.0)
+    def mass(self, of_all: bool) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return mass, centre and inertia about it.
+
+        of_all: whether nothing else has mass; what is left out is Choreonoid's 1 kg and unit
+        inertia then, else zero.
+        """
+        mass = self.number("mass", 1.0 if of_all else 0.0)
         if mass < 0.0:
             self.fail(f"the mass {mass:g} kg is negative")
         com, moments = self.numbers("center_of_mass", 3), self.numbers("inertia")
         if moments is None:
-            inertia = np.zeros((3, 3)) if mass == 0.0 else np.eye(3)
+            inertia = np.eye(3) if of_all and mass else np.zeros((3, 3))
         elif len(moments) == 9:
             inertia = moments.reshape(3, 3)
         elif len(moments) == 6:

@@ -74,8 +74,6 @@ class _Reader:
             kind = "fixed"
         if kind not in _TYPES:
             file.fail(node, unknown_name("jointType", kind, _TYPES))
-        if _TYPES[kind] == "free" and parent is not None:
-            file.fail(node, "only the root joint can be free")
         name = node.name or file.text(node, "name") or f"joint{len(self.parts)}"
         T = transform_of(file, node)
         part = Part(name, parent, _TYPES[kind], placement_of(T), self._axis(node, kind))

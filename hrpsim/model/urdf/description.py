@@ -156,7 +156,8 @@ def _check_geometry(document: Document, geometry, may_vanish: bool) -> None:
         document.fail(shape, unknown_name("geometry", str(shape.tag), GEOMETRIES))
     for key, values in sizes.items():
         if min(values) < 0.0 or (min(values) == 0.0 and not may_vanish):
-            document.fail(shape, f"{key}={shape.get(key)!r} must be positive")
+            cure = "" if may_vanish else "; where nothing is to touch it, leave out the <collision>"
+            document.fail(shape, f"{key}={shape.get(key)!r} must be positive{cure}")
 
 
 def _check_joint(document: Document, joint, links: dict) -> None:

@@ -1,0 +1,122 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""hrpsim's contacts as MuJoCo has them: `MjData.contact`, `mj_contactForce`, `cfrc_ext`."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.world.world import World
+
+_UNSEEN = ("mjGEOM_PLANE", "mjGEOM_HFIELD", "mjGEOM_SDF")  # no shapes of links
+
+
+class MjContact(NamedTuple):
+    """A contact point; the frame's rows are the normal, from geom1 to geom2, and two tangents."""
+
+    geom1: int
+    geom2: int
+    dist: float  # negative inside [m]
+    pos: np.ndarray  # (3,) [m]
+    frame: np.ndarray  # (9,)
+    force: np.ndarray  # on geom2 along the rows of the frame (3,) [N]
+    dim: int = 3
+
+    @property
+    def geom(self) -> np.ndarray:
+        """Both geoms (2,)."""
+        return np.array([self.geom1, self.geom2])
+
+
+class Contacts(list[MjContact]):
+    """The contacts of a step; their fields are arrays too, as in MuJoCo: `contact.geom`."""
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        """Return a field of all contacts (n, ...)."""
+        if name.startswith("_") or not hasattr(MjContact, name):
+            raise AttributeError(name)
+        return np.array([getattr(contact, name) for contact in self])
+
+
+class ContactGeoms:
+    """Which geoms the shapes of a world are that was loaded from the same MJCF."""
+
+    def __init__(self, m, world: World):
+        statics = {
+            re.sub(r"[^\w.-]", "_", m.geom(geom).name) or f"geom{geom}": geom
+            for geom in reversed(range(m.ngeom))
+        }
+        left = _geoms_by_link(m)
+        self._geoms = np.array(
+            [
+                statics.get(link, -1) if entity == "world" else next(left.get(link, iter(())), -1)
+                for entity, link in world.reader.table.owners
+            ],
+            dtype=int,
+        )
+        self._body_of_geom = np.append(m.geom_bodyid, 0)  # the world's of -1
+        self._root = m.body_rootid
+
+    def contacts(self, world: World) -> Contacts:
+        """Return the contacts of the last step."""
+        found, count = world.contact_arrays(), 0
+        count = len(found)
+        records = world.reader.contacts.whole.contacts[:count]
+        on, by = self._geoms[records["shape_a"]], self._geoms[records["shape_b"]]
+        contacts = Contacts()
+        for k in range(count):
+            first, second, sign = int(by[k]), int(on[k]), 1.0  # forces and normals: on the second
+            if second < first:
+                first, second, sign = second, first, -1.0
+            frame = _frame_along(sign * found.normals[k])
+            force = frame @ (sign * found.forces[k])
+            place = found.points[k], frame.ravel(), force
+            contacts.append(MjContact(first, second, float(found.gaps[k]), *place))
+        return contacts
+
+    def external_wrenches(self, contacts: Contacts, native) -> np.ndarray:
+        """Return what contacts and xfrc_applied exert on each body, as MuJoCo's cfrc_ext (n, 6).
+
+        Torque about the centre of mass of the body's tree, then force.
+        """
+        wrenches = np.zeros((len(self._root), 6))
+        centres = native.subtree_com[self._root]
+        for contact in contacts:
+            force = contact.frame.reshape(3, 3).T @ contact.force
+            for geom, sign in ((contact.geom1, -1.0), (contact.geom2, 1.0)):
+                body = self._body_of_geom[geom]
+                wrenches[body, :3] += sign * np.cross(contact.pos - centres[body], force)
+                wrenches[body, 3:] += sign * force
+        for body in np.flatnonzero(native.xfrc_applied.any(axis=1)):
+            force, torque = native.xfrc_applied[body, :3], native.xfrc_applied[body, 3:]
+            wrenches[body, :3] += torque + np.cross(native.xipos[body] - centres[body], force)
+            wrenches[body, 3:] += force
+        wrenches[0] = 0.0  # the world's own, as in MuJoCo
+        return wrenches
+
+
+def _geoms_by_link(m):
+    """Return iterators over the geoms that collide, by link, in the order of the link's shapes."""
+    import mujoco
+
+    unseen = [int(getattr(mujoco.mjtGeom, name)) for name in _UNSEEN]
+    paired = {*map(int, m.pair_geom1), *map(int, m.pair_geom2)}
+    found: dict[str, list[int]] = {}
+    for geom in range(m.ngeom):
+        body = int(m.geom_bodyid[geom])
+        solid = m.geom_contype[geom] or m.geom_conaffinity[geom] or geom in paired
+        if body and solid and m.geom_type[geom] not in unseen:
+            found.setdefault(m.body(body).name or f"body{body}", []).append(geom)
+    return {link: iter(geoms) for link, geoms in found.items()}
+
+
+def _frame_along(normal: np.ndarray) -> np.ndarray:
+    """Return a frame (3, 3) whose first row is a unit vector."""
+    other = np.array([0.0, 1.0, 0.0] if abs(normal[1]) < 0.5 else [0.0, 0.0, 1.0])
+    first = other - (other @ normal) * normal
+    first /= np.linalg.norm(first)
+    return np.stack([normal, first, np.cross(normal, first)])

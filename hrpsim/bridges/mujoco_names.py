@@ -1,0 +1,83 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which of MuJoCo's names hold in the facade: the rest is refused, not silently zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hrpsim.errors import HrpsimError
+
+# Functions of the state alone, which MuJoCo computes from what the facade keeps up to date.
+FUNCTIONS = frozenset(
+    (
+        *("mj_jac", "mj_jacBody", "mj_jacBodyCom", "mj_jacDot", "mj_jacGeom", "mj_jacPointAxis"),
+        *("mj_jacSite", "mj_jacSubtreeCom", "mj_fullM", "mj_mulM", "mj_mulM2", "mj_addM"),
+        *("mj_solveM", "mj_solveM2", "mj_rne", "mj_angmomMat", "mj_applyFT", "mj_geomDistance"),
+        *("mj_objectVelocity", "mj_differentiatePos", "mj_integratePos", "mj_normalizeQuat"),
+        *("mj_local2Global", "mj_getTotalmass", "mj_ray", "mj_multiRay", "mj_insideSite"),
+        *("mj_printModel", "mj_printFormattedModel", "mj_saveLastXML", "mj_saveModel"),
+        *("mj_sizeModel", "mj_version", "mj_versionString", "mj_loadAllPluginLibraries"),
+        *("mj_loadPluginLibrary", "mj_defaultOption", "mj_defaultVisual", "mj_defaultSolRefImp"),
+    )
+)
+# Fields of MjData that are what they say after each step.
+FIELDS = frozenset(
+    (
+        *("time", "qpos", "qvel", "qacc", "ctrl", "qfrc_applied", "xfrc_applied", "userdata"),
+        *("xpos", "xquat", "xmat", "xipos", "ximat", "xanchor", "xaxis", "geom_xpos", "geom_xmat"),
+        *("site_xpos", "site_xmat", "cam_xpos", "cam_xmat", "light_xpos", "light_xdir"),
+        *("subtree_com", "subtree_linvel", "subtree_angmom", "cdof", "cdof_dot", "cinert", "cvel"),
+        *("crb", "qM", "M", "ten_length", "ten_J", "ten_wrapadr", "ten_wrapnum", "wrap_xpos"),
+        *("actuator_length", "actuator_moment", "moment_colind", "moment_rowadr", "moment_rownnz"),
+        *("actuator_force", "qfrc_actuator", "qfrc_bias", "qfrc_passive", "qfrc_spring"),
+        *("qfrc_damper", "qfrc_gravcomp", "cfrc_ext", "sensordata"),
+        *("actuator", "body", "cam", "camera", "geom", "jnt", "joint", "light", "sensor", "site"),
+        *("ten", "tendon"),
+    )
+)
+
+
+class MissingNameError(HrpsimError, AttributeError):
+    """A name of MuJoCo that the facade has not."""
+
+
+def missing(name: str, cure: str) -> MissingNameError:
+    """Return the error of a name that is not there."""
+    return MissingNameError(f"{name} is not in hrpsim.bridges.mujoco: {cure}")
+
+
+def on_natives(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of MuJoCo that takes the facade's models and data, too."""
+
+    def call(*arguments, **named):
+        return function(
+            *(getattr(value, "native", value) for value in arguments),
+            **{name: getattr(value, "native", value) for name, value in named.items()},
+        )
+
+    call.__name__, call.__doc__ = function.__name__, function.__doc__
+    return call
+
+
+class FixedArray(np.ndarray):
+    """An array of a model: to write to it says that this would have no effect."""
+
+    def __setitem__(self, index, value) -> None:
+        raise HrpsimError(
+            "a field of MjModel cannot be written to: hrpsim's world was made of the file; change "
+            "the file or the text (MjModel.from_xml_string), and opt.timestep, opt.gravity here"
+        )
+
+
+def fixed(value: Any) -> Any:
+    """Return a value of a model; of an array a view that cannot be written to."""
+    if not isinstance(value, np.ndarray):
+        return value
+    view = value.view(FixedArray)
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,70 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The names of mujoco.viewer, shown by hrpsim's viewer in a browser."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from hrpsim.bridges.mujoco import MjData, MjModel
+
+_FRAME = 1.0 / 40.0  # [s, wall]
+
+
+class Handle:
+    """What `launch_passive` returns; camera, options and own geoms are taken and not shown."""
+
+    def __init__(self, data: MjData):
+        from hrpsim.viewer.session import Motion, Session
+        from hrpsim.viewer.viewer import Viewer
+
+        self._data, self._open = data, True
+        still = Session(data.world, Motion(data.world.time_step, lambda: None, rewinds=False))
+        self._viewer = Viewer(data.world, session=still)
+        self._next = 0.0  # when the next picture is due [s, wall]
+        self.cam = SimpleNamespace(lookat=np.zeros(3))
+        self.opt, self.user_scn = SimpleNamespace(), SimpleNamespace(ngeom=0, geoms=[])
+        print(f"the robot is shown at {self._viewer.url}", file=sys.stderr, flush=True)
+
+    def __enter__(self) -> Handle:
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self.close()
+
+    def is_running(self) -> bool:
+        """Return whether `close` was not called: a page that is closed can be opened again."""
+        return self._open
+
+    def sync(self, state_only: bool = False) -> None:
+        """Show the present state, as far as qpos was stepped or `mj_forward` was called.
+
+        Scripts call it at each step: what comes within a frame of the last picture is passed over.
+        """
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + _FRAME
+            self._viewer.show()
+
+    def lock(self) -> contextlib.AbstractContextManager[None]:
+        """Return a context in which nothing is shown: there is one thread alone."""
+        return contextlib.nullcontext()
+
+    def close(self) -> None:
+        """Close the page."""
+        if self._open:
+            self._open = False
+            self._viewer.stop()
+
+
+def launch_passive(model: MjModel, data: MjData, **options: Any) -> Handle:
+    """Show data's world in a browser; what MuJoCo's windows take is taken and has no effect."""
+    return Handle(data)
