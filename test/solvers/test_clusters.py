@@ -6,7 +6,7 @@
 import numpy as np
 import pytest
 
-from hrpsim import Box, World
+from hrpsim import Box, Sphere, World
 from hrpsim.jit.compiled import kernel
 from hrpsim.solvers.newton.clusters import JAMMED, solve_clusters
 from hrpsim.solvers.newton.multipliers import largest_error, push_by_multipliers
@@ -65,3 +65,26 @@ def test_a_cluster_of_most_trees_is_not_tried():
     before = units["multiplier"].copy()
     assert run_solve(system, part, 1e-6) == JAMMED
     np.testing.assert_array_equal(units["multiplier"], before)
+
+
+def pressed_row(count: int):
+    """Return (problem, room for a part of it) of balls in a row, pressed from both ends, solved."""
+    world = World(gravity=(0.0, 0.0, 0.0), solver="newton", sleeping=False, tolerance=1e-12)
+    balls = [world.add_body(Sphere(0.05), 1.0, (0.1 * k, 0.0, 0.0)) for k in range(count)]
+    balls[0].apply_wrench(force=(100.0, 0.0, 0.0))
+    balls[-1].apply_wrench(force=(-100.0, 0.0, 0.0))
+    world.step()
+    system = world.scene.newton
+    assert run_push(system) < TOLERANCE
+    return system, world.scene.newton_part
+
+
+@pytest.mark.parametrize(("off", "is_tried"), [(90, True), (110, False)])
+def test_a_cluster_of_more_than_a_hundred_trees_is_not_tried(off, is_tried):
+    """Law: in an island however large, a cluster of many trees is left to the whole."""
+    system, part = pressed_row(300)
+    units = system.units[: system.needs[0]["units"]]
+    units["multiplier"][100 : 100 + off - 1] *= 0.5 + 0.2 * (np.arange(off - 1) % 2)[:, None]
+    run_push(system)
+    tried = run_solve(system, part, 1e-6) != JAMMED
+    assert tried == is_tried

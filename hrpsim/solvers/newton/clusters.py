@@ -7,7 +7,8 @@ Near a solution of many hundred contacts a few do not know their sides, each wit
 cluster is the trees of units that are off and touch each other. All units at these trees are
 solved as a problem of their own, which takes microseconds; a step of the whole island with its
 sides held then brings the others along (a nonlinear Schwarz method; Cai & Keyes 2002). Where what
-is off joins most of the island, as in a pile that is jammed, nothing is gained by that.
+is off joins most of the island or a hundred trees, as in a pile that is jammed, nothing is gained
+by that.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ _CLUSTERS, _LIMIT = 50, 60
 # First penalty of the multipliers of a cluster.
 _PENALTY = 1e3
 
-# Share of the island's trees that a cluster may have.
-_MOST = 0.5
+# Share of the island's trees that a cluster may have, and how many.
+_MOST, _MOST_TREES = 0.5, 100.0
 
 JAMMED = -1  # work of a solution that was not tried
 
@@ -96,7 +97,7 @@ def _mark_cluster(worst, least, system):
             if a.part != b.part:
                 a.part = b.part = 0
                 size, grows = size + 1, True
-    return size <= max(2.0, _MOST * system.needs[0].nodes)
+    return size <= max(2.0, min(_MOST * system.needs[0].nodes, _MOST_TREES))
 
 
 @inner_kernel
