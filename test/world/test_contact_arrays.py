@@ -209,3 +209,41 @@ def test_nothing_there_and_nobody_known():
     world.remove(robot)
     with pytest.raises(WorldError, match="taken out"):
         robot.contact_arrays()
+
+
+def test_a_reset_leaves_nothing_of_the_last_step():
+    """A box that came down hard: its statistics are then those of a world without a step."""
+    world = World(sleeping=False)
+    world.add_ground()
+    world.add_body(Box((0.2, 0.2, 0.2)), 1.0, (0, 0, 0.099), velocity=(0, 0, -1.0))
+    before = world.stats
+    world.step(5)
+    assert world.stats.max_penetration > 1e-4 and world.stats.row_count > 0
+    world.reset()
+    assert world.stats == before and len(world.contact_arrays()) == 0
+
+
+def test_what_is_gone_is_not_inside_anything():
+    world = World(sleeping=False)
+    world.add_ground()
+    deep = world.add_body(Box((0.2, 0.2, 0.2)), 1.0, (0, 0, 0.09))
+    world.add_body(Box((0.2, 0.2, 0.2)), 1.0, (1, 0, 0.0995))
+    world.step()
+    assert world.stats.max_penetration == pytest.approx(0.01, rel=0.1)
+    world.remove(deep)
+    assert world.stats.max_penetration == pytest.approx(5e-4, rel=0.1)
+    assert world.stats.max_penetration == -world.contact_arrays().gaps.min()
+
+
+@pytest.mark.parametrize("start", [0.1007, 0.1013, 0.1021, 0.1034])
+def test_a_ball_that_bounces_is_never_inside_the_floor(start):
+    """At 5 m/s and 1 ms, struck anywhere in a step: gaps are those at impacts."""
+    world = weightless()
+    world.set_friction("default", "default", 0.5, restitution=0.9)
+    world.add_ground()
+    ball = world.add_body(Sphere(0.1), 1.0, (0, 0, start), velocity=(0, 0, -5.0))
+    for _ in range(6):
+        world.step()
+        assert world.stats.max_penetration == 0.0 and ball.position[2] >= 0.1
+        assert (ball.contact_arrays().gaps >= 0.0).all()
+    assert ball.velocity[2] == pytest.approx(4.5)

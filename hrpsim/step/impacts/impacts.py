@@ -279,7 +279,10 @@ def _end_island(s, span):
             gap = max(end - dt * final_rate, 0.0)
         elif span.timed:
             gap = start
-        contact.lag = gap - contact.gap
+        if span.timed:
+            contact.gap, contact.lag = gap, 0.0  # the other is of a motion that does not happen
+        else:
+            contact.lag = gap - contact.gap
     if span.timed:
         return
     for k in range(span.first, span.end):

@@ -283,12 +283,10 @@ def remember_impulses(s):
     """Keep the impulses of this step for the next one's start."""
     stats, rows = s.step_stats[0], s.rows.rows
     contacts, previous = s.collision.contacts, s.collision.previous
-    stats.penetration = 0.0
     stats.previous_count = stats.contact_count
     stats.born_count += stats.new_count
     for c in range(stats.contact_count):
         contact = contacts[c]
-        stats.penetration = max(stats.penetration, -contact.gap)
         normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
         contact.warm[0] = normal.impulse
         contact.warm[1], contact.warm[2] = friction_impulses(contact, normal, x, y)

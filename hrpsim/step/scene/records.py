@@ -79,7 +79,6 @@ STEP_STATS = np.dtype(
         ("worst_source", "i8"),  # what it belongs to, as in ROW; of a contact, its first shape
         ("worst_other", "i8"),  # of a contact, its second shape
         ("converged", "i8"),  # whether the sweeps came to their end
-        ("penetration", "f8"),  # deepest [m]
         ("stiffness", "f8"),  # largest (k dt^2 + 2 c dt) / m of penalty contacts that began
         ("descent_steps", "i8"),  # steps of the steepest descent
         ("residual_deficit", "f8"),  # furthest that it left a row short of its velocity [m/s]
@@ -112,6 +111,7 @@ PER_BODY = np.dtype(
         ("momentum", "f8", (3,)),  # angular, of a loose body at the start of an rk4 step [Nms]
         ("turns_far", "i8"),  # whether the midpoint rule of spin foretells how a loose body turns
         ("gyroscopic", "f8", (3,)),  # what that adds to its angular acceleration [rad/s^2]
+        ("spin_acceleration", "f8", (3,)),  # all that the gyroscopic torque does to it [rad/s^2]
         ("guided", "i8"),  # whether it moves as foretold in an rk4 step (loose_rotation)
         ("end_rate", "f8", (3,)),  # its angular velocity at the end then [rad/s]
         ("tree_momentum", "f8", (3,)),  # of a floating tree, in its root: expected after the step

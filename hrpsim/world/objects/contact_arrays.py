@@ -22,15 +22,17 @@ class ContactArrays:
     Of an entity or a link: forces act *on it*, normals point to it, whichever of two touching
     bodies the detection calls a or b. A contact of two links of the one that is asked stands there
     twice, once for each. Of the whole world: each contact once, with the force on the first of
-    both. Points that are near but press on nothing are among them, with forces of zero.
+    both. Points that are near but press on nothing are among them, with forces of zero. Points,
+    normals and gaps are those where the step found its forces: in the middle of a semi-implicit
+    step, at the start of others; where balls strike with restitution, at the time they strike.
     """
 
     __slots__ = ("forces", "gaps", "links", "normals", "partners", "points")
 
-    points: np.ndarray  # (n, 3) [m], where they were at the start of the step
+    points: np.ndarray  # (n, 3) [m]
     normals: np.ndarray  # (n, 3) unit vectors, towards the one that was asked
     forces: np.ndarray  # (n, 3) [N], mean over the step, impacts included
-    gaps: np.ndarray  # (n,) [m] at the start of the step, negative inside
+    gaps: np.ndarray  # (n,) [m], negative inside
     links: np.ndarray  # (n,) whose contact it is: place in `World.link_names`
     partners: np.ndarray  # (n,) what it touches: place in `World.link_names`
 

@@ -20,7 +20,7 @@ class Contact:
     """One contact point; the force [N] acts on `a`, its reaction on `b`, along the world's axes.
 
     `a` and `b` are (entity name, link name). `gap` [m] is negative inside; the normal points to a.
-    `point` (3,) [m] is where it was at the start of the step. `World.contact_arrays` has the same
+    `point` (3,) [m] is where the step found its forces. `World.contact_arrays` has the same
     as arrays.
     """
 
@@ -164,9 +164,8 @@ def stats_of(
 ) -> StepStats:
     """Return what the last step of the scene did, contacts `kept` of what sleeps included."""
     stats = dict(zip(STEP_STATS.names or (), scene.step_stats.item(), strict=True))
-    deepest = stats["penetration"]
-    if len(kept):
-        deepest = max(deepest, -float(kept["gap"].min()))
+    gaps = [scene.collision.contacts["gap"][: stats["contact_count"]], kept["gap"]]
+    deepest = max(0.0, -float(min(gap.min(initial=0.0) for gap in gaps)))
     return StepStats(
         iterations=stats["sweeps"],
         residual=stats["residual"],

@@ -39,10 +39,8 @@ class Snapshots(Part):
         self._exclusions.refresh()
         self._scenes.forget_contacts()
         scene = self._scenes.scene
-        scene.step_stats["wrench_count"] = 0
-        scene.step_stats["contact_count"] = scene.step_stats["previous_count"] = 0
-        scene.step_stats["impacts_cut"] = scene.step_stats["due"] = 0
-        scene.step_stats["born_count"] = 0
+        scene.step_stats[:] = 0
+        scene.step_stats["candidate_count"] = scene.step_stats["worst_row"] = -1
         scene.islands.trees["rest_steps"] = 0
         scene.sensors["reading"] = 0.0
         self._contents.clock[0] = 0
