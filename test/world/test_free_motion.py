@@ -10,7 +10,6 @@ import pytest
 from world.scenes import GRAVITY, INTEGRATORS, kinetic_energy, show, spin, weightless
 
 from hrpsim import Box, World
-from hrpsim.world.objects.body import rotation_matrix
 
 INERTIA = np.diag([0.02, 0.05, 0.06])
 TURNED = (0.1, 0.2, 0.3, 0.927361849549570)
@@ -143,35 +142,3 @@ def test_a_force_off_centre_turns_the_body():
     izz = 3.0 * (0.6**2 + 0.4**2) / 12.0
     np.testing.assert_allclose(body.angular_velocity, (0.0, 0.0, 1e-3 * 0.2 * 5.0 / izz), atol=1e-9)
     np.testing.assert_allclose(body.velocity, (0.0, 1e-3 * 5.0 / 3.0, 0.0), atol=1e-12)
-
-
-def turned(time_step: float, integrator: str, on_a_tip: bool) -> np.ndarray:
-    """Return how a body is turned by half a second of a constant moment, or as a top on its tip."""
-    world = World(time_step, gravity=(0, 0, -GRAVITY * on_a_tip), integrator=integrator)
-    tilted = np.array([0.6, 0.0, 0.8])
-    body = world.add_body(
-        Box((0.3, 0.2, 0.1)),
-        2.0,
-        position=0.1 * tilted,
-        orientation=(0.0, math.sqrt(0.1), 0.0, math.sqrt(0.9)),
-        velocity=np.cross(30.0 * tilted, 0.1 * tilted),
-        angular_velocity=30.0 * tilted,
-        inertia=INERTIA,
-    )
-    if on_a_tip:
-        world.connect(None, body, kind="ball", point=(0, 0, 0))
-    else:
-        body.apply_wrench(torque=(0.5, 1.0, -2.0))
-    world.step(round(0.5 / time_step))
-    return rotation_matrix(body.orientation)
-
-
-@pytest.mark.parametrize("on_a_tip", [False, True])
-def test_what_turns_under_a_moment_or_a_connection_is_of_second_order(on_a_tip):
-    """The gyroscopic torque is that in the middle of a step, where both have changed the spin."""
-    truth = turned(1e-4, "rk4", on_a_tip)
-    steps = (1e-3, 5e-4, 2.5e-4)
-    errors = [np.abs(turned(h, "semi_implicit", on_a_tip) - truth).max() for h in steps]
-    show("on its tip" if on_a_tip else "constant moment", *errors)
-    assert errors[0] < 2e-4
-    assert 3.8 < errors[0] / errors[1] < 4.2 and 3.8 < errors[1] / errors[2] < 4.2

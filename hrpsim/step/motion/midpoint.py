@@ -9,8 +9,8 @@ with the velocity at its end:
     q_m = q + dt/2 v,   v' = v + dt a(q_m, v_m),   q' = q_m + dt/2 v'.
 
 With v_m = (v + v') / 2 in the velocity products this is symmetric in time: of second order, and
-its energy swings without a trend. v_m = v + dt/2 a needs the acceleration that is yet to be found;
-it is extrapolated from the steps before.
+its energy does not drift. v_m = v + dt/2 a needs the acceleration that is yet to be found; it is
+extrapolated from the steps before.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ def remember_acceleration(work, past_out):
 
 
 @inner_kernel
-def remember_moments(forest, work, past_out):
-    """Let only what moments do be foretold of bodies that are alone in their tree.
+def forget_free_turning(forest, past_out):
+    """Let no velocity be foretold of bodies that are alone in their tree.
 
-    The rule by which these turn (hrpsim.dynamics.spin) finds the gyroscopic torque for itself.
+    The rule by which these turn (hrpsim.dynamics.spin) finds the middle of the step for itself.
     """
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
         if body.joint_type == FREE and forest.dofs[body.v_index].turns_freely:
-            for r in range(3):
-                past_out[body.v_index + r, 0] -= work.per_body[i].spin_acceleration[r]
-                past_out[body.v_index + 3 + r, 0] = 0.0
+            for k in range(body.v_index, body.v_index + 6):
+                for past in range(past_out.shape[1]):
+                    past_out[k, past] = 0.0

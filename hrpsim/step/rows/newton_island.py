@@ -34,8 +34,8 @@ AT_REST = _TRIAL + 1
 _NEARER = 0.7
 
 # Factorisations that an island may take in a step of the world, and multiplications of them all
-# (about 0.3 s). Where fewer than _FEWEST would be left, sweeps go on instead.
-_MOST, _WORK, _FEWEST = 400, 800_000_000, 25
+# (up to a second). Where fewer than _FEWEST would be left, sweeps go on instead.
+_MOST, _WORK, _FEWEST = 400, 3_000_000_000, 25
 
 # Contacts of a crowd that part faster than _SHARE of its largest error wait (near_contacts). Where
 # the solution brings some of them together it is sought again with them, _TURNS times in all, the
