@@ -15,35 +15,45 @@ from ros.conftest import LIMIT
 
 from hrpsim.control.framework.controller import Command
 from hrpsim.ros.base.stamps import Stamp
+from hrpsim.ros.controller import controller_topics
 from hrpsim.ros.controller.controller_topics import CommandPublisher
 
 COUNT = 5
 LISTENER = f"""
 import rclpy
+from rclpy.event_handler import SubscriptionEventCallbacks
 from sensor_msgs.msg import JointState
 from hrpsim.ros.base import qos
 
 rclpy.init()
 node = rclpy.create_node("slow_recorder")
 heard = []
-node.create_subscription(JointState, "/last/joint_commands", heard.append, qos.STATE)
-print("listens", flush=True)
+
+def tell(publishers):
+    if publishers.current_count_change > 0:
+        print("listens", flush=True)
+
+known = SubscriptionEventCallbacks(matched=tell)
+node.create_subscription(
+    JointState, "/last/joint_commands", heard.append, qos.STATE, event_callbacks=known
+)
 while len(heard) < {COUNT}:
     rclpy.spin_once(node)
 print(heard[-1].header.stamp.sec, flush=True)
 """
 
 
-def test_a_listener_that_sleeps_hears_the_last_commands(listener):
+def test_a_listener_that_sleeps_hears_the_last_commands(listener, monkeypatch):
     """Law: a publisher waits until who listens has all of its commands; then it may go."""
+    monkeypatch.setattr(controller_topics, "_DELIVERY", LIMIT)
+    node = rclpy.create_node("last", namespace="/last", context=listener.context)
+    commands = CommandPublisher(node, ("hip", "knee"))
     recorder = subprocess.Popen(
         [sys.executable, "-c", LISTENER], stdout=subprocess.PIPE, text=True, env=os.environ
     )
-    node = rclpy.create_node("last", namespace="/last", context=listener.context)
     wakes = Timer(0.6, lambda: recorder.send_signal(signal.SIGCONT))
     try:
         assert recorder.stdout.readline() == "listens\n"
-        commands = CommandPublisher(node, ("hip", "knee"))
         assert listener.wait_for(lambda: commands.listener_count, LIMIT)
         recorder.send_signal(signal.SIGSTOP)
         wakes.start()
@@ -51,7 +61,7 @@ def test_a_listener_that_sleeps_hears_the_last_commands(listener):
             commands.publish(Stamp(number + 1, 0), Command(np.zeros(2)))
         commands.wait_until_delivered()
         node.destroy_node()
-        assert recorder.communicate(timeout=LIMIT)[0] == f"{COUNT}\n"
+        assert recorder.stdout.readline() == f"{COUNT}\n"
     finally:
         wakes.cancel()
         recorder.kill()
