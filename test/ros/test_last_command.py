@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-from threading import Timer
 
 import numpy as np
 import rclpy
@@ -51,17 +50,20 @@ def test_a_listener_that_sleeps_hears_the_last_commands(listener, monkeypatch):
     recorder = subprocess.Popen(
         [sys.executable, "-c", LISTENER], stdout=subprocess.PIPE, text=True, env=os.environ
     )
-    wakes = Timer(0.6, lambda: recorder.send_signal(signal.SIGCONT))
+    wakes = None
     try:
         assert recorder.stdout.readline() == "listens\n"
         assert listener.wait_for(lambda: commands.listener_count, LIMIT)
         recorder.send_signal(signal.SIGSTOP)
-        wakes.start()
+        # By a process of its own: rclpy lets no other thread run while it waits.
+        wakes = subprocess.Popen(["sh", "-c", f"sleep 0.6; kill -CONT {recorder.pid}"])
         for number in range(COUNT):
             commands.publish(Stamp(number + 1, 0), Command(np.zeros(2)))
         commands.wait_until_delivered()
         node.destroy_node()
         assert recorder.stdout.readline() == f"{COUNT}\n"
     finally:
-        wakes.cancel()
         recorder.kill()
+        recorder.wait()
+        if wakes is not None:
+            wakes.wait()
