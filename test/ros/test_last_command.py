@@ -17,7 +17,7 @@ from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.controller import controller_topics
 from hrpsim.ros.controller.controller_topics import CommandPublisher
 
-COUNT = 5
+COUNT = 900
 LISTENER = f"""
 import rclpy
 from rclpy.event_handler import SubscriptionEventCallbacks
