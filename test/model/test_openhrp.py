@@ -128,6 +128,15 @@ def test_errors_of_vrml_name_line_node_and_cure(tmp_path, text, named):
     assert str(path) in str(error.value) and named in str(error.value)
 
 
+def refuses(path, text, was, becomes, named):
+    """Assert that a text with one thing changed is refused, by its file and what is wrong."""
+    assert was in text
+    path.write_text(text.replace(was, becomes))
+    with pytest.raises(ModelError) as error:
+        load_model(path)
+    assert str(path) in str(error.value) and named in str(error.value)
+
+
 @pytest.mark.parametrize(
     "was, becomes, named",
     [
@@ -148,12 +157,7 @@ def test_errors_of_vrml_name_line_node_and_cure(tmp_path, text, named):
 )
 def test_errors_of_body_files_name_link_and_cure(tmp_path, was, becomes, named):
     (tmp_path / "sole.wrl").write_text(SOLE)
-    path = tmp_path / "bad.body"
-    assert was in BODY
-    path.write_text(BODY.replace(was, becomes))
-    with pytest.raises(ModelError) as error:
-        load_model(path)
-    assert str(path) in str(error.value) and named in str(error.value)
+    refuses(tmp_path / "bad.body", BODY, was, becomes, named)
 
 
 def test_files_that_include_each_other_end(tmp_path):
@@ -325,12 +329,7 @@ def test_a_free_link_below_a_free_root_floats_beside_it(tmp_path):
 )
 def test_errors_of_bodies_within_others(tmp_path, was, becomes, named):
     (tmp_path / "box.body").write_text(BOX)
-    path = tmp_path / "boxes.body"
-    assert was in BOXES
-    path.write_text(BOXES.replace(was, becomes))
-    with pytest.raises(ModelError) as error:
-        load_model(path)
-    assert str(path) in str(error.value) and named in str(error.value)
+    refuses(tmp_path / "boxes.body", BOXES, was, becomes, named)
 
 
 def test_what_a_link_says_and_nobody_reads_is_told_once(tmp_path):

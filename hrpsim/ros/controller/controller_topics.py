@@ -248,7 +248,10 @@ class CommandPublisher:
         template.publish(stamp)
 
     def wait_until_delivered(self) -> None:
-        """Wait until all listeners have the last command: with its publisher it would be lost."""
+        """Wait until all listeners have what was published, two seconds at most.
+
+        What a listener has not taken yet goes with the publisher.
+        """
         self._publisher.wait_for_all_acked(Duration(seconds=_DELIVERY))
 
     def _template(self, given: tuple[bool, ...]) -> SerializedTemplate:

@@ -37,8 +37,8 @@ RESTS, STILL = 100.0, 1e-4
 # First penalties: far from a solution, and nearer than _NEAR [m/s].
 _PENALTY, _PENALTY_NEARBY, _NEAR = 1e2, 1e3, 1e-5
 
-# Factorisations of the multipliers over a lone robot, after which the path is tried. Few of its
-# searches take more, and half of those never end.
+# Factorisations of the multipliers over a lone robot, after which the path is tried. Seven searches
+# of eight take fewer, and those that missed the tolerance had taken more.
 _FIRST = 60
 
 # Error of the path [m/s] above which it is tried again from no impulses.

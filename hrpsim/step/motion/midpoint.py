@@ -9,8 +9,8 @@ with the velocity at its end:
     q_m = q + dt/2 v,   v' = v + dt a(q_m, v_m),   q' = q_m + dt/2 v'.
 
 With v_m = (v + v') / 2 in the velocity products this is symmetric in time: of second order, and
-its energy does not drift. v_m = v + dt/2 a needs the acceleration that is yet to be found; it is
-extrapolated from the steps before.
+its energy swings without a drift of that order. v_m = v + dt/2 a needs the acceleration that is yet
+to be found; it is extrapolated from the steps before.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ AT_REST = _TRIAL + 1
 _NEARER = 0.7
 
 # Factorisations that an island may take in a step of the world, and multiplications of them all
-# (up to a second). Where fewer than _FEWEST would be left, sweeps go on instead.
+# (about half a second). Where fewer than _FEWEST would be left, sweeps go on instead.
 _MOST, _WORK, _FEWEST = 400, 3_000_000_000, 25
 
 # Contacts of a crowd that part faster than _SHARE of its largest error wait (near_contacts). Where
