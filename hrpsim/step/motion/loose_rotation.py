@@ -17,7 +17,8 @@ What turns by more than half a radian in a step and is pressed by contacts, whos
 once for the whole step, is another matter: a moment that is held while the body nutates by more
 than a radian ends up across what it was to stop. Such a body is *guided*: its spin is foretold by
 the midpoint rule, its contacts ask for a velocity at the end, and from contact to contact it moves
-with that, as in a semi-implicit step. Nothing slips then that would have to be taken back.
+with that, as in a semi-implicit step. Nothing slips then that would have to be taken back
+(and see hrpsim.step.motion.guided_groups).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FREE
 from hrpsim.spatial.rotation import rotate_quaternion, rotation_from_quaternion
 from hrpsim.spatial.vector import matrix_times, transposed_times
+from hrpsim.step.motion.guided_groups import keep_group_centres
 from hrpsim.step.rows.constrain import is_solved_at_stages
 
 
@@ -121,11 +123,13 @@ def turn_over_step(s):
     """Let loose bodies do the turn of the whole step."""
     bodies, rate, acceleration = s.forest.bodies, s.work.rate, s.work.acceleration
     T, m = s.work.directions[0], s.work.directions[1]
+    any_guided = False
     for i in range(bodies.shape[0]):
         if is_loose(s.forest, i):
             j, k = bodies[i].q_index + 3, bodies[i].v_index
             if s.work.per_body[i].guided:
                 _move_guided(s, i, T)
+                any_guided = True
                 continue
             for r in range(3):
                 a, b = j + r, k + r
@@ -133,6 +137,8 @@ def turn_over_step(s):
                 m[r] = acceleration[0, b] + 2.0 * (acceleration[1, b] + acceleration[2, b])
                 m[r] = (m[r] + acceleration[3, b]) / 6.0
             _turn(s, i, T, m, s.settings[0].time_step)
+    if any_guided:
+        keep_group_centres(s)
 
 
 @inner_kernel
@@ -142,13 +148,15 @@ def _move_guided(s, i, rate):
     It moves with its velocity at the end, at which its contacts neither part nor slip, but along
     that with the mean of start and end.
     """
-    work, dt = s.work, s.settings[0].time_step
+    work, dt, detour = s.work, s.settings[0].time_step, s.work.per_body[i].detour
     j, k = s.forest.bodies[i].q_index, s.forest.bodies[i].v_index
     for r in range(3):
         s.velocity[k + r] = work.per_body[i].end_rate[r]
     _mean_along(work.velocity_after_impacts, s.velocity, k + 3, rate)
     for r in range(3):
+        staged = s.q[j + r]
         s.q[j + r] = work.q_after_impacts[j + r] + dt * rate[r]
+        detour[r] = s.q[j + r] - staged
     _mean_along(work.velocity_after_impacts, s.velocity, k, rate)
     for r in range(3, 7):
         s.q[j + r] = work.q_after_impacts[j + r]

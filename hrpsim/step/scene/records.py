@@ -113,6 +113,9 @@ PER_BODY = np.dtype(
         ("gyroscopic", "f8", (3,)),  # what that adds to its angular acceleration [rad/s^2]
         ("guided", "i8"),  # whether it moves as foretold in an rk4 step (loose_rotation)
         ("end_rate", "f8", (3,)),  # its angular velocity at the end then [rad/s]
+        ("detour", "f8", (3,)),  # by how much it leaves the way of the stages then [m]
+        ("group_mass", "f8"),  # of who presses on each other; infinite if it leans on the world
+        ("group_shift", "f8", (3,)),  # the same: mass times shift [kg m]
         ("tree_momentum", "f8", (3,)),  # of a floating tree, in its root: expected after the step
         ("fastest", "f8"),  # of its velocities, at both ends of the step
         ("impact_wrench", "f8", (6,)),  # what the impacts at the start of the step did [Ns]
