@@ -165,7 +165,10 @@ class LinkDistances:
             points = np.array(result.nearest_points)
             if not (is_convex(a.geometry) and is_convex(b.geometry)):
                 return distance, points
-            return refined(a.geometry, self._pose(a), b.geometry, self._pose(b), distance, points)
+            poses = self._pose(a), self._pose(b)
+            distance, points = refined(a.geometry, poses[0], b.geometry, poses[1], distance, points)
+            if distance > 0.0:
+                return distance, points
         return self._deepest(first, second)
 
     def _deepest(self, first, second) -> tuple[float, np.ndarray]:

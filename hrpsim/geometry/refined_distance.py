@@ -21,6 +21,8 @@ from hrpsim.model.shapes.geometry import Capsule, Geometry, Mesh, Plane, Sphere
 
 TOLERANCE = 1e-6  # [m]: by so much a distance may be too large
 _MOST_ROUNDS = 200
+_ROUNDING = 1e-12  # [m]: cores that are no farther apart overlap
+_ALL = 4  # corners of a whole simplex
 _SUBSETS = {
     size: [list(one) for k in range(1, size + 1) for one in combinations(range(size), k)]
     for size in range(1, 5)
@@ -38,7 +40,8 @@ def refined(
 ) -> tuple[float, np.ndarray]:
     """Return distance [m] and nearest points (2, 3) of two convex shapes that are apart.
 
-    `distance` and `points` are a first guess: of points on both, farther apart than necessary.
+    `distance` and `points` are a first guess: of points on both, farther apart than necessary. The
+    distance is 0 where the shapes overlap after all.
     """
     radii = _radius(a) + _radius(b)
     v = points[1] - points[0]
@@ -50,8 +53,10 @@ def refined(
     for _ in range(_MOST_ROUNDS):
         v = weights @ (corners[:, 1] - corners[:, 0])
         length = float(np.linalg.norm(v))
-        if length <= radii:
-            return distance, points
+        if length <= radii + _ROUNDING:
+            return 0.0, points
+        if len(weights) == _ALL:  # flat, to rounding: no other corner brings it nearer
+            break
         ends = _supports(a, pose_a, b, pose_b, v)
         if length - v @ (ends[1] - ends[0]) / length <= 0.1 * TOLERANCE:
             break

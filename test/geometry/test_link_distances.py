@@ -14,6 +14,7 @@ from hrpsim.world.self_collisions import SelfContacts, random_posture
 pytest.importorskip("fcl")
 from hrpsim.geometry import fcl_shapes
 from hrpsim.geometry.link_distances import LinkDistances
+from hrpsim.geometry.refined_distance import refined
 
 INERTIA = """<inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0"
 iyz="0"/></inertial>"""
@@ -118,6 +119,13 @@ def test_the_rim_of_a_cylinder_is_as_far_from_a_corner_as_the_closed_form_says(z
     aside = np.hypot(*(position[:2] - 0.5 * lengths[:2])) - 0.1
     above = max(z - 0.5 * (0.5 + 0.3), 0.0)
     assert found.distance == pytest.approx(np.hypot(aside, above), abs=1.1e-6)
+
+
+def test_a_guess_of_two_boxes_that_overlap_after_all_is_no_distance():
+    box, there = hrpsim.Box((0.2, 0.2, 0.2)), np.array([0.13, 0.05, 0.02])
+    guess = np.array([[0.1, 0.0, 0.0], [0.15, 0.0, 0.0]])
+    still = np.eye(3)
+    assert refined(box, (still, np.zeros(3)), box, (still, there), 0.05, guess)[0] == 0.0
 
 
 def test_no_two_points_are_closer_than_is_said():
