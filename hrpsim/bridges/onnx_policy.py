@@ -21,7 +21,8 @@
 
 Torques are kp (default + scale * action - q) - kd q', for the joints of the policy; others hold the
 posture that they begin in by their own servos, or are limp. onnxruntime runs the network, in one
-thread, so that a run repeats itself.
+thread, so that a run repeats itself. A recurrent network has further inputs, its memory: zero at
+first, then what its further outputs answered, in their order.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ class OnnxPolicy(Controller):
                     f"{policy.source}: {term.term}: {len(term.scale)} scales for {size} numbers"
                 )
         total = sum(size * term.history for size, term in zip(sizes, policy.observations))
-        self._session, self._input = _load(policy, total)
+        self._session, self._inputs = _load(policy, total)
 
     def initialize(self, state: State) -> None:
         """Begin, with a history of what is measured now."""
@@ -101,6 +102,7 @@ class OnnxPolicy(Controller):
         self._start, self._tick = state.time, 0
         self.finished = False
         self.action = np.zeros(len(policy.joints))
+        self._memory = [np.zeros(one.shape, np.float32) for one in self._inputs[1:]]
         self._posture = state.joint_positions.copy()
         self._target = policy.default.copy()
         terms = [self._term(term.term)(state) for term in policy.observations]
@@ -136,7 +138,9 @@ class OnnxPolicy(Controller):
         for term, past in zip(policy.observations, self._pasts):
             past.append(self._observed(term, state))
         observation = _stacked(self._pasts, policy.history_by_step)
-        (answer, *_) = self._session.run(None, {self._input: observation.astype(np.float32)[None]})
+        values = [observation.astype(np.float32)[None], *self._memory]
+        given = {one.name: value for one, value in zip(self._inputs, values)}
+        answer, *self._memory = self._session.run(None, given)[: len(values)]
         action = np.asarray(answer, dtype=float).ravel()
         if action.shape != self.action.shape or not np.isfinite(action).all():
             raise ControllerError(
@@ -162,6 +166,7 @@ class OnnxPolicy(Controller):
             "joint_velocities": lambda s: s.joint_velocities[self._at],
             "last_action": lambda s: self.action,
             "phase": self._phase,
+            "clock": self._clock,
         }[term]
 
     def _angular_velocity(self, state: State) -> np.ndarray:
@@ -180,11 +185,16 @@ class OnnxPolicy(Controller):
         angles = turned + np.array([0.0, np.pi])
         return np.concatenate([np.cos(angles), np.sin(angles)])
 
+    def _clock(self, state: State) -> np.ndarray:
+        """Return sine and cosine of the gait's phase (2,)."""
+        turned = 2.0 * np.pi * self.description.frequency * (state.time - self._start)
+        return np.array([np.sin(turned), np.cos(turned)])
+
     def _size(self, term: Term) -> int:
         """Return how many numbers an observation has at a time."""
         if term.term in ("joint_positions", "joint_velocities", "last_action"):
             return len(self.description.joints)
-        return 4 if term.term == "phase" else 3
+        return {"phase": 4, "clock": 2}.get(term.term, 3)
 
 
 def _stacked(pasts: list[deque], by_step: bool) -> np.ndarray:
@@ -202,7 +212,7 @@ def _imu_of(model: Model, policy: PolicyDescription) -> str | None:
 
 
 def _load(policy: PolicyDescription, size: int):
-    """Return the network, made ready to run, and the name of its input of `size` numbers."""
+    """Return the network, made ready to run, and its inputs: `size` numbers, then its memory."""
     try:
         import onnxruntime
     except ModuleNotFoundError as error:
@@ -221,13 +231,22 @@ def _load(policy: PolicyDescription, size: int):
     except Exception as error:  # of onnxruntime's own many classes
         reason = " ".join(str(error).split())[:200]
         raise ControllerError(f"{str(policy.network)!r} is no network: {reason}") from error
-    (first, *others) = session.get_inputs()
-    if others:
-        names = ", ".join(one.name for one in session.get_inputs())
-        raise ControllerError(f"{policy.source}: the network has several inputs: {names}")
+    inputs, outputs = session.get_inputs(), session.get_outputs()
+    memory = [one.shape for one in inputs[1:]]
+    if memory != [one.shape for one in outputs[1 : len(inputs)]] or not all(
+        isinstance(length, int) for shape in memory for length in shape
+    ):
+        names = " and ".join(
+            ", ".join(f"{one.name} {one.shape}" for one in several) for several in (inputs, outputs)
+        )
+        raise ControllerError(
+            f"{policy.source}: the network's inputs after the first must be its memory, of fixed "
+            f"shapes, which the outputs after the first answer; it has {names}"
+        )
+    first = inputs[0]
     if isinstance(first.shape[-1], int) and first.shape[-1] != size:
         raise ControllerError(
             f"{policy.source}: the observations are {size} numbers, and the network's input "
             f"{first.name!r} takes {first.shape[-1]}"
         )
-    return session, first.name
+    return session, inputs

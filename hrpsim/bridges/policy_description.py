@@ -37,6 +37,7 @@ TERMS = (
     "joint_velocities",
     "last_action",
     "phase",
+    "clock",
 )
 _MOST = 1000  # joints, steps of history
 
@@ -99,7 +100,7 @@ class PolicyDescription:
     history_by_step: bool  # all terms of a step together, not each term's history
     imu: str  # "": the first one
     base: str  # TRUE or ESTIMATED, where the base is observed
-    frequency: float  # of the gait, for `phase` [Hz]
+    frequency: float  # of the gait, for `phase` and `clock` [Hz]
 
     def has(self, term: str) -> bool:
         """Return whether a term is observed."""

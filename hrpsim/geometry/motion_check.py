@@ -52,8 +52,8 @@ def check_motion(
     times (T,) [s], ascending; q (T, nq). No overlap is missed: what is not listed stays apart at
     all times, and so it is before `begin` and after `end`, which are as sharp as the depths that
     fcl finds: to a movement of `tolerance` or a tenth of the last depth. Depths are found to a
-    tenth of what `LinkDistances` says. `tolerance` must be at least 1e-4 m for that, for fcl's
-    distances can be too large by up to 4e-5 m. StateError for arrays that do not fit.
+    tenth of what `LinkDistances` says. `tolerance` must be above what distances can be too large
+    by, 1e-6 m between convex shapes. StateError for arrays that do not fit.
     """
     times, q = np.asarray(times, dtype=float), np.asarray(q, dtype=float)
     model = distances.model

@@ -149,3 +149,63 @@ def test_what_does_not_fit_the_robot_is_named(policy, description, old, new, mes
     robot = hrpsim.load_world(share_path("config/stand.yaml")).robots["hrp2"]
     with pytest.raises(ControllerError, match=message):
         ControlLoop(robot, policy, {"description": str(description)})
+
+
+def recurrent(path, lengths):
+    """Write a network that answers its memory, both numbers of it, and adds 0.25 to that."""
+    onnx = pytest.importorskip("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    def info(name, length):
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, length])
+
+    nodes = [
+        helper.make_node("Identity", ["memory"], ["actions"]),
+        helper.make_node("Add", ["memory", "more"], ["remembered"]),
+    ]
+    taken, given = lengths
+    inputs, outputs = (
+        [info("obs", SIZE), info("memory", taken)],
+        [info("actions", 2), info("remembered", given)],
+    )
+    more = [numpy_helper.from_array(np.float32([[0.25, -0.25]]), "more")]
+    graph = helper.make_graph(nodes, "policy", inputs, outputs, more)
+    opset = [helper.make_opsetid("", 13)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+
+
+def test_a_recurrent_network_remembers_from_zero_in_each_run(policy, description):
+    recurrent(description.with_name("policy.onnx"), (2, 2))
+    robot = hrpsim.load_world(share_path("config/stand.yaml")).robots["hrp2"]
+    loop = ControlLoop(robot, policy, {"description": str(description)})
+    for _ in range(9):
+        loop.tick()
+    robot.world.reset()
+    loop.tick()
+    loop.stop()
+    answers = [action.tolist() for *_, action in policy.asked]
+    assert answers == [[0.0, 0.0], [0.25, -0.25], [0.5, -0.5], [0.0, 0.0]]
+
+
+def test_a_memory_must_come_back_as_it_was_given(policy, description):
+    recurrent(description.with_name("policy.onnx"), ("any", 2))
+    robot = hrpsim.load_world(share_path("config/stand.yaml")).robots["hrp2"]
+    message = r"must be its memory, of fixed shapes.*memory \[1, 'any'\]"
+    with pytest.raises(ControllerError, match=message):
+        ControlLoop(robot, policy, {"description": str(description)})
+
+
+def test_the_clock_of_a_gait(policy, description):
+    description.write_text(
+        TEXT.replace("term: gravity", "term: clock").replace("decimation: 4", "frequency: 12.5")
+    )
+    network(description.with_name("policy.onnx"), np.zeros((SIZE - 2, 2)))
+    robot = hrpsim.load_world(share_path("config/stand.yaml")).robots["hrp2"]
+    with ControlLoop(robot, policy, {"description": str(description)}) as loop:
+        for _ in range(5):
+            loop.tick()
+    clocks = [pasts[1][1] for _, pasts, _ in policy.asked]
+    half = np.sqrt(0.5)
+    expected = [[0.0, 1.0], [np.sin(np.pi / 8), np.cos(np.pi / 8)], [half, half]]
+    np.testing.assert_allclose(clocks[:3], expected, atol=1e-12)
+    np.testing.assert_allclose(clocks[4], [1.0, 0.0], atol=1e-12)

@@ -14,6 +14,7 @@ from hrpsim.world.self_collisions import SelfContacts, random_posture
 pytest.importorskip("fcl")
 from hrpsim.geometry import fcl_shapes
 from hrpsim.geometry.link_distances import LinkDistances
+from hrpsim.geometry.refined_distance import refined
 
 INERTIA = """<inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0"
 iyz="0"/></inertial>"""
@@ -86,6 +87,58 @@ def test_a_static_box_of_the_world_is_met():
     assert distances.pairs == (("l0", "world/wall"),)
     assert distances.overlaps([0.0]) == {}
     assert distances.overlaps([0.85])["l0", "world/wall"] == pytest.approx(0.05, abs=1e-6)
+
+
+def to_wall(shape, lengths, position, degrees):
+    """Return how far a link of a shape at the origin is from a box of the world turned about z."""
+    half = np.radians(0.5 * degrees)
+    world = hrpsim.World()
+    turned = (0.0, 0.0, np.sin(half), np.cos(half))
+    world.add_static(hrpsim.Box(lengths), position=position, orientation=turned, name="wall")
+    return LinkDistances(robot(shape), world.fixed_shapes).nearest([0.0], "l0", "world/wall")
+
+
+@pytest.mark.parametrize("z", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("y", [-0.48, 0.0, 0.7])
+@pytest.mark.parametrize("degrees", [0.0, 90.0])
+def test_boxes_with_parallel_edges_are_as_far_apart_as_their_gaps(y, z, degrees):
+    """Law: the distance is that of the gaps along the axes; fcl alone misses it by up to 0.1 m."""
+    position = np.array([0.35, y, z])
+    sides = np.array([0.21, 0.29, 0.28] if degrees else [0.29, 0.21, 0.28])
+    found = to_wall('<box size="0.03 0.3 0.27"/>', (0.29, 0.21, 0.28), position, degrees)
+    gaps = np.maximum(np.abs(position) - 0.5 * (sides + [0.03, 0.3, 0.27]), 0.0)
+    assert found.distance == pytest.approx(np.linalg.norm(gaps), abs=1e-6)
+    between = np.abs(found.points[1] - found.points[0])
+    np.testing.assert_allclose(between, gaps, atol=1e-3)
+
+
+@pytest.mark.parametrize("z", [0.0, 0.6])
+def test_the_rim_of_a_cylinder_is_as_far_from_a_corner_as_the_closed_form_says(z):
+    position, lengths = np.array([0.4, 0.3, z]), np.array([0.1, 0.2, 0.3])
+    found = to_wall(CYLINDER, lengths, position, 0.0)
+    aside = np.hypot(*(position[:2] - 0.5 * lengths[:2])) - 0.1
+    above = max(z - 0.5 * (0.5 + 0.3), 0.0)
+    assert found.distance == pytest.approx(np.hypot(aside, above), abs=1.1e-6)
+
+
+def test_a_guess_of_two_boxes_that_overlap_after_all_is_no_distance():
+    box, there = hrpsim.Box((0.2, 0.2, 0.2)), np.array([0.13, 0.05, 0.02])
+    guess = np.array([[0.1, 0.0, 0.0], [0.15, 0.0, 0.0]])
+    still = np.eye(3)
+    assert refined(box, (still, np.zeros(3)), box, (still, there), 0.05, guess)[0] == 0.0
+
+
+def test_no_two_points_are_closer_than_is_said():
+    """Law: the planes across the line of the nearest points have the shapes on either side."""
+    random = np.random.default_rng(3)
+    for shape in (SPHERE, BOX, CYLINDER):
+        for _ in range(20):
+            position = random.uniform(-1.0, 1.0, 3) + [0.0, 0.0, 1.5]
+            found = to_wall(shape, (0.1, 0.4, 0.2), position, random.uniform(-90.0, 90.0))
+            n = (found.points[1] - found.points[0]) / found.distance
+            one = robot(shape).shapes[0].geometry
+            ahead = fcl_shapes.farthest_against(one, -n) @ n
+            assert ahead <= found.points[0] @ n + 1.1e-6
 
 
 def test_overlaps_are_those_that_the_step_finds():

@@ -32,20 +32,14 @@ class HeightField(Mesh):
         origin: ArrayLike | None = None,
     ):
         heights = np.array(heights, dtype=np.float64)
-        if heights.ndim != 2 or min(heights.shape) < 2:
-            raise ModelError(
-                f"HeightField: heights must have shape (nx, ny), both at least 2: {heights.shape}"
-            )
+        if heights.ndim != 2:
+            raise ModelError(f"HeightField: heights must have shape (nx, ny): {heights.shape}")
+        nx, ny = heights.shape
+        check_size("HeightField", nx, ny)
         bad = np.argwhere(~np.isfinite(heights))
         if len(bad):
             i, j = bad[0]
             raise ModelError(f"HeightField: heights[{i}, {j}] is {heights[i, j]}, not a number")
-        nx, ny = heights.shape
-        if 2 * (nx - 1) * (ny - 1) > TRIANGLE_LIMIT:
-            raise ModelError(
-                f"HeightField: {nx} x {ny} heights make {2 * (nx - 1) * (ny - 1)} triangles, and"
-                f" {TRIANGLE_LIMIT} are the limit: give fewer heights, or several fields"
-            )
         if (spacing is None) == (size is None):
             raise ModelError("HeightField: give either spacing or size")
         if spacing is None:
@@ -66,6 +60,17 @@ class HeightField(Mesh):
         super().__init__(vertices, np.stack(cells, axis=1).reshape(-1, 3))
         heights.flags.writeable = False
         object.__setattr__(self, "heights", heights)
+
+
+def check_size(owner: str, nx: int, ny: int) -> None:
+    """Raise ModelError where a grid of nx by ny heights is no field, or too large a one."""
+    if min(nx, ny) < 2:
+        raise ModelError(f"{owner}: {nx} x {ny} heights; at least 2 x 2 are needed")
+    if 2 * (nx - 1) * (ny - 1) > TRIANGLE_LIMIT:
+        raise ModelError(
+            f"{owner}: {nx} x {ny} heights make {2 * (nx - 1) * (ny - 1)} triangles, and"
+            f" {TRIANGLE_LIMIT} are the limit: give fewer heights, or several fields"
+        )
 
 
 def _two(name: str, given) -> np.ndarray:

@@ -18,7 +18,7 @@ from hrpsim.errors import ModelError
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Box
-from hrpsim.model.shapes.height_field import HeightField
+from hrpsim.model.shapes.height_field import HeightField, check_size
 
 _SMALLEST_STONE = 0.5  # part of the size of a stone
 _LOWEST_STONE = 0.25  # part of the height of rubble
@@ -115,6 +115,7 @@ def rough_ground(
     """
     _check("rough_ground", length=length, width=width, height=height, wave=wave, spacing=spacing)
     nx, ny = _whole(length / spacing) + 1, _whole(width / spacing) + 1
+    check_size("rough_ground", nx, ny)
     x, y = np.meshgrid(np.arange(nx) * spacing, np.arange(ny) * spacing, indexing="ij")
     total = np.zeros((nx, ny))
     for u in np.random.default_rng(seed).random((_WAVES, 3)):

@@ -51,6 +51,7 @@ _PACKAGE = Path(__file__).parents[2]
 _NANOSECONDS = 1_000_000_000
 _WAIT = 0.02  # [s, wall]
 _SERVICE_PERIOD = 0.1  # between two turns of the executor [s, wall]
+_MOST_LEFT_OUT = 10  # ticks one after the other before each of which others are missing
 _PATIENCE = 3.0  # without a state to answer, until that is said [s, wall]
 PARAMETERS = {
     "controller": ("", "The controller: 'module:Class' or 'path/to/file.py:Class'"),
@@ -95,6 +96,7 @@ class ControllerNode:
         self._period_ns = math.nan
         self._next_tick_ns: float | None = None
         self._last_tick: int | None = None
+        self._left_out = 0
         self._last: tuple[Stamp, Command] | None = None
         self.command_count = 0
 
@@ -179,12 +181,26 @@ class ControllerNode:
         if abs(stamp.total - tick * self._period_ns) > 1.0:
             return False
         if self._last_tick is not None and tick != self._last_tick + 1:
-            self.host.begin_anew()  # a tick is left out at a reset only
+            self._begin_anew(stamp, tick)
+        else:
+            self._left_out = 0
         self._last_tick = tick
         self._last = stamp, self.host.command(state)
         self._commands.publish(*self._last)
         self.command_count += 1
         return True
+
+    def _begin_anew(self, stamp: Stamp, tick: int) -> None:
+        """Begin anew: ticks are left out at a reset only. HrpsimError where they always are."""
+        self._left_out += 1
+        if self._left_out == _MOST_LEFT_OUT:
+            apart = (tick - self._last_tick) * self._controller.period
+            raise HrpsimError(
+                f"the controller's period is {self._controller.period:g} s, and the simulation "
+                f"wants commands {apart:g} s apart (at {stamp} s): start its node with "
+                f"-p control_period:={self._controller.period:g}"
+            )
+        self.host.begin_anew()
 
     def _send_ahead(self, stamp: Stamp, state) -> bool:
         """Command what begins `lead` later, if a period has passed since the last command."""
