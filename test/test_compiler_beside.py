@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.jit import compiler_beside
+from hrpsim.jit import announcement, compiler_beside, on_demand
 from hrpsim.jit.compiler_beside import CompilerBeside
 from hrpsim.jit.kernel_folders import cache_directory
 
@@ -146,7 +146,8 @@ print(json.dumps([compiled_here(), said, world.scene.q.tolist(), world.time]))
 """)
     world = resting()
     world.step(5)
-    assert told[0] == compiled and len(told[1]) == 2
+    assert told[0] == compiled
+    assert told[1][0] == f"compiling {ABSENT[1]}: time stands still meanwhile"
     assert np.array(told[2]).tobytes() == world.scene.q.tobytes() and told[3] == world.time
 
 
@@ -154,7 +155,7 @@ def test_what_is_compiled_ahead_is_there_when_it_is_asked_for(lacking):
     """Law: after the process ahead has ended, no step waits and none compiles."""
     told = lacking("""
 import hrpsim.step.step
-from hrpsim.jit import compiler_beside
+from hrpsim.jit import announcement, compiler_beside, on_demand
 absent = on_demand.absent_kernels
 compiler_beside.absent_kernels = lambda: tuple(n for n in absent() if n in ABSENT)
 beside = CompilerBeside(said.append)
@@ -212,6 +213,35 @@ def test_a_request_takes_the_place_of_what_is_compiled_ahead(monkeypatch):
     asked = beside._process
     beside.close()
     assert asked.poll() is not None and not beside.is_busy
+
+
+def test_a_step_waits_for_what_it_needs_only(monkeypatch):
+    """Law: once a kernel is in the cache nobody waits for it, though the process goes on."""
+    left = [("keep_momentum",), ("keep_momentum", "count_rest"), ("keep_momentum", "count_rest")]
+    monkeypatch.setattr(
+        compiler_beside, "absent_kernels", lambda: left.pop() if len(left) > 1 else left[0]
+    )
+    monkeypatch.setattr(compiler_beside, "_LOOK_PERIOD", 0.0)
+    beside = CompilerBeside(command=(sys.executable, "-c", "import time; time.sleep(600)"))
+    assert beside.request(("count_rest", "keep_momentum"))
+    assert not beside.wait_for(("count_rest",)) and len(left) == 1 and beside.is_busy
+    assert not beside.wait_for(("find_sleepers",))  # nobody compiles it: absent or not
+    beside.close()
+
+
+@pytest.mark.parametrize("is_cached, asked", [(True, []), (False, [("find_contacts",)])])
+def test_whoever_compiles_is_asked_while_the_step_compiles(monkeypatch, is_cached, asked):
+    """Law: what a first step calls is asked for before the step itself is compiled."""
+    found: list = []
+    monkeypatch.setattr(announcement, "_looked", False)
+    monkeypatch.setattr(announcement, "is_cached", lambda kernel: is_cached)
+    monkeypatch.setattr(on_demand, "is_cached", lambda kernel: "find" not in kernel.__name__)
+    monkeypatch.setattr(on_demand, "_addresses", {})
+    monkeypatch.setattr(on_demand, "_ask_elsewhere", lambda names: found.append(names) or True)
+    began = announcement.announce_compilation(
+        None, ("find_contacts", "prepare_rows"), ("solve_by_newton_method",)
+    )
+    assert (began is None) == is_cached and found == asked
 
 
 def test_a_kernel_that_does_not_exist_is_refused_by_name():

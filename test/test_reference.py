@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from hrpsim.jit.compiled import kernel
+from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.jit.reference import Reference
 
 POINT = np.dtype([("x", "f8"), ("count", "i8"), ("axis", "f8", (3,))])
@@ -61,6 +61,39 @@ def test_a_kernel_reads_and_writes_through_it(n):
     assert measure(Reference(whole)) == pytest.approx(expected, abs=1e-12)
     assert whole.inner.points["count"].tolist() == list(range(11, 11 + n))
     assert len(measure.codes) == 1
+
+
+class Whole(NamedTuple):
+    before: np.ndarray  # (n, m)
+    outer: Outer
+    after: np.ndarray  # (n,)
+
+
+@inner_kernel
+def last_of(inner):
+    """Return the last entry of a part's table, and put 5 in its place."""
+    last = inner.table[inner.table.shape[0] - 1, 1]
+    inner.table[inner.table.shape[0] - 1, 1] = 5.0
+    return last
+
+
+@kernel
+def take_parts(s, which):
+    """Return numbers from parts of parts, handed to another kernel or chosen by `which`."""
+    outer = s.outer
+    last = last_of(outer.inner)
+    chosen = s.before if which else outer.inner.table
+    return last, last_of(s.outer.inner), chosen[1, 0], s.after[0], outer.last.size
+
+
+def test_parts_of_parts_are_references_as_well():
+    before, after = np.full((2, 2), 7.0), np.array([9.0])
+    whole = Whole(before, outer(3), after)
+    table = whole.outer.inner.table
+    assert take_parts(Reference(whole), True) == (5.0, 5.0, 7.0, 9.0, 3)
+    assert table[2, 1] == 5.0
+    table[2, 1] = 11.0
+    assert take_parts(Reference(whole), False) == (11.0, 5.0, 2.0, 9.0, 3)
 
 
 def test_it_keeps_its_arrays_alive():

@@ -16,6 +16,7 @@ from hrpsim.collision.mesh.solid_pair import move_solid_pair, place_solid_pair
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import NEEDS_KERNEL, on_demand_kernel_of_parts
+from hrpsim.jit.reference import Reference
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
 from hrpsim.spatial.vector import point_velocity
 
@@ -146,7 +147,7 @@ def meet_convex(manifold, shapes, number_a, number_b, near):
 
 
 @on_demand_kernel_of_parts(
-    lambda s: (s.forest, s.kinematics, s.collision, 0, 0.0, 0.0, 0.0, 0),
+    lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0, 0.0, 0.0, 0.0, 0),
 )
 def meet_meshes(forest, kinematics, collision, pair, near, margin, time_step, previous_count):
     """Write the contacts of a candidate pair with a mesh; return how many."""

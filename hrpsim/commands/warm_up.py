@@ -20,9 +20,11 @@ from hrpsim.arguments import whole
 from hrpsim.errors import HrpsimError, unknown_name
 
 STEP, READING, WALKING = "step", "reading", "walking"
+_OF_STEP = "find_contacts", "prepare_rows"  # on demand, but every step calls them
 _LOWEST = 19  # priority
 # Processor time that parts take beside one that takes 1, measured: the long ones are begun first.
-_WEIGHTS = {STEP: 7.0, "solve_by_newton_method": 10.0, "seek_grip": 2.5, READING: 2.0}
+_WEIGHTS = {STEP: 8.0, "solve_by_newton_method": 8.0, "prepare_rows": 3.0, "find_contacts": 3.0}
+_WEIGHTS |= {"seek_grip": 2.5, READING: 2.0}
 _USUAL = 2.0  # what one that takes 1 does take [s]
 _LOOK_PERIOD = 1.0  # between lines of progress [s, wall]
 _ROBOT = """<robot name="warm_up"><link name="base"/><link name="arm"><inertial><mass value="1"/>
@@ -79,7 +81,7 @@ def compile_side_by_side(names: Iterable[str]) -> None:
 
     absent = set(absent_kernels())
     wanted = [] if is_cached(advance) else [STEP]
-    wanted += [name for name in names if name in absent]
+    wanted += [name for name in (*_OF_STEP, *names) if name in absent]
     if WALKING in names and not is_cached(stabilize):
         wanted.append(WALKING)
     if len(wanted) > 1 and os.access(cache_directory, os.W_OK):
@@ -88,11 +90,11 @@ def compile_side_by_side(names: Iterable[str]) -> None:
 
 def _compile(names: list[str], processes: int | None) -> None:
     workers = min(processes or os.cpu_count() or 1, len(names))
-    longest_first = sorted(names, key=_weight, reverse=True)
     if workers <= 1:
-        for part in longest_first:
+        for part in names:
             compile_part(part)
         return
+    longest_first = in_order(names)
     begin = time.perf_counter()
     spawn = multiprocessing.get_context("spawn")  # numba's state does not survive a fork
     with ProcessPoolExecutor(workers, mp_context=spawn) as pool:
@@ -130,6 +132,11 @@ def seconds_left(
     return max(max(ends) * unit - elapsed, 1.0)
 
 
+def in_order(names: Iterable[str]) -> list[str]:
+    """Return parts as they are begun by several processes: the longest first."""
+    return sorted(names, key=_weight, reverse=True)
+
+
 def _weight(part: str) -> float:
     return _WEIGHTS.get(part, 1.0)
 
@@ -163,30 +170,33 @@ def compile_part(part: str) -> None:
     if part == WALKING:
         _compile_walk()
         return
+    from hrpsim.jit.compiled import entry_point
     from hrpsim.jit.on_demand import compile_ahead, let_compile
+    from hrpsim.jit.reference import Reference
     from hrpsim.model.load import load_model
     from hrpsim.model.shapes.geometry import Sphere
+    from hrpsim.step.step import advance
     from hrpsim.world.world import World
 
     world = World(sleeping=False)
     world.add_ground()
     world.add_body(Sphere(0.1), mass=1.0, position=(0.0, 0.0, 0.1))
-    if part == STEP:
-        let_compile(lambda names: False)  # in place; other processes compile the other parts
-        world.step()
-    elif part == READING:
+    if part == READING:
         robot = world.add_robot(load_model(_ROBOT, base="fixed"))
         robot.command(efforts=robot.constraint_efforts())
         _compile_dynamics(robot.model, robot.q, robot.v)
         world.contact_arrays(), world.link_poses(), world.link_velocities()
         world.contacts_of(world.bodies["sphere"])
         world.connect(None, "sphere").wrench  # noqa: B018  compiles what reads it
-    else:
-        let_compile(lambda names: True)  # what else this world calls is not for this process
-        try:
+        return
+    let_compile(lambda names: True)  # what else this world calls is not for this process
+    try:
+        if part == STEP:
+            entry_point(advance, Reference(world.scene), 1)
+        else:
             compile_ahead(world.scene, part)
-        finally:
-            let_compile(None)
+    finally:
+        let_compile(None)
 
 
 def _compile_dynamics(model, q, v) -> None:

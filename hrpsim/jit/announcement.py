@@ -14,16 +14,24 @@ import sys
 import time
 
 from hrpsim.jit.compiled import is_cached
-from hrpsim.jit.on_demand import absent_kernels, compiles_elsewhere, let_compile
+from hrpsim.jit.on_demand import (
+    absent_kernels,
+    asked_elsewhere,
+    compiles_elsewhere,
+    let_compile,
+)
 
 _looked = False  # at the cache, which takes longer than a step
 
 
-def announce_compilation(dispatcher, soon: tuple[str, ...]) -> float | None:
+def announce_compilation(
+    dispatcher, needed: tuple[str, ...], soon: tuple[str, ...]
+) -> float | None:
     """Say that the first call of a kernel compiles; return when that began, None if it need not.
 
-    soon: kernels on demand that a process beside compiles meanwhile, where there is a processor for
-    it and nobody else was asked to compile.
+    needed: kernels on demand that it calls, which somebody else compiles meanwhile: whom
+    `let_compile` has named, or else a process beside, where there is a processor for it. That
+    compiles `soon` after them, which may not be needed.
     """
     global _looked
     if _looked:
@@ -36,8 +44,10 @@ def announce_compilation(dispatcher, soon: tuple[str, ...]) -> float | None:
         file=sys.stderr,
         flush=True,
     )
-    if _processors() > 1 and not compiles_elsewhere():
-        _compile_beside(soon)
+    if compiles_elsewhere():
+        asked_elsewhere(needed)
+    elif _processors() > 1:
+        _compile_beside((*needed, *soon))
     return time.perf_counter()
 
 

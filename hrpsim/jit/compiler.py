@@ -38,6 +38,20 @@ class _QuickFlags(Flags):
         return super().__eq__(other)
 
 
+# For `with`, closures, generators, literals as arguments and inlining by numba: what kernels have
+# none of. After each that may change a function, numba looks through all of it again.
+_IDLE_PASSES = {
+    "with_lifting",
+    "inline_closure_likes",
+    "inline_inlinables",
+    "Rewrite dynamic raises",
+    "find_literally",
+    "literal_unroll",
+    "LiteralPropagation",
+    "make_function_op_code_to_jit_function",
+}
+
+
 def _short_name(name, types, *, abi_tags=(), uid=None):
     """Return a name that tells types by a digest: those of a scene take 20 000 letters."""
     told = "|".join([*map(str, types), *map(str, abi_tags)])
@@ -52,6 +66,14 @@ class KernelCompiler(Compiler):
         flags = _QuickFlags(flags)
         super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
         self.state.targetctx.mangler = _short_name  # a copy of numba's context, for one function
+
+    def define_pipelines(self):
+        """Return numba's passes, but for those that do nothing to a kernel."""
+        pipelines = super().define_pipelines()
+        for passes in pipelines:
+            once = dict.fromkeys(passes.passes)  # those that come again look at what is left out
+            passes.passes = [p for p in once if p[0].name() not in _IDLE_PASSES]
+        return pipelines
 
     def compile_extra(self, func):
         """Compile a function."""

@@ -21,6 +21,7 @@ from hrpsim.jit.on_demand import absent_kernels, let_compile
 
 _COMMAND = (sys.executable, "-m", "hrpsim.cli", "warm-up", "--processes", "1")
 _END = 5.0  # [s, wall] that a process has to end
+_LOOK_PERIOD = 0.05  # between looks for what is waited for [s, wall]
 
 
 class CompilerBeside:
@@ -65,9 +66,8 @@ class CompilerBeside:
 
     def wait_for(self, names: tuple[str, ...]) -> bool:
         """Wait while these kernels are being compiled; return False: what is missing is not."""
-        if self._process is not None and set(names) & set(self.names):
-            self._process.wait()
-            self._note_end()
+        while set(names) & set(self.names) & set(absent_kernels()):
+            self.wait(_LOOK_PERIOD)
         return False
 
     @property

@@ -138,7 +138,7 @@ def provide_requested(scene) -> None:
     """
     requests = scene.on_demand[1]
     names = tuple(name for name in declared_kernels() if requests[name])
-    absent = _asked_elsewhere(names)
+    absent = asked_elsewhere(names)
     if absent:
         raise KernelsAbsent(absent)
     for name in names:
@@ -161,7 +161,7 @@ def provide_used(scene) -> None:
         requests[name] = 0
         if not declared.is_used(scene):
             addresses[name] = 0
-        elif _asked_elsewhere((name,)):
+        elif asked_elsewhere((name,)):
             addresses[name] = 0
             requests[name] = requests["awaited"] = 1
         else:
@@ -173,7 +173,7 @@ def compile_ahead(scene, name: str) -> None:
     _load(scene, name)
 
 
-def _asked_elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
+def asked_elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return which of these, and of those they bring, are being compiled elsewhere."""
     if _ask_elsewhere is None:
         return ()

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numba
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     NativeValue,
@@ -21,6 +22,10 @@ from numba.extending import (
 )
 
 from hrpsim.jit.reference import Reference
+
+_WORD = ir.IntType(64)
+_WITH_OWNER = 2  # words of an array before those that kernels need: its owner, as two kinds have it
+_BEFORE_SHAPE = 5
 
 _types: dict = {}  # by kind
 
@@ -38,16 +43,31 @@ class ReferenceType(types.Type):
 
     def __init__(self, whole: types.BaseNamedTuple):
         self.whole = whole
-        super().__init__(name=f"Reference({whole})")
+        self._hash = hash(whole)  # once: that of a scene looks at every field of every record
+        digest = hashlib.sha256(str(whole).encode()).hexdigest()[:16]
+        super().__init__(name=f"Reference({whole.instance_class.__name__} {digest})")
+        self.types, self.places = {}, {}  # of the fields; [words]
+        place = 0
+        for field, kind in zip(whole.fields, whole.types, strict=True):
+            is_part = isinstance(kind, types.BaseNamedTuple)
+            self.types[field] = ReferenceType(kind) if is_part else kind
+            self.places[field] = place
+            place += _words_in(kind)
 
     @property
     def key(self):
         """What makes two of these types equal."""
         return self.whole
 
-    def type_of(self, field: str):
-        """Return the type of a field of the tuple."""
-        return self.whole.types[self.whole.fields.index(field)]
+    def __hash__(self):
+        return self._hash
+
+
+def _words_in(kind) -> int:
+    """Return how many words a tuple or an array takes (hrpsim.jit.reference)."""
+    if isinstance(kind, types.BaseNamedTuple):
+        return sum(map(_words_in, kind.types))
+    return _BEFORE_SHAPE + 2 * kind.ndim
 
 
 @typeof_impl.register(Reference)
@@ -58,8 +78,8 @@ def _type_of_reference(reference, context):
 @register_model(ReferenceType)
 class _ReferenceModel(models.PrimitiveModel):
     def __init__(self, manager, reference_type):
-        whole = manager.lookup(reference_type.whole).get_value_type()
-        super().__init__(manager, reference_type, whole.as_pointer())
+        # Not to a struct: the text of a scene's is 10 000 letters, and each use repeats it.
+        super().__init__(manager, reference_type, _WORD.as_pointer())
 
 
 @unbox(ReferenceType)
@@ -78,29 +98,35 @@ class _ReferenceAttribute(AttributeTemplate):
     key = ReferenceType
 
     def generic_resolve(self, reference_type, field):
-        if field in reference_type.whole.fields:
-            return reference_type.type_of(field)
-        return None
+        return reference_type.types.get(field)
 
 
 @lower_getattr_generic(ReferenceType)
 def _read_field(context, builder, reference_type, pointer, field):
-    return load_field(builder, reference_type, pointer, field)
+    """Emit the reading of a field: the representation of an array, or where a tuple begins."""
+    place = builder.gep(pointer, [_WORD(reference_type.places[field])], inbounds=True)
+    kind = reference_type.types[field]
+    return place if isinstance(kind, ReferenceType) else _read_array(context, builder, kind, place)
 
 
-def load_field(builder, reference_type, pointer, field: str):
-    """Emit the reading of a field: the representation of an array or a tuple of arrays."""
-    index = reference_type.whole.fields.index(field)
-    return _load(builder, cgutils.gep_inbounds(builder, pointer, 0, index))
-
-
-def _load(builder, pointer):
-    """Read a struct field by field: LLVM is slow at large ones in one piece."""
-    pointee = pointer.type.pointee
-    if not isinstance(pointee, ir.BaseStructType):
-        return builder.load(pointer)
-    value = ir.Constant(pointee, ir.Undefined)
-    for k in range(len(pointee.elements)):
-        field = _load(builder, cgutils.gep_inbounds(builder, pointer, 0, k))
-        value = builder.insert_value(value, field, k)
+def _read_array(context, builder, kind, words):
+    """Read an array word by word: LLVM is slow at structs in one piece."""
+    value_type = context.get_value_type(kind)
+    value = ir.Constant(value_type, None)  # without an owner
+    for k, (number, word_type) in enumerate(_parts_of(value_type)):
+        if number[0] >= _WITH_OWNER:
+            place = builder.gep(words, [_WORD(k)], inbounds=True)
+            word = builder.load(builder.bitcast(place, word_type.as_pointer()))
+            # References never change: what they say need not be read again after a write.
+            word.set_metadata("invariant.load", builder.module.add_metadata([]))
+            value = builder.insert_value(value, word, number)
     return value
+
+
+def _parts_of(value_type):
+    """Yield (number, type) of each word of an array's struct: numbers of shape, strides are two."""
+    for k, element in enumerate(value_type.elements):
+        if isinstance(element, ir.ArrayType):
+            yield from (((k, j), element.element) for j in range(element.count))
+        else:
+            yield (k,), element

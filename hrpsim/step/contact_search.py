@@ -8,6 +8,7 @@ from __future__ import annotations
 from hrpsim.collision.candidates import keep_candidates, refresh_candidates
 from hrpsim.collision.contacts import detect, recall_impulses
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.step.impacts.impact_times import any_fast, look_at_drift, needs_every_shape
 from hrpsim.step.impacts.passages import add_passages, find_flying, mark_far
@@ -22,9 +23,11 @@ def place_bodies(s):
     update_velocities(s.forest, s.work.velocity_middle, s.kinematics)
 
 
-@inlined_kernel
+@on_demand_kernel(brings=("prepare_rows",))
 def find_contacts(s):
     """Find the contact points, and what each pressed with in the last step.
+
+    Every world needs it; apart from the step it is compiled at the same time (announcement).
 
     Reads: collision, connections, forest, kinematics, materials, q, solver_choice,
     spring_hinges, work.

@@ -14,8 +14,15 @@ from typing import Protocol
 
 from hrpsim.dynamics.articulated import place_inertias
 from hrpsim.dynamics.recursive import kinetic_energy
+from hrpsim.jit.compiled import prepared
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.step.scene.scene import Scene
+
+# The arrays of all scenes are of the same kinds.
+_kinetic_energy = prepared(kinetic_energy)
+_place_inertias = prepared(place_inertias)
+_update_poses = prepared(update_poses)
+_update_velocities = prepared(update_velocities)
 
 
 class Moving(Protocol):
@@ -32,10 +39,10 @@ class Moving(Protocol):
 def world_kinetic_energy(world: Moving) -> float:
     """Return the kinetic energy of everything, rotors included [J]."""
     scene = world.scene
-    update_poses(scene.forest, scene.q, scene.kinematics)
-    update_velocities(scene.forest, scene.velocity, scene.kinematics)
-    place_inertias(scene.forest, scene.kinematics, scene.articulated)
-    return float(kinetic_energy(scene.forest, scene.kinematics, scene.articulated, scene.velocity))
+    _update_poses(scene.forest, scene.q, scene.kinematics)
+    _update_velocities(scene.forest, scene.velocity, scene.kinematics)
+    _place_inertias(scene.forest, scene.kinematics, scene.articulated)
+    return float(_kinetic_energy(scene.forest, scene.kinematics, scene.articulated, scene.velocity))
 
 
 def relax(world: Moving, step_limit: int, energy_tolerance: float) -> bool:

@@ -45,7 +45,8 @@ from hrpsim.world.settle import relax
 from hrpsim.world.uninterrupted import uninterrupted
 
 _MOST_AT_ONCE = 2**62
-_SOON_USED = ("solve_by_newton_method",)  # on demand, and by most worlds with contacts
+# Kernels on demand that every step calls, and that most worlds with contacts do.
+_ALWAYS_USED, _SOON_USED = ("find_contacts", "prepare_rows"), ("solve_by_newton_method",)
 
 
 class World:
@@ -269,7 +270,9 @@ class World:
             n = _whole_number(n)
         contents, convergence, scenes = self._contents, self._convergence, self._scenes
         contents.refuse_while_stepping()
-        announced = announce_compilation(advance, _SOON_USED) if self._run is None else None
+        announced = None
+        if self._run is None:
+            announced = announce_compilation(advance, _ALWAYS_USED, _SOON_USED)
         before = convergence.begin_call(self._steps_done)
         contents.is_stepping = True
         try:

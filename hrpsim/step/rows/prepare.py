@@ -38,9 +38,11 @@ from hrpsim.step.scene.status import (
 )
 
 
-@inlined_kernel
+@on_demand_kernel()
 def prepare_rows(s):
     """Write every row, or say which array must grow first.
+
+    Every world needs it; apart from the step it is compiled at the same time (announcement).
 
     Reads: articulated, collision, connections, direct, forest, islands, joint_holds,
     joint_impulses, joint_parameters, kinematics, materials, q, rows, sites, solver_choice,
