@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,6 +22,7 @@ from ros.processes import command_line, descendants, is_alive
 from hrpsim.resources import share_path
 from hrpsim.ros.base.child_process import Processes
 from hrpsim.ros.sweeps.cell_folder import CONTROLLER, NODE
+from hrpsim.ros.sweeps.cell_processes import CellPairs
 from hrpsim.ros.sweeps.ros_scenario import RosScenario, domains, over_ros
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.framework.design import Design
@@ -208,3 +210,20 @@ def test_no_process_outlives_the_sweep_which_goes_on_later(tmp_path, number):
     through_ros(read.scenario, read.design, tmp_path / "study.zarr")
     assert_same_bits(open_store(tmp_path / "study.zarr"), in_process(read.scenario, read.design))
     assert np.all(open_store(tmp_path / "study.zarr")["status"].values == 1)
+
+
+def test_a_pair_that_cannot_start_leaves_nothing(tmp_path, monkeypatch):
+    """Neither its folder nor the process that was started before the one that cannot be."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    start, begun = Processes.start_module, []
+
+    def start_the_first_only(self, *arguments):
+        if begun:
+            raise OSError("no process left")
+        begun.append(start(self, *arguments))
+        return begun[0]
+
+    monkeypatch.setattr(Processes, "start_module", start_the_first_only)
+    with pytest.raises(OSError, match="no process left"):
+        CellPairs().run(None)
+    assert not list(tmp_path.iterdir()) and begun[0].exit_code is not None

@@ -192,7 +192,7 @@ class ControllerNode:
 
     def _begin_anew(self, stamp: Stamp, tick: int) -> None:
         """Begin anew: ticks are left out at a reset only. HrpsimError where they always are."""
-        self._left_out += 1
+        self._left_out = self._left_out + 1 if tick > self._last_tick else 0
         if self._left_out == _MOST_LEFT_OUT:
             apart = (tick - self._last_tick) * self._controller.period
             raise HrpsimError(

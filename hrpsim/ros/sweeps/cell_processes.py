@@ -89,11 +89,15 @@ class _Pair:
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # as spawned processes have it
         }
         self._processes = Processes(Path(self._folder), environment)
-        rooms = "hrpsim.ros.sweeps"
-        self._node = self._processes.start_module(NODE, f"{rooms}.cell_node", self._folder)
-        self._controller = self._processes.start_module(
-            CONTROLLER, f"{rooms}.cell_controller_node", self._folder
-        )
+        try:
+            self._node = self._start(NODE, "cell_node")
+            self._controller = self._start(CONTROLLER, "cell_controller_node")
+        except BaseException:
+            self.stop(_END)
+            raise
+
+    def _start(self, name: str, module: str) -> ChildProcess:
+        return self._processes.start_module(name, f"hrpsim.ros.sweeps.{module}", self._folder)
 
     def run(self, request: CellRequest, stopping: Callable[[], bool]) -> dict[str, float]:
         """Return all outcomes of a cell; see CellPairs.run. `stopping()`: it shall be given up."""
