@@ -32,8 +32,10 @@ class HeightField(Mesh):
         origin: ArrayLike | None = None,
     ):
         heights = np.array(heights, dtype=np.float64)
-        if heights.ndim != 2:
-            raise ModelError(f"HeightField: heights must have shape (nx, ny): {heights.shape}")
+        if heights.ndim != 2 or min(heights.shape) < 2:
+            raise ModelError(
+                f"HeightField: heights must have shape (nx, ny), both at least 2: {heights.shape}"
+            )
         nx, ny = heights.shape
         check_size("HeightField", nx, ny)
         bad = np.argwhere(~np.isfinite(heights))
