@@ -270,7 +270,7 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
 
 
 def test_a_controller_that_is_asked_too_rarely_ends_and_says_what_to_set(simulations):
-    simulations.start(lockstep=True, control_period=0.01, real_time_factor=0.0)
+    simulations.start(lockstep=True, control_period=0.01, real_time_factor=0.0, publish_rate=100.0)
     hasty = start_controller(simulations, f"{FEEDBACK}:Feedback", "ticks:=1000")
     assert hasty.wait(LIMIT) == 1
     message = "period is 0.005 s, and the simulation wants commands 0.01 s apart"
