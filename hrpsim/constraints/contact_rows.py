@@ -35,7 +35,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 
 # A gap up to this is none [m]: no more than rounding. For the direct solver the slop counts both
 # ways at rigid contacts: whichever of a face's redundant points is lowest would carry all.
-_CLOSED = 1e-10
+CLOSED = 1e-10
 
 # what holds between a pair of materials; tables are (k, k) and symmetric
 MATERIAL_PAIR = np.dtype(
@@ -267,10 +267,10 @@ def _ask(contact, approach, pair, settings, time_step, normal):
 
     What bounces has done so before.
     """
-    gap, closed = contact.gap + contact.lag, _CLOSED  # up to which a gap is none [m]
+    gap, closed = contact.gap + contact.lag, CLOSED  # up to which a gap is none [m]
     bounces = pair.restitution > 0.0 and approach < -settings.restitution_threshold
     if normal.solver != ITERATIVE and pair.damping_time < 0.0 and not bounces:
-        closed = max(_CLOSED, settings.slop)
+        closed = max(CLOSED, settings.slop)
     normal.lower, normal.upper = 0.0, pair.force_limit * time_step
     if gap > closed:
         normal.target = normal.correction_velocity = -gap / time_step
