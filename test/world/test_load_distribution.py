@@ -8,6 +8,7 @@ import pytest
 from world.scenes import GRAVITY, show
 
 from hrpsim import Box, World
+from hrpsim.constraints.contact_rows import CLOSED
 from hrpsim.experiments.scenes.standing import half_sitting, humanoid
 
 MASS, SIDE, HEIGHT = 10.0, 0.4, 0.2
@@ -69,7 +70,7 @@ def test_a_lasting_load_aside_is_borne_by_least_squares():
 
 @pytest.mark.parametrize("gap", [-4e-9, -1e-10, 1e-10, 4e-9])
 def test_gaps_below_ten_nanometres_decide_nothing(gap):
-    """A loaded box that leans by so little stays on four corners, and comes back to the floor."""
+    """A loaded box that leans by so little stands on four corners, and leans no further."""
     world, _ = resting_box(tilt=gap / SIDE)
     world.step(2)
     _, forces = corners(world)
@@ -79,20 +80,22 @@ def test_gaps_below_ten_nanometres_decide_nothing(gap):
     gaps = np.array([contact.gap for contact in world.contacts])
     show(f"start {gap:g} m: forces [N], gaps [m]", *forces, *gaps)
     np.testing.assert_allclose(forces, MASS * GRAVITY / 4, rtol=1e-3)
-    assert np.abs(gaps).max() < max(0.5 * abs(gap), 1e-11)
+    assert np.ptp(gaps) < abs(gap) + CLOSED
+    assert np.abs(gaps).max() < abs(gap) + CLOSED
 
 
-def test_an_overhanging_load_leaves_the_far_corners():
+def test_a_load_towards_one_corner_leaves_the_opposite_one():
     """Where least squares would pull at a corner, nothing is divided: no force is negative."""
     world, body = resting_box()
-    arm = 0.9 * SIDE / 2
+    moment = 0.7 * MASS * GRAVITY * SIDE / 2
     for _ in range(50):
-        body.apply_wrench((0, 0, 0), torque=(arm * MASS * GRAVITY, 0.0, 0.0))
+        body.apply_wrench((0, 0, 0), torque=(moment, -moment, 0.0))
         world.step()
     places, forces = corners(world)
-    assert forces.min() >= 0.0
+    show("forces, least squares [N]", *forces, *least_squares(places, forces))
+    assert least_squares(places, forces).min() < 0.0 <= forces.min()
     assert forces.sum() == pytest.approx(MASS * GRAVITY, rel=1e-6)
-    assert -(places[:, 1] @ forces) == pytest.approx(-arm * MASS * GRAVITY, rel=1e-4)
+    np.testing.assert_allclose(forces @ places, [-moment, -moment], rtol=1e-4)
 
 
 def test_the_corner_forces_of_a_swaying_humanoid_change_no_faster_than_its_wrench():
@@ -113,4 +116,4 @@ def test_the_corner_forces_of_a_swaying_humanoid_change_no_faster_than_its_wrenc
         before = forces
         assert world.stats.newton_islands == 0
     show("largest change of a corner's force in 1 ms [N]", worst)
-    assert worst < 5.0
+    assert worst < 1.0
