@@ -1,0 +1,115 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A slow walk by TSID's torques: the centre of mass above one foot, then the other foot forward.
+
+The zero-moment point stays in the sole, references carry their rates, and a foot bears once
+something presses on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hrpsim.bridges.tsid import TsidController
+from hrpsim.control.biped.prepare import Prepared
+from hrpsim.control.framework.controller import State
+from hrpsim.control.pattern.support_polygon import sole_outline
+from hrpsim.dynamics.functions import center_of_mass
+from hrpsim.model.model import Model
+
+_SHIFT, _SWING = 2.0, 1.0  # durations [s]
+_SINK = 0.02  # of a foot that is late [m/s]
+_BEARING = 0.6  # share of the way to the sole's edges that bears, for its corners are round
+_STRIDE, _LIFT = 0.1, 0.07  # beside the height of the base
+_SMOOTH = np.polynomial.Polynomial([0, 0, 0, 10, -15, 6])  # from 0 to 1, at rest at both ends
+_BUMP = np.polynomial.Polynomial([0, 0, 0, 64, -192, 192, -64])  # up to 1 and down again
+
+
+class SlowWalk(TsidController):
+    """Walks so many steps with a biped; the first and the last are half as long.
+
+    `stride` is half the length of the others [m]; `duration` is what the walk takes if every foot
+    lands in time [s]; `finished` says that the last foot has landed; `creep` is the furthest that
+    a foot which bears alone was displaced within a step [m].
+    """
+
+    def __init__(self, biped: Prepared, steps: int = 4) -> None:
+        """Take the soles and the first posture of a prepared biped."""
+        self._feet, self._steps = biped.soles, steps
+        height = biped.start[2]
+        self.stride, self._height = _STRIDE * height, _LIFT * height
+        self.duration = steps * (_SHIFT + _SWING)
+        sole = sole_outline(biped.model, self._feet[0])
+        length, width = (_BEARING * sole).T
+        self._lengths, self._widths = (length.max(), -length.min()), (width.max(), -width.min())
+        height = center_of_mass(biped.model, biped.start)[2]
+        self._above_foot = np.append(sole.mean(axis=0), height)
+
+    def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
+        """Ask for the contacts of the feet."""
+        self.needs = {"base": "true", "contacts": list(self._feet)}
+        super().configure(model, parameters)
+
+    def initialize(self, state: State) -> None:
+        """Begin anew, with both feet on the floor."""
+        self.finished, self.creep = False, 0.0
+        super().initialize(state)
+
+    def build(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Stand on both feet."""
+        self.com_task(weight=1.0, kp=30.0)
+        self.posture_task(weight=1e-3, kp=10.0)
+        self._frames = {foot: self.frame_task(foot, weight=1.0, kp=200.0) for foot in self._feet}
+        for foot in self._feet:
+            self.stand_on(foot, self._lengths, self._widths)
+        self._step, self._goal = -1, self.com0
+        self._begin_step(0.0)
+
+    def update(self, time: float) -> None:
+        """Follow smooth courses; a step ends when its foot touches the floor."""
+        elapsed = time - self._begun
+        in_air = self._swing not in self.contacts
+        late = elapsed > _SHIFT + 0.5 * _SWING
+        if in_air and late and self.state.contacts[self._swing].touches:
+            self.stand_on(self._swing, self._lengths, self._widths)
+            self.finished = self._step == self._steps - 1
+            self._begin_step(time)
+            return
+        course = np.outer(_course(_SMOOTH, elapsed, _SHIFT), self._goal - self._from)
+        course[0] += self._from
+        self.move_com(*course)
+        if elapsed > _SHIFT and not in_air:
+            self.lift(self._swing)
+            self._stood = self.place(self._stance).translation
+        elif in_air:
+            slip = self.place(self._stance).translation - self._stood
+            self.creep = max(self.creep, float(np.linalg.norm(slip[:2])))
+        self._move_foot(elapsed - _SHIFT)
+
+    def _begin_step(self, time: float) -> None:
+        """Plan the next step from where the feet are now."""
+        self._step, self._begun, self._from = self._step + 1, time, self._goal
+        self._swing, self._stance = self._feet if self._step % 2 == 0 else self._feet[::-1]
+        self._lifted_from = self.place(self._swing)
+        self._goal = self.place(self._stance).translation + self._above_foot
+
+    def _move_foot(self, elapsed: float) -> None:
+        """Set the reference of the foot that is moved, so long after it was lifted [s]."""
+        length = self.stride * (1 if self._step in (0, self._steps - 1) else 2)
+        moved = np.zeros((3, 6))
+        moved[:, 0] = length * _course(_SMOOTH, elapsed, _SWING)
+        moved[:, 2] = self._height * _course(_BUMP, elapsed, _SWING)
+        moved[0, 2] -= _SINK * max(elapsed - _SWING, 0.0)
+        place = self._lifted_from.copy()
+        place.translation = place.translation + moved[0, :3]
+        self.move_frame(self._frames[self._swing], place, *moved[1:])
+
+
+def _course(shape: np.polynomial.Polynomial, time: float, duration: float) -> np.ndarray:
+    """Return where a course is at a time [s] of its duration, its rate and its acceleration."""
+    s = np.clip(time / duration, 0.0, 1.0)
+    return np.array([shape(s), shape.deriv()(s) / duration, shape.deriv(2)(s) / duration**2])
