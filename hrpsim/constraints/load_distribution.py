@@ -11,8 +11,6 @@ on what earlier motions left, until one corner bears nothing and its neighbour t
 
 from __future__ import annotations
 
-import math
-
 from hrpsim.constraints.contact_rows import CLOSED, friction_holds
 from hrpsim.constraints.rows import CONE, ITERATIVE
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
@@ -27,16 +25,12 @@ _LEVEL = 1e-6
 # which they do so beyond doubt.
 _HOLDS, _STICKS = 0.99, 0.8
 
-# Points that bear a load and are no more than this above the lowest of them are level with it [m].
-# What sweeps leave, a tolerance a step, would else lift one corner and let its neighbours bear all.
-_TILT = 1e-8
-
 # Determinant of the points' second moments, over their trace squared, of points on a line.
 _ON_A_LINE = 1e-9
 
 
 @inner_kernel
-def distribute_loads(contacts, contact_count, time_step, rows):
+def distribute_loads(contacts, contact_count, rows):
     """Start the points of every flat contact that sticks from impulses of least squares.
 
     Of the same wrench, so that no velocity changes but by rounding.
@@ -47,7 +41,7 @@ def distribute_loads(contacts, contact_count, time_step, rows):
         while end < contact_count and _same_bodies(contacts[first], contacts[end]):
             end += 1
         if end - first > 2 and _is_flat(contacts, rows, first, end):
-            _distribute(contacts, rows, first, end, time_step)
+            _distribute(contacts, rows, first, end)
         first = end
 
 
@@ -92,18 +86,17 @@ def _place(contact, origin, x, y):
 
 
 @inlined_kernel
-def _distribute(contacts, rows, first, end, time_step):
+def _distribute(contacts, rows, first, end):
     """Divide the wrench of the contacts `first` to `end` anew."""
-    origin, count, load, approach = contacts[first], 0, 0.0, math.inf
+    origin, count, load = contacts[first], 0, 0.0
     mean_x = mean_y = push_x = push_y = 0.0
     for c in range(first, end):
         normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
         if not _is_closed(contacts[c], normal):
             continue
-        if normal.impulse > 0.0:
-            if contacts[c].slides or not friction_holds(normal, x, y, _HOLDS):
-                return
-            approach = min(approach, max(-normal.target, 0.0))
+        slips = contacts[c].slides or not friction_holds(normal, x, y, _HOLDS)
+        if normal.impulse > 0.0 and slips:
+            return
         along_x, along_y = _place(contacts[c], origin, x, y)
         count, load = count + 1, load + normal.impulse
         mean_x, mean_y = mean_x + along_x, mean_y + along_y
@@ -142,7 +135,5 @@ def _distribute(contacts, rows, first, end, time_step):
         if _is_closed(contacts[c], normal):
             a, b = _place(contacts[c], origin, x, y)
             a, b = a - mean_x, b - mean_y
-            if normal.impulse > 0.0 and -normal.target - approach <= _TILT / time_step:
-                normal.target = max(normal.target, -approach)
             normal.impulse = load + slope_x * a + slope_y * b
             x.impulse, y.impulse = push_x - twist * b, push_y + twist * a

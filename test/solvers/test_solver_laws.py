@@ -23,7 +23,6 @@ from hrpsim.experiments.scenes.standing import half_sitting
 from hrpsim.experiments.scenes.step_phases import prepared
 from robots import humanoid
 
-LEVEL = 1e-8  # height of corners above the lowest that counts as none [m]
 TIGHT = dict(tolerance=1e-8, sweep_limit=2000)
 EXACT = ("pull", "bounds", "cone", "momentum")  # hold whether or not the solution converged
 SOLVERS = {
@@ -43,18 +42,6 @@ examples = settings(max_examples=4)
 seeds = st.integers(0, 10_000)
 
 
-def take_levelled_targets(problem, scene):
-    """Let corners of a flat contact that are within `LEVEL` of the lowest stay where they are."""
-    targets = scene.rows.rows["target"][: len(problem.rows)]
-    raised = targets - problem.rows["target"]
-    assert raised.min(initial=0.0) >= 0.0
-    assert raised.max(initial=0.0) <= LEVEL / scene.settings["time_step"][0] * (1 + 1e-12)
-    normals = np.arange(len(raised)) < 3 * problem.contact_count
-    normals[1::3] = normals[2::3] = False
-    assert not raised[~normals].any()
-    problem.rows["target"] = targets
-
-
 class Worst(dict):
     """The largest error of every law over steps, and how many steps were seen."""
 
@@ -66,7 +53,6 @@ class Worst(dict):
         start = world.scene.velocity.copy()
         world.step()
         scene, stats = world.scene, world.stats
-        take_levelled_targets(problem, scene)
         tolerance = 10.0 * float(scene.settings["tolerance"][0])
         self.steps += 1
         self.solved += stats.residual <= tolerance

@@ -48,7 +48,7 @@ def test_forces_do_not_remember_how_a_box_was_pushed(integrator):
             numbers.uniform(-1, 1, 3) * (15, 15, 40), torque=numbers.uniform(-1, 1, 3) * (5, 5, 2)
         )
         world.step()
-        places, forces = corners(world)
+        _, forces = corners(world)
         assert len(forces) == 4
     world.step(3)
     _, forces = corners(world)
@@ -68,20 +68,19 @@ def test_a_lasting_load_aside_is_borne_by_least_squares():
     np.testing.assert_allclose(forces, least_squares(places, forces), rtol=1e-5)
 
 
-@pytest.mark.parametrize("gap", [-4e-9, -1e-10, 1e-10, 4e-9])
-def test_gaps_below_ten_nanometres_decide_nothing(gap):
-    """A loaded box that leans by so little stands on four corners, and leans no further."""
+@pytest.mark.parametrize("gap", [-1e-9, -1e-10, 1e-10, 4e-9])
+def test_a_box_that_leans_by_nanometres_comes_to_rest_flat(gap):
+    """All corners bear at once, and the residues of sweeps neither lift nor sink one of them."""
     world, _ = resting_box(tilt=gap / SIDE)
-    world.step(2)
-    _, forces = corners(world)
-    assert len(forces) == 4
-    world.step(200)
+    for _ in range(5):
+        world.step()
+        assert world.stats.newton_islands == 0
     _, forces = corners(world)
     gaps = np.array([contact.gap for contact in world.contacts])
     show(f"start {gap:g} m: forces [N], gaps [m]", *forces, *gaps)
     np.testing.assert_allclose(forces, MASS * GRAVITY / 4, rtol=1e-3)
-    assert np.ptp(gaps) < abs(gap) + CLOSED
-    assert np.abs(gaps).max() < abs(gap) + CLOSED
+    assert np.ptp(gaps) < max(abs(gap), CLOSED)
+    assert np.abs(gaps).max() < max(abs(gap), CLOSED)
 
 
 def test_a_load_towards_one_corner_leaves_the_opposite_one():

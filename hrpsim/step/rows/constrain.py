@@ -163,7 +163,7 @@ def solve_motion(s):
     if stats.residual > _HOPELESS:
         forget_direct_impulses(rows, stats.row_count)
     if s.settings[0].relative_tolerance == 0.0:
-        distribute_loads(s.collision.contacts, stats.contact_count, time_step, rows)
+        distribute_loads(s.collision.contacts, stats.contact_count, rows)
     warm_start(rows, stats.contact_count, stats.row_count, response, sites.velocity)
     stats.descent_steps, stats.residual_deficit = 0, 0.0
     if s.spring_hinges.shape[0] > 0:
