@@ -33,14 +33,11 @@ from hrpsim.constraints.rows import (
 )
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 
-# A gap up to this is none [m]: no more than rounding. For the direct solver the slop counts both
+# A gap up to this is none [m]: no more than rounding; of a larger one the rest may close. Were it
+# all of it, the corners of a sole that residues tilt would ask for velocities no flat sole can have,
+# and its load would go to one diagonal. For the direct solver the slop counts both
 # ways at rigid contacts: whichever of a face's redundant points is lowest would carry all.
-CLOSED = 1e-10
-
-# A rigid contact that is no deeper comes out to the surface within a step: with this acceleration
-# [m/s^2] at most. So the corners of a foot, a tolerance above and below the surface, ask for
-# velocities that a flat foot can have.
-_RETURN = 1e-3
+_CLOSED = 1e-10
 
 # what holds between a pair of materials; tables are (k, k) and symmetric
 MATERIAL_PAIR = np.dtype(
@@ -272,16 +269,13 @@ def _ask(contact, approach, pair, settings, time_step, normal):
 
     What bounces has done so before.
     """
-    gap, closed = contact.gap + contact.lag, CLOSED  # up to which a gap is none [m]
+    gap, closed = contact.gap + contact.lag, _CLOSED  # up to which a gap is none [m]
     bounces = pair.restitution > 0.0 and approach < -settings.restitution_threshold
-    if pair.damping_time < 0.0 and not bounces:
-        closed = -_RETURN * time_step * time_step
-        if normal.solver != ITERATIVE:
-            closed = max(CLOSED, settings.slop)
+    if normal.solver != ITERATIVE and pair.damping_time < 0.0 and not bounces:
+        closed = max(_CLOSED, settings.slop)
     normal.lower, normal.upper = 0.0, pair.force_limit * time_step
     if gap > closed:
-        normal.target = -gap / time_step
-        normal.correction_velocity = min(normal.target, 0.0)
+        normal.target = normal.correction_velocity = -(gap - _CLOSED) / time_step
     elif pair.damping_time >= 0.0:
         soften(normal, gap, approach, 0.0, pair.compliance, pair.damping_time, time_step)
     elif gap < -settings.slop:

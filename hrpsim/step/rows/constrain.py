@@ -17,7 +17,6 @@ from hrpsim.constraints.displacement import (
     turn_to_motion,
 )
 from hrpsim.constraints.joint_rows import remember_joint_impulses
-from hrpsim.constraints.load_distribution import distribute_loads
 from hrpsim.constraints.rows import CONTACT_ROW, DESCENT, DIRECT, DISPLACEMENT, ITERATIVE
 from hrpsim.constraints.spring_rows import ROWS, remember_spring_impulses
 from hrpsim.dynamics.articulated import wrench_response
@@ -162,8 +161,6 @@ def solve_motion(s):
     site_velocities(s.forest, s.kinematics, work.change, stats.site_count, sites)
     if stats.residual > _HOPELESS:
         forget_direct_impulses(rows, stats.row_count)
-    if s.settings[0].relative_tolerance == 0.0:
-        distribute_loads(s.collision.contacts, stats.contact_count, rows)
     warm_start(rows, stats.contact_count, stats.row_count, response, sites.velocity)
     stats.descent_steps, stats.residual_deficit = 0, 0.0
     if s.spring_hinges.shape[0] > 0:
