@@ -34,6 +34,7 @@ from hrpsim.control.framework.parameters import read_parameters
 from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.model.load import BASES
 from hrpsim.model.model import Model
+from hrpsim.ros.base.guarded_node import AnsweringNode
 from hrpsim.ros.base.parameters import warn_of_unknown
 from hrpsim.ros.base.program import run_program
 from hrpsim.ros.base.stamps import Stamp
@@ -71,7 +72,7 @@ class ControllerNode:
     """
 
     def __init__(self, **node_options):
-        self.node = Node("hrpsim_controller", **node_options)
+        self.node = AnsweringNode("hrpsim_controller", **node_options)
         given = {name: _declare(self.node, name, *entry) for name, entry in PARAMETERS.items()}
         warn_of_unknown(self.node, PARAMETERS)
         if given["base"] not in BASES:
