@@ -113,6 +113,7 @@ CASES = {
     "XACRO_FACTORIAL": (3, xacro("factorial(4)")),
     "XACRO_SIZE": (20, xacro_file),
     "MJCF_TIME": (1e-3, mjcf),
+    "MJCF_WAIT": (1e-3, mjcf),
     "VRML_DEPTH": (1, wrl),
     "VRML_TOKENS": (20, wrl),
     "MESH_SIZE": (200, mesh),

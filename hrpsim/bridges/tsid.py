@@ -14,7 +14,8 @@
             self.move_com(self.com0 + [0.0, 0.02 * math.sin(time), 0.0])
 
 The robot's model is built by Pinocchio from its URDF text; configurations and velocities have the
-same layout in both. `robot` and `formulation` are TSID's own, for whatever else it can do.
+same layout in both. `robot` and `formulation` are TSID's own, for whatever else it can do; `state`
+is what is measured now.
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ class TsidController(Controller):
             raise ControllerError(
                 f"{model.source}: Pinocchio and hrpsim see other joints: {', '.join(differing)}"
             )
+        whole.armature = model.system.rotor_inertia  # <hrpsim> has it, which Pinocchio ignores
         self.robot = tsid.RobotWrapper(whole, tsid.FLOATING_BASE_SYSTEM, False)
         commanded = controlled_joints(model)
         self._commanded = np.array([names.index(name) for name in commanded])
@@ -98,6 +100,7 @@ class TsidController(Controller):
 
     def control(self, state: State) -> Command:
         """Return the torques that the tasks ask for."""
+        self.state = state
         q, v = self._measured(state)
         time = state.time - self._start
         self.update(time)

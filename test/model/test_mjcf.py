@@ -4,6 +4,7 @@
 """MJCF: the same dynamics as MuJoCo's, and a note on whatever is not simulated."""
 
 import importlib.util
+import re
 import subprocess
 import sys
 import warnings
@@ -200,6 +201,15 @@ def test_what_is_not_simulated_is_listed_once(biped_path, biped):
     with pytest.warns(ModelWarning, match="not simulated as it says") as caught:
         load_model(biped_path)
     assert len([w for w in caught if "not simulated" in str(w.message)]) == 1
+
+
+def test_a_range_that_does_not_ascend_is_told_to_be_no_limit():
+    """As in MuJoCo, which says nothing."""
+    body = "<body><joint name='hip' range='1 -1'/><geom size='1'/></body>"
+    told = "joint range, not from lower to upper (1: hip): no limit"
+    with pytest.warns(ModelWarning, match=re.escape(told)):
+        model = load_model(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
+    assert model.system.lower[0] == -np.inf and told in model.not_simulated
 
 
 def test_a_file_without_a_free_joint_stands_on_the_world(tmp_path):

@@ -332,6 +332,27 @@ def test_errors_of_bodies_within_others(tmp_path, was, becomes, named):
     refuses(tmp_path / "boxes.body", BOXES, was, becomes, named)
 
 
+def test_a_segment_by_another_name_is_told_for_its_mass_is_not_read(tmp_path):
+    path = write_robot(tmp_path, "wrl")
+    sound = load_model(path)
+    path.write_text(WRL.replace("DEF THIGH Segment", "DEF THIGH Sigment"))
+    model = load_model(path)
+    assert model.mass < sound.mass
+    assert set(model.not_simulated) - set(sound.not_simulated) == {
+        "Sigment (1): its shapes alone are read"
+    }
+
+
+def test_a_mesh_without_volume_does_not_collide_and_is_told(tmp_path):
+    path = write_robot(tmp_path, "wrl")
+    sound = load_model(path)
+    path.write_text(WRL.replace("0.2 0.2 0, 0 0 0.2]", "0.2 0.2 0, 0 0.2 0]"))
+    model = load_model(path)
+    links = [[shape.link for shape in one.shapes] for one in (model, sound)]
+    assert links[1] == ["WAIST", *links[0]]
+    assert "mesh of a link, without volume (1): it does not collide" in model.not_simulated
+
+
 def test_what_a_link_says_and_nobody_reads_is_told_once(tmp_path):
     path = tmp_path / "told.body"
     path.write_text(BOX.replace("mass: ", "material: Rubber, density: 3, mass: "))

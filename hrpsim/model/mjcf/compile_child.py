@@ -3,9 +3,10 @@
 
 """Run as a program: hands an MJCF to MuJoCo's parser and writes what it made to a file.
 
-Usage: compile_child.py FILE OUTPUT. FILE is an MJCF; OUTPUT, an .npz, gets the arrays of the
+Usage: compile_child.py FILE OUTPUT TIME. FILE is an MJCF; OUTPUT, an .npz, gets the arrays of the
 compiled model, or OUTPUT with the suffix .error the reason why there is none. MuJoCo is C++ and the
-file may be a stranger's, so nothing of hrpsim is in this process, and its means are bounded.
+file may be a stranger's, so nothing of hrpsim is in this process, and its means are bounded: it
+ends by SIGPROF after TIME [s] of the processor.
 """
 
 import json
@@ -14,7 +15,6 @@ import signal
 import sys
 
 MEMORY = 6 << 30  # address space [bytes]
-PROCESSOR_TIME = 120  # [s]
 FILE_SIZE = 2 << 30  # bytes of the output
 NOT_INSTALLED = 3  # exit status
 REFUSED = 4
@@ -60,10 +60,10 @@ OPTIONS = ("timestep", "density", "viscosity", "integrator", "disableflags", "en
 
 def main() -> int:
     """Compile one file; return the exit status."""
-    source, output = sys.argv[1:3]
+    source, output, time = sys.argv[1:]
+    signal.setitimer(signal.ITIMER_PROF, float(time))
     for limit, most in (
         (resource.RLIMIT_AS, MEMORY),
-        (resource.RLIMIT_CPU, PROCESSOR_TIME),
         (resource.RLIMIT_FSIZE, FILE_SIZE),
         (resource.RLIMIT_CORE, 0),
     ):

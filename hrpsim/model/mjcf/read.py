@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -76,7 +77,8 @@ def read_mjcf(text: str, path: Path | None) -> MjcfModel:
 
 
 def _compile(source: Path, output: Path, label: str) -> None:
-    command = [sys.executable, str(_CHILD), str(source), str(output)]
+    time = str(limits.MJCF_TIME)
+    command = [sys.executable, str(_CHILD), str(source), str(output), time]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     try:
         child = subprocess.run(
@@ -86,17 +88,22 @@ def _compile(source: Path, output: Path, label: str) -> None:
             stderr=subprocess.PIPE,
             cwd=output.parent,
             env=environment,
-            timeout=limits.MJCF_TIME,
+            timeout=limits.MJCF_WAIT,
             check=False,
         )
     except subprocess.TimeoutExpired:
         raise ModelError(
-            f"{label}: MuJoCo did not compile it within {limits.MJCF_TIME:g} s (MJCF_TIME)"
+            f"{label}: MuJoCo did not compile it within {limits.MJCF_WAIT:g} s (MJCF_WAIT)"
         ) from None
     except (OSError, ValueError) as cause:
         raise ModelError(f"{label}: no process could be started for MuJoCo: {cause}") from cause
     if child.returncode == 0:
         return
+    if child.returncode == -signal.SIGPROF:
+        raise ModelError(
+            f"{label}: MuJoCo did not compile it in {limits.MJCF_TIME:g} s of the processor's time"
+            " (MJCF_TIME)"
+        )
     if child.returncode == _NOT_INSTALLED:
         raise ModelError(
             f"{label}: MJCF is read by MuJoCo's own parser, which is not installed: pip install"

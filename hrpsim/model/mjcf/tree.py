@@ -128,6 +128,8 @@ class BodyTree:
         data.axis = (x, y, z)
         if m.jnt_limited[joint]:
             data.lower, data.upper = (float(end) for end in m.jnt_range[joint])
+        elif m.jnt_range[joint].any() and not m.jnt_range[joint][0] < m.jnt_range[joint][1]:
+            self.notes.add("joint range, not from lower to upper", "no limit", data.name)
         self._describe(joint, 0, data)
         data.stiffness = float(m.jnt_stiffness[joint])
         data.rest = float(m.qpos_spring[m.jnt_qposadr[joint]])

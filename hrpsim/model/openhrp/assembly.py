@@ -108,9 +108,11 @@ def assembled(
         link.inertial = _total(part.masses)
         link.visuals = part.shapes + part.visuals
         is_told_apart = bool(part.visuals or part.collisions)
-        link.collisions = solid_shapes(part.collisions if is_told_apart else part.shapes, part.name)
-        if is_told_apart:
-            link.collisions += solid_shapes(part.shapes, part.name)
+        for shapes in (part.collisions, part.shapes) if is_told_apart else (part.shapes,):
+            solids, has_flat_mesh = solid_shapes(shapes, part.name)
+            link.collisions += solids
+            if has_flat_mesh:
+                notes.add("mesh of a link, without volume", "it does not collide")
         above = IDENTITY if part.parent is None else at_zero[part.parent]
         at_zero[part.name] = above.then(part.placement)
         if part is root or part.type == "free":

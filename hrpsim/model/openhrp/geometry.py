@@ -10,6 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from hrpsim.model.formats.robot_data import MeshData, ShapeData
+from hrpsim.model.shapes.convex_hull import is_flat, own_extents
 from hrpsim.model.shapes.placement import Placement
 
 _ABOUT_X = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # takes z to -y
@@ -87,16 +88,22 @@ def triangles_of(indices: np.ndarray, count: int) -> np.ndarray | None:
     return np.concatenate(found) if found else np.zeros((0, 3), dtype=np.int64)
 
 
-def solid_shapes(shapes: list[ShapeData], link: str) -> list[ShapeData]:
-    """Return what of a link collides: its primitives, and its meshes as one."""
+def solid_shapes(shapes: list[ShapeData], link: str) -> tuple[list[ShapeData], bool]:
+    """Return what of a link collides: its primitives, and its meshes as one.
+
+    Also whether there are meshes that do not, for they have no volume.
+    """
     meshes = [shape.mesh for shape in shapes if isinstance(shape.mesh, MeshData)]
     found = [shape for shape in shapes if not isinstance(shape.mesh, MeshData)]
-    if meshes:
-        offsets = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes[:-1])])
-        faces = [mesh.triangles + at for mesh, at in zip(meshes, offsets, strict=True)]
-        vertices = np.concatenate([mesh.vertices for mesh in meshes])
-        found.append(ShapeData("mesh", mesh=MeshData(link, vertices, np.concatenate(faces))))
-    return found
+    if not meshes:
+        return found, False
+    offsets = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes[:-1])])
+    faces = [mesh.triangles + at for mesh, at in zip(meshes, offsets, strict=True)]
+    vertices = np.concatenate([mesh.vertices for mesh in meshes])
+    if is_flat(own_extents(vertices)):
+        return found, True
+    found.append(ShapeData("mesh", mesh=MeshData(link, vertices, np.concatenate(faces))))
+    return found, False
 
 
 def _outline(kind: str, sizes: list[float]) -> np.ndarray:

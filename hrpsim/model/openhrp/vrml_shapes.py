@@ -75,6 +75,8 @@ def vrml_shapes(
         elif node.type == "LOD":
             found += vrml_shapes(file, node.nodes("level")[:1], T, notes, depth + 1, inlined)
         elif node.type in GROUPS or node.nodes("children"):
+            if node.type not in GROUPS:
+                notes.add(node.type, "its shapes alone are read")
             inner = T @ transform_of(file, node)
             found += vrml_shapes(file, node.nodes("children"), inner, notes, depth + 1, inlined)
         elif node.type not in _PASSED:

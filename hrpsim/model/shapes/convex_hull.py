@@ -31,6 +31,18 @@ class ConvexHull(Mesh):
         super().__init__(vertices, triangles, source)
 
 
+def own_extents(points: np.ndarray) -> np.ndarray:
+    """Return how far points (n, 3) extend along their own axes (3,)."""
+    middle = points.mean(axis=0)
+    axes = np.linalg.svd(np.linalg.qr(points - middle, mode="r"))[2]
+    return np.ptp((points - middle) @ axes.T, axis=0)
+
+
+def is_flat(extents: np.ndarray) -> bool:
+    """Return whether what extends so far is no solid: it lies in a plane, or on a line."""
+    return not extents.min() > FLATTEST * extents.max()
+
+
 def _hull(points: np.ndarray, source: str) -> tuple[np.ndarray, np.ndarray]:
     from scipy.spatial import ConvexHull as Qhull
     from scipy.spatial import QhullError
@@ -40,10 +52,8 @@ def _hull(points: np.ndarray, source: str) -> tuple[np.ndarray, np.ndarray]:
         raise ModelError(f"{label}: at least 4 points, shape (n, 3), are needed: {points.shape}")
     if not np.isfinite(points).all():
         raise ModelError(f"{label}: point {_first_bad(points)} is not finite")
-    middle = points.mean(axis=0)
-    axes = np.linalg.svd(np.linalg.qr(points - middle, mode="r"))[2]
-    extents = np.ptp((points - middle) @ axes.T, axis=0)
-    if not extents.min() > FLATTEST * extents.max():
+    middle, extents = points.mean(axis=0), own_extents(points)
+    if is_flat(extents):
         raise ModelError(
             f"{label}: the points lie in a plane, on a line or in one place: they extend over"
             f" {', '.join(f'{e:.3g}' for e in sorted(extents)[::-1])} m along their own axes,"
