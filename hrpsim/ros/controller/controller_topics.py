@@ -98,6 +98,11 @@ class StateListener:
         self._places = np.zeros(0, dtype=np.int64)
 
     @property
+    def topic(self) -> str:
+        """The full name of joint_states."""
+        return self._subscriptions[_JOINT_STATES].topic
+
+    @property
     def is_connected(self) -> bool:
         """Whether every topic has a publisher."""
         return all(s.publisher_count() > 0 for s in self._subscriptions.values())
