@@ -34,9 +34,9 @@ from hrpsim.constraints.rows import (
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 
 # A gap up to this is none [m]: no more than rounding; of a larger one the rest may close. Were it
-# all of it, the corners of a sole that residues tilt would ask for velocities no flat sole can have,
-# and its load would go to one diagonal. For the direct solver the slop counts both
-# ways at rigid contacts: whichever of a face's redundant points is lowest would carry all.
+# all of it, corners of a sole that residues tilt would ask for velocities that no flat sole can
+# have, and its load would go to one diagonal. For the direct solver the slop counts both ways at
+# rigid contacts: whichever of a face's redundant points is lowest would carry all.
 _CLOSED = 1e-10
 
 # what holds between a pair of materials; tables are (k, k) and symmetric

@@ -6,6 +6,7 @@
 import gc
 import importlib
 import importlib.util
+import math
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 
 LIMIT = 300.0  # [s, wall] until what hangs is given up: never what decides of a test
+AGAIN = 5.0  # [s, wall] until what can be asked twice is asked again
 HAVE_RCLPY = importlib.util.find_spec("rclpy") is not None
 # Nodes that no executor serves: they answer nobody.
 SILENT = ("test_listener", "hrpsim_recorder", "crane_joystick", "conformance_check")
@@ -169,17 +171,34 @@ class Listener:
         assert self.wait_for(lambda: not any("_UNKNOWN_" in name for name in nodes())), topic
         for name in nodes():
             kind = "rcl_interfaces/srv/GetParameters"
-            self.call(f"{name}/get_parameters", message_type(kind).Request(), kind)
+            request = message_type(kind).Request()
+            self.call(f"{name}/get_parameters", request, kind, again_after=AGAIN)
 
-    def call(self, service, request=None, type_name="std_srvs/srv/Trigger", timeout=LIMIT):
-        """Call a service and return its response."""
+    def call(
+        self,
+        service,
+        request=None,
+        type_name="std_srvs/srv/Trigger",
+        timeout=LIMIT,
+        again_after=math.inf,
+    ):
+        """Call a service and return its response.
+
+        With `again_after` [s, wall] it is asked again each time no answer has come for so long. A
+        service of a node that was killed looks ready until DDS misses it, 20 s later; what is asked
+        before its successor is found reaches nobody.
+        """
         service_type = message_type(type_name)
         client = self.node.create_client(service_type, service)
+        end = time.monotonic() + timeout
         try:
             assert self.wait_for(client.service_is_ready), service
-            future = client.call_async(request or service_type.Request())
-            assert self.wait_for(future.done, timeout), f"no answer from {service}"
-            return future.result()
+            while True:
+                future = client.call_async(request or service_type.Request())
+                left = end - time.monotonic()
+                if self.wait_for(future.done, min(again_after, left)):
+                    return future.result()
+                assert left > again_after, f"no answer from {service}"
         finally:
             self.node.destroy_client(client)
 

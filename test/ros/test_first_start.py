@@ -49,6 +49,15 @@ def test_help_is_printed_and_nothing_is_run(module, parameter):
     assert not any(line.startswith("ready") for line in said)
 
 
+def test_help_that_is_not_read_to_its_end_is_no_fault():
+    """Law: `hrpsim_node --help | head` says nothing of a broken pipe."""
+    command = [sys.executable, "-m", "hrpsim.ros.simulation.node", "--help"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+        program.stdout.close()
+        assert program.stderr.read() == b""
+    assert program.returncode == 0
+
+
 @pytest.mark.parametrize("module", PROGRAMS)
 def test_arguments_without_ros_args_are_refused(module):
     """Law: an argument that is not followed is not passed over."""

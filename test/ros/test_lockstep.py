@@ -256,10 +256,8 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
     assert "hrpsim_controller: Dizzy: positions for joint 'RLEG_JOINT0' is nan" in dizzy.lines[-1]
     assert not any("Traceback" in line for line in dizzy.lines)
 
-    expected = "state after 0.000000000 s, at a whole multiple of the controller's period of 0.007"
-    assert slow.wait_for_line(expected, LIMIT), slow.lines
-    slow.send_signal(signal.SIGTERM)
-    assert slow.wait(LIMIT) == 0
+    assert slow.wait(LIMIT) == 1
+    assert "period is 0.007 s, and the simulation wants commands 0.005 s apart" in slow.lines[-1]
 
     restless = start_controller(simulations, f"{FEEDBACK}:Restless")
     assert restless.wait_for_line("ready", LIMIT)
@@ -269,13 +267,32 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
     assert restless.lines.count("stop") == 1
 
 
-def test_a_controller_that_is_asked_too_rarely_ends_and_says_what_to_set(simulations):
-    simulations.start(lockstep=True, control_period=0.01, real_time_factor=0.0, publish_rate=100.0)
-    hasty = start_controller(simulations, f"{FEEDBACK}:Feedback", "ticks:=1000")
+TOO_RARELY = (
+    "hrpsim_controller: the controller's period is 0.005 s, and the simulation wants commands "
+    "0.01 s apart: start its node with -p control_period:=0.005"
+)
+
+
+def test_a_controller_of_another_period_is_refused_before_its_first_command(simulations):
+    node = simulations.start(lockstep=True, control_period=0.01, real_time_factor=0.0)
+    hasty = start_controller(simulations, f"{FEEDBACK}:Feedback")
     assert hasty.wait(LIMIT) == 1
-    message = "period is 0.005 s, and the simulation wants commands 0.01 s apart"
-    assert message in hasty.lines[-1]
-    assert "-p control_period:=0.005" in hasty.lines[-1]
+    assert hasty.lines[-1] == TOO_RARELY
+    assert "ready" not in hasty.lines
+    assert node.stop() == 0
+    assert "0 commands accepted, 0 rejected" in node.lines[-1]
+
+
+def test_a_controller_that_another_simulation_asks_too_rarely_ends(simulations, listener):
+    """One that comes in place of the first is not asked for its period."""
+    options = {"lockstep": True, "real_time_factor": 0.0, "publish_rate": 100.0}
+    node = simulations.start(control_period=0.005, start_paused=True, **options)
+    hasty = start_controller(simulations, f"{FEEDBACK}:Feedback")
+    assert hasty.wait_for_line("ready", LIMIT)
+    assert node.stop() == 0
+    simulations.start(control_period=0.01, **options)
+    assert hasty.wait(LIMIT) == 1
+    assert hasty.lines[-1].startswith(f"{TOO_RARELY} (at ")
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,10 @@ def _answer_own_arguments(arguments: list[str], describe: Callable[[], str]) -> 
     if not own:
         return None
     if {"-h", "--help"} & set(own):
-        print(describe(), flush=True)
+        try:
+            print(describe(), flush=True)
+        except BrokenPipeError:  # who reads has seen enough; nothing is left to be written at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     print(
         f"hrpsim: unknown argument {own[0]!r}: what is for ROS stands after --ros-args, as in "

@@ -34,6 +34,7 @@ from hrpsim.control.framework.parameters import read_parameters
 from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.model.load import BASES
 from hrpsim.model.model import Model
+from hrpsim.ros.base.guarded_node import AnsweringNode
 from hrpsim.ros.base.parameters import warn_of_unknown
 from hrpsim.ros.base.program import run_program
 from hrpsim.ros.base.stamps import Stamp
@@ -45,6 +46,7 @@ from hrpsim.ros.controller.controller_topics import (
 )
 from hrpsim.ros.controller.group_services import GroupServices
 from hrpsim.ros.controller.manager_services import ManagerServices, offer_manager_services
+from hrpsim.ros.controller.wanted_period import WantedPeriod
 from hrpsim.yaml_text import parse_yaml
 
 _PACKAGE = Path(__file__).parents[2]
@@ -71,7 +73,7 @@ class ControllerNode:
     """
 
     def __init__(self, **node_options):
-        self.node = Node("hrpsim_controller", **node_options)
+        self.node = AnsweringNode("hrpsim_controller", **node_options)
         given = {name: _declare(self.node, name, *entry) for name, entry in PARAMETERS.items()}
         warn_of_unknown(self.node, PARAMETERS)
         if given["base"] not in BASES:
@@ -90,6 +92,7 @@ class ControllerNode:
         self._description = DescriptionListener(self.node, given["base"])
         self._states: StateListener | None = None
         self._commands: CommandPublisher | None = None
+        self._wanted: WantedPeriod | None = None  # while it asks
         self.host: ControllerHost | None = None
         self._group: GroupServices | None = None
         self._manager: ManagerServices | None = None
@@ -108,7 +111,14 @@ class ControllerNode:
     @property
     def is_ready(self) -> bool:
         """Whether the controller is configured and both directions of the loop are connected."""
-        return self.host is not None and self._is_heard and self._states.is_connected
+        if self.host is None or self.is_asking:
+            return False
+        return self._is_heard and self._states.is_connected
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether it asks, in lockstep, how far apart commands are to be: serve its node."""
+        return self._wanted is not None
 
     @property
     def rejected_count(self) -> int:
@@ -119,6 +129,8 @@ class ControllerNode:
         """Wait a little for what comes next and deal with it; return whether anything new came."""
         if self.host is None:
             return self._configure(self._description.wait(_WAIT))
+        if self.is_asking:
+            return self._compare_periods(self._wanted.poll())
         arrived = self._states.wait(_WAIT)
         if arrived is None:
             return False
@@ -132,6 +144,8 @@ class ControllerNode:
         """Return what must come before there is something to do."""
         if self.host is None:
             return "waiting for robot_description"
+        if self._wanted is not None:
+            return self._wanted.describe_wait()
         if not self._is_heard:
             found = f"{self._commands.listener_count} of {self._listeners}"
             return f"waiting for nodes that listen to joint_commands: {found}"
@@ -167,10 +181,28 @@ class ControllerNode:
         self._period_ns = self._controller.period * _NANOSECONDS
         self._commands = CommandPublisher(self.node, self.host.joint_names)
         self._states = StateListener(self.node, model, self.host.needs)
+        if self._lockstep:
+            self._wanted = WantedPeriod(self.node, self._states.topic)
         if isinstance(self._controller, ControllerGroup):
             self._group = GroupServices(self.node, self._controller)
             self._manager = offer_manager_services(self.node, self._controller)
         return True
+
+    def _compare_periods(self, wanted: float | None) -> bool:
+        """Go on once it is known that commands are wanted as they come; HrpsimError if not so."""
+        if wanted is None:
+            return False
+        self._wanted = None
+        if wanted and abs(wanted * _NANOSECONDS - self._period_ns) > 1.0:
+            raise HrpsimError(self._other_period(wanted))
+        return True
+
+    def _other_period(self, wanted: float) -> str:
+        period = self._controller.period
+        return (
+            f"the controller's period is {period:g} s, and the simulation wants commands "
+            f"{wanted:g} s apart: start its node with -p control_period:={period:g}"
+        )
 
     def _answer_tick(self, stamp: Stamp, state) -> bool:
         """Answer a state at a whole multiple of the period, and a repeated one as before."""
@@ -195,11 +227,7 @@ class ControllerNode:
         self._left_out = self._left_out + 1 if tick > self._last_tick else 0
         if self._left_out == _MOST_LEFT_OUT:
             apart = (tick - self._last_tick) * self._controller.period
-            raise HrpsimError(
-                f"the controller's period is {self._controller.period:g} s, and the simulation "
-                f"wants commands {apart:g} s apart (at {stamp} s): start its node with "
-                f"-p control_period:={self._controller.period:g}"
-            )
+            raise HrpsimError(f"{self._other_period(apart)} (at {stamp} s)")
         self.host.begin_anew()
 
     def _send_ahead(self, stamp: Stamp, state) -> bool:
@@ -290,8 +318,8 @@ def _follow(controller: ControllerNode, stop: Callable[[], bool]) -> None:
         while not stop() and not controller.finished:
             has_news = controller.spin_once()
             now = time.monotonic()
-            if now >= next_service:
-                executor.spin_once(timeout_sec=0.0)
+            if now >= next_service or controller.is_asking:
+                executor.spin_once(timeout_sec=_WAIT if controller.is_asking else 0.0)
                 next_service = now + _SERVICE_PERIOD
             if not said_ready and controller.is_ready:
                 said_ready = True

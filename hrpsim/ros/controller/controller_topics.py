@@ -40,7 +40,7 @@ from hrpsim.ros.robot.contact_cloud import points_of
 from hrpsim.ros.robot.robot_publishers import sensor_topic
 
 _JOINT_STATES, _ODOMETRY = "joint_states", "odom"
-_DELIVERY = 2.0  # within which a listener takes the last command [s, wall]
+_DELIVERY = 4.0  # [s, wall]: acknowledgements come with heartbeats, every 3 s in Fast DDS
 _MESSAGE_OF_KIND = {"force_torque": WrenchStamped, "imu": Imu}
 
 
@@ -96,6 +96,11 @@ class StateListener:
         self._arrived: dict[str, dict[Stamp, object]] = {topic: {} for topic in types}
         self._names: list[str] = []  # of the joint_states that `_places` is for
         self._places = np.zeros(0, dtype=np.int64)
+
+    @property
+    def topic(self) -> str:
+        """The full name of joint_states."""
+        return self._subscriptions[_JOINT_STATES].topic
 
     @property
     def is_connected(self) -> bool:
@@ -248,7 +253,7 @@ class CommandPublisher:
         template.publish(stamp)
 
     def wait_until_delivered(self) -> None:
-        """Wait until all listeners have what was published, two seconds at most.
+        """Wait until all listeners have what was published, four seconds at most.
 
         What a listener has not taken yet goes with the publisher.
         """
