@@ -53,13 +53,17 @@ class Node:
 
 
 class Vrml:
-    """A parsed file: its top-level nodes, and errors that name file, line and node."""
+    """A parsed file: its top-level nodes, and errors that name file, line and node.
+
+    repeated: where a field is given again in its node, by the node's type and the field.
+    """
 
     def __init__(self, text: str, path: Path):
         self.path = path
         self._text, self._at, self._count = text, 0, 0
         self._named: dict[str, Node] = {}
         self._defaults: dict[str, dict[str, Any]] = {}
+        self.repeated: dict[tuple[str, str], list[str]] = {}
         if text.startswith("#VRML V1"):
             raise ModelError(f"{path}:1: VRML 1.0 is not read: save it as VRML 2.0 (VRML97)")
         self.nodes: list[Node] = []
@@ -195,11 +199,19 @@ class Vrml:
             return node
         if name:
             self._named[name] = node
+        given: set[str] = set()
         while (token := self._expect())[1] != "}":
+            of = token[1]
             if token[0] != "word":
-                self._fail(f"{shown_value(token[1])} where a field of {word} should begin")
-            if not self._is_statement(token[1]):
-                node.fields[token[1]] = self._value(depth)
+                self._fail(f"{shown_value(of)} where a field of {word} should begin")
+            if self._is_statement(of):
+                continue
+            if of in given:
+                where = f"{word} {shown_value(name)}" if name else word
+                first = f"{of} of {where}, line {self._line()}"
+                self.repeated.setdefault((word, of), []).append(first)
+            given.add(of)
+            node.fields[of] = self._value(depth)
         return node
 
     def _value(self, depth: int) -> Any:

@@ -22,7 +22,7 @@ from hrpsim.model.openhrp.assembly import (
 )
 from hrpsim.model.openhrp.geometry import affine, axis_angle
 from hrpsim.model.openhrp.vrml import Node, Vrml
-from hrpsim.model.openhrp.vrml_shapes import GROUPS, transform_of, vrml_shapes
+from hrpsim.model.openhrp.vrml_shapes import GROUPS, parsed, transform_of, vrml_shapes
 
 _TYPES = {"rotate": "revolute", "slide": "prismatic", "free": "free", "fixed": "fixed"}
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
@@ -37,14 +37,15 @@ _HANDLES = ("CylinderSensorX", "CylinderSensorY", "CylinderSensorZ")
 
 def read_wrl(text: str, path: Path) -> RobotData:
     """Return the robot of a VRML97 file; ModelError names file, line and node."""
-    file = Vrml(text, path)
+    notes = NoteList()
+    file = parsed(text, path, notes)
     humanoids = [node for node in file.nodes if node.type == "Humanoid"]
     if len(humanoids) != 1:
         raise ModelError(
             f"{path}: one Humanoid node is needed, and there are {len(humanoids)}: a .wrl without"
             " one is a shape, not a robot"
         )
-    reader = _Reader(file)
+    reader = _Reader(file, notes)
     humanoid = humanoids[0]
     roots = [node for node in humanoid.nodes("humanoidBody") if node.type == "Joint"]
     if len(roots) != 1:
@@ -57,8 +58,8 @@ def read_wrl(text: str, path: Path) -> RobotData:
 class _Reader:
     """Collects the parts of a robot."""
 
-    def __init__(self, file: Vrml):
-        self.file, self.notes = file, NoteList()
+    def __init__(self, file: Vrml, notes: NoteList):
+        self.file, self.notes = file, notes
         self.parts: list[Part] = []
 
     def joint(self, node: Node, parent: str | None, depth: int) -> None:
