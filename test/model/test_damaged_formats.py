@@ -136,3 +136,54 @@ def test_fields_of_prototypes_and_other_nodes_are_given_once(tmp_path):
     )
     with pytest.warns(ModelWarning, match=r"size of Box, line 2: given twice \(1\)"):
         load_model(path)
+
+
+def test_a_file_cut_off_within_its_indentation_is_refused_at_once(tmp_path):
+    """Law: the work is linear in the spaces at the end; ways to part them would be 2^400."""
+    path = write_robot(tmp_path, "wrl")
+    path.write_text(path.read_text()[:1500].rstrip() + "\n" + 200 * " \t" + "# cut")
+    with pytest.raises(ModelError, match="VRML syntax error"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("was", ['armature="0.01"', 'range="0 2.2"', 'pos="0.01 0.02 0.03"'])
+def test_an_empty_number_of_an_mjcf_is_refused(was):
+    """MuJoCo takes it for what is not given."""
+    name = was.partition("=")[0]
+    with pytest.raises(ModelError, match=f": {name}: is empty"):
+        load_model(BIPED.format(meshes=".").replace(was, f'{name}=""', 1))
+
+
+@pytest.mark.parametrize(
+    "kind, was, becomes, told",
+    [
+        ("wrl", "rotation 0 0 1 0.3", "rotation 0 0 0 0.3", "Joint 'HIP': rotation: an axis of z"),
+        ("wrl", "rotation 1 0 0 1.57", "rotation 0 0 0 1.57", "Transform: rotation: an axis of z"),
+        ("wrl", "mass 2 ", "mass 1e200 ", "Segment 'THIGH': mass: every number must be finite and"),
+        ("body", "[ 0, 0, 1, 17.", "[ 0, 0, 0, 17.", "link 'HIP': rotation: an axis of zero"),
+        ("body", "[ 1, 0, 0, 180 ]", "[ 0, 0, 0, 180 ]", "rotation: an axis of zero"),
+        ("body", ", 85.94366926962348 ]", ", -.inf ]", "-inf is no upper bound"),
+        ("body", "[ -57.29577951308232,", "[ inf,", "'inf' is no lower bound"),
+    ],
+)
+def test_axes_of_zero_and_bounds_of_the_wrong_sign_are_refused(tmp_path, kind, was, becomes, told):
+    path = write_robot(tmp_path, kind)
+    assert was in path.read_text()
+    path.write_text(path.read_text().replace(was, becomes, 1))
+    with pytest.raises(ModelError, match=re.escape(told)):
+        load_model(path)
+
+
+def test_a_second_segment_of_one_name_is_told_and_one_that_is_used_again_is_not(tmp_path):
+    """Law: a Segment that was copied by mistake has its mass twice; USE means the same one."""
+    path = write_robot(tmp_path, "wrl")
+    text = path.read_text()
+    before = "CylinderSensorY {"
+    copied = "DEF THIGH Segment { mass 2 momentsOfInertia [0.03 0 0 0 0.03 0 0 0 0.01] } "
+    path.write_text(text.replace(before, copied + before, 1))
+    told = "a second Segment 'THIGH', line 31 (1): both have mass"
+    with pytest.warns(ModelWarning, match=re.escape(told)):
+        assert load_model(path).mass == pytest.approx(10.5)
+    path.write_text(text.replace(before, "USE THIGH " + before, 1))
+    with pytest.warns(ModelWarning):
+        assert "second" not in str(load_model(path).not_simulated)

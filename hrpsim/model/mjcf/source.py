@@ -49,19 +49,19 @@ class MjcfSource:
             self._open(path, is_part=True)
 
     def refuse_no_numbers(self) -> None:
-        """Raise the ModelError of the first number that is none; a bound may be infinite."""
+        """Raise the ModelError of the first number that is none or left out; a bound may be inf."""
         for label, root in self._files:
             for element in root.iter(etree.Element):
                 for name in (name for name in element.attrib if name not in _NO_NUMBERS):
                     refused = _NAN if name.endswith("range") else _NOT_FINITE
-                    for word in element.get(name).split():
-                        if refused.fullmatch(word):
-                            places = [element.getparent(), element][-1 if element is root else 0 :]
-                            where = " / ".join(described(place) for place in places)
-                            raise ModelError(
-                                f"{label}:{element.sourceline}: {where}: {name}:"
-                                f" {shown_value(word)} is not a finite number"
-                            )
+                    words = element.get(name).split()
+                    wrong = next((word for word in words if refused.fullmatch(word)), None)
+                    if wrong is None and words:
+                        continue
+                    places = [element.getparent(), element][-1 if element is root else 0 :]
+                    where = " / ".join(described(place) for place in places)
+                    cause = f"{shown_value(wrong)} is not a finite number" if words else "is empty"
+                    raise ModelError(f"{label}:{element.sourceline}: {where}: {name}: {cause}")
 
     def key_lengths(self) -> Iterator[tuple[str, int]]:
         """Yield name and count of numbers of each keyframe's `qpos`, those attached left out."""

@@ -18,10 +18,11 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import ModelError, shown_value
+from hrpsim.model.openhrp.geometry import axis_angle
 
+_PASSED = re.compile(r"(?:[\s,]+|#[^\r\n]*)*")  # on its own: it never fails, so never goes back
 _TOKEN = re.compile(
-    r"""(?:[\s,]+|\#[^\r\n]*(?=[\r\n]|\Z))*
-    (?:(?P<string>"(?:[^"\\]|\\.)*")
+    r"""(?:(?P<string>"(?:[^"\\]|\\.)*")
     |(?P<number>[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:nan|inf))(?![\w.]))
     |(?P<mark>[][{}])
     |(?P<word>[^\s,\[\]{}"\#]+))""",
@@ -29,6 +30,7 @@ _TOKEN = re.compile(
 )
 _NUMBERS = re.compile(r"\[((?:[\s,\d.eE+-]|\#[^\r\n\]]*[\r\n])*)\]")
 _COMMENT = re.compile(r"#[^\r\n]*")
+_LARGE = 1e30
 _CONSTANTS = {"TRUE": True, "FALSE": False, "NULL": None}
 _INTERFACE = ("field", "exposedField", "eventIn", "eventOut")
 
@@ -85,9 +87,18 @@ class Vrml:
             self.fail(node, f"{name}: numbers are needed")
         if count is not None and len(found) != count:
             self.fail(node, f"{name}: {count} numbers are needed, {len(found)} given")
-        if not np.isfinite(found).all():
-            self.fail(node, f"{name}: every number must be finite")
+        if not (np.abs(found) <= _LARGE).all():
+            self.fail(node, f"{name}: every number must be finite and at most {_LARGE:g}")
         return found
+
+    def rotation(self, node: Node, name: str) -> np.ndarray:
+        """Return a rotation (3, 3), given by axis and angle [rad]; none where it is not given."""
+        found = self.numbers(node, name, 4)
+        if found is None:
+            return np.eye(3)
+        if found[3] and not found[:3].any():
+            self.fail(node, f"{name}: an axis of zero, with an angle of {found[3]:g}")
+        return axis_angle(found)
 
     def number(self, node: Node, name: str, default: float) -> float:
         """Return one number of a field."""
@@ -115,11 +126,13 @@ class Vrml:
 
     def _next(self) -> tuple[str, str] | None:
         """Return kind and text of the next token, None at the end."""
-        match = _TOKEN.match(self._text, self._at)
+        passed = _PASSED.match(self._text, self._at)
+        assert passed is not None
+        match = _TOKEN.match(self._text, passed.end())
         if match is None:
-            rest = _COMMENT.sub("", self._text[self._at :]).strip(" \t\r\n,\ufeff")
+            rest = self._text[passed.end() : passed.end() + 20].strip("\ufeff")
             if rest:
-                self._fail(f"{shown_value(rest[:20])} is no token")
+                self._fail(f"{shown_value(rest)} is no token")
             return None
         self._at = match.end()
         self._count += 1

@@ -16,7 +16,6 @@ from hrpsim.model.openhrp.assembly import NoteList
 from hrpsim.model.openhrp.geometry import (
     Color,
     affine,
-    axis_angle,
     mesh_shape,
     primitive,
     triangles_of,
@@ -48,8 +47,8 @@ def transform_of(file: Vrml, node: Node) -> np.ndarray:
         return np.array(default) if found is None else found
 
     center = vector("center", (0.0, 0.0, 0.0))
-    S = axis_angle(vector("scaleOrientation", (0.0, 0.0, 1.0, 0.0)))
-    R = axis_angle(vector("rotation", (0.0, 0.0, 1.0, 0.0)))
+    S = file.rotation(node, "scaleOrientation")
+    R = file.rotation(node, "rotation")
     linear = R @ S @ np.diag(vector("scale", (1.0, 1.0, 1.0))) @ S.T
     moved = vector("translation", (0.0, 0.0, 0.0)) + center - linear @ center
     return affine(linear, moved)

@@ -20,7 +20,7 @@ from hrpsim.model.openhrp.assembly import (
     placed_mass,
     placement_of,
 )
-from hrpsim.model.openhrp.geometry import affine, axis_angle
+from hrpsim.model.openhrp.geometry import affine
 from hrpsim.model.openhrp.vrml import Node, Vrml
 from hrpsim.model.openhrp.vrml_shapes import GROUPS, parsed, transform_of, vrml_shapes
 
@@ -61,6 +61,7 @@ class _Reader:
     def __init__(self, file: Vrml, notes: NoteList):
         self.file, self.notes = file, notes
         self.parts: list[Part] = []
+        self._segments: dict[str, Node] = {}
 
     def joint(self, node: Node, parent: str | None, depth: int) -> None:
         """Add the part of a Joint and those beneath it."""
@@ -130,7 +131,7 @@ class _Reader:
             elif child.type == "Segment":
                 self._segment(child, part, T, depth)
             elif child.type in _SENSORS:
-                R = axis_angle(_or(file.numbers(child, "rotation", 4), (0.0, 0.0, 1.0, 0.0)))
+                R = file.rotation(child, "rotation")
                 p = _or(file.numbers(child, "translation", 3), (0.0, 0.0, 0.0))
                 place = placement_of(T @ affine(R, np.array(p)))
                 label = child.name or f"{part.name}_{child.type}"
@@ -159,6 +160,8 @@ class _Reader:
         mass = file.number(node, "mass", 0.0)
         if mass < 0.0:
             file.fail(node, f"the mass {mass:g} kg is negative")
+        if node.name and self._segments.setdefault(node.name, node) is not node:
+            self.notes.add(f"a second Segment {node.name!r}, line {node.line}", "both have mass")
         com = np.array(_or(file.numbers(node, "centerOfMass", 3), (0.0, 0.0, 0.0)))
         moments = np.array(_or(file.numbers(node, "momentsOfInertia", 9), np.zeros(9)))
         inertia = moments.reshape(3, 3)
