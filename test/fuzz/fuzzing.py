@@ -123,15 +123,14 @@ def fuzz(
 ) -> tuple[int, list[Find]]:
     """Return how many inputs were read, and the first of each kind of find, shrunk.
 
-    generate(kind, seed) makes an input. `count` of them, or as many as there is time for where
-    `seconds` is not 0.
+    generate(kind, seed) makes an input: `count` of them, and as many more as there is time for.
     """
     finds: dict[str, Find] = {}
     done = 0
     with Reader(folder) as reader:
         reader.warm_up(kind)
         end = time.monotonic() + seconds
-        while done < count if seconds == 0.0 else time.monotonic() < end:
+        while done < count or time.monotonic() < end:
             data = generate(kind, seed + done)
             what = reader.verdict(kind, data)
             if what not in ("read", "refused") and _sort(what) not in finds:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hrpsim.errors import ModelError
 from hrpsim.model.formats.robot_data import MeshData, RobotData, ShapeData
 from hrpsim.model.mjcf.notes import Notes
 from hrpsim.model.mjcf.read import MjcfModel
@@ -57,9 +58,14 @@ def friction_of(m: MjcfModel, geom: int) -> float:
     That of one which collides in pairs alone is the largest of these.
     """
     if _has_bits(m, geom):
-        return 0.0 if m.geom_condim[geom] == 1 else float(m.geom_friction[geom][0])
-    pairs = _pairs_of(m, geom)
-    return float(max(m.pair_friction[pairs, 0] * (m.pair_dim[pairs] > 1), default=0.0))
+        friction = 0.0 if m.geom_condim[geom] == 1 else float(m.geom_friction[geom][0])
+    else:
+        pairs = _pairs_of(m, geom)
+        friction = float(max(m.pair_friction[pairs, 0] * (m.pair_dim[pairs] > 1), default=0.0))
+    if friction < 0.0:
+        name = m.names["geom"][geom] or geom
+        raise ModelError(f"{m.label}: geom {name!r}: friction {friction:g} is negative")
+    return friction
 
 
 def _has_bits(m: MjcfModel, geom: int) -> bool:

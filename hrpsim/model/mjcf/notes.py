@@ -56,6 +56,10 @@ def note_the_rest(m: MjcfModel, notes: Notes) -> None:
         names = m.names.get("tendon", []) if size == "ntendon" else []
         for index in range(m.count(size)):
             notes.add(element, why, names[index] if index < len(names) else "")
+    for name, count in m.source.key_lengths():
+        if count < m.nq:
+            why = f"{m.nq} are needed; the others are as at first (qpos0)"
+            notes.add(f"keyframe qpos of {count} numbers", why, name)
     _note_options(m, notes)
     _note_softness(m, notes)
     for body in np.flatnonzero(m.body_gravcomp):

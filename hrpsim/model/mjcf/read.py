@@ -19,6 +19,7 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import ModelError
+from hrpsim.model.mjcf.source import MjcfSource
 
 _CHILD = Path(__file__).with_name("compile_child.py")
 _NOT_INSTALLED, _REFUSED = 3, 4
@@ -32,8 +33,14 @@ class MjcfModel:
     An array that the installed version of MuJoCo does not have is None.
     """
 
-    def __init__(self, label: str, head: dict[str, Any], arrays: dict[str, np.ndarray]):
-        self.label = label
+    def __init__(
+        self,
+        label: str,
+        head: dict[str, Any],
+        arrays: dict[str, np.ndarray],
+        source: MjcfSource,
+    ):
+        self.label, self.source = label, source
         self.name: str = "" if head["name"] == _UNNAMED else head["name"]
         self.names: dict[str, list[str]] = head["names"]
         self.option: dict[str, Any] = head["option"]
@@ -63,6 +70,8 @@ def read_mjcf(text: str, path: Path | None) -> MjcfModel:
     ModelError where it is not sound, where MuJoCo is not installed, and where MuJoCo dies of it.
     """
     label = "<text>" if path is None else str(path)
+    said = MjcfSource(text, path)
+    said.refuse_no_numbers()
     with tempfile.TemporaryDirectory(prefix="hrpsim-mjcf-") as folder:
         source = Path(folder) / "model.xml"
         if path is None:
@@ -73,7 +82,7 @@ def read_mjcf(text: str, path: Path | None) -> MjcfModel:
         _compile(source, output, label)
         with np.load(output, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-    return MjcfModel(label, json.loads(arrays.pop("head").tobytes()), arrays)
+    return MjcfModel(label, json.loads(arrays.pop("head").tobytes()), arrays, said)
 
 
 def _compile(source: Path, output: Path, label: str) -> None:

@@ -99,6 +99,8 @@ class Values:
             numbers = Values({key: part}, self.fail).numbers(key, 4)
             if numbers is None:
                 self.fail(f"{key}: an axis and an angle are needed")
+            if numbers[3] and not numbers[:3].any():
+                self.fail(f"{key}: an axis of zero, with an angle of {numbers[3]:g}")
             R = R @ axis_angle((*numbers[:3], numbers[3] * to_radian))
         return R
 
@@ -134,7 +136,12 @@ class Values:
         return mass, np.zeros(3) if com is None else com, 0.5 * (inertia + inertia.T)
 
     def _bound(self, key: str, value: Any, sign: float) -> float:
-        if str(value).lower().lstrip("+-.") in ("inf", "unlimited"):
+        text = str(value).lower().lstrip("+.")
+        if text == "unlimited" or text.lstrip("-.") == "inf":
+            if text != "unlimited" and text.startswith("-") == (sign > 0.0):
+                self.fail(
+                    f"{key}: {shown_value(value)} is no {'upper' if sign > 0.0 else 'lower'} bound"
+                )
             return sign * math.inf
         return float(self._one(key, value))
 

@@ -18,10 +18,11 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import ModelError, shown_value
+from hrpsim.model.openhrp.geometry import axis_angle
 
+_PASSED = re.compile(r"(?:[\s,]+|#[^\r\n]*)*")  # on its own: it never fails, so never goes back
 _TOKEN = re.compile(
-    r"""(?:[\s,]+|\#[^\r\n]*(?=[\r\n]|\Z))*
-    (?:(?P<string>"(?:[^"\\]|\\.)*")
+    r"""(?:(?P<string>"(?:[^"\\]|\\.)*")
     |(?P<number>[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:nan|inf))(?![\w.]))
     |(?P<mark>[][{}])
     |(?P<word>[^\s,\[\]{}"\#]+))""",
@@ -29,6 +30,7 @@ _TOKEN = re.compile(
 )
 _NUMBERS = re.compile(r"\[((?:[\s,\d.eE+-]|\#[^\r\n\]]*[\r\n])*)\]")
 _COMMENT = re.compile(r"#[^\r\n]*")
+_LARGE = 1e30
 _CONSTANTS = {"TRUE": True, "FALSE": False, "NULL": None}
 _INTERFACE = ("field", "exposedField", "eventIn", "eventOut")
 
@@ -53,13 +55,17 @@ class Node:
 
 
 class Vrml:
-    """A parsed file: its top-level nodes, and errors that name file, line and node."""
+    """A parsed file: its top-level nodes, and errors that name file, line and node.
+
+    repeated: where a field is given again in its node, by the node's type and the field.
+    """
 
     def __init__(self, text: str, path: Path):
         self.path = path
         self._text, self._at, self._count = text, 0, 0
         self._named: dict[str, Node] = {}
         self._defaults: dict[str, dict[str, Any]] = {}
+        self.repeated: dict[tuple[str, str], list[str]] = {}
         if text.startswith("#VRML V1"):
             raise ModelError(f"{path}:1: VRML 1.0 is not read: save it as VRML 2.0 (VRML97)")
         self.nodes: list[Node] = []
@@ -81,9 +87,18 @@ class Vrml:
             self.fail(node, f"{name}: numbers are needed")
         if count is not None and len(found) != count:
             self.fail(node, f"{name}: {count} numbers are needed, {len(found)} given")
-        if not np.isfinite(found).all():
-            self.fail(node, f"{name}: every number must be finite")
+        if not (np.abs(found) <= _LARGE).all():
+            self.fail(node, f"{name}: every number must be finite and at most {_LARGE:g}")
         return found
+
+    def rotation(self, node: Node, name: str) -> np.ndarray:
+        """Return a rotation (3, 3), given by axis and angle [rad]; none where it is not given."""
+        found = self.numbers(node, name, 4)
+        if found is None:
+            return np.eye(3)
+        if found[3] and not found[:3].any():
+            self.fail(node, f"{name}: an axis of zero, with an angle of {found[3]:g}")
+        return axis_angle(found)
 
     def number(self, node: Node, name: str, default: float) -> float:
         """Return one number of a field."""
@@ -111,11 +126,13 @@ class Vrml:
 
     def _next(self) -> tuple[str, str] | None:
         """Return kind and text of the next token, None at the end."""
-        match = _TOKEN.match(self._text, self._at)
+        passed = _PASSED.match(self._text, self._at)
+        assert passed is not None
+        match = _TOKEN.match(self._text, passed.end())
         if match is None:
-            rest = _COMMENT.sub("", self._text[self._at :]).strip(" \t\r\n,\ufeff")
+            rest = self._text[passed.end() : passed.end() + 20].strip("\ufeff")
             if rest:
-                self._fail(f"{shown_value(rest[:20])} is no token")
+                self._fail(f"{shown_value(rest)} is no token")
             return None
         self._at = match.end()
         self._count += 1
@@ -195,11 +212,19 @@ class Vrml:
             return node
         if name:
             self._named[name] = node
+        given: set[str] = set()
         while (token := self._expect())[1] != "}":
+            of = token[1]
             if token[0] != "word":
-                self._fail(f"{shown_value(token[1])} where a field of {word} should begin")
-            if not self._is_statement(token[1]):
-                node.fields[token[1]] = self._value(depth)
+                self._fail(f"{shown_value(of)} where a field of {word} should begin")
+            if self._is_statement(of):
+                continue
+            if of in given:
+                where = f"{word} {shown_value(name)}" if name else word
+                first = f"{of} of {where}, line {self._line()}"
+                self.repeated.setdefault((word, of), []).append(first)
+            given.add(of)
+            node.fields[of] = self._value(depth)
         return node
 
     def _value(self, depth: int) -> Any:

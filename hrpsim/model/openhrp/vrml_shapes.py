@@ -16,7 +16,6 @@ from hrpsim.model.openhrp.assembly import NoteList
 from hrpsim.model.openhrp.geometry import (
     Color,
     affine,
-    axis_angle,
     mesh_shape,
     primitive,
     triangles_of,
@@ -48,8 +47,8 @@ def transform_of(file: Vrml, node: Node) -> np.ndarray:
         return np.array(default) if found is None else found
 
     center = vector("center", (0.0, 0.0, 0.0))
-    S = axis_angle(vector("scaleOrientation", (0.0, 0.0, 1.0, 0.0)))
-    R = axis_angle(vector("rotation", (0.0, 0.0, 1.0, 0.0)))
+    S = file.rotation(node, "scaleOrientation")
+    R = file.rotation(node, "rotation")
     linear = R @ S @ np.diag(vector("scale", (1.0, 1.0, 1.0))) @ S.T
     moved = vector("translation", (0.0, 0.0, 0.0)) + center - linear @ center
     return affine(linear, moved)
@@ -86,7 +85,7 @@ def vrml_shapes(
 
 def read_vrml_file(path: Path, T: np.ndarray, notes: NoteList, inlined: int = 0) -> list[ShapeData]:
     """Return the shapes of a VRML97 file under a transform; ModelError where it is not sound."""
-    file = _vrml(path)
+    file = parsed(read_source(path)[0], path, notes)
     return vrml_shapes(file, file.nodes, T, notes, 0, inlined)
 
 
@@ -95,7 +94,7 @@ def named_vrml_shapes(path: Path, name: str, T: np.ndarray, notes: NoteList) -> 
 
     Its origin is put where that of T is; turns and scales of all that it is in remain.
     """
-    file = _vrml(path)
+    file = parsed(read_source(path)[0], path, notes)
     pending, names = [(node, np.eye(3)) for node in reversed(file.nodes)], []
     seen: set[int] = set()
     while pending:
@@ -112,8 +111,13 @@ def named_vrml_shapes(path: Path, name: str, T: np.ndarray, notes: NoteList) -> 
     raise ModelError(f"{path}: {unknown_name('node', name, names)}")
 
 
-def _vrml(path: Path) -> Vrml:
-    return Vrml(read_source(path)[0], path)
+def parsed(text: str, path: Path, notes: NoteList) -> Vrml:
+    """Return a parsed file; fields that are given twice in a node are told."""
+    file = Vrml(text, path)
+    for places in file.repeated.values():
+        for _ in places:
+            notes.add(f"{places[0]}: given twice", "the last one holds")
+    return file
 
 
 def _inline(

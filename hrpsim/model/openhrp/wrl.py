@@ -20,9 +20,9 @@ from hrpsim.model.openhrp.assembly import (
     placed_mass,
     placement_of,
 )
-from hrpsim.model.openhrp.geometry import affine, axis_angle
+from hrpsim.model.openhrp.geometry import affine
 from hrpsim.model.openhrp.vrml import Node, Vrml
-from hrpsim.model.openhrp.vrml_shapes import GROUPS, transform_of, vrml_shapes
+from hrpsim.model.openhrp.vrml_shapes import GROUPS, parsed, transform_of, vrml_shapes
 
 _TYPES = {"rotate": "revolute", "slide": "prismatic", "free": "free", "fixed": "fixed"}
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
@@ -37,14 +37,15 @@ _HANDLES = ("CylinderSensorX", "CylinderSensorY", "CylinderSensorZ")
 
 def read_wrl(text: str, path: Path) -> RobotData:
     """Return the robot of a VRML97 file; ModelError names file, line and node."""
-    file = Vrml(text, path)
+    notes = NoteList()
+    file = parsed(text, path, notes)
     humanoids = [node for node in file.nodes if node.type == "Humanoid"]
     if len(humanoids) != 1:
         raise ModelError(
             f"{path}: one Humanoid node is needed, and there are {len(humanoids)}: a .wrl without"
             " one is a shape, not a robot"
         )
-    reader = _Reader(file)
+    reader = _Reader(file, notes)
     humanoid = humanoids[0]
     roots = [node for node in humanoid.nodes("humanoidBody") if node.type == "Joint"]
     if len(roots) != 1:
@@ -57,9 +58,10 @@ def read_wrl(text: str, path: Path) -> RobotData:
 class _Reader:
     """Collects the parts of a robot."""
 
-    def __init__(self, file: Vrml):
-        self.file, self.notes = file, NoteList()
+    def __init__(self, file: Vrml, notes: NoteList):
+        self.file, self.notes = file, notes
         self.parts: list[Part] = []
+        self._segments: dict[str, Node] = {}
 
     def joint(self, node: Node, parent: str | None, depth: int) -> None:
         """Add the part of a Joint and those beneath it."""
@@ -129,7 +131,7 @@ class _Reader:
             elif child.type == "Segment":
                 self._segment(child, part, T, depth)
             elif child.type in _SENSORS:
-                R = axis_angle(_or(file.numbers(child, "rotation", 4), (0.0, 0.0, 1.0, 0.0)))
+                R = file.rotation(child, "rotation")
                 p = _or(file.numbers(child, "translation", 3), (0.0, 0.0, 0.0))
                 place = placement_of(T @ affine(R, np.array(p)))
                 label = child.name or f"{part.name}_{child.type}"
@@ -158,6 +160,8 @@ class _Reader:
         mass = file.number(node, "mass", 0.0)
         if mass < 0.0:
             file.fail(node, f"the mass {mass:g} kg is negative")
+        if node.name and self._segments.setdefault(node.name, node) is not node:
+            self.notes.add(f"a second Segment {node.name!r}, line {node.line}", "both have mass")
         com = np.array(_or(file.numbers(node, "centerOfMass", 3), (0.0, 0.0, 0.0)))
         moments = np.array(_or(file.numbers(node, "momentsOfInertia", 9), np.zeros(9)))
         inertia = moments.reshape(3, 3)

@@ -145,7 +145,7 @@ class Document:
     def where(self, element) -> str:
         """Return "file:line: link 'a' / inertial / mass" for an element."""
         path = [element, *element.iterancestors()][:-1][::-1]
-        names = " / ".join(_describe(e) for e in path) or "robot"
+        names = " / ".join(described(e) for e in path) or "robot"
         line = f":{element.sourceline}" if self._has_lines and element.sourceline else ""
         return f"{self.label}{line}: {names}"
 
@@ -154,6 +154,7 @@ class Document:
         raise ModelError(f"{self.where(element)}: {cause}")
 
 
-def _describe(element) -> str:
+def described(element) -> str:
+    """Return an element's tag and name."""
     name = element.get("name") or element.get("reference")
     return f"{element.tag} {shown_value(name)}" if name else str(element.tag)
