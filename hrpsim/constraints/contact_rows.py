@@ -33,10 +33,8 @@ from hrpsim.constraints.rows import (
 )
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 
-# A gap up to this is none [m]: no more than rounding; of a larger one the rest may close. Were it
-# all of it, corners of a sole that residues tilt would ask for velocities that no flat sole can
-# have, and its load would go to one diagonal. For the direct solver the slop counts both ways at
-# rigid contacts: whichever of a face's redundant points is lowest would carry all.
+# A gap up to this is none [m]: no more than rounding. For the direct solver the slop counts both
+# ways at rigid contacts: whichever of a face's redundant points is lowest would carry all.
 _CLOSED = 1e-10
 
 # what holds between a pair of materials; tables are (k, k) and symmetric
@@ -275,7 +273,7 @@ def _ask(contact, approach, pair, settings, time_step, normal):
         closed = max(_CLOSED, settings.slop)
     normal.lower, normal.upper = 0.0, pair.force_limit * time_step
     if gap > closed:
-        normal.target = normal.correction_velocity = -(gap - _CLOSED) / time_step
+        normal.target = normal.correction_velocity = -gap / time_step
     elif pair.damping_time >= 0.0:
         soften(normal, gap, approach, 0.0, pair.compliance, pair.damping_time, time_step)
     elif gap < -settings.slop:
