@@ -33,8 +33,11 @@ from hrpsim.constraints.rows import (
 )
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 
-# A gap up to this is none [m]: no more than rounding. For the direct solver the slop counts both
-# ways at rigid contacts: whichever of a face's redundant points is lowest would carry all.
+# A gap up to this is none [m]: no more than rounding. From there on what may close grows from zero,
+# up to the whole of twice as large a gap. Did it jump, corners of a sole that residues tilt would
+# ask for velocities that no flat sole can have, and its load would go to one diagonal. For the
+# direct solver the slop counts both ways at rigid contacts: whichever of a face's redundant points
+# is lowest would carry all.
 _CLOSED = 1e-10
 
 # what holds between a pair of materials; tables are (k, k) and symmetric
@@ -273,7 +276,8 @@ def _ask(contact, approach, pair, settings, time_step, normal):
         closed = max(_CLOSED, settings.slop)
     normal.lower, normal.upper = 0.0, pair.force_limit * time_step
     if gap > closed:
-        normal.target = normal.correction_velocity = -gap / time_step
+        closing = min(gap, 2.0 * (gap - _CLOSED))
+        normal.target = normal.correction_velocity = -closing / time_step
     elif pair.damping_time >= 0.0:
         soften(normal, gap, approach, 0.0, pair.compliance, pair.damping_time, time_step)
     elif gap < -settings.slop:

@@ -20,8 +20,8 @@ def summary(some):
 
 
 def landing(**options):
-    """A robot that lands on its feet: some steps do not converge by sweeps."""
-    world = World(solver="iterative", **options)
+    """A robot that lands on its feet: some steps do not converge by so few sweeps."""
+    world = World(solver="iterative", sweep_limit=5, **options)
     world.add_ground()
     model = humanoid(False)
     world.add_robot(model, q=half_sitting(model))
