@@ -107,12 +107,7 @@ def assembled(
         link = robot.add_link(part.name)
         link.inertial = _total(part.masses)
         link.visuals = part.shapes + part.visuals
-        is_told_apart = bool(part.visuals or part.collisions)
-        for shapes in (part.collisions, part.shapes) if is_told_apart else (part.shapes,):
-            solids, has_flat_mesh = solid_shapes(shapes, part.name)
-            link.collisions += solids
-            if has_flat_mesh:
-                notes.add("mesh of a link, without volume", "it does not collide")
+        link.collisions = _collisions(part, notes)
         above = IDENTITY if part.parent is None else at_zero[part.parent]
         at_zero[part.name] = above.then(part.placement)
         if part is root or part.type == "free":
@@ -147,6 +142,18 @@ def assembled(
         robot.keyframes.append(KeyframeData("standard_pose", base, posed))
     robot.notes = notes.lines()
     return robot
+
+
+def _collisions(part: Part, notes: NoteList) -> list[ShapeData]:
+    """Return what a part collides with; meshes without volume are told."""
+    is_told_apart = bool(part.visuals or part.collisions)
+    found: list[ShapeData] = []
+    for shapes in (part.collisions, part.shapes) if is_told_apart else (part.shapes,):
+        solids, has_flat_mesh = solid_shapes(shapes, part.name)
+        found += solids
+        if has_flat_mesh:
+            notes.add("mesh of a link, without volume", "it does not collide")
+    return found
 
 
 def _joint(part: Part, parent: str, placement: Placement) -> JointData:
