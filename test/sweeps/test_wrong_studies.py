@@ -20,6 +20,7 @@ from hrpsim.sweeps.framework.design import Design
 from hrpsim.sweeps.framework.errors import SweepError, unknown_parameter
 from hrpsim.sweeps.framework.scenario import FunctionScenario
 from hrpsim.sweeps.study_file import read_study
+from hrpsim.sweeps.sweep import planned
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
 BOX = "world: box.yaml\nduration: 0.01\n"
@@ -133,6 +134,14 @@ def test_what_find_cannot_reach_is_told_as_its_own(folder):
         search.check({})
 
 
+@pytest.mark.parametrize("key", ["solver", "integrator", "impact_law", "friction_model"])
+def test_a_wrong_name_of_a_world_s_setting_names_those_that_exist(folder, key):
+    text = f"{BOX}design: {{parameters: {{world.{key}: {{values: [nothing]}}}}}}"
+    study = read_study(study_in(folder, text))
+    with pytest.raises(SweepError, match=f"cell 0: .*{key}.*'nothing' does not exist; available: "):
+        planned(study.scenario, study.design, 0)
+
+
 @pytest.mark.parametrize("within", [[5, 6], [-6, -5]])
 def test_a_distribution_with_nothing_where_it_is_cut_off(within):
     with pytest.raises(SweepError, match=r"normal: \[0, 0.001\] has nothing within \["):
@@ -191,7 +200,6 @@ class TestStores:
     def empty(self, study):
         """Begun, and none of its two cells run."""
         from hrpsim.sweeps.store import Store
-        from hrpsim.sweeps.sweep import planned
 
         read = read_study(study)
         table, identity = planned(read.scenario, read.design, 0)

@@ -72,7 +72,15 @@ _RULE = mapping(
     },
     required={"solver": one_of("solver", SOLVERS)},
 )
-_SOLVER = either("a solver's name, or a list of rules,", one_of("solver", SOLVERS), listing(_RULE))
+_SOLVER_NAME = one_of("solver", SOLVERS)
+_NAME_OR_RULES = either("a solver's name, or a list of rules,", _SOLVER_NAME, listing(_RULE))
+
+
+def _solver(value):
+    """Check a solver's name, of which a wrong one is told those that exist, or a list of rules."""
+    return (_SOLVER_NAME if isinstance(value, str) else _NAME_OR_RULES)(value)
+
+
 _WORLD = mapping(
     {
         **{key: numeric(RANGES[key]) for key in ("time_step", "tolerance", "contact_margin")},
@@ -84,11 +92,7 @@ _WORLD = mapping(
         "impact_law": one_of("impact_law", IMPACT_LAWS),
         "friction_model": one_of("friction_model", FRICTION_MODELS),
         "stop": one_of("stop", STOPPING_RULES),
-        "solver": null_or(
-            either(
-                "a solver's name, or a list of rules,", one_of("solver", SOLVERS), listing(_RULE)
-            )
-        ),
+        "solver": null_or(_solver),
         **{key: flag for key in ("position_projection", "continuous", "sleeping")},
     }
 )
