@@ -9,12 +9,14 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hrpsim.analysis.analyser import Analyser, ground_height, index_of
 from hrpsim.analysis.records import PHASE, new_results, new_workspace
 from hrpsim.analysis.samples import analyse_samples
 from hrpsim.errors import StateError
 from hrpsim.jit.compiled import prepared
+from hrpsim.values import finite_vector
 
 _CONTACT_HEIGHT = 3e-3  # [m]
 
@@ -62,22 +64,17 @@ class Observer:
         return tuple(self.links[k] for k in (first, *others))
 
     def update(
-        self, positions: np.ndarray, velocities: np.ndarray, accelerations: np.ndarray
+        self, positions: ArrayLike, velocities: ArrayLike, accelerations: ArrayLike
     ) -> None:
         """Analyse one sample; arrays (joints,) in the order of the model's joint_names.
 
-        [rad or m, a second, a second squared]. Raises StateError on wrong shapes or values that
-        are not finite; the results then stay what they were.
+        [rad or m, a second, a second squared]. Other sequences of numbers are copied first. Raises
+        StateError on what is no number, wrong shapes or values that are not finite; the results
+        then stay what they were.
         """
-        for name, given, kept in (
-            ("positions", positions, self._joint_q),
-            ("velocities", velocities, self._joint_v),
-            ("accelerations", accelerations, self._joint_dv),
-        ):
-            if given.shape != kept.shape:
-                raise StateError(f"{name} must have shape {kept.shape}, got {given.shape}")
-            if not math.isfinite(given.sum()):
-                raise StateError(f"{name} must be finite, got {given[~np.isfinite(given)][0]}")
+        positions = _checked("positions", positions, self._joint_q)
+        velocities = _checked("velocities", velocities, self._joint_v)
+        accelerations = _checked("accelerations", accelerations, self._joint_dv)
         self._joint_q[:] = positions
         self._joint_v[:] = velocities
         self._joint_dv[:] = accelerations
@@ -135,6 +132,17 @@ class Observer:
         phase = self._phases[0]
         phase["reference"], phase["p"], phase["R"] = index, p, R
         phase["ground"] = ground_height(self.analyser.soles[index], phase["p"], phase["R"])
+
+
+def _checked(name: str, given: ArrayLike, kept: np.ndarray) -> np.ndarray:
+    """Return finite numbers of the shape of `kept`: an array of floats itself, else a copy."""
+    if not isinstance(given, np.ndarray) or given.dtype.kind != "f":
+        return finite_vector(name, given, len(kept))
+    if given.shape != kept.shape:
+        raise StateError(f"{name} must have shape {kept.shape}, got {given.shape}")
+    if not math.isfinite(given.sum()):
+        raise StateError(f"{name} must be finite, got {given[~np.isfinite(given)][0]}")
+    return given
 
 
 class RateFilter:

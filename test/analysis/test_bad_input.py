@@ -3,6 +3,8 @@
 
 """What does not fit is refused by file, line and name; what is refused changes nothing."""
 
+import math
+
 import numpy as np
 import pytest
 from analysis.motions import hrp2_like, squat, walk, write_csv
@@ -228,6 +230,14 @@ def test_the_observer_keeps_its_results_when_it_refuses():
         observer.update(rest, rest[:29], rest)
     with pytest.raises(StateError, match="accelerations must be finite, got nan"):
         observer.update(rest + 0.1, rest, np.full(30, np.nan))
+    for bad, message in (
+        ([0.0] * 29, r"positions must have shape \(30,\), got \(29,\)"),
+        ([0.0] * 29 + [math.inf], r"positions\[29\] is inf: every entry must be finite"),
+        (["0"] * 30, "positions must be 30 numbers, got "),
+        (None, "positions must be 30 numbers, got None"),
+    ):
+        with pytest.raises(StateError, match=message):
+            observer.update(bad, rest, rest)
     assert (observer.tau == before).all()
 
 

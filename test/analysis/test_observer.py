@@ -34,6 +34,17 @@ def test_it_gives_the_numbers_of_the_trajectory():
         assert (observer.supports["force"] == whole.supports["force"][t]).all()
 
 
+def test_lists_and_whole_numbers_do_as_arrays_do():
+    motion, observer = squatting(), Observer(Analyser(hrp2_like()), SOLES)
+    row = motion.q[0, 7:], np.zeros(30), np.ones(30)
+    observer.update(*row)
+    expected = observer.tau.copy()
+    observer.update(-row[0], row[2], row[1])
+    assert (observer.tau != expected).any()
+    observer.update(row[0].tolist(), 30 * (0,), np.ones(30, dtype=int))
+    assert (observer.tau == expected).all()
+
+
 def test_an_update_allocates_nothing():
     motion = squatting()
     observer = Observer(Analyser(hrp2_like()), SOLES)
