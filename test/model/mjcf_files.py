@@ -97,6 +97,12 @@ ARM = """<mujoco model="arm"><worldbody>
 <geom type="capsule" fromto="0 0 0 0.4 0 0" size="0.04"/></body></body></body></worldbody>
 </mujoco>"""
 
+FLOATING_ARM = """<mujoco model="arm"><default><joint armature="0.1"/></default><worldbody>
+<body name="upper" pos="0 0 1" euler="0 20 30"><freejoint/>
+<geom type="capsule" fromto="0 0 0 0.5 0 0" size="0.05"/>
+<body name="lower" pos="0.5 0 0"><joint name="elbow" axis="0 1 0.3"/>
+<geom type="capsule" fromto="0 0 0 0.4 0 0" size="0.04"/></body></body></worldbody></mujoco>"""
+
 SERVO = """<mujoco model="arm"><option timestep="0.0001" integrator="RK4"/><worldbody>
 <body name="upper" pos="0 0 1"><joint name="shoulder" axis="0 1 0" damping="0.3" armature="0.02"
  stiffness="3" springref="0.4"/><geom type="capsule" fromto="0 0 0 0.5 0 0" size="0.05"/>

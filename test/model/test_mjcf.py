@@ -19,7 +19,7 @@ from hrpsim.model.foreign import format_of
 
 pytest.importorskip("mujoco", reason="no mujoco")
 
-from model.mjcf_files import ARM, BIPED, SERVO, Counterpart, write_biped
+from model.mjcf_files import ARM, BIPED, FLOATING_ARM, SERVO, Counterpart, write_biped
 
 STATES = 100
 
@@ -49,9 +49,9 @@ def gym_assets():
     return found or [None]
 
 
-def assert_same_dynamics(path, model):
+def assert_same_dynamics(path, model, other=None):
     """Mass matrix, bias force and poses of all bodies at random states."""
-    other, rng = Counterpart(path, model), np.random.default_rng(1)
+    other, rng = other or Counterpart(path, model), np.random.default_rng(1)
     gravity = other.m.opt.gravity
     for _ in range(STATES):
         q, v = other.random_state(rng)
@@ -80,6 +80,27 @@ def test_public_walkers_have_the_dynamics_of_mujoco(path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         assert_same_dynamics(path, load_model(path))
+
+
+def test_armature_of_a_free_joint_is_all_that_is_left_out(tmp_path):
+    """Law: M of MuJoCo = M + A, where A is the armature, which no free body has; C v + g agree.
+
+    A free joint that is written as `<joint type="free">` takes the default of the file's joints.
+    """
+    path = tmp_path / "free.xml"
+    path.write_text(
+        FLOATING_ARM.replace("<freejoint/>", '<joint name="root" type="free" limited="false"/>')
+    )
+    with pytest.warns(ModelWarning, match=r"free joint armature \(1: root\): a free body has none"):
+        model = load_model(path)
+    other, rng = Counterpart(path, model), np.random.default_rng(2)
+    for _ in range(STATES):
+        q, v = other.random_state(rng)
+        M, ours = other.mass_matrix(), mass_matrix(model, q)
+        A = np.diag([0.1] * 6 + [0.0])  # alike on all axes, so the same in both coordinates
+        np.testing.assert_allclose(ours + A, M, rtol=0, atol=1e-9 * abs(M).max())
+    other.m.dof_armature[:6] = 0.0
+    assert_same_dynamics(path, model, other)
 
 
 def test_what_is_said_of_a_joint_is_kept(biped):
