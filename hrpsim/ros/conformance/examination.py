@@ -109,7 +109,8 @@ def _rows(session: Session, laws: list[tuple[str, Check]]) -> Iterator[Row]:
     session.features = set(answer.features.features)
     session.formats = list(answer.features.spawn_formats)
     for feature, check in laws:
-        kind, law = (check.__doc__ or "").rstrip(".").split(": ", 1)
+        first_paragraph = (check.__doc__ or "").split("\n\n")[0]
+        kind, law = " ".join(first_paragraph.split()).rstrip(".").split(": ", 1)
         row = Row(kind, feature, law, "", UNSUPPORTED)
         if feature and not session.claims(feature):
             yield row
