@@ -95,7 +95,7 @@ def test_armature_of_a_free_joint_is_all_that_is_left_out(tmp_path):
         model = load_model(path)
     other, rng = Counterpart(path, model), np.random.default_rng(2)
     for _ in range(STATES):
-        q, v = other.random_state(rng)
+        q, _ = other.random_state(rng)
         M, ours = other.mass_matrix(), mass_matrix(model, q)
         A = np.diag([0.1] * 6 + [0.0])  # alike on all axes, so the same in both coordinates
         np.testing.assert_allclose(ours + A, M, rtol=0, atol=1e-9 * abs(M).max())
