@@ -63,9 +63,7 @@ class Observer:
         others = [int(k) for k in np.flatnonzero(self._mask[0]) if k != first]
         return tuple(self.links[k] for k in (first, *others))
 
-    def update(
-        self, positions: ArrayLike, velocities: ArrayLike, accelerations: ArrayLike
-    ) -> None:
+    def update(self, positions: ArrayLike, velocities: ArrayLike, accelerations: ArrayLike) -> None:
         """Analyse one sample; arrays (joints,) in the order of the model's joint_names.
 
         [rad or m, a second, a second squared]. Other sequences of numbers are copied first. Raises
