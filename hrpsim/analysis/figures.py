@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from hrpsim.analysis.summary import AnalysedMotion, phase_spans
-from hrpsim.figures import new_figure
+from hrpsim.figures import fill_between, new_figure
 from hrpsim.model.system import FREE
 
 _COLOURS = ("#1f6fb4", "#d1495b", "#3a8f5d", "#8d6cab", "#b5852b", "#4f5d75")
@@ -45,8 +45,8 @@ def draw_course(result: AnalysedMotion, axes, axis: int) -> None:
     times, found = result.motion.times, result.found
     every = _thinned(len(times))
     low, high = _support_range(result, axis)
-    axes.fill_between(
-        times[every], low[every], high[every], step="post", color="#e8e4d8", label="support"
+    fill_between(
+        axes, times[every], low[every], high[every], step="post", color="#e8e4d8", label="support"
     )
     samples = found.samples[every]
     axes.plot(times[every], samples["com"][:, axis], color=_COM, label="centre of mass")
@@ -85,7 +85,7 @@ def draw_torques(result: AnalysedMotion, axes) -> None:
     for colour, name in zip(_COLOURS, worst):
         axes.plot(times[every], loads[name][every], color=colour, lw=1.0, label=name)
     axes.set(xlabel="time [s]", ylabel="torque [% of limit]" if limited else "torque [Nm]")
-    axes.legend(fontsize=6, frameon=False, ncols=2)
+    axes.legend(fontsize=6, frameon=False, ncol=2)
     _mark_phases(result, axes)
 
 

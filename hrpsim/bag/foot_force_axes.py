@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from hrpsim.figures import fill_between
+
 LEFT, RIGHT, SUM = "#0b6fa4", "#d1611b", "#8a8f98"
 _LOADED = 0.05  # of the weight: a foot that bears more than that stands
 _BEARING = 0.5  # what the other foot bears in a step
@@ -46,7 +48,7 @@ def draw_foot_forces(axes, times, left, right, labels=("left foot", "right foot"
         (right, left, RIGHT, labels[1]),
     ):
         axes.plot(times, force, color=colour, lw=1.3, label=label)
-        axes.fill_between(times, force, color=colour, alpha=0.13, lw=0.0)
+        fill_between(axes, times, 0.0, force, color=colour, alpha=0.13, lw=0.0)
         steps += [(begin, end, colour) for begin, end in swings(times, force, other)]
     top = 1.12 * max(np.percentile(np.add(left, right), 99.5), 1.0)
     for number, (begin, end, colour) in enumerate(sorted(steps), 1):
@@ -65,7 +67,7 @@ def style(axes, legend_columns: int) -> None:
     axes.legend(
         loc="lower right",
         bbox_to_anchor=(1.0, 1.0),
-        ncols=legend_columns,
+        ncol=legend_columns,
         frameon=False,
         borderaxespad=0.2,
     )

@@ -33,7 +33,7 @@ def plot_foot_wrenches(
     has_zmp = feet.zmp_time.size > 0
     figure = new_figure(9.6, 12.6 if has_zmp else 10.4, dpi=150.0)
     heights = (1.6, 1.0, 1.0, 1.0, 1.0)[: 5 if has_zmp else 4]
-    panels = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
+    panels = figure.subplots(len(heights), 1, sharex=True, gridspec_kw={"height_ratios": heights})
     names = f"left foot ({left})", f"right foot ({right})"
     draw_foot_forces(panels[0], *feet.vertical_forces(), names)
     panels[0].set_title("Floor on feet", loc="left", fontweight="bold")

@@ -30,7 +30,9 @@ def draw_walk(trial: Trial, model: Model, sequence: MotionSequence, picture: Pat
     Raises HrpsimError where matplotlib is missing.
     """
     figure = new_figure(9.6, 8.4, dpi=150.0)
-    forces, zmp, tilt = figure.subplots(3, 1, sharex=True, height_ratios=(1.4, 1.3, 0.8))
+    forces, zmp, tilt = figure.subplots(
+        3, 1, sharex=True, gridspec_kw={"height_ratios": (1.4, 1.3, 0.8)}
+    )
     left, right = (trial.wrenches[foot_of(model, sole).sensor.name][:, 2] for sole in trial.soles)
     draw_foot_forces(forces, trial.times, left, right)
     _draw_zmp(zmp, trial, model, sequence)
@@ -86,5 +88,5 @@ def _draw_zmp(axes, trial: Trial, model: Model, sequence: MotionSequence) -> Non
     axes.axhline(0.0, color=SUM, lw=0.6)
     axes.set_ylabel("ZMP in the world [m]")
     axes.legend(
-        loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False, borderaxespad=0.2
+        loc="lower right", bbox_to_anchor=(1.0, 1.0), ncol=3, frameon=False, borderaxespad=0.2
     )

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.errors import unknown_name
+from hrpsim.figures import fill_between
 from hrpsim.sweeps.cells import DONE
 from hrpsim.sweeps.framework.errors import SweepError, needed_package
 from hrpsim.sweeps.statistics import (
@@ -105,7 +106,7 @@ def draw_survival(found: Any, path: str | Path, by: str) -> None:
         times = np.concatenate([[0.0], curve.times])
         (line,) = axes.step(times, [1.0, *curve.probability], where="post", label=label)
         low, high, color = [1.0, *curve.low], [1.0, *curve.high], line.get_color()
-        axes.fill_between(times, low, high, step="post", alpha=0.15, color=color)
+        fill_between(axes, times, low, high, step="post", alpha=0.15, color=color)
     axes.set(xlabel="time [s]", ylabel="probability of still standing", ylim=(-0.02, 1.02))
     axes.legend(title=_label(found, by), fontsize=8)
     _save(figure, path)

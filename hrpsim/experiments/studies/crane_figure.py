@@ -103,5 +103,5 @@ def _draw_slips(axes, held: dict) -> None:
         axes.plot([], [], color=colour, label=name)
     for rate in rates:
         axes.plot([], [], styles[rate], color="grey", label=f"dt 1/{rate} s")
-    axes.legend(fontsize=7, frameon=False, ncols=2, loc=(0.52, 0.08))
+    axes.legend(fontsize=7, frameon=False, ncol=2, loc=(0.52, 0.08))
     axes.set(xlabel="time held [s]", ylabel="slip in the claws [mm]")

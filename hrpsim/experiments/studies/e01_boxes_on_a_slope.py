@@ -169,7 +169,7 @@ def _rows(name: str, duration: float, ours: Drop, other: Drop | None) -> list[Ro
 
 def draw(result: Result, figure) -> None:
     """The heap at the end from its side on the left, kinetic energy over time on the right."""
-    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": (3, 2)})
     drops = result.data["drops"]
     name, first = next(iter(drops.items()))
     _draw_heap(left, first.end)

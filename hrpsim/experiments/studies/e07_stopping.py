@@ -179,7 +179,7 @@ def draw(result: Result, figure) -> None:
         right.plot([], [], style, color="grey", label=name)
     left.set(title="Path: theory (line), rk4 (circles)", xlabel="time [s]", ylabel="x [m]")
     right.set(title="Distance from theory", xlabel="time [s]", ylabel="|x - theory| [m]")
-    right.legend(fontsize=7, frameon=False, ncols=2, loc="center", bbox_to_anchor=(0.55, 0.57))
+    right.legend(fontsize=7, frameon=False, ncol=2, loc="center", bbox_to_anchor=(0.55, 0.57))
 
 
 EXPERIMENT = Experiment("E7", "Sliding and stopping", "thesis, 8.1.1, Figs 8.2 to 8.5", run, draw)

@@ -279,7 +279,7 @@ def draw(result: Result, figure) -> None:
             label = f"{engine}, dt 1/{rate} s"
             left.semilogy(time, path + 1e-18, color=color, alpha=1.0 - 0.2 * k, lw=1.2, label=label)
     left.set(title="Pushed with 3.92 N, which friction holds", xlabel="time [s]", ylabel="|x| [m]")
-    left.legend(fontsize=6, frameon=False, ncols=3, loc="center right", bbox_to_anchor=(1.0, 0.5))
+    left.legend(fontsize=6, frameon=False, ncol=3, loc="center right", bbox_to_anchor=(1.0, 0.5))
     right = figure.add_subplot(1, 2, 2)
     headings = result.data["headings"]
     order = np.argsort(headings)
@@ -290,7 +290,7 @@ def draw(result: Result, figure) -> None:
     right.axhline(THRESHOLD, color="black", lw=0.8, label="mu m g")
     right.set(title="Force that moves the box", xlabel="heading [deg]", ylabel="threshold [N]")
     right.set_ylim(bottom=0.5 * THRESHOLD)
-    right.legend(fontsize=7, frameon=False, loc="lower center", ncols=2)
+    right.legend(fontsize=7, frameon=False, loc="lower center", ncol=2)
 
 
 EXPERIMENT = Experiment("E8", "Static friction", "thesis, 8.1.2, table 8.1, Fig. 8.6", run, draw)

@@ -253,7 +253,7 @@ def run(options: Options) -> Result:
 
 def draw(result: Result, figure) -> None:
     """Shapes of the cantilever on the left, error over time needed on the right."""
-    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": (3, 2)})
     rides = result.data["rides"]
     shapes = ("direct", "direct, compliant", "120 sweeps", f"{MANY_SWEEPS} sweeps")
     for k, name in enumerate((*shapes, "mujoco Newton", "mujoco PGS")):

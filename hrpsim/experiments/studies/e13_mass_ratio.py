@@ -212,9 +212,7 @@ def draw(result: Result, figure) -> None:
     left.set(title="Chains and ball at some moments", xlabel="x [m]", ylabel="z [m]")
     left.set_aspect("equal", adjustable="datalim")
     right.set(title="Largest gap of a joint", xlabel="time [s]", ylabel="gap [m]")
-    right.legend(
-        fontsize=6, frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.4, -0.15)
-    )
+    right.legend(fontsize=6, frameon=False, ncol=2, loc="upper center", bbox_to_anchor=(0.4, -0.15))
 
 
 EXPERIMENT = Experiment(

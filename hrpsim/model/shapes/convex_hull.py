@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from hrpsim.errors import ModelError
 from hrpsim.model.shapes.geometry import Mesh
 from hrpsim.model.shapes.mesh_integrals import doubled_areas
-from hrpsim.model.shapes.mesh_topology import directed_edges, edge_neighbours, why_open
+from hrpsim.model.shapes.mesh_topology import connected, directed_edges, edge_neighbours, why_open
 
 FLATTEST = 1e-6  # points thinner than this part of their extent have no hull
 _SAME_PLANE = 1e-9  # neighbours this near to one plane, as a part of the extent, are one facet
@@ -129,9 +129,6 @@ def _facets(
     points: np.ndarray, triangles: np.ndarray, planes: np.ndarray
 ) -> tuple[int, np.ndarray]:
     """Return how many plane facets there are, and that of each triangle (m,)."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     pairs = edge_neighbours(triangles)
     flat = np.ones(len(pairs), dtype=bool)
     for here, there in (pairs.T, pairs[:, ::-1].T):
@@ -140,6 +137,4 @@ def _facets(
         rise = np.einsum("ij,ij->i", apex, plane[:, :3]) + plane[:, 3]
         flat &= np.abs(rise) < _SAME_PLANE
     a, b = (pairs[flat] // 3).T
-    count = len(triangles)
-    same = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(count, count))
-    return connected_components(same, directed=False)
+    return connected(a, b, len(triangles))

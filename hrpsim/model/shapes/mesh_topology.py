@@ -72,16 +72,23 @@ def edge_neighbours(triangles: np.ndarray) -> np.ndarray:
 
 def parts_of(triangles: np.ndarray) -> tuple[int, np.ndarray]:
     """Return how many edge-connected parts there are and the part of each triangle (m,)."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     number, _ = shared_edges(triangles)
     count = len(triangles)
     owner = np.repeat(np.arange(count), 3)
     order = np.argsort(number, kind="stable")
     same = number[order][1:] == number[order][:-1]
     a, b = owner[order][:-1][same], owner[order][1:][same]
-    graph = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(count, count))
+    return connected(a, b, count)
+
+
+def connected(a: np.ndarray, b: np.ndarray, count: int) -> tuple[int, np.ndarray]:
+    """Return how many parts `count` things have, a[k] joined to b[k], and that of each (count,)."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    # SciPy 1.11.0 to 1.11.2 take no 64-bit indices here.
+    joined = (a.astype(np.int32), b.astype(np.int32))
+    graph = coo_array((np.ones(len(a), dtype=np.int8), joined), shape=(count, count))
     return connected_components(graph, directed=False)
 
 
