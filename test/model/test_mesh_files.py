@@ -70,8 +70,7 @@ def test_scaled_and_mirrored_solids_face_outwards(tmp_path, scale):
 @pytest.mark.parametrize("up", ["X_UP", "Y_UP", "Z_UP"])
 def test_up_axis_of_a_dae_changes_nothing(tmp_path, up):
     """As with RViz, MoveIt and Pinocchio, whose reader, coal, finds the same corners."""
-    import coal
-
+    coal = pytest.importorskip("coal")
     path = write_dae(tmp_path / "l.dae", *angle_bracket(), up=up)
     theirs = {
         tuple(v) for v in np.round(coal.MeshLoader().load(str(path), np.ones(3)).vertices(), 6)
