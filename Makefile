@@ -19,7 +19,7 @@ PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(RUN) -m pytest \
 OF_VERSIONS := test/test_reference.py test/test_compilers.py test/spatial \
 	$(filter-out %_against_oracles.py %_laws.py,$(wildcard test/solvers/test_*.py)) \
 	$(addprefix test/world/test_,free_motion.py joints.py islands.py springs.py stages.py) \
-	test/test_wrench_plot.py $(addprefix test/model/test_,mesh_files.py mjcf.py)
+	test/test_wrench_plot.py test/test_yaml_text.py $(addprefix test/model/test_,mesh_files.py mjcf.py)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:

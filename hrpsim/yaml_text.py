@@ -24,6 +24,7 @@ from hrpsim.text_file import read_text
 _Parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
 _FLOAT = re.compile(r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[eE][-+]?[0-9]+")
+_TOO_DEEP = f"nested more than {limits.YAML_DEPTH} deep (YAML_DEPTH)"
 _NUMBER_LENGTH = 400  # characters; the longest finite double has 309 digits before the point
 _scalars = yaml.constructor.SafeConstructor()
 _resolver = yaml.resolver.Resolver()
@@ -92,7 +93,10 @@ def parse_yaml(
     except yaml.MarkedYAMLError as cause:
         mark = cause.problem_mark or cause.context_mark
         at = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        raise error(f"{label}{at}: not YAML: {cause.problem or cause.context}") from None
+        problem = f"not YAML: {cause.problem or cause.context}"
+        if cause.problem and "nesting depth" in cause.problem:  # newer libyaml has a limit, too
+            problem = _TOO_DEEP
+        raise error(f"{label}{at}: {problem}") from None
     except yaml.YAMLError as cause:  # characters that YAML does not allow
         raise error(f"{label}: not YAML: {' '.join(str(cause).split())}") from None
     finally:
@@ -144,9 +148,7 @@ class _Reader:
     def node(self, loader, event, depth: int) -> yaml.Node:
         """Return the node that begins with an event, all of it read."""
         if depth > limits.YAML_DEPTH:
-            raise self.fail(
-                event.start_mark, f"nested more than {limits.YAML_DEPTH} deep (YAML_DEPTH)"
-            )
+            raise self.fail(event.start_mark, _TOO_DEEP)
         if isinstance(event, yaml.AliasEvent):
             return self.alias(event)
         self.count += 1

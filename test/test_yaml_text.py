@@ -74,34 +74,36 @@ BOMB = "\n".join(
 )
 
 
+REFUSED = [
+    (BOMB, "YAML_EXPANDED"),
+    ("&a [*a]", "'a' holds itself"),
+    ("[" * 3000, "YAML_DEPTH"),
+    ("{a: " * 3000, "YAML_DEPTH"),
+    ("- " * 3000, "YAML_DEPTH"),
+    ("[" * 10**6, "YAML_DEPTH"),
+    (f"[{'x, ' * 500000}]", "YAML_NODES"),
+    (f"a: &a 1\nb: [{'*a, ' * 2000}]", "YAML_ALIASES"),
+    ("x" * (limits.YAML_SIZE + 1), "YAML_SIZE"),
+    ("!!float abc", "is no float"),
+    ("!!int abc", "is no int"),
+    ("9" * 5000, "is no int"),
+    ("!!bool x", "is no bool"),
+    ("!!python/object:os.system x", "python/object"),
+    ("!!binary x", "binary"),
+    ("!!set {a, b}", "set"),
+    ("a: 1\na: 2", "given twice"),
+    ("[a]: 1", "one value"),
+    ("<<: 1", "merges"),
+    ("*a", "a"),
+    ("a: [", "not YAML"),
+    ("--- 1\n--- 2", "second document"),
+    ("a: \x00", "not YAML"),
+    ("\t", "not YAML"),
+]
+
+
 @pytest.mark.parametrize(
-    "text, named",
-    [
-        (BOMB, "YAML_EXPANDED"),
-        ("&a [*a]", "'a' holds itself"),
-        ("[" * 3000, "YAML_DEPTH"),
-        ("{a: " * 3000, "YAML_DEPTH"),
-        ("- " * 3000, "YAML_DEPTH"),
-        ("[" * 10**6, "YAML_DEPTH"),
-        (f"[{'x, ' * 500000}]", "YAML_NODES"),
-        (f"a: &a 1\nb: [{'*a, ' * 2000}]", "YAML_ALIASES"),
-        ("x" * (limits.YAML_SIZE + 1), "YAML_SIZE"),
-        ("!!float abc", "is no float"),
-        ("!!int abc", "is no int"),
-        ("9" * 5000, "is no int"),
-        ("!!bool x", "is no bool"),
-        ("!!python/object:os.system x", "python/object"),
-        ("!!binary x", "binary"),
-        ("!!set {a, b}", "set"),
-        ("a: 1\na: 2", "given twice"),
-        ("[a]: 1", "one value"),
-        ("<<: 1", "merges"),
-        ("*a", "a"),
-        ("a: [", "not YAML"),
-        ("--- 1\n--- 2", "second document"),
-        ("a: \x00", "not YAML"),
-        ("\t", "not YAML"),
-    ],
+    "text, named", REFUSED, ids=[f"{text[:12]!r}-{named}" for text, named in REFUSED]
 )
 def test_what_is_refused_is_refused_soon(text, named, events):
     """No more is read than the events of as many values as a document may have."""

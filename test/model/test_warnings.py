@@ -33,6 +33,7 @@ def said(source, **options):
     """Load a model; return it and what was said."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", category=DeprecationWarning, module="collada")
         model = load_model(source, **options)
     assert all(issubclass(w.category, ModelWarning) for w in caught)
     return model, [str(w.message) for w in caught]
