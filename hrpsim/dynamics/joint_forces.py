@@ -68,7 +68,7 @@ def joint_forces(
             break
         dof, actuator = forest.dofs[k], control[k]
         position, rate = q[dof.q_index], velocity[k]
-        stiffness, damping = dof.stiffness, dof.damping
+        stiffness, damping, follows = dof.stiffness, dof.damping, False
         passive = -stiffness * (position - dof.rest) - damping * rate
         wanted = demand(actuator, position + (actuator.ahead if horizon > 0.0 else 0.0), rate)
         if horizon == 0.0 or overspeeds(wanted, rate, dof.velocity_limit):
@@ -76,15 +76,18 @@ def joint_forces(
         elif actuator.saturated != 0:
             active = actuator.saturated * dof.effort_limit
         else:
-            active = wanted
+            active, follows = wanted, True
             stiffness += actuator.kp
             damping += actuator.kd
         effort_out[k] = passive + active
         joint_inertia_out[k] = dof.rotor_inertia
         if horizon > 0.0:
             joint_inertia_out[k] += spring_inertia(stiffness, horizon)
-            joint_inertia_out[k] += damping_inertia(damping, dof.own_inertia, horizon)
-            actuator_inertia_out[k] = actuator_inertia(dof, actuator, horizon)
+            damped = damping_inertia(damping, dof.own_inertia, horizon)
+            joint_inertia_out[k] += damped
+            if not follows:
+                damped = damping_inertia(dof.damping + actuator.kd, dof.own_inertia, horizon)
+            actuator_inertia_out[k] = _actuator_inertia(dof, actuator, damped, horizon)
 
 
 @inlined_kernel
@@ -142,12 +145,14 @@ def revise_saturated(forest, control, q, velocity, dv, change, inertia, may_rele
 
 
 @inlined_kernel
-def actuator_inertia(dof, actuator, time_step):
-    """Return the actuator's share of what its joint sees as inertia in an implicit step."""
+def _actuator_inertia(dof, actuator, damped, time_step):
+    """Return the actuator's share of what its joint sees as inertia in an implicit step.
+
+    `damped` is what its damper and the joint's add together.
+    """
     share = 0.0
     if actuator.kd > 0.0:
-        damping = dof.damping + actuator.kd
-        share = actuator.kd / damping * damping_inertia(damping, dof.own_inertia, time_step)
+        share = actuator.kd / (dof.damping + actuator.kd) * damped
     return share + spring_inertia(actuator.kp, time_step)
 
 

@@ -9,7 +9,8 @@ sites' J), found by sweeps along support paths.
 Limbs of a floating tree, the branches that hang on its base, answer each other through the base
 alone. With P_i what unit forces on site i come to at the base and L the inverse of its articulated
 inertia, the block of sites i and j on different limbs is P_i^T L P_j: no sweep goes down one limb
-for forces on another.
+for forces on another. A body alone on its limb answers itself by P^T L P + sum u u^T / D, over the
+joints on its way to the base, which feel u of the unit forces.
 """
 
 from __future__ import annotations
@@ -57,12 +58,18 @@ def site_responses(forest, kinematics, articulated, site_count, sites_out):
             for other in range(root.first_site, number):
                 if supports[sites_out.sites[other].body].limb != limb:
                     _couple_limbs(other, base, site, root, sites_out)
+        if site.alone:
+            _couple_with_itself(forest, articulated, site, root, sites_out)
+            continue
         for k in range(root.first_listed, root.first_listed + root.listed_count):
             i = supports[k].listed
             if supports[i].limb == limb and (supports[i].source == number or i > site.body):
                 _carry_down(forest.bodies[i], kinematics[i], articulated[i], supports, i, number)
                 if i >= site.body:
                     _write_answer(forest.bodies[i], supports[i], number, root, sites_out)
+    for number in range(site_count):
+        site = sites_out.sites[number]
+        root = supports[forest.bodies[site.body].root]
         site.largest = _largest_response(site, root, sites_out.inverse_inertia)
 
 
@@ -218,6 +225,29 @@ def _couple_limbs(other, base, site, tree, sites_out):
         _store_lanes(a0, a1, a2, a3, a4, a5, held.sweep)
         for r in range(6):
             block[at + r * width] = block[mirrored + r] = held.sweep[r, 0]
+
+
+@inlined_kernel
+def _couple_with_itself(forest, articulated, site, tree, sites_out):
+    """Write how a body alone on its limb answers unit forces on itself; as `_couple_limbs`."""
+    supports = sites_out.supports
+    A, P = tree.sweep, supports[site.body].at_base
+    a0, a1, a2 = load(A, 0), load(A, LANES), load(A, 2 * LANES)
+    a3, a4, a5 = load(A, 3 * LANES), load(A, 4 * LANES), load(A, 5 * LANES)
+    b0, b1 = _along(P, 0, a0, a1, a2, a3, a4, a5), _along(P, 1, a0, a1, a2, a3, a4, a5)
+    b2, b3 = _along(P, 2, a0, a1, a2, a3, a4, a5), _along(P, 3, a0, a1, a2, a3, a4, a5)
+    b4, b5 = _along(P, 4, a0, a1, a2, a3, a4, a5), _along(P, 5, a0, a1, a2, a3, a4, a5)
+    i = site.body
+    while forest.bodies[i].parent >= 0:
+        u = supports[i].answer
+        rate = times(load(u, 0), articulated[i].D_inverse)
+        b0, b1 = plus_times(b0, rate, u[0]), plus_times(b1, rate, u[1])
+        b2, b3 = plus_times(b2, rate, u[2]), plus_times(b3, rate, u[3])
+        b4, b5 = plus_times(b4, rate, u[4]), plus_times(b5, rate, u[5])
+        i = forest.bodies[i].parent
+    row, block, width = site.offset - tree.tree_start, sites_out.inverse_inertia, tree.tree_width
+    at = tree.tree_block + row * width + row
+    _write_square(b0, b1, b2, b3, b4, b5, block, at, at, width)
 
 
 @inlined_kernel

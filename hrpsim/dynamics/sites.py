@@ -23,6 +23,7 @@ SITE = np.dtype(
         ("body", "i8"),
         ("dof", "i8"),  # -1 for the body itself
         ("offset", "i8"),  # first column in the sites' velocity vector
+        ("alone", "i8"),  # whether it is a body, and the only site of its limb
         ("largest", "f8"),  # largest diagonal entry of its own response [1/kg or 1/(kg m^2)]
     ]
 )
@@ -42,7 +43,8 @@ SUPPORT = np.dtype(
         ("listed_count", "i8"),  # at a root: how many they are
         ("known_count", "i8"),  # in the first record: sites as they are numbered, 0 for not yet
         ("known_space", "i8"),  # the same: block space that they need
-        ("_1", "f8", (3,)),  # what follows begins with a line of the cache
+        ("limb_sites", "i8"),  # at the first body of a limb: how many sites are on it
+        ("_1", "f8", (2,)),  # what follows begins with a line of the cache
         ("twist", "f8", (6,)),  # work; six and two to spare
         ("_2", "f8", (2,)),
         ("answer", "f8", (LANES,)),  # work
@@ -159,6 +161,7 @@ def _number(forest, sites_out):
         if supports[i].on_path and forest.bodies[i].parent >= 0:
             supports[forest.bodies[i].parent].on_path = 1
     _list_paths(forest, supports)
+    _find_lonely(forest, count, sites_out)
     return count, needed
 
 
@@ -190,3 +193,18 @@ def _list_paths(forest, supports):
             supports[i].source = -1
             supports[forest.bodies[i].root].listed_count += 1
             listed += 1
+
+
+@inlined_kernel
+def _find_lonely(forest, site_count, sites_out):
+    """Find the sites that share their limb, which hangs on a FREE base, with no other."""
+    supports, sites = sites_out.supports, sites_out.sites
+    for number in range(site_count):
+        supports[supports[sites[number].body].limb].limb_sites = 0
+    for number in range(site_count):
+        supports[supports[sites[number].body].limb].limb_sites += 1
+    for number in range(site_count):
+        site = sites[number]
+        limb = supports[site.body].limb
+        hangs = forest.bodies[limb].parent >= 0
+        site.alone = 1 if hangs and site.dof < 0 and supports[limb].limb_sites == 1 else 0
