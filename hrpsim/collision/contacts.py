@@ -17,8 +17,11 @@ from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import NEEDS_KERNEL, on_demand_kernel_of_parts
 from hrpsim.jit.reference import Reference
-from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
-from hrpsim.spatial.vector import point_velocity
+from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, MESH, PLANE, SPHERE
+from hrpsim.spatial.vector import matrix_times, point_velocity
+
+# By how much a shape is to be further off than its contacts are kept, to have none for certain [m].
+_ROUNDING = 1e-9
 
 
 @inlined_kernel
@@ -58,6 +61,36 @@ def far_apart(a, b, margin):
 
 
 @inlined_kernel
+def clears_plane(kinematics, a, b, margin):
+    """Return whether one is a fixed plane and the other certainly further from it than `margin`.
+
+    Looks at capsules and cylinders, whose balls say little where they lie along the plane.
+    """
+    if a.kind == PLANE and a.body < 0:
+        return _is_above(kinematics, a, b, margin)
+    if b.kind == PLANE and b.body < 0:
+        return _is_above(kinematics, b, a, margin)
+    return False
+
+
+@inlined_kernel
+def _is_above(kinematics, plane, shape, margin):
+    """Return whether a capsule or cylinder is certainly more than `margin` above a fixed plane."""
+    if shape.body < 0 or (shape.kind != CAPSULE and shape.kind != CYLINDER):
+        return False
+    L, R, n = shape.placement_R, kinematics[shape.body].R, plane.placement_R
+    x, y, z = matrix_times(R, L[0, 2], L[1, 2], L[2, 2])
+    cosine = n[0, 2] * x + n[1, 2] * y + n[2, 2] * z
+    extent = shape.size[1] * abs(cosine) + shape.size[0]
+    if shape.kind == CYLINDER:
+        extent += shape.size[0] * (math.sqrt(max(0.0, 1.0 - cosine * cosine)) - 1.0)
+    height = 0.0
+    for r in range(3):
+        height += n[r, 2] * (shape.center[r] - plane.center[r])
+    return height > extent + margin + _ROUNDING
+
+
+@inlined_kernel
 def look_ahead(a, b, margin):
     """Return up to what gap the contacts of two shapes are kept [m]."""
     if a.kind == PLANE or b.kind == PLANE:
@@ -82,7 +115,7 @@ def detect(forest, kinematics, pair_count, margin, time_step, previous_count, on
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
         a, b = collision.shapes[number_a], collision.shapes[number_b]
         near = look_ahead(a, b, margin)
-        if far_apart(a, b, near):
+        if far_apart(a, b, near) or clears_plane(kinematics, a, b, near):
             continue
         nearby = a.body if a.body >= 0 else b.body
         reference = kinematics[forest.bodies[nearby].root].origin

@@ -19,7 +19,7 @@ from hrpsim.collision.primitives.sphere_contacts import (
     cylinder_on_sphere,
     sphere_on_sphere,
 )
-from hrpsim.jit.compiled import inner_kernel, kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
 __all__ = ["MAX_POINTS", "collide", "collide_convex", "collide_simple"]
@@ -50,7 +50,7 @@ def collide(
     )  # fmt: skip
 
 
-@inner_kernel
+@inlined_kernel
 def collide_simple(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip

@@ -75,9 +75,9 @@ def mark_connection_sites(connections, sites_out):
         if not connection.enabled:
             continue
         if connection.body_a >= 0:
-            sites_out.supports[connection.body_a].site = 0
+            sites_out.marked[connection.body_a] = 1
         if connection.body_b >= 0:
-            sites_out.supports[connection.body_b].site = 0
+            sites_out.marked[connection.body_b] = 1
         for axis in range(6):
             count += 1 if connection.axes[axis] else 0
     return count

@@ -97,14 +97,14 @@ def contact_directions(contact, directions_out):
 @inner_kernel
 def mark_contact_sites(contacts, contact_count, sites_out):
     """Mark the bodies that contacts push; every other body is unmarked."""
-    for i in range(sites_out.supports.shape[0]):
-        sites_out.supports[i].site = -1
+    for i in range(sites_out.marked.shape[0]):
+        sites_out.marked[i] = 0
     for c in range(contact_count):
         contact = contacts[c]
         if contact.body_a >= 0:
-            sites_out.supports[contact.body_a].site = 0
+            sites_out.marked[contact.body_a] = 1
         if contact.body_b >= 0:
-            sites_out.supports[contact.body_b].site = 0
+            sites_out.marked[contact.body_b] = 1
 
 
 @inner_kernel

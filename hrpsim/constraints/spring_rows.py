@@ -88,9 +88,9 @@ def mark_spring_sites(hinges, sites_out):
     for h in range(hinges.shape[0]):
         hinge = hinges[h]
         if hinge.body_a >= 0:
-            sites_out.supports[hinge.body_a].site = 0
+            sites_out.marked[hinge.body_a] = 1
         if hinge.body_b >= 0:
-            sites_out.supports[hinge.body_b].site = 0
+            sites_out.marked[hinge.body_b] = 1
     return ROWS * hinges.shape[0]
 
 

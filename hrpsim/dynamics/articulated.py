@@ -189,20 +189,19 @@ def invert_symmetric(A, inverse_out):
             d -= L[j, k] * L[j, k]
         if not (d > 0.0 and d > _NEGLIGIBLE * trace):
             return False
-        d = math.sqrt(d)
-        L[j, j] = d
+        d = 1.0 / math.sqrt(d)
+        L[j, j] = d  # of the factor's inverse, as these will all be
         for i in range(j + 1, 6):
             total = A[i, j]
             for k in range(j):
                 total -= L[i, k] * L[j, k]
-            L[i, j] = total / d
+            L[i, j] = total * d
     for j in range(6):
-        L[j, j] = 1.0 / L[j, j]
         for i in range(j + 1, 6):
             total = 0.0
             for k in range(j, i):
                 total -= L[i, k] * L[k, j]
-            L[i, j] = total / L[i, i]
+            L[i, j] = total * L[i, i]
     for i in range(6):
         for j in range(i + 1):
             total = 0.0

@@ -49,10 +49,13 @@ def advance_targets(forest, applied, control):
 
 
 @inner_kernel
-def joint_forces(forest, control, q, velocity, horizon, effort_out, joint_inertia_out):
+def joint_forces(
+    forest, control, q, velocity, horizon, effort_out, joint_inertia_out, actuator_inertia_out
+):
     """Write the effort along every joint (nv,) and the inertia it sees besides the links' (nv,).
 
-    Entries of free bodies stay as they are.
+    Entries of free bodies stay as they are. The third is the actuator's share of that inertia where
+    it follows its law, written with a horizon only.
 
     With `horizon` = 0 the forces are those of the state itself. With `horizon` = dt, `q` is the
     middle of a step and `velocity` that of its start; springs, dampers and gains are then taken
@@ -65,7 +68,7 @@ def joint_forces(forest, control, q, velocity, horizon, effort_out, joint_inerti
             break
         dof, actuator = forest.dofs[k], control[k]
         position, rate = q[dof.q_index], velocity[k]
-        stiffness, damping = dof.stiffness, dof.damping
+        stiffness, damping, follows = dof.stiffness, dof.damping, False
         passive = -stiffness * (position - dof.rest) - damping * rate
         wanted = demand(actuator, position + (actuator.ahead if horizon > 0.0 else 0.0), rate)
         if horizon == 0.0 or overspeeds(wanted, rate, dof.velocity_limit):
@@ -73,14 +76,18 @@ def joint_forces(forest, control, q, velocity, horizon, effort_out, joint_inerti
         elif actuator.saturated != 0:
             active = actuator.saturated * dof.effort_limit
         else:
-            active = wanted
+            active, follows = wanted, True
             stiffness += actuator.kp
             damping += actuator.kd
         effort_out[k] = passive + active
         joint_inertia_out[k] = dof.rotor_inertia
         if horizon > 0.0:
             joint_inertia_out[k] += spring_inertia(stiffness, horizon)
-            joint_inertia_out[k] += damping_inertia(damping, dof.own_inertia, horizon)
+            damped = damping_inertia(damping, dof.own_inertia, horizon)
+            joint_inertia_out[k] += damped
+            if not follows:
+                damped = damping_inertia(dof.damping + actuator.kd, dof.own_inertia, horizon)
+            actuator_inertia_out[k] = _actuator_inertia(dof, actuator, damped, horizon)
 
 
 @inlined_kernel
@@ -109,9 +116,10 @@ def damping_inertia(damping, inertia, time_step):
 
 
 @inner_kernel
-def revise_saturated(forest, control, q, velocity, dv, change, horizon, may_release):
+def revise_saturated(forest, control, q, velocity, dv, change, inertia, may_release):
     """Mark the actuators that would exceed their effort limit; return whether a mark has changed.
 
+    `inertia` (nv,) is the actuators' share of what `joint_forces` wrote.
     `dv` + `change` (nv,) is the acceleration that the implicit law leads to, constraint forces
     included: what a limit or the ground bears is not asked of an actuator. Without `may_release`
     marks stay.
@@ -125,7 +133,7 @@ def revise_saturated(forest, control, q, velocity, dv, change, horizon, may_rele
         wanted = demand(actuator, q[dof.q_index] + actuator.ahead, velocity[k])
         if overspeeds(wanted, velocity[k], dof.velocity_limit):
             continue
-        wanted -= actuator_inertia(dof, actuator, horizon) * (dv[k] + change[k])
+        wanted -= inertia[k] * (dv[k] + change[k])
         if actuator.saturated == 0:
             if abs(wanted) > (1.0 + _ROUNDING) * dof.effort_limit:
                 actuator.saturated = 1 if wanted > 0.0 else -1
@@ -137,12 +145,14 @@ def revise_saturated(forest, control, q, velocity, dv, change, horizon, may_rele
 
 
 @inlined_kernel
-def actuator_inertia(dof, actuator, time_step):
-    """Return the actuator's share of what its joint sees as inertia in an implicit step."""
+def _actuator_inertia(dof, actuator, damped, time_step):
+    """Return the actuator's share of what its joint sees as inertia in an implicit step.
+
+    `damped` is what its damper and the joint's add together.
+    """
     share = 0.0
     if actuator.kd > 0.0:
-        damping = dof.damping + actuator.kd
-        share = actuator.kd / damping * damping_inertia(damping, dof.own_inertia, time_step)
+        share = actuator.kd / (dof.damping + actuator.kd) * damped
     return share + spring_inertia(actuator.kp, time_step)
 
 
@@ -154,10 +164,10 @@ def restore_marks(control):
 
 
 @inner_kernel
-def delivered_effort(forest, control, q, velocity_before, velocity, horizon, applied_out):
+def delivered_effort(forest, control, q, velocity_before, velocity, horizon, inertia, applied_out):
     """Write the actuators' share (nv,) of a step that `joint_forces` began with `q`.
 
-    Entries of free bodies stay as they are.
+    `inertia` (nv,) is what it wrote of them. Entries of free bodies stay as they are.
     """
     for place in range(forest.joints.shape[0]):
         k = forest.joints[place]
@@ -173,7 +183,7 @@ def delivered_effort(forest, control, q, velocity_before, velocity, horizon, app
             applied_out[k] = actuator.saturated * dof.effort_limit
         else:
             change = (velocity[k] - rate) / horizon
-            applied_out[k] = wanted - actuator_inertia(dof, actuator, horizon) * change
+            applied_out[k] = wanted - inertia[k] * change
 
 
 @inner_kernel

@@ -3,19 +3,19 @@
 
 """How a factorised forest answers, site to site, to forces.
 
-A *site* is where constraints push: a body (six columns: a spatial force at the tree's origin) or
-a degree of freedom (one column: an effort). The response of sites to unit forces on sites is the
-link-space inverse inertia (J M^-1 J^T for the sites' J), found by sweeps along support paths.
+The response of sites to unit forces on sites is the link-space inverse inertia (J M^-1 J^T for the
+sites' J), found by sweeps along support paths.
+
+Limbs of a floating tree, the branches that hang on its base, answer each other through the base
+alone. With P_i what unit forces on site i come to at the base and L the inverse of its articulated
+inertia, the block of sites i and j on different limbs is P_i^T L P_j: no sweep goes down one limb
+for forces on another. A body alone on its limb answers itself by P^T L P + sum u u^T / D, over the
+joints on its way to the base, which feel u of the unit forces.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.fields import Axis, array
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.simd import (
     LANES,
@@ -28,155 +28,48 @@ from hrpsim.spatial.simd import (
     store_six,
     store_six_transposed,
     times,
+    unit,
 )
 
-SITE = np.dtype(
-    [
-        ("body", "i8"),
-        ("dof", "i8"),  # -1 for the body itself
-        ("offset", "i8"),  # first column in the sites' velocity vector
-        ("largest", "f8"),  # largest diagonal entry of its own response [1/kg or 1/(kg m^2)]
-    ]
-)
-
-SUPPORT = np.dtype(
-    [
-        ("site", "i8"),  # site of the body, -1 for none
-        ("on_path", "i8"),  # whether the body supports a site
-        ("source", "i8"),  # last site whose unit force was carried up through the body
-        ("tree_start", "i8"),  # at a root: first column of the tree, a multiple of LANES
-        ("tree_width", "i8"),  # at a root: columns of the tree; some to spare make it a multiple
-        ("tree_block", "i8"),  # at a root: where the tree's block starts in `block`
-        ("first_listed", "i8"),  # at a root: where the tree's bodies on paths begin in `listed`
-        ("listed_count", "i8"),  # at a root: how many they are
-        ("listed", "i8"),  # all bodies on paths, parents first: the k-th is in the k-th record
-        ("_1", "f8", (7,)),  # what follows begins with a line of the cache
-        ("twist", "f8", (6,)),  # work; six and two to spare
-        ("_2", "f8", (2,)),
-        ("answer", "f8", (LANES,)),  # work
-        ("sweep", "f8", (6, LANES)),  # work
-    ]
-)
-
-
-class Sites(NamedTuple):
-    """The sites of one step."""
-
-    supports: np.ndarray = array("each body on the paths from sites to roots", SUPPORT, Axis.BODY)
-    of_dof: np.ndarray = array(
-        "site of the degree of freedom, -1 for none", "i8", Axis.DOF, fill=-1
-    )
-    sites: np.ndarray = array("bodies and degrees of freedom that are pushed", SITE, Axis.SITE)
-    velocity: np.ndarray = array(
-        "velocity of every site column, and of those to spare", "f8", Axis.COLUMN
-    )
-    acceleration: np.ndarray = array("the same, while impacts are resolved", "f8", Axis.COLUMN)
-    lag: np.ndarray = array(
-        "displacement that impacts of this step owe to coming late", "f8", Axis.COLUMN
-    )
-    inverse_inertia: np.ndarray = array(
-        "response blocks, row by row; a row is as long as its tree is wide", "f8", Axis.BLOCK
-    )
-
-
-def site_sizes(body_count: int, dof_count: int, block_capacity: int) -> dict[Axis, int]:
-    """Return how long the arrays of sites are along each axis."""
-    return {
-        Axis.BODY: body_count,
-        Axis.DOF: dof_count,
-        Axis.SITE: body_count + dof_count,
-        Axis.COLUMN: site_columns(body_count, dof_count),
-        Axis.BLOCK: block_capacity,
-    }
-
-
-def site_columns(body_count: int, dof_count: int) -> int:
-    """Return how many columns the sites of so many bodies can need, those to spare included."""
-    return (6 + LANES) * body_count + dof_count
-
-
-@inner_kernel
-def number_sites(forest, sites_out):
-    """Number the sites whose `site` or of_dof is marked >= 0; return (count, block space needed).
-
-    Also marks and lists the bodies on the paths from sites to their roots.
-    """
-    supports, of_dof, sites = sites_out.supports, sites_out.of_dof, sites_out.sites
-    n = forest.bodies.shape[0]
-    count = column = needed = root = 0
-    for i in range(n):
-        body, support = forest.bodies[i], supports[i]
-        if body.parent < 0:
-            if i > 0:
-                column, needed = _close_tree(column, needed, supports[root])
-            root = i
-            support.tree_start, support.tree_block = column, needed
-        start = column
-        if support.site >= 0:
-            support.site = count
-            site = sites[count]
-            site.body, site.dof, site.offset = i, -1, column
-            count += 1
-            column += 6
-        if body.joint_type != FREE and body.joint_type != FIXED and of_dof[body.v_index] >= 0:
-            of_dof[body.v_index] = count
-            site = sites[count]
-            site.body, site.dof, site.offset = i, body.v_index, column
-            count += 1
-            column += 1
-        support.on_path = 1 if column > start else 0
-    _, needed = _close_tree(column, needed, supports[root])
-    for i in range(n - 1, -1, -1):
-        if supports[i].on_path and forest.bodies[i].parent >= 0:
-            supports[forest.bodies[i].parent].on_path = 1
-    _list_paths(forest, supports)
-    return count, needed
-
-
-@inlined_kernel
-def _close_tree(column, needed, tree):
-    """Write the width of a tree that ends before `column`; return the next one's column and block.
-
-    Rows are some whole lanes long, so that they are read and written without a remainder.
-    """
-    columns = column - tree.tree_start
-    tree.tree_width = LANES * ((columns + LANES - 1) // LANES)
-    return tree.tree_start + tree.tree_width, needed + columns * tree.tree_width
-
-
-@inlined_kernel
-def _list_paths(forest, supports):
-    """List the bodies on paths, tree by tree."""
-    listed = 0
-    for number in range(forest.order.shape[0]):
-        i = forest.order[number]
-        if forest.bodies[i].parent < 0:
-            supports[i].first_listed = listed
-            supports[i].listed_count = 0
-        if supports[i].on_path:
-            supports[listed].listed = i
-            supports[i].source = -1
-            supports[forest.bodies[i].root].listed_count += 1
-            listed += 1
+# Where `at_base` has what the unit effort of a body's joint comes to.
+_EFFORT = 6
 
 
 @inner_kernel
 def site_responses(forest, kinematics, articulated, site_count, sites_out):
     """Write the response block of every tree: column j of a block answers a unit force on j.
 
-    Blocks are symmetric: a site looks for the answers of itself and of later ones only.
+    Blocks are symmetric: a site looks for the answers of itself and of later ones of its limb, and
+    of earlier ones of other limbs.
     """
     supports = sites_out.supports
     for number in range(site_count):
         site = sites_out.sites[number]
-        _carry_up(forest, kinematics, articulated, number, site, supports)
-        root = supports[forest.bodies[site.body].root]
+        base, limb = forest.bodies[site.body].root, supports[site.body].limb
+        root = supports[base]
+        floats = forest.bodies[base].joint_type == FREE
+        if floats and site.body == base:
+            _answer_of_base(articulated[base].root_inverse, number, root)
+        else:
+            _carry_up(forest, kinematics, articulated, number, site, supports)
+        if floats and site.body != base:
+            _note_at_base(root.sweep, site, supports[site.body])
+            _apply_inverse(articulated[base].root_inverse, root.sweep)
+            for other in range(root.first_site, number):
+                if supports[sites_out.sites[other].body].limb != limb:
+                    _couple_limbs(other, base, site, root, sites_out)
+        if site.alone:
+            _couple_with_itself(forest, articulated, site, root, sites_out)
+            continue
         for k in range(root.first_listed, root.first_listed + root.listed_count):
             i = supports[k].listed
-            if supports[i].source == number or i > site.body:
+            if supports[i].limb == limb and (supports[i].source == number or i > site.body):
                 _carry_down(forest.bodies[i], kinematics[i], articulated[i], supports, i, number)
                 if i >= site.body:
                     _write_answer(forest.bodies[i], supports[i], number, root, sites_out)
+    for number in range(site_count):
+        site = sites_out.sites[number]
+        root = supports[forest.bodies[site.body].root]
         site.largest = _largest_response(site, root, sites_out.inverse_inertia)
 
 
@@ -197,23 +90,19 @@ def _carry_up(forest, kinematics, articulated, number, site, supports):
     Leaves on the way what each joint feels of them.
     """
     i = site.body
-    F = supports[i].sweep
-    for r in range(6):
-        store(F, r * LANES, broadcast(0.0))
-        if site.dof < 0:
-            F[r, r] = 1.0
-    f0, f1, f2 = load(F, 0), load(F, LANES), load(F, 2 * LANES)
-    f3, f4, f5 = load(F, 3 * LANES), load(F, 4 * LANES), load(F, 5 * LANES)
-    while True:
-        body, here = forest.bodies[i], supports[i]
-        here.source = number
+    body = forest.bodies[i]
+    if site.dof < 0:
+        f0, f1, f2, f3, f4, f5 = unit(0), unit(1), unit(2), unit(3), unit(4), unit(5)
         u = broadcast(0.0)
         if body.joint_type != FREE and body.joint_type != FIXED:
-            u = _product(kinematics[i].S, f0, f1, f2, f3, f4, f5)
+            u = load(kinematics[i].S, 0)
+    else:
+        f0 = f1 = f2 = f3 = f4 = f5 = broadcast(0.0)
+        u = unit(0)
+    while True:
+        here = supports[i]
+        here.source = number
         store(here.answer, 0, u)
-        if i == site.body and site.dof >= 0:
-            here.answer[0] = 1.0
-            u = load(here.answer, 0)
         if body.parent < 0:
             break
         U, scaled = articulated[i].U, times(u, articulated[i].D_inverse)
@@ -221,13 +110,41 @@ def _carry_up(forest, kinematics, articulated, number, site, supports):
         f2, f3 = minus_times(f2, scaled, U[2]), minus_times(f3, scaled, U[3])
         f4, f5 = minus_times(f4, scaled, U[4]), minus_times(f5, scaled, U[5])
         i = body.parent
-    F = supports[i].sweep
-    store(F, 0, f0)
-    store(F, LANES, f1)
-    store(F, 2 * LANES, f2)
-    store(F, 3 * LANES, f3)
-    store(F, 4 * LANES, f4)
-    store(F, 5 * LANES, f5)
+        body = forest.bodies[i]
+        u = broadcast(0.0)
+        if body.joint_type != FREE and body.joint_type != FIXED:
+            u = _product(kinematics[i].S, f0, f1, f2, f3, f4, f5)
+    _store_lanes(f0, f1, f2, f3, f4, f5, supports[i].sweep)
+
+
+@inlined_kernel
+def _answer_of_base(inverse, number, root):
+    """Write the motions of a FREE body under unit forces on itself."""
+    root.source = number
+    for r in range(6):
+        store(root.sweep, r * LANES, load(inverse, r * LANES))
+
+
+@inlined_kernel
+def _store_lanes(a0, a1, a2, a3, a4, a5, A_out):
+    """Write six rows (6, 8)."""
+    store(A_out, 0, a0)
+    store(A_out, LANES, a1)
+    store(A_out, 2 * LANES, a2)
+    store(A_out, 3 * LANES, a3)
+    store(A_out, 4 * LANES, a4)
+    store(A_out, 5 * LANES, a5)
+
+
+@inlined_kernel
+def _note_at_base(F, site, own):
+    """Keep what unit forces on a site have come to at the base: F (6, 8)."""
+    if site.dof < 0:
+        for r in range(6):
+            store(own.at_base, r * LANES, load(F, r * LANES))
+        return
+    for r in range(6):
+        own.at_base[r, _EFFORT] = F[r, 0]
 
 
 @inlined_kernel
@@ -246,11 +163,9 @@ def _carry_down(body, kinematics_i, articulated_i, supports, i, number):
     Bodies that the forces of site `number` did not pass through are moved by their parents only.
     """
     here = supports[i]
-    A = here.sweep
     if body.joint_type == FREE:
-        _apply_inverse(articulated_i.root_inverse, A)
-        return
-    S, D_inverse = kinematics_i.S, articulated_i.D_inverse
+        return  # its motions are known
+    A, S, D_inverse = here.sweep, kinematics_i.S, articulated_i.D_inverse
     rate = broadcast(0.0)
     if here.source == number:
         rate = times(load(here.answer, 0), D_inverse)
@@ -282,6 +197,69 @@ def _apply_inverse(inverse, A):
 
 
 @inlined_kernel
+def _couple_limbs(other, base, site, tree, sites_out):
+    """Write how an earlier site, on another limb or the base, answers unit forces on `site`.
+
+    The motions of the base under these are in its `sweep`.
+    """
+    earlier, block, width = sites_out.sites[other], sites_out.inverse_inertia, tree.tree_width
+    held = sites_out.supports[earlier.body]
+    A, P = tree.sweep, held.at_base
+    row, column = earlier.offset - tree.tree_start, site.offset - tree.tree_start
+    at, mirrored = tree.tree_block + row * width + column, tree.tree_block + column * width + row
+    a0, a1, a2 = load(A, 0), load(A, LANES), load(A, 2 * LANES)
+    a3, a4, a5 = load(A, 3 * LANES), load(A, 4 * LANES), load(A, 5 * LANES)
+    if earlier.dof >= 0:
+        store(held.answer, 0, _along(P, _EFFORT, a0, a1, a2, a3, a4, a5))
+        for k in range(6 if site.dof < 0 else 1):
+            block[at + k] = block[mirrored + k * width] = held.answer[k]
+        return
+    if earlier.body != base:
+        b0, b1 = _along(P, 0, a0, a1, a2, a3, a4, a5), _along(P, 1, a0, a1, a2, a3, a4, a5)
+        b2, b3 = _along(P, 2, a0, a1, a2, a3, a4, a5), _along(P, 3, a0, a1, a2, a3, a4, a5)
+        b4, b5 = _along(P, 4, a0, a1, a2, a3, a4, a5), _along(P, 5, a0, a1, a2, a3, a4, a5)
+        a0, a1, a2, a3, a4, a5 = b0, b1, b2, b3, b4, b5
+    if site.dof < 0:
+        _write_square(a0, a1, a2, a3, a4, a5, block, at, mirrored, width)
+    else:
+        _store_lanes(a0, a1, a2, a3, a4, a5, held.sweep)
+        for r in range(6):
+            block[at + r * width] = block[mirrored + r] = held.sweep[r, 0]
+
+
+@inlined_kernel
+def _couple_with_itself(forest, articulated, site, tree, sites_out):
+    """Write how a body alone on its limb answers unit forces on itself; as `_couple_limbs`."""
+    supports = sites_out.supports
+    A, P = tree.sweep, supports[site.body].at_base
+    a0, a1, a2 = load(A, 0), load(A, LANES), load(A, 2 * LANES)
+    a3, a4, a5 = load(A, 3 * LANES), load(A, 4 * LANES), load(A, 5 * LANES)
+    b0, b1 = _along(P, 0, a0, a1, a2, a3, a4, a5), _along(P, 1, a0, a1, a2, a3, a4, a5)
+    b2, b3 = _along(P, 2, a0, a1, a2, a3, a4, a5), _along(P, 3, a0, a1, a2, a3, a4, a5)
+    b4, b5 = _along(P, 4, a0, a1, a2, a3, a4, a5), _along(P, 5, a0, a1, a2, a3, a4, a5)
+    i = site.body
+    while forest.bodies[i].parent >= 0:
+        u = supports[i].answer
+        rate = times(load(u, 0), articulated[i].D_inverse)
+        b0, b1 = plus_times(b0, rate, u[0]), plus_times(b1, rate, u[1])
+        b2, b3 = plus_times(b2, rate, u[2]), plus_times(b3, rate, u[3])
+        b4, b5 = plus_times(b4, rate, u[4]), plus_times(b5, rate, u[5])
+        i = forest.bodies[i].parent
+    row, block, width = site.offset - tree.tree_start, sites_out.inverse_inertia, tree.tree_width
+    at = tree.tree_block + row * width + row
+    _write_square(b0, b1, b2, b3, b4, b5, block, at, at, width)
+
+
+@inlined_kernel
+def _along(P, k, a0, a1, a2, a3, a4, a5):
+    """Return the sum of lanes times column `k` of P (6, 8), in three independent sums."""
+    first = plus_times(times(a0, P[0, k]), a1, P[1, k])
+    second = plus_times(times(a2, P[2, k]), a3, P[3, k])
+    third = plus_times(times(a4, P[4, k]), a5, P[5, k])
+    return plus(plus(first, second), third)
+
+
+@inlined_kernel
 def _write_answer(body, here, number, tree, sites_out):
     """Copy the motion of a body and its joint to their places for site `number` in the block.
 
@@ -298,11 +276,14 @@ def _write_answer(body, here, number, tree, sites_out):
             tree.tree_block + row * width + column,
             tree.tree_block + column * width + row,
         )
+        A = here.sweep
         if columns == 6:
-            _write_square(here.sweep, block, at, mirrored, width)
+            a0, a1, a2 = load(A, 0), load(A, LANES), load(A, 2 * LANES)
+            a3, a4, a5 = load(A, 3 * LANES), load(A, 4 * LANES), load(A, 5 * LANES)
+            _write_square(a0, a1, a2, a3, a4, a5, block, at, mirrored, width)
         else:
             for r in range(6):
-                block[at + r * width] = block[mirrored + r] = here.sweep[r, 0]
+                block[at + r * width] = block[mirrored + r] = A[r, 0]
     if body.joint_type != FREE and body.joint_type != FIXED:
         other = sites_out.of_dof[body.v_index]
         if other >= number:
@@ -315,10 +296,8 @@ def _write_answer(body, here, number, tree, sites_out):
 
 
 @inlined_kernel
-def _write_square(sweep, block, at, mirrored, width):
+def _write_square(a0, a1, a2, a3, a4, a5, block, at, mirrored, width):
     """Write six by six numbers from entry `at` of the block on, and mirrored elsewhere."""
-    a0, a1, a2 = load(sweep, 0), load(sweep, LANES), load(sweep, 2 * LANES)
-    a3, a4, a5 = load(sweep, 3 * LANES), load(sweep, 4 * LANES), load(sweep, 5 * LANES)
     store_six(block, at, a0)
     store_six(block, at + width, a1)
     store_six(block, at + 2 * width, a2)

@@ -15,13 +15,12 @@ the world, and no limb waits for another.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.model.system import PRISMATIC, REVOLUTE
 from hrpsim.spatial.rotation import rotated
+from hrpsim.spatial.sine_cosine import sine_cosine
 from hrpsim.spatial.vector import placed_point, point_velocity
 
 SUBTREE = np.dtype(
@@ -71,7 +70,7 @@ def _add_to_parent(body, q, velocity, here, above_out):
     revolute = body.joint_type == REVOLUTE
     sine, cosine = 0.0, 1.0
     if revolute:
-        sine, cosine = math.sin(q[body.q_index]), math.cos(q[body.q_index])
+        sine, cosine = sine_cosine(q[body.q_index])
     m, L, t = here.mass, body.placement_R, body.placement_p
     hx, hy, hz = here.moment[0], here.moment[1], here.moment[2]
     px, py, pz = here.momentum[0], here.momentum[1], here.momentum[2]

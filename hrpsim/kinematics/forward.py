@@ -11,14 +11,13 @@ first (RBDA chapter 2).
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.jit.fields import new_array
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
 from hrpsim.spatial.rotation import rotation_from_quaternion
+from hrpsim.spatial.sine_cosine import sine_cosine
 
 # What is read eight numbers at a time has two to spare and fills a line of the cache.
 KINEMATICS = np.dtype(
@@ -79,15 +78,19 @@ def place_body(forest, q, i, kinematics_out):
                 R[a, b] = L[a, b]
     else:
         above = kinematics_out[body.parent]
+        # read once: what is written might be the same memory, for all that a compiler knows
+        xx, xy, xz = L[0, 0], L[0, 1], L[0, 2]
+        yx, yy, yz = L[1, 0], L[1, 1], L[1, 2]
+        zx, zy, zz = L[2, 0], L[2, 1], L[2, 2]
+        tx, ty, tz = t[0], t[1], t[2]
         for a in range(3):
             x, y, z = above.R[a, 0], above.R[a, 1], above.R[a, 2]
-            p[a] = above.p[a] + x * t[0] + y * t[1] + z * t[2]
-            R[a, 0] = x * L[0, 0] + y * L[1, 0] + z * L[2, 0]
-            R[a, 1] = x * L[0, 1] + y * L[1, 1] + z * L[2, 1]
-            R[a, 2] = x * L[0, 2] + y * L[1, 2] + z * L[2, 2]
+            p[a] = above.p[a] + x * tx + y * ty + z * tz
+            R[a, 0] = x * xx + y * yx + z * zx
+            R[a, 1] = x * xy + y * yy + z * zy
+            R[a, 2] = x * xz + y * yz + z * zz
     if joint == REVOLUTE:
-        angle = q[body.q_index]
-        sine, cosine = math.sin(angle), math.cos(angle)
+        sine, cosine = sine_cosine(q[body.q_index])
         for a in range(3):
             x, y = R[a, 0], R[a, 1]
             R[a, 0] = cosine * x + sine * y

@@ -9,7 +9,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import placed_point
 
 
-@inner_kernel
+@inlined_kernel
 def place_inertia(mass, com, inertia, R, p, placed_out):
     """Write mass, first moment h (3) and rotational inertia about the tree's origin (6).
 
@@ -17,28 +17,32 @@ def place_inertia(mass, com, inertia, R, p, placed_out):
     `placed_out` (10,) is m, hx, hy, hz, Jxx, Jyy, Jzz, Jxy, Jxz, Jyz (RBDA eq. 2.63).
     """
     cx, cy, cz = placed_point(R, p, com)
+    # read once: what is written might be the same memory, for all that a compiler knows
     ixx, iyy, izz = inertia[0, 0], inertia[1, 1], inertia[2, 2]
     ixy, ixz, iyz = inertia[0, 1], inertia[0, 2], inertia[1, 2]
+    r00, r01, r02 = R[0, 0], R[0, 1], R[0, 2]
+    r10, r11, r12 = R[1, 0], R[1, 1], R[1, 2]
+    r20, r21, r22 = R[2, 0], R[2, 1], R[2, 2]
     # rows of R inertia
-    a00 = R[0, 0] * ixx + R[0, 1] * ixy + R[0, 2] * ixz
-    a01 = R[0, 0] * ixy + R[0, 1] * iyy + R[0, 2] * iyz
-    a02 = R[0, 0] * ixz + R[0, 1] * iyz + R[0, 2] * izz
-    a10 = R[1, 0] * ixx + R[1, 1] * ixy + R[1, 2] * ixz
-    a11 = R[1, 0] * ixy + R[1, 1] * iyy + R[1, 2] * iyz
-    a12 = R[1, 0] * ixz + R[1, 1] * iyz + R[1, 2] * izz
-    a20 = R[2, 0] * ixx + R[2, 1] * ixy + R[2, 2] * ixz
-    a21 = R[2, 0] * ixy + R[2, 1] * iyy + R[2, 2] * iyz
-    a22 = R[2, 0] * ixz + R[2, 1] * iyz + R[2, 2] * izz
+    a00 = r00 * ixx + r01 * ixy + r02 * ixz
+    a01 = r00 * ixy + r01 * iyy + r02 * iyz
+    a02 = r00 * ixz + r01 * iyz + r02 * izz
+    a10 = r10 * ixx + r11 * ixy + r12 * ixz
+    a11 = r10 * ixy + r11 * iyy + r12 * iyz
+    a12 = r10 * ixz + r11 * iyz + r12 * izz
+    a20 = r20 * ixx + r21 * ixy + r22 * ixz
+    a21 = r20 * ixy + r21 * iyy + r22 * iyz
+    a22 = r20 * ixz + r21 * iyz + r22 * izz
     placed_out[0] = mass
     placed_out[1] = mass * cx
     placed_out[2] = mass * cy
     placed_out[3] = mass * cz
-    placed_out[4] = a00 * R[0, 0] + a01 * R[0, 1] + a02 * R[0, 2] + mass * (cy * cy + cz * cz)
-    placed_out[5] = a10 * R[1, 0] + a11 * R[1, 1] + a12 * R[1, 2] + mass * (cx * cx + cz * cz)
-    placed_out[6] = a20 * R[2, 0] + a21 * R[2, 1] + a22 * R[2, 2] + mass * (cx * cx + cy * cy)
-    placed_out[7] = a00 * R[1, 0] + a01 * R[1, 1] + a02 * R[1, 2] - mass * cx * cy
-    placed_out[8] = a00 * R[2, 0] + a01 * R[2, 1] + a02 * R[2, 2] - mass * cx * cz
-    placed_out[9] = a10 * R[2, 0] + a11 * R[2, 1] + a12 * R[2, 2] - mass * cy * cz
+    placed_out[4] = a00 * r00 + a01 * r01 + a02 * r02 + mass * (cy * cy + cz * cz)
+    placed_out[5] = a10 * r10 + a11 * r11 + a12 * r12 + mass * (cx * cx + cz * cz)
+    placed_out[6] = a20 * r20 + a21 * r21 + a22 * r22 + mass * (cx * cx + cy * cy)
+    placed_out[7] = a00 * r10 + a01 * r11 + a02 * r12 - mass * cx * cy
+    placed_out[8] = a00 * r20 + a01 * r21 + a02 * r22 - mass * cx * cz
+    placed_out[9] = a10 * r20 + a11 * r21 + a12 * r22 - mass * cy * cz
 
 
 @inner_kernel

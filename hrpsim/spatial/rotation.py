@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.jit.compiled import inner_kernel, kernel
+from hrpsim.spatial.sine_cosine import sine_cosine
 
 
 @inner_kernel
@@ -48,8 +49,8 @@ def rotate_quaternion(q, at, wx, wy, wz, scale):
     square = wx * wx + wy * wy + wz * wz
     angle = math.sqrt(square)
     if angle > 1e-4:
-        s = math.sin(0.5 * angle) / angle
-        c = math.cos(0.5 * angle)
+        s, c = sine_cosine(0.5 * angle)
+        s /= angle
     else:
         s = 0.5 - square / 48.0
         c = 1.0 - square / 8.0 + square * square / 384.0

@@ -20,6 +20,7 @@ _CODE = "hrpsim.spatial.simd_intrinsics"
 load = NumbaCode(_CODE, "load")
 store = NumbaCode(_CODE, "store")
 broadcast = NumbaCode(_CODE, "broadcast")
+unit = NumbaCode(_CODE, "unit")
 plus = NumbaCode(_CODE, "plus")
 times = NumbaCode(_CODE, "times")
 plus_times = NumbaCode(_CODE, "plus_times")

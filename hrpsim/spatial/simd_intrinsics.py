@@ -76,6 +76,17 @@ def broadcast(typing_context, x):
 
 
 @intrinsic
+def unit(typing_context, k):
+    """Return 1 in lane `k` and 0 in all others."""
+
+    def generate(context, builder, signature, arguments):
+        zeros = ir.Constant(_VECTOR, [0.0] * LANES)
+        return builder.insert_element(zeros, ir.Constant(ir.DoubleType(), 1.0), arguments[0])
+
+    return _lanes(types.intp), generate
+
+
+@intrinsic
 def plus(typing_context, a, b):
     """Return a + b, lane by lane."""
 

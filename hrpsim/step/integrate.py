@@ -46,7 +46,14 @@ def integrate_euler(s):
         s.velocity[k] += dt * (work.dv[k] + work.change[k])
     horizon = dt if symmetric else 0.0
     delivered_effort(
-        s.forest, s.control, s.q, work.velocity_start, s.velocity, horizon, work.applied
+        s.forest,
+        s.control,
+        s.q,
+        work.velocity_start,
+        s.velocity,
+        horizon,
+        work.actuator_inertia,
+        work.applied,
     )
     if s.step_stats[0].undrifted:
         move_on(s)
@@ -105,7 +112,14 @@ def integrate_rk4(s):
     if staged:
         end_stages(s)
     delivered_effort(
-        s.forest, s.control, work.q_start, work.velocity_start, s.velocity, 0.0, work.applied
+        s.forest,
+        s.control,
+        work.q_start,
+        work.velocity_start,
+        s.velocity,
+        0.0,
+        work.actuator_inertia,
+        work.applied,
     )
     ask_back_slip(s)
     return DONE
@@ -121,7 +135,16 @@ def stage_acceleration(s):
     work, kinematics = s.work, s.kinematics
     update_poses(s.forest, s.q, kinematics)
     update_velocities(s.forest, s.velocity, kinematics)
-    joint_forces(s.forest, s.control, s.q, s.velocity, 0.0, work.effort, work.joint_inertia)
+    joint_forces(
+        s.forest,
+        s.control,
+        s.q,
+        s.velocity,
+        0.0,
+        work.effort,
+        work.joint_inertia,
+        work.actuator_inertia,
+    )
     for place in range(s.forest.joints.shape[0]):
         k = s.forest.joints[place]
         if k >= work.effort.shape[0]:

@@ -183,7 +183,7 @@ def revise_actuators(s, may_release):
         s.velocity,
         s.work.dv,
         s.work.change,
-        settings.time_step,
+        s.work.actuator_inertia,
         may_release,
     )
 

@@ -12,13 +12,8 @@ from dynamics.trees import random_tree
 
 import hrpsim
 from hrpsim.dynamics.articulated import factorise, new_articulated, start_bodies, wrench_response
-from hrpsim.dynamics.response import (
-    Sites,
-    number_sites,
-    site_responses,
-    site_sizes,
-    site_velocities,
-)
+from hrpsim.dynamics.response import site_responses, site_velocities
+from hrpsim.dynamics.sites import Sites, number_sites, site_sizes
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.fields import allocate
 from hrpsim.kinematics.forest import forest_of
@@ -146,11 +141,11 @@ def test_blocks_are_the_link_space_inverse_inertia(factorised, seed):
     dofs = np.flatnonzero((rng.random(nv) < share) & one_dof)
     velocity = rng.normal(size=nv)
     # The step before had other sites; nothing of it may be left.
-    sites.supports["site"] = np.where(rng.random(n) < 0.5, 0, -1)
+    sites.marked[:] = rng.random(n) < 0.5
     sites.of_dof[one_dof] = 0
     answer_ports(f.forest, f.kinematics, f.articulated, velocity, sites)
-    sites.supports["site"] = sites.of_dof[:] = -1
-    sites.supports["site"][bodies] = 0
+    sites.marked[:], sites.of_dof[:] = 0, -1
+    sites.marked[bodies] = 1
     sites.of_dof[dofs] = 0
     count, needed = answer_ports(f.forest, f.kinematics, f.articulated, velocity, sites)
     assert count == len(bodies) + len(dofs)

@@ -10,16 +10,16 @@ import math
 from hrpsim.collision.primitives.contact_row import END, NO_POINTS, SURFACE, write_contact
 from hrpsim.collision.primitives.cylinder_cap import FACING_COSINE
 from hrpsim.collision.primitives.generatrix import MEANINGFUL_SINE
-from hrpsim.jit.compiled import inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 
-@inner_kernel
+@inlined_kernel
 def _height(R_b, p_b, x, y, z):
     """Return the height of a point above the plane [m]."""
     return R_b[0, 2] * (x - p_b[0]) + R_b[1, 2] * (y - p_b[1]) + R_b[2, 2] * (z - p_b[2])
 
 
-@inner_kernel
+@inlined_kernel
 def _touch(k, x, y, z, gap, margin, code, R_b, out):
     """Write the contact of a surface point that lies `gap` above the plane, if within margin."""
     if gap > margin:
@@ -32,7 +32,7 @@ def _touch(k, x, y, z, gap, margin, code, R_b, out):
     )  # fmt: skip
 
 
-@inner_kernel
+@inlined_kernel
 def sphere_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
     """Write the contact of a sphere with a half-space; return 0 or 1."""
     radius = size_a[0]

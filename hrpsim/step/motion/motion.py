@@ -31,7 +31,16 @@ def find_acceleration(s, horizon):
     """
     work = s.work
     external_forces(s.kinematics, s.wrenches, s.step_stats[0].wrench_count, s.articulated)
-    joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work.effort, work.joint_inertia)
+    joint_forces(
+        s.forest,
+        s.control,
+        s.q,
+        s.velocity,
+        horizon,
+        work.effort,
+        work.joint_inertia,
+        work.actuator_inertia,
+    )
     status = accelerate(s, horizon)
     if s.on_demand[0].turn_freely != 0 and s.settings[0].integrator != EULER:
         turn_freely(s, s.settings[0].time_step)

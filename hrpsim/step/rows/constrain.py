@@ -292,7 +292,8 @@ def remember_impulses(s):
         contact.warm[1], contact.warm[2] = friction_impulses(contact, normal, x, y)
         for r in range(3):
             contact.impulse[r] = contact.warm[r] + contact.impact_impulse[r]
-        previous[c] = contact
+    for c in range(stats.contact_count):  # apart: a copy would wait for what was just written
+        previous[c] = contacts[c]
     remember_connection_impulses(rows, s.connections)
     remember_spring_impulses(rows, s.spring_hinges)
     remember_joint_impulses(

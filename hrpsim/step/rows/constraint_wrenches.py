@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from hrpsim.jit.compiled import inlined_kernel
+from hrpsim.spatial.simd import broadcast, load, plus_times, store
 from hrpsim.step.scene.records import RK4
 
 
@@ -26,9 +27,8 @@ def _add_to_port(s, number, J, force):
     if site.dof >= 0:
         s.work.constraint_effort[site.dof] += J[0] * force
     else:
-        load = s.articulated[site.body].constraint_wrench
-        for r in range(6):
-            load[r] += J[r] * force
+        wrench = s.articulated[site.body].constraint_wrench
+        store(wrench, 0, plus_times(load(wrench, 0), load(J, 0), force))
 
 
 @inlined_kernel
@@ -43,9 +43,7 @@ def clear_wrenches(s):
 def clear_body_wrenches(s):
     """Empty the bodies' loads."""
     for i in range(s.articulated.shape[0]):
-        load = s.articulated[i].constraint_wrench
-        for r in range(6):
-            load[r] = 0.0
+        store(s.articulated[i].constraint_wrench, 0, broadcast(0.0))
 
 
 @inlined_kernel
@@ -54,8 +52,8 @@ def hold_wrenches(s):
     if s.settings[0].integrator != RK4:
         return
     for i in range(s.articulated.shape[0]):
-        held, load, here = s.work.per_body[i], s.articulated[i].constraint_wrench, s.kinematics[i]
+        held, wrench, here = s.work.per_body[i], s.articulated[i].constraint_wrench, s.kinematics[i]
         for r in range(6):
-            held.constraint_wrench[r] = load[r]
+            held.constraint_wrench[r] = wrench[r]
         for r in range(3):
             held.p[r], held.origin[r] = here.p[r], here.origin[r]

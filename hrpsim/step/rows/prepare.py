@@ -21,7 +21,8 @@ from hrpsim.constraints.joint_rows import mark_joint_sites, write_joint_rows
 from hrpsim.constraints.penalty_rows import STABLE_BELOW, write_penalty_rows
 from hrpsim.constraints.rows import AT_ONCE, DIRECT, PENALTY, SPLIT
 from hrpsim.constraints.spring_rows import mark_spring_sites, write_spring_rows
-from hrpsim.dynamics.response import number_sites, site_responses, site_velocities
+from hrpsim.dynamics.response import site_responses, site_velocities
+from hrpsim.dynamics.sites import number_sites
 from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.solvers.direct_system import assemble_direct_system

@@ -23,7 +23,7 @@ from hrpsim.constraints.rows import Rows
 from hrpsim.constraints.spring_rows import PLACED_HINGE, SPRING_HINGE
 from hrpsim.dynamics.articulated import ARTICULATED
 from hrpsim.dynamics.joint_forces import CONTROL
-from hrpsim.dynamics.response import Sites
+from hrpsim.dynamics.sites import Sites
 from hrpsim.dynamics.tree_momentum import SUBTREE
 from hrpsim.jit.fields import Axis, Life, array, constant, part, state
 from hrpsim.kinematics.forest import Forest
@@ -60,6 +60,7 @@ class Work(NamedTuple):
     effort: np.ndarray = array("of springs, dampers, gains [N or Nm]", "f8", Axis.DOF)
     applied: np.ndarray = array("what actuators deliver [N or Nm]", "f8", Axis.DOF)
     joint_inertia: np.ndarray = array("rotors' and implicit gains' [kg or kg m^2]", "f8", Axis.DOF)
+    actuator_inertia: np.ndarray = array("the gains' share [kg or kg m^2]", "f8", Axis.DOF)
     dv: np.ndarray = array("acceleration without constraints", "f8", Axis.DOF)
     constraint_effort: np.ndarray = array("efforts of joint constraints [N or Nm]", "f8", Axis.DOF)
     change: np.ndarray = array("acceleration that constraints add", "f8", Axis.DOF)

@@ -11,7 +11,7 @@ from hrpsim.collision.carriers import new_carriers
 from hrpsim.collision.mesh.collision_proxies import solids_of
 from hrpsim.collision.records import SHAPE, Collision
 from hrpsim.constraints.joint_rows import LIMIT_PARAMETERS, MIMIC_PARAMETERS
-from hrpsim.dynamics.response import site_sizes
+from hrpsim.dynamics.sites import site_sizes
 from hrpsim.jit.fields import Axis, allocate
 from hrpsim.jit.on_demand import new_on_demand
 from hrpsim.kinematics.forest import forest_of

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hrpsim.dynamics.response import site_columns
+from hrpsim.dynamics.sites import site_columns
 from hrpsim.jit.fields import Axis, Life, at, declared_fields, replaced
 from hrpsim.kinematics.forest import breadth_first, joints_first
 from hrpsim.step.scene.scene import Scene
