@@ -37,7 +37,7 @@ class Connections(JoiningPart):
         """Connections by name."""
         return MappingProxyType(self._contents.connections)
 
-    def connect(
+    def connect(  # many parameters: keywords, told by name
         self,
         a: EndLike,
         b: EndLike = None,

@@ -28,7 +28,7 @@ class SpringHinges(JoiningPart):
         """Hinges of constrained springs by name."""
         return MappingProxyType(self._contents.spring_hinges)
 
-    def add_spring_hinge(
+    def add_spring_hinge(  # many parameters: keywords, told by name
         self,
         a: EndLike,
         b: EndLike = None,
