@@ -26,7 +26,7 @@ from hrpsim.world.objects.connection_frames import (
 from hrpsim.world.objects.ends import End, EndLike, find_end
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import solver_code
-from hrpsim.world.parts.part import JoiningPart
+from hrpsim.world.parts.exclusions import JoiningPart
 
 
 class Connections(JoiningPart):
