@@ -66,7 +66,7 @@ def base_from_fixed_link(forest, support, phase, turn, walk, q, velocity, accele
     _write_base(phase, R, px, py, pz, v, w, q, velocity, acceleration)
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _undo(v, a, sx, sy, sz, tx, ty, tz, rate, rate_change):
     """Turn the motion of a body into that of its parent, S = (sx .. tz)."""
     dx, dy, dz = rate * sx, rate * sy, rate * sz
@@ -82,7 +82,7 @@ def _undo(v, a, sx, sy, sz, tx, ty, tz, rate, rate_change):
     a[5] -= rate_change * tz + wx * ey - wy * ex + lx * dy - ly * dx
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _write_base(phase, R, px, py, pz, v, a, q, velocity, acceleration):
     """Write pose and motion of the base, about its own origin."""
     q[0], q[1], q[2] = phase.p[0] + px, phase.p[1] + py, phase.p[2] + pz

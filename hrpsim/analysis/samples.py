@@ -21,7 +21,7 @@ from hrpsim.spatial.inertia import apply_inertia
 from hrpsim.spatial.vector import copy_vector, point_velocity
 
 
-@kernel
+@kernel  # many parameters: names the parts of the motion that it reads, not the motion
 def analyse_samples(subject, phases, fixed, phase_of, q, v, dv, space, results):
     """Analyse the samples (T, nq), (T, nv), (T, nv): the base's entries are not read.
 
@@ -32,7 +32,7 @@ def analyse_samples(subject, phases, fixed, phase_of, q, v, dv, space, results):
         _analyse(subject, phases[k], fixed[k], q[t], v[t], dv[t], space, results, t)
 
 
-@inner_kernel
+@inner_kernel  # many parameters: names the parts of the motion that it reads, not the motion
 def _analyse(subject, phase, fixed, q, v, dv, space, results, t):
     forest = subject.forest
     kinematics, articulated = space.kinematics, space.articulated

@@ -82,7 +82,7 @@ def _add_image(norm_inverse, wrench, arm, length, scale, share):
     share[5] += y5 + y0 * arm[1] - y1 * arm[0]
 
 
-@inner_kernel
+@inner_kernel  # many parameters: its work arrays are the caller's, as a kernel allocates nothing
 def keep_pressure_inside(
     supports, vertices, fixed, frames, arms, length, norm_inverse, edges, owners,
     coupling, factor, multipliers, active, shares,

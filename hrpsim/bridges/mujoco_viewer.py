@@ -9,12 +9,11 @@ import contextlib
 import sys
 import time
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from hrpsim.bridges.mujoco import MjData, MjModel
+from hrpsim.world.world import World
 
 _FRAME = 1.0 / 40.0  # [s, wall]
 
@@ -22,13 +21,13 @@ _FRAME = 1.0 / 40.0  # [s, wall]
 class Handle:
     """What `launch_passive` returns; camera, options and own geoms are taken and not shown."""
 
-    def __init__(self, data: MjData):
+    def __init__(self, world: World):
         from hrpsim.viewer.session import Motion, Session
         from hrpsim.viewer.viewer import Viewer
 
-        self._data, self._open = data, True
-        still = Session(data.world, Motion(data.world.time_step, lambda: None, rewinds=False))
-        self._viewer = Viewer(data.world, session=still)
+        self._open = True
+        still = Session(world, Motion(world.time_step, lambda: None, rewinds=False))
+        self._viewer = Viewer(world, session=still)
         self._next = 0.0  # when the next picture is due [s, wall]
         self.cam = SimpleNamespace(lookat=np.zeros(3))
         self.opt, self.user_scn = SimpleNamespace(), SimpleNamespace(ngeom=0, geoms=[])
@@ -65,6 +64,6 @@ class Handle:
             self._viewer.stop()
 
 
-def launch_passive(model: MjModel, data: MjData, **options: Any) -> Handle:
-    """Show data's world in a browser; what MuJoCo's windows take is taken and has no effect."""
-    return Handle(data)
+def launch_passive(model: Any, data: Any, **options: Any) -> Handle:
+    """Show an MjData's world in a browser; what MuJoCo's windows take besides has no effect."""
+    return Handle(data.world)

@@ -31,7 +31,7 @@ _ON_THE_EDGE = 1e-9
 _RAY = (0.5381966011250105, 0.6427876096865393, 0.5450848021312847)
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _segments_apart(wx, wy, wz, ux, uy, uz, length_a, vx, vy, vz, length_b):
     """Return the squared distance of the segments w + s u and t v, 0 <= s, t <= length [m^2]."""
     cosine = ux * vx + uy * vy + uz * vz
@@ -212,7 +212,7 @@ def _height_over_plane(polyhedra, m, side, best):
     return lowest_along(polyhedra, m.solid[side], x, y, z, m.t[side, 2], best, m.stack)
 
 
-@inner_kernel
+@inner_kernel  # many parameters: two shapes, each by kind, size, rotation and place
 def shape_distance(
     polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,
     work, m,
@@ -248,7 +248,7 @@ def shape_distance(
     return max(best - rounding, 0.0) if best < at_most + rounding else at_most
 
 
-@kernel
+@kernel  # many parameters: two shapes, each by kind, size, rotation and place
 def distance(
     polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,
     manifold, solid_pair,

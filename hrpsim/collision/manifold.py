@@ -25,7 +25,7 @@ from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 __all__ = ["MAX_POINTS", "collide", "collide_convex", "collide_simple"]
 
 
-@kernel
+@kernel  # many parameters: two shapes, each by kind, size, rotation and place
 def collide(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
@@ -50,7 +50,7 @@ def collide(
     )  # fmt: skip
 
 
-@inlined_kernel
+@inlined_kernel  # many parameters: two shapes, each by kind, size, rotation and place
 def collide_simple(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
@@ -83,7 +83,7 @@ def collide_simple(
     return count
 
 
-@inner_kernel
+@inner_kernel  # many parameters: two shapes, each by kind, size, rotation and place
 def collide_convex(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip

@@ -101,7 +101,7 @@ def connection_response_space(forest, connections, sites):
     return needed
 
 
-@inner_kernel
+@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def write_connection_rows(
     forest,
     kinematics,

@@ -120,7 +120,7 @@ def contact_response_space(forest, contacts, contact_count, sites):
     return needed
 
 
-@inner_kernel
+@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def write_contact_rows(
     forest,
     contacts,
@@ -177,7 +177,7 @@ def write_contact_rows(
     return used
 
 
-@inlined_kernel
+@inlined_kernel  # many parameters: what is known of the contact is handed on in registers
 def _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, response):
     """Write how the normal force bounds friction; turn the tangents to the axes of the bounds."""
     slip = math.sqrt(slip_x * slip_x + slip_y * slip_y)

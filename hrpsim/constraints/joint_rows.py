@@ -109,8 +109,8 @@ def near_upper_limit(dof, position, rate, time_step, impulse):
     return impulse[UPPER_LIMIT - LOWER_LIMIT] > 0.0 or touches
 
 
-@inner_kernel
-def write_joint_rows(
+@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
+def write_joint_rows(  # long: a branch for each kind of row, in the order of their codes
     forest,
     q,
     velocity,
@@ -191,7 +191,7 @@ def _start_from(impulse, kind, row):
     row.kind, row.impulse = kind, impulse[kind - LOWER_LIMIT]
 
 
-@inner_kernel
+@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def _attach(forest, sites, k, sign, own, time_step, row, response, used):
     """Make the row act along degree of freedom `k`, with up to the force its law allows."""
     start_row(row, used)

@@ -44,7 +44,7 @@ _UNBOUNDED = 1e30  # a cone that holds any given friction
 _LEAST_SPEED = 1e-100  # [m/s]
 
 
-@inner_kernel
+@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def write_penalty_rows(
     forest,
     kinematics,
@@ -147,7 +147,7 @@ def _change_phase(kinematics, contact, settings, directions, force, speed, befor
         contact.phase = SLIDING
 
 
-@inlined_kernel
+@inlined_kernel  # many parameters: what is known of the contact is handed on in registers
 def _stick(forest, kinematics, contact, pair, directions, force, slip_x, slip_y, speed, time_step):
     """Return the friction of a point at its anchor [N]; beyond a bound it creeps or slides."""
     k, c = contact.stiffness, contact.damping
@@ -165,7 +165,7 @@ def _stick(forest, kinematics, contact, pair, directions, force, slip_x, slip_y,
     return along_x, along_y
 
 
-@inner_kernel
+@inner_kernel  # many parameters: what is known of the contact is handed on in registers
 def _press(
     forest,
     kinematics,

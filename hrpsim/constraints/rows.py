@@ -151,7 +151,7 @@ def attach_second_site(forest, sites, site, row, response, used):
     return _write_response(here, tree, row.J_b, sites.inverse_inertia, response, used)
 
 
-@inlined_kernel
+@inlined_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def attach_pair(forest, sites, pair, placed, direction, turns, row, response, used):
     """Make a row push body a of a pair along `direction` (3,) and body b against it.
 

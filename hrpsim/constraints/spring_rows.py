@@ -94,7 +94,7 @@ def mark_spring_sites(hinges, sites_out):
     return ROWS * hinges.shape[0]
 
 
-@inner_kernel
+@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def write_spring_rows(
     forest, kinematics, hinges, settings, time_step, placed, sites, first, used, rows_out
 ):

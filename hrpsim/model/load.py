@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 BASES = ("free", "fixed")
 
 
-def load_model(
+def load_model(  # many parameters: keywords, told by name
     source: str | os.PathLike,
     base: str | None = None,
     *,

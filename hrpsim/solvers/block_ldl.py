@@ -159,7 +159,7 @@ def _eliminate_column(elimination, k, factor):
     return -1
 
 
-@inlined_kernel
+@inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
 def _reduce_row(blocks, row, shares, stride, source, width, inverse, first, terms):
     """Take from `row` (width,) the first rows of the block at `source`, each times its share.
 

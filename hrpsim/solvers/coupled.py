@@ -41,7 +41,7 @@ _RETURNS = 3
 _ROUNDS = 20
 
 
-@inner_kernel
+@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def solve_coupled(
     rows,
     row_count,
@@ -98,7 +98,7 @@ def solve_coupled(
     return rounds, factorisations, work, finished
 
 
-@inlined_kernel
+@inlined_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def _sweep(rows, island_rows, span, has_cones, rounds, finished, response, velocity, system):
     """Go once through the rows that are not solved directly; return the largest change."""
     change = 0.0

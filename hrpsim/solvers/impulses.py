@@ -52,7 +52,7 @@ def apply_three(normal, x, y, n_by, x_by, y_by, response, velocity):
         _apply_to_tree(n, first, second, n_by, x_by, y_by, response, start, width, velocity)
 
 
-@inlined_kernel
+@inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
 def _apply_to_tree(n, x, y, n_by, x_by, y_by, response, start, width, velocity):
     """Add three responses, which begin at n, x and y, to the velocities of one tree's columns."""
     for k in range(0, width, LANES):

@@ -104,7 +104,7 @@ def wants_off_bound(row, tolerance, velocity):
     return lean < -tolerance
 
 
-@inner_kernel
+@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def settle_active_rows(
     rows, row_count, has_cones, response, tolerance, work, limit, velocity, system
 ):

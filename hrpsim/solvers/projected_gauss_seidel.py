@@ -51,7 +51,7 @@ SPAN = np.dtype(
 )
 
 
-@inner_kernel
+@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def solve(
     rows,
     row_count,

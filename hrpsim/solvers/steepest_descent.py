@@ -27,7 +27,7 @@ _SHORTEST = 1e-12  # share of the first step at which a line search is given up
 _FLAT = 1e-6  # share of the first gradient at which the minimum is reached
 
 
-@kernel
+@kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def descend(rows, first, row_count, response, weight, step_limit, velocity, direction, slope):
     """Find the impulses of the rows for DESCENT from `first` on; hold all other rows.
 

@@ -176,7 +176,7 @@ def store_six(typing_context, array, at, a):
     return types.void(array, types.intp, _lanes), generate
 
 
-@intrinsic
+@intrinsic  # many parameters: six registers are turned round together
 def store_six_transposed(typing_context, array, at, stride, a, b, c, d, e, f):
     """Write the k-th numbers of six lanes side by side from entry `at` + k `stride` on, k < 6."""
 

@@ -60,7 +60,7 @@ class Replay(NamedTuple):
     differs: str  # from the store: scenario, versions and arithmetic, "" for nothing
 
 
-def sweep(
+def sweep(  # many parameters: keywords, told by name
     scenario: Any,
     design: Design | Product,
     executor: Executor | None = None,

@@ -96,7 +96,7 @@ class World:
     bodies in spring hinges, and what either touch, never sleep.
     """
 
-    def __init__(
+    def __init__(  # many parameters: keywords, told by name
         self,
         time_step: float = 1e-3,
         gravity: ArrayLike = (0.0, 0.0, -STANDARD_GRAVITY),

@@ -61,7 +61,7 @@ def _outside_cones(m, edge_a, edge_b, nx, ny, nz):
     return worst, where
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _shallower_elsewhere(polyhedra, m, side, edge, face, own, x, y, z, dx, dy, dz, depth):
     """Return whether an end of the own edge x, x + d is behind both faces of the other, less deep.
 
@@ -94,7 +94,7 @@ def _shallower_elsewhere(polyhedra, m, side, edge, face, own, x, y, z, dx, dy, d
     return False
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _enters(polyhedra, m, side, edge, along, x, y, z, dx, dy, dz, low, high, depth):
     """Return whether the line x + t d, t from low to high, is inside of the solid of an edge.
 
@@ -154,7 +154,7 @@ def _reaches(edge, along, nx, ny, nz, depth, rim, deepest):
     return depth > 0.0 and inside <= deepest and past <= rim + 2.0 * (max(inside, 0.0) + depth)
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _overlap(
     polyhedra, m, edge_a, edge_b, along_a, along_b, is_past, on_a, on_b, nx, ny, nz, depth, deepest
 ):
@@ -192,7 +192,7 @@ def _overlap(
     return _enters(polyhedra, m, SIDE_B, edge_a, along_a, x, y, z, vx, vy, vz, low, high, depth)
 
 
-@inner_kernel
+@inner_kernel  # long: its parts would hand on twenty numbers
 def meet_edges(polyhedra, m, candidates, number_a, number_b):
     """Add the contact of an edge of a with one of b, if they are nearest to each other there.
 

@@ -160,7 +160,7 @@ def edge_in_other(m, side, edge):
     return x, y, z, ux, uy, uz
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def is_inside(polyhedra, m, side, x, y, z, nx, ny, nz, least):
     """Return whether the point x is inside the other solid of a side: n leads out from there.
 
@@ -176,7 +176,7 @@ def feature_code(kind, number):
     return 4 * number + kind
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def add_candidate(
     m, candidates, side, how, own_code, other_code, triangle, x, y, z, nx, ny, nz, distance
 ):

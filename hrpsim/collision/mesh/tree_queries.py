@@ -65,7 +65,7 @@ def _hit(polyhedra, triangle, x, y, z, dx, dy, dz):
     return along if along > _AT_THE_START * (abs(ux) + abs(uy) + abs(uz)) else -1.0
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def first_hit(polyhedra, solid, x, y, z, dx, dy, dz, stack):
     """Return (distance to the first hit, whether from inside) of a ray in the frame of a solid.
 

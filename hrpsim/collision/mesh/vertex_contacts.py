@@ -80,7 +80,7 @@ def _over_triangle(polyhedra, face, x, y, z, height, rim, calm):
     return True, across
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _comes_down_on(polyhedra, face, x, y, z, dx, dy, dz, rim):
     """Return whether a point moved by d is not far past a convex edge of a triangle."""
     slack = rim + 0.1 * math.sqrt(dx * dx + dy * dy + dz * dz)
@@ -108,7 +108,7 @@ def _share_inward(polyhedra, face, cx, cy, cz, rim):
     return min(3.0 * rim / least, 1.0)
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _has_come_in(polyhedra, m, side, face, across, x, y, z, height):
     """Return whether a point behind a face is inside the solid, and through this face if deep.
 
@@ -134,7 +134,7 @@ def _has_come_in(polyhedra, m, side, face, across, x, y, z, height):
     return not is_near_surface(polyhedra, other, x, y, z, -0.5 * height, m.stack)
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle):
     """Add the contact of the own vertex at x with the face of a triangle, if there is one."""
     face = polyhedra.triangles[triangle]
@@ -184,7 +184,7 @@ def _passes_wedge(edge, x, y, z, dx, dy, dz, rounding):
     return begin <= end
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def comes_behind_edge(m, side, edge, x, y, z, nx, ny, nz, gap):
     """Return whether the own point x, at `gap` along n, comes behind an edge within the step."""
     dx, dy, dz = velocity_at(m, side, x, y, z)
@@ -194,7 +194,7 @@ def comes_behind_edge(m, side, edge, x, y, z, nx, ny, nz, gap):
     return _passes_wedge(edge, x, y, z, time * dx, time * dy, time * dz, rounding + m.calm)
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _meet_edge(polyhedra, m, candidates, side, vertex, code, x, y, z, number):
     """Add the contact of the own vertex at x, outside, with a convex edge, if it is nearest."""
     edge = polyhedra.edges[number]
@@ -225,7 +225,7 @@ def _meet_edge(polyhedra, m, candidates, side, vertex, code, x, y, z, number):
     )  # fmt: skip
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _meet_vertex(polyhedra, m, candidates, side, vertex, code, x, y, z, number):
     """Add the contact of the own vertex at x, outside, with a vertex, if it is nearest."""
     other = polyhedra.vertices[number]

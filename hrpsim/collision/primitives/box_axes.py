@@ -35,7 +35,7 @@ def _across(far, edge, c, reach, extents):
     return (s, s, edge) if s > far[1] else far
 
 
-@inner_kernel
+@inner_kernel  # long: fifteen axes of one test, with nine cosines in common
 def box_axis(size_a, R_a, size_b, R_b, tx, ty, tz, margin):
     """Return (nx, ny, nz, separation) of the axis along which two boxes overlap least.
 

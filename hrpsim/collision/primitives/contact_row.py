@@ -28,7 +28,7 @@ SURFACE = np.int64(62)
 NEAREST = np.int64(63)
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def write_contact(k, x, y, z, nx, ny, nz, gap, code_a, code_b, out):
     """Write contact `k` (point [m], unit normal from b to a, gap [m], features); return k + 1."""
     out.point[k, 0] = x

@@ -30,14 +30,14 @@ _ROUGH = 1e-7
 _CLEARANCE = 1e-3
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def separation_along(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
     """Return the separation of two cores along the unit vector n from b to a [m]."""
     reach_a = core_reach(kind_a, size_a, R_a, nx, ny, nz)
     return tx * nx + ty * ny + tz * nz - reach_a - core_reach(kind_b, size_b, R_b, nx, ny, nz)
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _nearest_direction(
     kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, shrink, tolerance, scratch
 ):
@@ -89,7 +89,7 @@ def _nearest_direction(
     return nx, ny, nz, ax, ay, az, math.sqrt(squared)
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def refine_axis(
     kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, separation, scratch
 ):  # fmt: skip

@@ -64,7 +64,7 @@ def _below_points(size, R, nx, ny, nz, reach):
     return 2.0 * sine * min(size[0], reach)
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _features_along(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, reach, out,
 ):  # fmt: skip
@@ -127,7 +127,7 @@ def _features_along(
     return count, below
 
 
-@inner_kernel
+@inner_kernel  # many parameters: two shapes, each by kind, size, rotation and place
 def convex_on_convex(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip

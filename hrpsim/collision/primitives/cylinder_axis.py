@@ -58,7 +58,7 @@ def _rim(R, radius, nx, ny, nz):
     )  # fmt: skip
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _smooth_terms(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
     """Return F and G at n, and for up to two ridges through n their edges (-1 for none)."""
     value, Gx, Gy, Gz, _, _, _, _ = _rim(R_a, size_a[0], nx, ny, nz)
@@ -107,7 +107,7 @@ def _smooth_terms(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
     return value, Gx, Gy, Gz, first, second
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _ascent_step(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, value, Gx, Gy, Gz, ridge):
     """Return the tangent step from n toward the best axis, along edge `ridge`'s ridge if >= 0."""
     if ridge >= 0:
@@ -151,7 +151,7 @@ def _ascent_step(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, value, Gx, Gy, Gz
     return step_u * ux + step_v * vx, step_u * uy + step_v * vy, step_u * uz + step_v * vz
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _moved(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, dx, dy, dz, near):
     """Return the unit vector along n + d, or the one where the way there first meets a ridge.
 
@@ -177,7 +177,7 @@ def _moved(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, dx, dy, dz, near):
     return nx / norm, ny / norm, nz / norm
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def polish_axis(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
     """Return (nx, ny, nz, separation): the local best reached from the guess n.
 
@@ -207,7 +207,7 @@ def polish_axis(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
     return nx, ny, nz, value
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def contact_point(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
     """Return the point of cylinder a nearest to b along the axis n, relative to the centre of b."""
     _, Gx, Gy, Gz, first, second = _smooth_terms(

@@ -46,7 +46,7 @@ def _into_disc(X, Y, radius):
     return X, Y
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def line_on_cap(
     count, mx, my, mz, hx, hy, hz, size, R, p, sign, nx, ny, nz, margin, out,
 ):  # fmt: skip
@@ -107,7 +107,7 @@ def _rim_point(k):
     return 0.0, sign
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _rim_points_on_cap(
     count, size_a, R_a, ax, ay, az, size_b, R_b, p_b, reach, sign, nx, ny, nz, margin, out,
 ):  # fmt: skip
@@ -134,7 +134,7 @@ def _rim_points_on_cap(
     return count
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _crossing_of_rims(X, Y, Xu, Yu, Xv, Yv, guess_X, guess_Y, radius):
     """Return the cosine and sine of the place on a projected rim that lies on another cap's rim.
 
@@ -155,7 +155,7 @@ def _crossing_of_rims(X, Y, Xu, Yu, Xv, Yv, guess_X, guess_Y, radius):
     return c, s
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def cap_on_cap(
     count, size_a, R_a, p_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, out,
 ):  # fmt: skip
@@ -207,8 +207,8 @@ def cap_on_cap(
     )  # fmt: skip
 
 
-@inner_kernel
-def cap_on_face(
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def cap_on_face(  # long: its parts share the rim's twelve numbers
     count, size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, out,
 ):  # fmt: skip
     """Add the corners of the overlap of cylinder a's facing cap and box b's facing face.

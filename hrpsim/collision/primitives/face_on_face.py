@@ -23,8 +23,8 @@ from hrpsim.collision.primitives.projection import (
 from hrpsim.jit.compiled import inner_kernel
 
 
-@inner_kernel
-def face_on_face(
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def face_on_face(  # long: its parts share the face's twelve numbers
     size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, out,
 ):  # fmt: skip
     """Write the corners of the overlap of the facing faces of two boxes along n; return how many.

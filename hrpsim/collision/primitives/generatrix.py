@@ -37,7 +37,7 @@ MEANINGFUL_SINE = 1e-5
 _NEARLY_PARALLEL = 0.1
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def generatrix(kind, size, R, cx, cy, cz, ox, oy, oz):
     """Return (some, mx, my, mz, hx, hy, hz): the generatrix that faces the unit direction o.
 
@@ -52,7 +52,7 @@ def generatrix(kind, size, R, cx, cy, cz, ox, oy, oz):
     return True, cx + reach * ox, cy + reach * oy, cz + reach * oz, hx, hy, hz
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def gap_moved(gap, rate, along, X, Y, moved_X, moved_Y, dX, dY):
     """Return a line's gap once its point at t = `along` is moved from X, Y onto the rim."""
     squared = dX * dX + dY * dY
@@ -62,7 +62,7 @@ def gap_moved(gap, rate, along, X, Y, moved_X, moved_Y, dX, dY):
     return gap + along * rate
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def line_on_face(
     count, mx, my, mz, hx, hy, hz, size_b, R_b, p_b, nx, ny, nz, margin, out,
 ):  # fmt: skip
@@ -94,7 +94,7 @@ def line_on_face(
     return count
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def line_on_line(
     count, ax, ay, az, fx, fy, fz, bx, by, bz, gx, gy, gz, curvature_radius, p_b, nx, ny, nz,
     margin, out,

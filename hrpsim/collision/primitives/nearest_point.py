@@ -70,7 +70,7 @@ def keep_distinct(count, size, out):
     return kept
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def write_nearest(
     count, ax, ay, az, p_b, nx, ny, nz, separation, radius_a, size, out,
 ):  # fmt: skip

@@ -30,7 +30,7 @@ def clamp(value, half):
     return min(max(value, -half), half)
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def project_direction(x, y, z, axis, cosine, R, nx, ny, nz):
     """Return (X, Y, gap) that a displacement x, y, z adds to a projected point."""
     gap = (x * R[0, axis] + y * R[1, axis] + z * R[2, axis]) / cosine
@@ -44,7 +44,7 @@ def project_direction(x, y, z, axis, cosine, R, nx, ny, nz):
     )
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def project_point(x, y, z, axis, cosine, half, R, nx, ny, nz):
     """Return plane coordinates X, Y and the gap along n of the point x, y, z."""
     height = half if cosine > 0.0 else -half
@@ -54,7 +54,7 @@ def project_point(x, y, z, axis, cosine, half, R, nx, ny, nz):
     )  # fmt: skip
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def write_over_plane(
     k, X, Y, gap, code_other, code_bearing, axis, cosine, half, R, p, sign, nx, ny, nz, margin, out,
 ):  # fmt: skip

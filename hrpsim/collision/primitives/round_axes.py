@@ -21,7 +21,7 @@ from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER
 _SHORT = 1e-9
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _better_axis(
     kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, best_x, best_y, best_z, best, x, y, z
 ):
@@ -38,7 +38,7 @@ def _better_axis(
     return best_x, best_y, best_z, best
 
 
-@inner_kernel
+@inner_kernel  # many parameters: two shapes, each by kind, size, rotation and place
 def round_axis(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz):
     """Return (nx, ny, nz, separation): the best guess for the cores of a round shape a and any b.
 

@@ -29,7 +29,7 @@ def _touch(nx, ny, nz, distance, size_b, p_b, margin, out):
     )  # fmt: skip
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _touch_local(nx, ny, nz, distance, R_a, size_b, p_b, margin, out):
     """Write the contact whose outward surface normal, in the frame of a, is n."""
     nx, ny, nz = matrix_times(R_a, nx, ny, nz)

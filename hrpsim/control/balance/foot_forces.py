@@ -29,7 +29,7 @@ def left_share(zmp, soles, stands):
     return min(max(along / (dx * dx + dy * dy), 0.0), 1.0)
 
 
-@kernel
+@kernel  # many parameters: a kernel takes arrays, not objects
 def divide_force(feet, margin, zmp, com, lift, share, soles, yaws, forces_out, torques_out):
     """Write the force on each foot (2, 3) [N], and its torque about the pivot (2, 2) [Nm].
 

@@ -22,7 +22,7 @@ class DenseBeam:
     (n, 3) along the world's axes, `impulse` (rows,) of the last step [Ns or Nms].
     """
 
-    def __init__(
+    def __init__(  # many parameters: keywords, told by name
         self,
         x: np.ndarray,
         v: np.ndarray,

@@ -140,7 +140,7 @@ def _store_rows(matrix, block, a, b, c, d, e, f):
     store_six(matrix, block + 30, f)
 
 
-@inlined_kernel
+@inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
 def _take_rows(shares, first_share, stride, source, first, terms, width, target, row):
     """Take from `row` (width,) the first rows of the block at `first`, each times its share."""
     # Knowing that no index is negative, the compiler leaves out numpy's wrap-around.
@@ -172,7 +172,7 @@ def _update_later(structure, k, upper, lower):
             _take_block(upper, at_i, lower, at_j, size, later.size, width, lower, block)
 
 
-@inlined_kernel
+@inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
 def _take_block(left, at_left, right, at_right, size, height, width, target, block):
     """Take left^T right from a block (height, width); left is (size, height)."""
     if size == 6 and height == 6 and width == 6:

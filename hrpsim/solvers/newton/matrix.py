@@ -45,49 +45,38 @@ def _add_unit(unit, system):
     arms, upper, columns = system.arms, system.upper, system.structure.columns
     a, b, rank_a, rank_b = unit.arm_a, unit.arm_b, unit.rank_a, unit.rank_b
     i = system.graph.place[unit.node_a]
-    _add_rows(unit, arms, a, rank_a, a, rank_a, upper, columns[i].block)
+    d = unit.stiffness
+    across = d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7], d[8]
+    down = d[0], d[3], d[6], d[1], d[4], d[7], d[2], d[5], d[8]
+    _add_block(unit, down, arms, a, rank_a, a, rank_a, upper, columns[i].block)
     if unit.node_b < 0:
         return
     j = system.graph.place[unit.node_b]
-    _add_rows(unit, arms, b, rank_b, b, rank_b, upper, columns[j].block)
+    _add_block(unit, down, arms, b, rank_b, b, rank_b, upper, columns[j].block)
     if i < j:
-        _add_rows(unit, arms, a, rank_a, b, rank_b, upper, unit.block)
-        _add_columns(unit, arms, b, rank_b, a, rank_a, system.lower, unit.block)
+        _add_block(unit, down, arms, a, rank_a, b, rank_b, upper, unit.block)
+        _add_block(unit, across, arms, a, rank_a, b, rank_b, system.lower, unit.block)
     else:
-        _add_rows(unit, arms, b, rank_b, a, rank_a, upper, unit.block)
-        _add_columns(unit, arms, a, rank_a, b, rank_b, system.lower, unit.block)
+        _add_block(unit, down, arms, b, rank_b, a, rank_a, upper, unit.block)
+        _add_block(unit, across, arms, b, rank_b, a, rank_a, system.lower, unit.block)
 
 
-@inlined_kernel
-def _add_rows(unit, arms, to, height, source, width, matrix, block):
-    """Add G_to^T D G_source to a block (height, width), row by row."""
-    d = unit.stiffness
+@inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
+def _add_block(unit, d, arms, outer, height, inner, width, matrix, block):
+    """Add G_outer^T D G_inner to a block (height, width), or its transpose; `d` is D by columns.
+
+    With D by rows it is G_inner^T D G_outer that is added, column by column.
+    """
     for k in range(height):
-        n, at = arms[to + k], block + k * width
+        n, at = arms[outer + k], block + k * width
         if unit.size == 1:
-            _add_multiple(arms, source, d[0] * n, width, matrix, at)
+            _add_multiple(arms, inner, d[0] * n, width, matrix, at)
             continue
-        x, y = arms[to + height + k], arms[to + 2 * height + k]
-        by_n = d[0] * n + d[3] * x + d[6] * y
-        by_x = d[1] * n + d[4] * x + d[7] * y
-        by_y = d[2] * n + d[5] * x + d[8] * y
-        _add_three(arms, source, by_n, by_x, by_y, width, matrix, at)
-
-
-@inlined_kernel
-def _add_columns(unit, arms, to, height, source, width, matrix, block):
-    """Add G_to^T D G_source to a block (height, width) that is kept column by column."""
-    d = unit.stiffness
-    for k in range(width):
-        n, at = arms[source + k], block + k * height
-        if unit.size == 1:
-            _add_multiple(arms, to, d[0] * n, height, matrix, at)
-            continue
-        x, y = arms[source + width + k], arms[source + 2 * width + k]
+        x, y = arms[outer + height + k], arms[outer + 2 * height + k]
         by_n = d[0] * n + d[1] * x + d[2] * y
         by_x = d[3] * n + d[4] * x + d[5] * y
         by_y = d[6] * n + d[7] * x + d[8] * y
-        _add_three(arms, to, by_n, by_x, by_y, height, matrix, at)
+        _add_three(arms, inner, by_n, by_x, by_y, width, matrix, at)
 
 
 @inlined_kernel

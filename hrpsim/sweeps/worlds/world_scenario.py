@@ -75,7 +75,7 @@ class WorldScenario(Scenario):
     of factors of masses, gains, joints.
     """
 
-    def __init__(
+    def __init__(  # many parameters: keywords, told by name
         self,
         world: str | Path,
         *,

@@ -74,7 +74,7 @@ def count_contacts(sources, first, end):
     return count
 
 
-@kernel
+@kernel  # many parameters: writes one array of the caller's for each column
 def read_contacts(sources, first, end, points, normals, forces, gaps, links, partners):
     """Write the contacts of the links from `first` to before `end`; all of them once if end < 0."""
     contacts, link_of = sources.contacts, sources.link_of_shape

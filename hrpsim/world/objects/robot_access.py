@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,11 +15,9 @@ from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.step.scene.scene import Scene
 from hrpsim.world.objects.commanding import Actuators, set_commands
+from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.joint_efforts import EffortSources, read_efforts
 from hrpsim.world.objects.link_states import LinkReaders, LinkSources, link_records
-
-if TYPE_CHECKING:
-    from hrpsim.world.objects.robot import Robot
 
 
 class RobotAccess(LinkReaders):
@@ -29,7 +26,7 @@ class RobotAccess(LinkReaders):
     Each is made when it is first used: a kernel takes some milliseconds to read from the cache.
     """
 
-    def __init__(self, robot: Robot, scene: Scene, joint_q, joint_v, kp, kd):
+    def __init__(self, robot: Entity, scene: Scene, joint_q, joint_v, kp, kd):
         self.scene = scene
         self._robot, self._forest = robot, robot.forest
         self._joint_q, self._joint_v = joint_q, joint_v
@@ -68,7 +65,7 @@ class RobotAccess(LinkReaders):
     def links(self) -> Reference:
         """What the states of its links are read from."""
         robot, velocity = self._robot, self.scene.velocity[self._dofs]
-        kinematics, work = new_kinematics(robot.model.body_count), np.zeros((3, 3))
+        kinematics, work = new_kinematics(len(robot.system.parent)), np.zeros((3, 3))
         links = link_records(robot.frames)
         return Reference(LinkSources(self._forest, self._q, velocity, kinematics, links, work))
 

@@ -26,7 +26,7 @@ from hrpsim.world.objects.connection_frames import (
 from hrpsim.world.objects.ends import End, EndLike, find_end
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import solver_code
-from hrpsim.world.parts.part import JoiningPart
+from hrpsim.world.parts.exclusions import JoiningPart
 
 
 class Connections(JoiningPart):
@@ -37,7 +37,7 @@ class Connections(JoiningPart):
         """Connections by name."""
         return MappingProxyType(self._contents.connections)
 
-    def connect(
+    def connect(  # many parameters: keywords, told by name
         self,
         a: EndLike,
         b: EndLike = None,

@@ -10,6 +10,7 @@ import numpy as np
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import is_named
+from hrpsim.world.objects.world_state import WorldState
 from hrpsim.world.parts.exclusion_pairs import joined_pairs, pairs_apart, pairs_within, sorted_pairs
 from hrpsim.world.parts.part import Core, Part
 
@@ -62,3 +63,12 @@ class Exclusions(Part):
         joined = joined_pairs(self._contents.joints_between, bodies, self._scenes.owners)
         standing = map(tuple, self._standing.tolist())
         self._scenes.use_collision(excluded=sorted_pairs({*standing, *joined}))
+
+
+class JoiningPart(Part):
+    """A part that makes objects of the `world` which keep shapes from colliding."""
+
+    def __init__(self, world: WorldState, core: Core, exclusions: Exclusions):
+        super().__init__(core)
+        self._world, self._exclusions = world, exclusions
+        self._made = 0  # ever

@@ -5,15 +5,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.scenes import Scenes
 from hrpsim.world.parts.sleep import Sleep
-
-if TYPE_CHECKING:
-    from hrpsim.world.objects.world_state import WorldState
-    from hrpsim.world.parts.exclusions import Exclusions
 
 
 class Core(NamedTuple):
@@ -29,12 +25,3 @@ class Part:
 
     def __init__(self, core: Core):
         self._contents, self._scenes, self._sleep = core
-
-
-class JoiningPart(Part):
-    """A part that makes objects of the `world` which keep shapes from colliding."""
-
-    def __init__(self, world: WorldState, core: Core, exclusions: Exclusions):
-        super().__init__(core)
-        self._world, self._exclusions = world, exclusions
-        self._made = 0  # ever

@@ -64,7 +64,7 @@ class Population(Part):
         self._connections.connect_described(robot)
         return robot
 
-    def add_body(
+    def add_body(  # many parameters: keywords, told by name
         self,
         geometry: Geometry | Compound,
         mass: float,

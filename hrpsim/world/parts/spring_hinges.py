@@ -17,7 +17,7 @@ from hrpsim.values import finite_vector, not_negative, positive
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.ends import End, EndLike, find_end
 from hrpsim.world.objects.spring_hinge import SPRING_SOLVERS, SpringHinge
-from hrpsim.world.parts.part import JoiningPart
+from hrpsim.world.parts.exclusions import JoiningPart
 
 
 class SpringHinges(JoiningPart):
@@ -28,7 +28,7 @@ class SpringHinges(JoiningPart):
         """Hinges of constrained springs by name."""
         return MappingProxyType(self._contents.spring_hinges)
 
-    def add_spring_hinge(
+    def add_spring_hinge(  # many parameters: keywords, told by name
         self,
         a: EndLike,
         b: EndLike = None,

@@ -1,0 +1,48 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Functions are short and take few parameters, or say in their first lines why they do not."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "hrpsim"
+MOST_LINES = 60  # without the docstring
+MOST_PARAMETERS = 8  # without self
+
+FUNCTIONS = {
+    f"{path.relative_to(PACKAGE.parent)}:{node.lineno} {node.name}": (node, path)
+    for path in sorted(PACKAGE.rglob("*.py"))
+    for node in ast.walk(ast.parse(path.read_text()))
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+}
+
+
+def lines(node) -> int:
+    docstring = node.body[0] if ast.get_docstring(node) is not None else None
+    told = docstring.end_lineno - docstring.lineno + 1 if docstring else 0
+    return node.end_lineno - node.lineno + 1 - told
+
+
+def parameters(node) -> int:
+    names = [a.arg for a in node.args.posonlyargs + node.args.args + node.args.kwonlyargs]
+    return len(names) - (names[:1] in (["self"], ["cls"]))
+
+
+def head(node, path) -> str:
+    """Return the lines of the decorators and of `def`."""
+    first = min(part.lineno for part in [node, *node.decorator_list])
+    return "\n".join(path.read_text().splitlines()[first - 1 : node.lineno])
+
+
+@pytest.mark.parametrize(
+    "mark, size, most",
+    [("# long: ", lines, MOST_LINES), ("# many parameters: ", parameters, MOST_PARAMETERS)],
+)
+def test_what_is_beyond_the_limit_says_why_and_nothing_else_does(mark, size, most):
+    beyond = {name for name, (node, _) in FUNCTIONS.items() if size(node) > most}
+    explained = {name for name, (node, path) in FUNCTIONS.items() if mark in head(node, path)}
+    assert beyond - explained == set(), f"over {most}, without `{mark}<reason>`"
+    assert explained - beyond == set(), f"not over {most} any more"
