@@ -15,7 +15,7 @@ MARGIN = 2e-3
 @pytest.mark.parametrize("shape", [Capsule, Cylinder])
 @pytest.mark.parametrize("tilted", [False, True])
 def test_contacts_begin_at_the_margin(shape, tilted):
-    """Law: a lowest point at rest a little closer than the margin is a contact, further it is none."""
+    """Law: a lowest point a little closer than the margin is a contact, further it is none."""
     rng = np.random.default_rng(1)
     ground = Rotation.random(random_state=2) if tilted else Rotation.identity()
     normal = ground.apply((0, 0, 1))
