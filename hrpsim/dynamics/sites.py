@@ -43,8 +43,9 @@ SUPPORT = np.dtype(
         ("listed_count", "i8"),  # at a root: how many they are
         ("known_count", "i8"),  # in the first record: sites as they are numbered, 0 for not yet
         ("known_space", "i8"),  # the same: block space that they need
+        ("known_bodies", "i8"),  # the same: how many bodies there were
         ("limb_sites", "i8"),  # at the first body of a limb: how many sites are on it
-        ("_1", "f8", (2,)),  # what follows begins with a line of the cache
+        ("_1", "f8"),  # what follows begins with a line of the cache
         ("twist", "f8", (6,)),  # work; six and two to spare
         ("_2", "f8", (2,)),
         ("answer", "f8", (LANES,)),  # work
@@ -93,6 +94,11 @@ def site_columns(body_count: int, dof_count: int) -> int:
     return (6 + LANES) * body_count + dof_count
 
 
+def forget_numbers(sites: Sites) -> None:
+    """Let sites be numbered anew: bodies have other places, or are others."""
+    sites.supports["known_count"] = 0
+
+
 @inner_kernel
 def number_sites(forest, sites_out):
     """Number the bodies `marked` 1 and the degrees of freedom whose of_dof is marked >= 0.
@@ -102,10 +108,12 @@ def number_sites(forest, sites_out):
     they stay.
     """
     known, with_dofs = sites_out.supports[0], _any_dof(sites_out.of_dof)
-    if not with_dofs and known.known_count > 0 and _same_bodies(sites_out):
+    as_many = known.known_bodies == forest.bodies.shape[0]
+    if not with_dofs and known.known_count > 0 and as_many and _same_bodies(sites_out):
         return known.known_count, known.known_space
     count, needed = _number(forest, sites_out)
     known.known_count, known.known_space = 0 if with_dofs else count, needed
+    known.known_bodies = forest.bodies.shape[0]
     return count, needed
 
 

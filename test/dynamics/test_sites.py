@@ -13,7 +13,7 @@ from dynamics.trees import random_tree
 import hrpsim
 from hrpsim.dynamics.articulated import factorise, new_articulated, start_bodies, wrench_response
 from hrpsim.dynamics.response import site_responses, site_velocities
-from hrpsim.dynamics.sites import Sites, number_sites, site_sizes
+from hrpsim.dynamics.sites import Sites, forget_numbers, number_sites, site_sizes
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.fields import allocate
 from hrpsim.kinematics.forest import forest_of
@@ -182,3 +182,23 @@ def port_jacobian(f, sites, count):
 def test_the_models_have_the_joints_they_should():
     types = [int(t) for t in MODELS["several roots"]().system.joint_type]
     assert sorted(JOINT_NV[t] for t in types) == [1, 1, 1, 1, 6]
+
+
+def test_numbers_that_stay_serve_at_other_configurations():
+    """Where the same bodies are pushed again nothing is numbered, and blocks are those of anew."""
+    model = MODELS["hrp2_like"]()
+    rng = np.random.default_rng(3)
+    n, nv = model.body_count, model.nv
+    kept = allocate(Sites, site_sizes(n, nv, (6 * n + nv + LANES) ** 2))
+    for bodies in ([5, 11], [5, 11], [2, 5, 11], [5, 11], [0]):
+        f = Factorised(model, random_q(model, rng))
+        anew = allocate(Sites, site_sizes(n, nv, (6 * n + nv + LANES) ** 2))
+        for sites in (kept, anew):
+            sites.marked[:], sites.of_dof[:] = 0, -1
+            sites.marked[bodies] = 1
+            assert answer_ports(f.forest, f.kinematics, f.articulated, np.zeros(nv), sites)[
+                0
+            ] == len(bodies)
+        np.testing.assert_array_equal(kept.inverse_inertia[:400], anew.inverse_inertia[:400])
+    forget_numbers(kept)
+    assert not kept.supports["known_count"].any()
