@@ -32,9 +32,10 @@ def parameters(node) -> int:
 
 
 def head(node, path) -> str:
-    """Return the lines of the decorators and of `def`."""
+    """Return the lines from the decorators to the first statement."""
     first = min(part.lineno for part in [node, *node.decorator_list])
-    return "\n".join(path.read_text().splitlines()[first - 1 : node.lineno])
+    told = ast.get_docstring(node) is not None and len(node.body) > 1
+    return "\n".join(path.read_text().splitlines()[first - 1 : node.body[told].lineno - 1])
 
 
 @pytest.mark.parametrize(

@@ -50,11 +50,12 @@ def collide(
     )  # fmt: skip
 
 
-@inlined_kernel  # many parameters: two shapes, each by kind, size, rotation and place
+@inlined_kernel
 def collide_simple(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
     """Write the contacts of two shapes of which one is a plane or a sphere; return how many."""
+    # many parameters: two shapes, each by kind, size, rotation and place
     swapped = kind_a < kind_b
     if swapped:
         kind_a, kind_b = kind_b, kind_a

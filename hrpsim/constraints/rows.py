@@ -15,7 +15,7 @@ from hrpsim.jit.fields import Axis, array
 from hrpsim.spatial.simd import LANES, broadcast, load, plus, plus_times, store, times
 
 CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = range(7)
-CONNECTION, DRIVE, SPRING = 7, 8, 9
+CONNECTION, DRIVE, SPRING = range(MOTOR + 1, MOTOR + 4)
 
 # Which solver a row is for; a contact may be for PENALTY, a spring's row for DESCENT. AUTO and
 # NEWTON are choices: their rows are ITERATIVE, and say when their island goes to Newton's method.

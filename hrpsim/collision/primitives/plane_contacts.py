@@ -19,9 +19,10 @@ def _height(R_b, p_b, x, y, z):
     return R_b[0, 2] * (x - p_b[0]) + R_b[1, 2] * (y - p_b[1]) + R_b[2, 2] * (z - p_b[2])
 
 
-@inlined_kernel  # many parameters: vectors as three numbers stay in registers
+@inlined_kernel
 def _touch(k, x, y, z, gap, margin, code, R_b, out):
     """Write the contact of a surface point that lies `gap` above the plane, if within margin."""
+    # many parameters: vectors as three numbers stay in registers
     if gap > margin:
         return k
     nx, ny, nz = R_b[0, 2], R_b[1, 2], R_b[2, 2]
