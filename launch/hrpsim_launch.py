@@ -9,10 +9,12 @@ code 1, and no process outlives the launch.
 
 import os
 import shutil
+from difflib import get_close_matches
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction, Shutdown
 from launch.conditions import IfCondition
+from launch.logging import get_logger
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -20,6 +22,8 @@ from launch_ros.substitutions import FindPackageShare
 
 PACKAGE = "hrpsim"
 SIMULATED_TIME = {"use_sim_time": True}
+ALIKE = 0.75  # a name as near to that of an argument is a misspelt one (difflib's ratio)
+declared = []  # names of arguments
 # Programs of hrpsim end with the process that this names (hrpsim/orphans.py).
 END_WITH_LAUNCH = {"HRPSIM_END_WITH": str(os.getpid())}
 
@@ -28,6 +32,7 @@ def argument(name, default, description, choices=None):
     """Declare a launch argument; "true" or "false" as default makes it a truth value."""
     if default in ("true", "false"):
         choices = ["true", "false", "True", "False"]
+    declared.append(name)
     return DeclareLaunchArgument(
         name, default_value=default, description=description, choices=choices
     )
@@ -71,6 +76,7 @@ def look_up(*packages, **on_request):
     """
 
     def check(context):
+        warn_of_misspelt(context)
         wanted = {package: "" for package in packages}
         for name, package in on_request.items():
             if LaunchConfiguration(name).perform(context).lower() == "true":
@@ -85,6 +91,15 @@ def look_up(*packages, **on_request):
             )
 
     return OpaqueFunction(function=check)
+
+
+def warn_of_misspelt(context):
+    """Name what is given that is no argument but nearly one: launch passes over it."""
+    for name in set(context.launch_configurations) - set(declared):
+        if near := get_close_matches(name, declared, cutoff=ALIKE):
+            get_logger("hrpsim").warning(
+                f"there is no argument {name!r}; did you mean {near[0]!r}? --show-args lists them"
+            )
 
 
 def is_installed(package):

@@ -255,6 +255,18 @@ def test_a_name_that_two_robots_share_must_be_given_in_full(tmp_path):
     assert read_foot_wrenches(bag, "/b/lfsensor", "/b/rfsensor").left.topic == "/b/lfsensor"
 
 
+def test_names_without_a_slash_are_found(tmp_path):
+    """Law: what a program wrote by rosbag2's writer need not have absolute names."""
+    topics = {
+        "lfsensor": (WRENCH, lambda time: wrench("left", time)),
+        "a/rfsensor": (WRENCH, lambda time: wrench("right", time)),
+    }
+    bag = write_bag(tmp_path / "bag", topics=topics)
+    feet = read_foot_wrenches(bag)
+    assert (feet.left.topic, feet.right.topic) == ("lfsensor", "a/rfsensor")
+    assert full_name(bag, "/lfsensor") == "lfsensor"
+
+
 def test_a_message_that_is_cut_short_is_an_error(tmp_path):
     path = tmp_path / "bag"
     with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:

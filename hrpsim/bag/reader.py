@@ -65,14 +65,16 @@ def topic_types(bag: Path) -> dict[str, str]:
 
 
 def full_name(bag: Path, topic: str, type_name: str | None = None) -> str:
-    """Return the absolute name of `topic`, which is one or the end of one ("lfsensor").
+    """Return the name in the bag of `topic`, which is one or the end of one ("lfsensor").
 
+    Names are absolute, but for those that a program gave rosbag2's writer without a slash.
     Raises BagError that names the topics there are where none or several end so, or where it has
     another type than `type_name`.
     """
     types = topic_types(bag)
     wanted = "/" + topic.lstrip("/")
-    found = [wanted] if wanted in types else [name for name in types if name.endswith(wanted)]
+    found = [name for name in (topic, wanted) if name in types][:1]
+    found = found or [name for name in types if f"/{name}".endswith(wanted)]
     if len(found) > 1:
         raise BagError(f"{bag}: topic {topic!r} can be {' or '.join(found)}; give its full name")
     if not found:

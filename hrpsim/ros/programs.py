@@ -36,7 +36,10 @@ def recorder() -> int:
 def _run(program: str, module: str, *packages: str) -> int:
     try:
         require_packages(program, packages, _REMEDY)
+        main = import_module(module).main
     except HrpsimError as error:
         print(f"hrpsim: {error}", file=sys.stderr, flush=True)
         return 1
-    return import_module(module).main()
+    except KeyboardInterrupt:  # of a launch that fails while this starts, say
+        return 130
+    return main()

@@ -14,6 +14,7 @@ import pytest
 from ros.conftest import LIMIT
 from ros.processes import command_line, descendants, is_alive
 
+from hrpsim.ros import programs
 from hrpsim.ros.base.child_process import (
     ChildProcess,
     mapped_shared_memory,
@@ -48,6 +49,17 @@ def test_an_interrupt_during_the_start_ends_it(simulations):
         time.sleep(0.001)
     node.send_signal(signal.SIGINT)
     assert node.wait(LIMIT) not in (None, 0)
+
+
+def test_an_interrupt_while_a_program_is_imported_ends_it_without_a_word(monkeypatch, capsys):
+    """Law: of a launch that fails at once, those that were only starting say nothing."""
+
+    def interrupted(name):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(programs, "import_module", interrupted)
+    assert programs.controller() == programs.node() == 130
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_killed_child_leaves_no_shared_memory(simulations):

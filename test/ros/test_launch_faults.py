@@ -101,6 +101,14 @@ def test_a_missing_package_is_named_before_anything_is_started(launch):
         assert "process started" not in said
 
 
+def test_a_misspelt_argument_is_named(launch):
+    process = launch("stand", "rvis:=true", "world_file:=nope.yaml")
+    assert process.wait(LIMIT) == 1
+    said = process.log.read_text()
+    assert "there is no argument 'rvis'; did you mean 'rviz'?" in said
+    assert said.count("there is no argument") == 1
+
+
 def test_a_node_that_cannot_start_ends_the_launch_with_an_error(launch):
     process = launch("stand", "world_file:=nope.yaml")
     assert process.wait(LIMIT) == 1

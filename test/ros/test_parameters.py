@@ -3,7 +3,10 @@
 
 """Parameters: described, checked at the start and at run time."""
 
+from functools import partial
+
 import pytest
+from rcl_interfaces.srv import GetParameters
 from ros.conftest import LIMIT
 
 from hrpsim.ros.base.parameter_table import SPECIFICATIONS
@@ -37,6 +40,58 @@ def test_a_bad_parameter_ends_the_node_in_one_line(simulations, name, value, com
     assert not any("Traceback" in line for line in node.lines)
 
 
+FILES = {
+    "hrpsim: {real_time_factor: 2.0}": "at line 1; it takes 'hrpsim: {ros__parameters:",
+    "hrpsim:\nros__parameters:\n  real_time_factor: 2.0\n": "before ros__parameters at line 1",
+    "hrpsim: {ros__parameters: {foot_sensors: [a, 2.0]}}": "Sequence should be of same type",
+    "hrpsim: {ros__parameters: {world_file: }}": "No value",
+    "hrpsim:\n\tros__parameters: {}": "near line 2",
+    None: "there is no such file",
+}
+
+
+@pytest.mark.parametrize("text", FILES)
+@pytest.mark.parametrize("program", ["simulation.node", "controller.controller_node"])
+def test_a_file_of_parameters_that_ros_refuses_ends_a_program_in_one_line(
+    simulations, tmp_path, program, text
+):
+    """Law: rcl's reason is told, not where in hrpsim it was met."""
+    file = tmp_path / "parameters.yaml"
+    if text is not None:
+        file.write_text(text)
+    node = simulations.start_program(f"hrpsim.ros.{program}", "--ros-args", "--params-file", file)
+    assert node.wait(LIMIT) == 1
+    (line,) = node.lines
+    assert str(file) in line and FILES[text] in line, line
+
+
+@pytest.mark.parametrize(
+    ("key", "namespace", "told"),
+    [
+        ("hrpsim_node", "/", "/hrpsim_node"),
+        ("hrpsim", "/robot1", "/hrpsim"),
+        ("robot1: {hrpsim", "/", "/robot1/hrpsim"),
+        ("/*", "/robot1", "/*"),
+        ("hrpsim", "/", None),
+        ("/**", "/robot1", None),
+        ("/**/hrpsim", "/robot1", None),
+        ("robot1: {hrpsim", "/robot1", None),
+    ],
+)
+def test_a_file_of_parameters_for_other_nodes_is_named(simulations, tmp_path, key, namespace, told):
+    """Law: a file that sets nothing, as its names are those of other nodes, is not passed over."""
+    file = tmp_path / "parameters.yaml"
+    file.write_text(f"{key}: {{ros__parameters: {{duration: 0.001}}}}" + "}" * key.count("{"))
+    arguments = ["--ros-args", "--params-file", file, "-r", f"__ns:={namespace}"]
+    if told:
+        arguments += ["-p", "duration:=0.001"]  # which the file sets where it is for the node
+    node = simulations.start_program("hrpsim.ros.simulation.node", *arguments)
+    assert node.wait(LIMIT) == 0, node.lines
+    (line,) = [line for line in node.lines if "nothing in it is for" in line] or [None]
+    assert (line is None) == (told is None), node.lines
+    assert told is None or line.endswith(f"; it is for {told}")
+
+
 def test_parameters_at_run_time(paused_simulation, listener):
     change = listener.set_parameter
     assert change("real_time_factor", 2.0).successful
@@ -48,6 +103,24 @@ def test_parameters_at_run_time(paused_simulation, listener):
         if specification.read_only:
             answer = change(specification.name, specification.default)
             assert not answer.successful, specification.name
+
+
+def test_the_mode_off_may_be_written_as_yaml_has_it(simulations, listener):
+    """Law: `-p modes.X:=off` and `ros2 param set /hrpsim modes.X off`, which YAML makes false."""
+    node = simulations.start(
+        namespace="/words",
+        remap=["/clock:=clock"],
+        start_paused=True,
+        **{"modes.LARM_JOINT3": "off"},
+    )
+    change = partial(listener.set_parameter, node="/words/hrpsim")
+    assert change("modes.RARM_JOINT3", False).successful
+    assert "'True'" not in change("modes.RARM_JOINT3", True).reason
+    request = GetParameters.Request(names=["modes.LARM_JOINT3", "modes.RARM_JOINT3"])
+    answer = listener.call(
+        "/words/hrpsim/get_parameters", request, "rcl_interfaces/srv/GetParameters"
+    )
+    assert [value.string_value for value in answer.values] == ["off", "off"], node.lines
 
 
 def test_xacro_arguments():

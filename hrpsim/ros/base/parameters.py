@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
@@ -13,8 +16,11 @@ from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from hrpsim.errors import unknown_name
+from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.ros.base.parameter_table import SPECIFICATIONS
+from hrpsim.yaml_text import read_yaml
+
+_SHOWN = 5  # nodes of a file of parameters, in a warning
 
 
 def declare_parameters(node: Node) -> None:
@@ -23,6 +29,8 @@ def declare_parameters(node: Node) -> None:
     Raises rclpy.exceptions.InvalidParameterValueException for an override outside its range,
     ValueError for one of another type or outside its choices.
     """
+    overrides = getattr(node, "_parameter_overrides", {})  # rclpy has no other way to change them
+    overrides.update({name: _as_meant(parameter) for name, parameter in overrides.items()})
     for specification in SPECIFICATIONS:
         try:
             parameter = node.declare_parameter(
@@ -35,13 +43,54 @@ def declare_parameters(node: Node) -> None:
             raise ValueError(problem)
 
 
+def _as_meant(parameter: Parameter) -> Parameter:
+    """Return the mode off where it came as false, which YAML, and so `ros2 param`, makes of it."""
+    if parameter.value is False and parameter.name.startswith("modes."):
+        return Parameter(parameter.name, Parameter.Type.STRING, "off")
+    return parameter
+
+
 def given_to(node: Node) -> list[str]:
     """Return the names of all parameters that the command line and files give the node."""
     return list(getattr(node, "_parameter_overrides", {}))  # rclpy has no other way to ask
 
 
+def warn_of_foreign_files(node: Node) -> None:
+    """Warn of files of parameters, given on the command line, in which nothing is for the node."""
+    own = node.get_fully_qualified_name()
+    for option, file in zip(sys.argv, sys.argv[1:]):
+        names = list(_nodes_of(file)) if option == "--params-file" else []
+        if names and not any(_pattern(name).fullmatch(own) for name in names):
+            listed = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+            node.get_logger().warning(f"{file}: nothing in it is for {own}; it is for {listed}")
+
+
+def _nodes_of(file: str) -> Iterator[str]:
+    """Return the nodes, or patterns, that a file of parameters names; none if it cannot be read."""
+    try:
+        entries = [("", read_yaml(Path(file), HrpsimError).data)]
+    except HrpsimError:  # rcl has read it, and knows better
+        return
+    while entries:
+        path, values = entries.pop(0)
+        for key, value in values.items() if isinstance(values, dict) else ():
+            if key == "ros__parameters":
+                yield path
+            else:
+                entries.append((f"{path}/{str(key).lstrip('/')}", value))
+
+
+def _pattern(name: str) -> re.Pattern:
+    """Return what a name in a file of parameters matches: "/**" any names, "/*" one."""
+    parts = {"**": r"(/\w+)*", "*": r"/\w+"}
+    return re.compile(
+        "".join(parts.get(part, f"/{re.escape(part)}") for part in name[1:].split("/"))
+    )
+
+
 def warn_of_unknown(node: Node, declared: Iterable[str]) -> None:
     """Warn of parameters that are given and that nobody asks for, with a name that resembles."""
+    warn_of_foreign_files(node)
     for name in given_to(node):
         known = node.has_parameter(name) or name.startswith("qos_overrides.")
         if not known and name != "use_sim_time":
@@ -54,6 +103,7 @@ def refuse_unknown(node: Node) -> None:
     Those of a robot that is spawned later, gains.<robot>.<joint>, modes. and rates., may be given
     before.
     """
+    warn_of_foreign_files(node)
     declared = [specification.name for specification in SPECIFICATIONS]
     for name in given_to(node):
         if node.has_parameter(name) or (
@@ -108,5 +158,6 @@ def on_change(
         for parameter in parameters:
             react(parameter.name, parameter.value)
 
+    node.add_pre_set_parameters_callback(lambda parameters: list(map(_as_meant, parameters)))
     node.add_on_set_parameters_callback(checked)
     node.add_post_set_parameters_callback(changed)

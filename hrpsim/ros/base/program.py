@@ -18,6 +18,13 @@ from hrpsim.ros.base.child_process import own_shared_memory
 from hrpsim.ros.base.stop_signal import StopSignal
 
 _PROFILES = "config/fastdds_profiles.xml"
+# What to do about an error of rcl that has these words.
+_REMEDIES = {
+    "log dir": "set ROS_LOG_DIR to a folder that can be written",
+    "opening YAML file": "there is no such file, or it cannot be read",
+    "ros__parameters": "it takes 'hrpsim: {ros__parameters: {real_time_factor: 2.0}}', each level "
+    "further in than the one above",
+}
 _PROFILES_VARIABLES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")
 
 
@@ -49,7 +56,10 @@ def _answer_own_arguments(arguments: list[str], describe: Callable[[], str]) -> 
     """Return the exit code where there are arguments that are not for ROS, else None."""
     from rclpy.utilities import remove_ros_args
 
-    own = remove_ros_args(["", *arguments])[1:]
+    try:
+        own = remove_ros_args(["", *arguments])[1:]
+    except Exception as error:  # of rcl's parser of arguments, which reads files of parameters, too
+        return _say_that_ros_cannot_start(error)
     if not own:
         return None
     if {"-h", "--help"} & set(own):
@@ -77,11 +87,7 @@ def _between_init_and_shutdown(body, arguments: list[str] | None, stop: StopSign
     try:
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     except Exception as error:  # of rcl's parser of arguments, of the place for logs
-        text = f"hrpsim: ROS cannot be started: {_one_line(error)}"
-        if "log dir" in text:
-            text += "; set ROS_LOG_DIR to a folder that can be written"
-        print(text, file=sys.stderr, flush=True)
-        return 1
+        return _say_that_ros_cannot_start(error)
     try:
         return body(stop)
     except (HrpsimError, OSError, ValueError, ParameterException, NameValidationException) as error:
@@ -89,6 +95,15 @@ def _between_init_and_shutdown(body, arguments: list[str] | None, stop: StopSign
         return 1
     finally:
         rclpy.shutdown()
+
+
+def _say_that_ros_cannot_start(error: Exception) -> int:
+    text = _one_line(error)
+    for word, remedy in _REMEDIES.items():
+        if word in text:
+            text += f"; {remedy}"
+    print(f"hrpsim: ROS cannot be started: {text}", file=sys.stderr, flush=True)
+    return 1
 
 
 def _leave_no_memory() -> None:
