@@ -32,6 +32,7 @@ from hrpsim.model.system import (
     real_array,
 )
 from hrpsim.model.urdf.description import MOVING_TYPES, Description
+from hrpsim.values import LARGEST
 
 WORLD = -1
 _MOST_LISTED = 6  # names in a message
@@ -164,10 +165,10 @@ class _Tree:
             dof.damping = joint.dynamics.damping or 0.0
             dof.friction = joint.dynamics.friction or 0.0
         if joint.limit is not None and joint.type in MOVING_TYPES:
-            dof.velocity_limit = joint.limit.velocity or math.inf
-            dof.effort_limit = joint.limit.effort or math.inf
+            dof.velocity_limit = _stated(joint.limit.velocity)
+            dof.effort_limit = _stated(joint.limit.effort)
             if joint.type != "continuous":
-                dof.lower, dof.upper = joint.limit.lower, joint.limit.upper
+                dof.lower, dof.upper = _bound(joint.limit.lower), _bound(joint.limit.upper)
         spring = self.extension.springs.get(joint.name)
         if spring is not None:
             dof.stiffness, dof.rest = spring.stiffness, spring.rest
@@ -382,6 +383,16 @@ def _arrays(tree: _Tree, inertias: list[BodyInertia]) -> System:
         dof_body=of_dofs.pop("body"),
         **of_dofs,
     )
+
+
+def _stated(limit: float) -> float:
+    """Return a limit of effort or velocity; 0 and less (-1) mean that none is stated."""
+    return _bound(limit) if limit > 0.0 else math.inf
+
+
+def _bound(limit: float) -> float:
+    """Return a limit, infinite where it is as far as exporters write for none."""
+    return math.copysign(math.inf, limit) if abs(limit) > LARGEST else limit
 
 
 def _axis(joint) -> list[float]:

@@ -16,8 +16,10 @@ from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh,
 from hrpsim.model.shapes.mesh_files import read_mesh
 from hrpsim.model.shapes.placement import Placement, from_origin
 from hrpsim.model.solid import why_no_solid
-from hrpsim.model.urdf.description import Description
+from hrpsim.model.urdf.description import Description, is_void
 from hrpsim.model.urdf.resources import Resources
+
+POINT_RADIUS = 1e-6  # [m], of a sphere that is to be a point
 
 
 def read_shapes(
@@ -43,7 +45,9 @@ def read_shapes(
             place = Placement(frame.R, frame.p)
             if origin is not None:
                 place = place.then(from_origin(origin.xyz, origin.rpy))
-            mesh = element.find("geometry/mesh")
+            mesh, box = element.find("geometry/mesh"), element.find("geometry/box")
+            if box is not None and is_void(box):
+                continue
             if mesh is None:
                 geometry = _primitive(
                     collision.geometry, collision.name in extension.capsules.get(link_name, ())
@@ -113,7 +117,7 @@ def _primitive(described, as_capsule: bool) -> Geometry:
     if kind == "Box":
         return Box(tuple(described.size))
     if kind == "Sphere":
-        return Sphere(described.radius)
+        return Sphere(described.radius or POINT_RADIUS)
     if as_capsule:
         return Capsule(described.radius, described.length - 2.0 * described.radius)
     return Cylinder(described.radius, described.length)

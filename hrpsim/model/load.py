@@ -22,6 +22,7 @@ from hrpsim.model.link_shapes import read_shapes
 from hrpsim.model.model import MeshUse, Model
 from hrpsim.model.urdf.description import Description, read_description
 from hrpsim.model.urdf.document import Document, read_source
+from hrpsim.model.urdf.readings import readings
 from hrpsim.model.urdf.resources import PackagePaths, Resources
 from hrpsim.model.urdf.srdf import read_disabled_collisions
 from hrpsim.model.urdf.xacro_text import expand, is_xacro
@@ -68,10 +69,11 @@ def load_model(  # many parameters: keywords, told by name
     srdf: path or text of an SRDF, whose <disable_collisions> hold where the robot collides with
     itself; a ModelWarning names lines about links that the robot does not have.
 
-    An effort or velocity limit of 0 means, as in most published descriptions, that none is
-    stated: it becomes inf. <dynamics> of a planar joint counts for each of its three coordinates;
-    damping in <dynamics> and in <spring> adds up. `Model.meshes` lists the collision meshes and
-    what became of each. See `hrpsim.model.extension` for <hrpsim> elements.
+    An effort or velocity limit of 0 or -1 means, as in most published descriptions, that none is
+    stated: it becomes inf. A sphere that collides and has no radius is a point. <dynamics> of a
+    planar joint counts for each of its three coordinates; damping in <dynamics> and in <spring>
+    adds up. `Model.meshes` lists the collision meshes and what became of each. See
+    `hrpsim.model.extension` for <hrpsim> elements.
 
     Raises ModelError, which names file, line, element and cause, for anything that is not sound.
     """
@@ -114,7 +116,7 @@ def _model_of(
         of_srdf, strangers = read_disabled_collisions(srdf, model.frames)
         disabled |= of_srdf
         notes += strangers
-    notes += [*_unseen(description), *_intangible(model, description, shapes, uses)]
+    notes += [*readings(description), *_intangible(model, description, shapes, uses)]
     for note in (*odd, *_surprises(uses), *notes):
         warnings.warn(note, ModelWarning, stacklevel=3)
     return replace(
@@ -132,25 +134,6 @@ def _model_of(
 def _surprises(uses: tuple[MeshUse, ...]) -> list[str]:
     """Return what is to be said of meshes that were mended or are not what was asked for."""
     return list(dict.fromkeys(f"mesh {use.file}: {use.note}" for use in uses if use.note))
-
-
-def _unseen(description: Description) -> list[str]:
-    """Return what is to be said of links with a <visual> that has a size of 0."""
-    found = []
-    for link, element in description.link_elements.items():
-        sizes = [
-            shape.get(key)
-            for shape in element.iterfind("visual/geometry/*")
-            for key in ("size", "radius", "length")
-            if shape.get(key) is not None
-        ]
-        if any(float(number) == 0.0 for size in sizes for number in size.split()):
-            found.append(link)
-    if not found:
-        return []
-    shown = ", ".join(map(repr, found[:4])) + (", ..." if len(found) > 4 else "")
-    where = description.where_is_link(found[0])
-    return [f"{where}: a <visual> with a size of 0 is not drawn ({len(found)}: {shown})"]
 
 
 def _intangible(model: Model, description: Description, shapes, uses) -> list[str]:

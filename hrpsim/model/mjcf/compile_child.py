@@ -55,7 +55,20 @@ NAMED = {
     **{"eq": "neq", "sensor": "nsensor", "actuator": "nu", "key": "nkey", "hfield": "nhfield"},
     "tendon": "ntendon",
 }
-OPTIONS = ("timestep", "density", "viscosity", "integrator", "disableflags", "enableflags")
+OPTIONS = ("timestep", "density", "viscosity", "integrator")
+CONTACTS = ("geom_contype", "geom_conaffinity")
+# What of a model a flag takes away, by its name in mjtDisableBit; arrays of it are zero then.
+TAKEN = {
+    "GRAVITY": (),
+    "EQUALITY": ("eq_active0",),
+    "FRICTIONLOSS": ("dof_frictionloss",),
+    "LIMIT": ("jnt_limited",),
+    "CONTACT": CONTACTS,
+    "CONSTRAINT": ("eq_active0", "dof_frictionloss", "jnt_limited", *CONTACTS),
+    "SPRING": ("jnt_stiffness",),
+    "DAMPER": ("dof_damping",),
+    "PASSIVE": ("jnt_stiffness", "dof_damping"),  # until 3.3
+}
 
 
 def main() -> int:
@@ -89,10 +102,16 @@ def main() -> int:
     head["option"] = {name: float(getattr(model.opt, name)) for name in OPTIONS}
     for name in ("gravity", "wind", "magnetic"):
         head["option"][name] = [float(x) for x in getattr(model.opt, name)]
-    weightless = int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
-    if model.opt.disableflags & weightless:
+    disabled = _flags(mujoco.mjtDisableBit, model.opt.disableflags)
+    for name in disabled:
+        for array in TAKEN.get(name, ()):
+            found[array] = np.zeros_like(found[array])
+    if "GRAVITY" in disabled:
         head["option"]["gravity"] = [0.0, 0.0, 0.0]
-        head["option"]["disableflags"] -= weightless
+    if {"CONTACT", "CONSTRAINT"}.intersection(disabled):
+        head["npair"] = 0
+    head["disabled"] = [name.lower() for name in disabled if name not in TAKEN]
+    head["enabled"] = [n.lower() for n in _flags(mujoco.mjtEnableBit, model.opt.enableflags)]
     head["version"] = mujoco.__version__
     head["enums"] = _enums(mujoco)
     text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
@@ -109,6 +128,12 @@ def _names(model, kind: str, size: str) -> list:
         raw[at : raw.index(b"\0", at)].decode(errors="replace")
         for at in addresses[: len(addresses) if kind == "actuator" else getattr(model, size)]
     ]
+
+
+def _flags(enum, flags: int) -> list:
+    """Return the names of the flags that are set, without their prefix; the count is none."""
+    members = {n: int(m) for n, m in enum.__members__.items() if not n.startswith("mjN")}
+    return [name.partition("_")[2] for name, bit in members.items() if flags & bit]
 
 
 def _enums(mujoco) -> dict:

@@ -98,9 +98,10 @@ def _note_options(m: MjcfModel, notes: Notes) -> None:
             notes.add(f"option {name}", "fluids are not simulated")
     if any(m.option["wind"]):
         notes.add("option wind", "fluids are not simulated")
-    for name in ("disableflags", "enableflags"):
-        if m.option[name]:
-            notes.add(f"option flag ({name})", "not read")
+    for flag in m.disabled_flags:
+        notes.add(f"option flag {flag}=disable", "not read")
+    for flag in m.enabled_flags:
+        notes.add(f"option flag {flag}=enable", "not read")
 
 
 def _note_softness(m: MjcfModel, notes: Notes) -> None:

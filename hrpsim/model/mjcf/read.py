@@ -44,6 +44,9 @@ class MjcfModel:
         self.name: str = "" if head["name"] == _UNNAMED else head["name"]
         self.names: dict[str, list[str]] = head["names"]
         self.option: dict[str, Any] = head["option"]
+        # Flags of <option> that are not what they are by default, but for those that are obeyed.
+        self.disabled_flags: list[str] = head["disabled"]
+        self.enabled_flags: list[str] = head["enabled"]
         self._enums: dict[str, dict[str, int]] = head["enums"]
         self._kinds = {kind: {n: k for k, n in e.items()} for kind, e in self._enums.items()}
         self._head, self._arrays = head, arrays

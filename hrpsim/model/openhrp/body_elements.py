@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -13,20 +12,21 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import ModelError, unknown_name
-from hrpsim.model.formats.robot_data import MeshFile, ShapeData
+from hrpsim.model.formats.robot_data import ShapeData
 from hrpsim.model.openhrp.assembly import NoteList, Part, placed_mass, placement_of
 from hrpsim.model.openhrp.extrusion import swept
 from hrpsim.model.openhrp.geometry import (
+    MESH_SUFFIXES,
     Color,
     affine,
     hull_shape,
+    mesh_file_shape,
     mesh_shape,
     primitive,
     triangles_of,
 )
 from hrpsim.model.openhrp.values import Values
 from hrpsim.model.openhrp.vrml_shapes import named_vrml_shapes, read_vrml_file
-from hrpsim.model.shapes.placement import Placement
 from hrpsim.model.urdf.resources import Resources
 from hrpsim.text_file import read_text
 from hrpsim.yaml_text import YamlText, parse_yaml
@@ -46,9 +46,9 @@ _SIZES = {
     "Capsule": ("radius", "height"),
     "Cone": ("radius", "height"),
 }
-_MESH_SUFFIXES = (".stl", ".obj", ".dae", ".ply")
 _YAML_SUFFIXES = (".yaml", ".yml")
-_UNITS = {"millimeter": 1e-3, "centimeter": 1e-2, "meter": 1.0, "inch": 0.0254}
+_UNITS = {"millimeter": 1e-3, "meter": 1.0, "inch": 0.0254}
+_Y_IS_UP = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
 
 class YamlFiles:
@@ -256,6 +256,7 @@ class Elements:
     ) -> list[ShapeData]:
         """Return the shape of a file."""
         node = _fragment(element)
+        T = T @ self._metadata(element)
         if path.suffix.lower() == ".wrl":
             try:
                 if node:
@@ -263,21 +264,35 @@ class Elements:
                 return read_vrml_file(path, T, self.notes)
             except ModelError as cause:
                 element.fail(f"uri: {cause}")
-        if path.suffix.lower() not in _MESH_SUFFIXES:
+        if path.suffix.lower() not in MESH_SUFFIXES:
             self.notes.add(f"resource {path.suffix}", "left out")
             return []
         if node:
             self.notes.add(f"resource {path.suffix}, a node of it", "all of the file is taken")
-        unit = element.text("length_unit", default="meter")
-        scale = np.linalg.norm(T[:3, :3], axis=0)
-        R = T[:3, :3] / scale
-        if np.linalg.det(R) < 0.0:
-            R, scale = -R, -scale
-        if not np.allclose(R.T @ R, np.eye(3), atol=1e-9):
+        shape = mesh_file_shape(path, T, color)
+        if shape is None:
             element.fail("uri: a mesh file cannot be sheared: scale it within, not around, turns")
-        x, y, z = (float(s) * _UNITS.get(unit, 1.0) for s in scale)
-        shape = ShapeData("mesh", mesh=MeshFile(path, (x, y, z)), color=color)
-        return [replace(shape, placement=Placement(R, T[:3, 3]))]
+        return [shape]
+
+    def _metadata(self, element: Values) -> np.ndarray:
+        """Return what a file's unit of length and upward axis do to it, (4, 4).
+
+        They stand in a mapping, or, in older files, as words of a text (AbstractSceneLoader and
+        StdSceneReader of Choreonoid).
+        """
+        data = element.get("metadata")
+        if isinstance(data, str):
+            units = [word for word in data.split() if word in _UNITS]
+            unit, axis = (units or ["meter"])[-1], "Y" if "y_upper" in data.split() else "Z"
+        else:
+            values = Values(data if isinstance(data, dict) else {}, element.fail)
+            unit, axis = values.text("length_unit", "meter"), values.text("upper_axis", "Z")
+        for key in ("length_unit", "upper_axis"):
+            if element.given(key):
+                self.notes.add(f"{key} outside of metadata", "not read, as in Choreonoid")
+        if unit not in _UNITS:
+            self.notes.add(f"length_unit {unit}", "taken as meter, as in Choreonoid")
+        return affine((_Y_IS_UP if axis == "Y" else np.eye(3)) * _UNITS.get(unit, 1.0), np.zeros(3))
 
 
 def _fragment(element: Values) -> str:

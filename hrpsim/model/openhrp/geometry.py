@@ -6,14 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 
-from hrpsim.model.formats.robot_data import MeshData, ShapeData
+from hrpsim.model.formats.robot_data import MeshData, MeshFile, ShapeData
 from hrpsim.model.shapes.convex_hull import is_flat, own_extents
 from hrpsim.model.shapes.placement import Placement
 
 _ABOUT_X = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # takes z to -y
+MESH_SUFFIXES = (".stl", ".obj", ".dae", ".ply")
 _CORNERS = 24  # of what stands for a circle
 _UNIT = 1e-9  # up to which the columns of a transform are those of a rotation
 
@@ -70,6 +72,18 @@ def mesh_shape(
         faces = faces[:, ::-1]
     placed = vertices @ T[:3, :3].T + T[:3, 3]
     return ShapeData("mesh", mesh=MeshData(name, placed, faces), color=color)
+
+
+def mesh_file_shape(path: Path, T: np.ndarray, color: Color | None) -> ShapeData | None:
+    """Return a mesh file under a transform; None if that shears it, which no URDF can say."""
+    scale = np.linalg.norm(T[:3, :3], axis=0)
+    R = T[:3, :3] / scale
+    if np.linalg.det(R) < 0.0:
+        R, scale = -R, -scale
+    if not np.allclose(R.T @ R, np.eye(3), atol=_UNIT):
+        return None
+    x, y, z = map(float, scale)
+    return ShapeData("mesh", (), Placement(R, T[:3, 3]), MeshFile(path, (x, y, z)), color)
 
 
 def triangles_of(indices: np.ndarray, count: int) -> np.ndarray | None:

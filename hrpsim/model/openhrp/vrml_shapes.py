@@ -14,8 +14,10 @@ from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.formats.robot_data import ShapeData
 from hrpsim.model.openhrp.assembly import NoteList
 from hrpsim.model.openhrp.geometry import (
+    MESH_SUFFIXES,
     Color,
     affine,
+    mesh_file_shape,
     mesh_shape,
     primitive,
     triangles_of,
@@ -124,10 +126,18 @@ def _inline(
     file: Vrml, node: Node, T: np.ndarray, notes: NoteList, inlined: int
 ) -> list[ShapeData]:
     url = file.text(node, "url")
+    path = file.path.parent / url
+    if path.suffix.lower() in MESH_SUFFIXES:  # which Choreonoid reads, though no VRML97
+        shape = mesh_file_shape(path, T, None)
+        if not path.is_file():
+            file.fail(node, f"url: there is no file {str(path)!r}")
+        if shape is None:
+            file.fail(node, "url: a mesh file cannot be sheared")
+        return [shape]
     if inlined >= _INLINE_DEPTH:
         file.fail(node, f"files include each other more than {_INLINE_DEPTH} deep")
     try:
-        return read_vrml_file(file.path.parent / url, T, notes, inlined + 1)
+        return read_vrml_file(path, T, notes, inlined + 1)
     except ModelError as cause:
         file.fail(node, f"url: {cause}")
 

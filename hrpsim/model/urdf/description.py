@@ -16,11 +16,13 @@ from lxml import etree
 
 from hrpsim import limits
 from hrpsim.errors import ModelError, unknown_name
-from hrpsim.model.urdf.document import Document
+from hrpsim.model.urdf.document import Document, described
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 MOVING_TYPES = ("revolute", "continuous", "prismatic")  # the joints with one coordinate
 GEOMETRIES = ("box", "cylinder", "sphere", "mesh")
+
+UNSTATED = -1.0  # a limit that Gazebo's SDF calls none; exporters carry it over
 
 _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
@@ -62,7 +64,10 @@ def read_description(document: Document) -> Description:
     link_elements = _by_name(document, "link")
     joint_elements = _by_name(document, "joint")
     if not link_elements:
-        document.fail(document.root, "a robot needs at least one <link>")
+        there = ", ".join({f"<{described(e)}>": None for e in document.children(document.root)})
+        document.fail(
+            document.root, f"a robot needs at least one <link>; there is {there[:200] or 'nothing'}"
+        )
     if len(link_elements) > limits.LINKS:
         count = len(link_elements)
         document.fail(document.root, f"{count} links, {limits.LINKS} are allowed (LINKS)")
@@ -115,7 +120,7 @@ def _check_link(document: Document, link) -> None:
         for element in document.children(link, tag):
             _check_origin(document, element)
             geometry = document.only(element, "geometry", required=True)
-            _check_geometry(document, geometry, may_vanish=tag == "visual")
+            _check_geometry(document, geometry, is_seen=tag == "visual")
 
 
 def _check_colors(document: Document) -> None:
@@ -135,8 +140,12 @@ def _check_origin(document: Document, owner) -> None:
                 document.numbers(origin, attribute, 3)
 
 
-def _check_geometry(document: Document, geometry, may_vanish: bool) -> None:
-    """Refuse a shape that is none; one that is only seen may have a size of 0."""
+def _check_geometry(document: Document, geometry, is_seen: bool) -> None:
+    """Refuse a shape that is none; one that is only seen may have a size of 0.
+
+    What collides may be a point (a sphere of no radius, as Drake's feet have) or nothing at all (a
+    box without any size, as Kinova's roots have).
+    """
     shapes = list(document.children(geometry))
     if len(shapes) != 1:
         document.fail(geometry, f"one shape is needed, {len(shapes)} given")
@@ -154,10 +163,16 @@ def _check_geometry(document: Document, geometry, may_vanish: bool) -> None:
             document.numbers(shape, "scale", 3)
     else:
         document.fail(shape, unknown_name("geometry", str(shape.tag), GEOMETRIES))
+    may_be_flat = is_seen or shape.tag == "sphere" or (shape.tag == "box" and is_void(shape))
     for key, values in sizes.items():
-        if min(values) < 0.0 or (min(values) == 0.0 and not may_vanish):
-            cure = "" if may_vanish else "; where nothing is to touch it, leave out the <collision>"
+        if min(values) < 0.0 or (min(values) == 0.0 and not may_be_flat):
+            cure = "" if is_seen else "; where nothing is to touch it, leave out the <collision>"
             document.fail(shape, f"{key}={shape.get(key)!r} must be positive{cure}")
+
+
+def is_void(box) -> bool:
+    """Return whether all three sizes of a <box> are 0."""
+    return not any(float(size) for size in box.get("size").split())
 
 
 def _check_joint(document: Document, joint, links: dict) -> None:
@@ -203,7 +218,8 @@ def _check_limit(document: Document, joint, kind: str) -> None:
     if kind != "continuous" and lower > upper:
         document.fail(limit, f"the lower limit {lower:g} is above the upper limit {upper:g}")
     for key in ("effort", "velocity"):
-        if document.number(limit, key, largest=math.inf) < 0.0:
+        value = document.number(limit, key, largest=math.inf)
+        if value < 0.0 and value != UNSTATED:
             document.fail(limit, f"the {key} limit {limit.get(key)} is negative")
 
 
@@ -276,8 +292,9 @@ def _parse_standard(document: Document, links: dict, joints: dict) -> tuple[dict
     standard = etree.Element("robot", name="standard")
     for element in (*links.values(), *joints.values()):
         copy = deepcopy(element)
-        for visual in copy.findall("visual"):
-            copy.remove(visual)
+        unread = ["visual", *(["axis"] if copy.get("type") in ("fixed", "floating") else [])]
+        for part in [part for tag in unread for part in copy.findall(tag)]:
+            copy.remove(part)
         standard.append(copy)
     try:
         with _quiet_parser():

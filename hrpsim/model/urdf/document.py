@@ -66,12 +66,8 @@ class Document:
         self._has_lines = has_lines
         if text.count("<") > 2 * limits.XML_ELEMENTS:
             raise ModelError(f"{label}: over {limits.XML_ELEMENTS} elements (XML_ELEMENTS)")
-        # Nothing outside the text is ever read: no entities, no DTD, no network.
-        parser = etree.XMLParser(
-            encoding="utf-8", resolve_entities=False, no_network=True, remove_comments=True
-        )
         try:
-            self.root = etree.fromstring(text.encode("utf-8"), parser)
+            self.root = _parsed(text.encode("utf-8"))
         except UnicodeEncodeError as cause:
             raise ModelError(f"{label}: is not text: {cause.reason}") from cause
         except etree.XMLSyntaxError as cause:
@@ -154,7 +150,28 @@ class Document:
         raise ModelError(f"{self.where(element)}: {cause}")
 
 
+def _parsed(text: bytes, recover: bool = False):
+    """Return the root element; prefixes that nobody declared, of old Gazebo's elements, may be."""
+    # Nothing outside the text is ever read: no entities, no DTD, no network.
+    parser = etree.XMLParser(
+        encoding="utf-8",
+        resolve_entities=False,
+        no_network=True,
+        remove_comments=True,
+        recover=recover,
+    )
+    try:
+        return etree.fromstring(text, parser)
+    except etree.XMLSyntaxError as cause:
+        if {entry.type_name for entry in cause.error_log} == {"NS_ERR_UNDEFINED_NAMESPACE"}:
+            return _parsed(text, recover=True)
+        raise
+
+
 def described(element) -> str:
     """Return an element's tag and name."""
     name = element.get("name") or element.get("reference")
-    return f"{element.tag} {shown_value(name)}" if name else str(element.tag)
+    tag = etree.QName(element).localname
+    if element.prefix:
+        tag = f"{element.prefix}:{tag}"
+    return f"{tag} {shown_value(name)}" if name else tag

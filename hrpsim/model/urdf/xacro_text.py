@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import threading
 import warnings
 from collections.abc import Mapping
@@ -34,6 +35,10 @@ from hrpsim.model.urdf.resources import Resources
 from hrpsim.model.urdf.xacro_expansion import Expansion
 
 NAMESPACES = ("http://www.ros.org/wiki/xacro", "http://ros.org/wiki/xacro")
+# What xacro acts upon. A call of a macro alone is left over from a macro that nobody defined.
+_TO_EXPAND = re.compile(
+    r"\$[{(]|<xacro:(macro|property|arg|include|if|unless|insert_block|element|attribute|call)\b"
+)
 _xacro_lock = threading.Lock()  # xacro keeps its file and argument stacks in module globals
 
 
@@ -58,12 +63,12 @@ def is_xacro(text: str, path: Path | None) -> bool:
     """Return whether a description must pass through xacro.
 
     It must if its file name says so, or if it declares the namespace and still holds something to
-    expand: xacro's own output often keeps the declaration.
+    expand: xacro's own output often keeps the declaration, and old ones calls of missing macros.
     """
     if path is not None and path.suffix == ".xacro":
         return True
     declared = any(f'"{uri}"' in text or f"'{uri}'" in text for uri in NAMESPACES)
-    return declared and any(sign in text for sign in ("<xacro:", "${", "$("))
+    return declared and _TO_EXPAND.search(text) is not None
 
 
 def expand(
