@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 ARGS ?=
 FUZZ_MINUTES ?= 15
-KERNELS ?=
+KERNELS ?= all
 PYTHONS ?= python3.10 python3.11 python3.12 python3.13 python3.14
 RUN := .venv/bin/python
 # Only our own plugins: those that a sourced ROS 2 brings are made for another pytest.
@@ -35,7 +35,7 @@ help:
 	@echo "make bench      timed beside other engines (ARGS='standing --quick', ARGS=--write)"
 	@echo "make verification  measure the figures of docs/verification.md anew"
 	@echo "make dist       what is published: source distribution and wheels, in dist"
-	@echo "                (KERNELS='x86-64-v3 x86-64-v4': with kernels compiled for these)"
+	@echo "                (with compiled kernels; KERNELS=x86-64-v3: for these only, KERNELS=: none)"
 	@echo "make setup      only the environment (.venv) that the demo needs"
 	@echo "make docs       the documentation as a site, in build/docs; warnings are errors"
 	@echo "make format     let ruff format the code and mend what it can"
@@ -52,7 +52,8 @@ setup-test:
 demo: setup
 	@HRPSIM_END_WITH=$$PPID exec $(RUN) -m hrpsim.cli walk --ros $(ARGS)
 
-# KERNELS="x86-64-v3 x86-64-v4": the wheel carries kernels compiled for these, two minutes each.
+# The wheel carries kernels, compiled for each target in KERNELS, two minutes each: so that nothing is
+# compiled where it is installed. all: what this processor can run of tools/ship_kernels.py's targets.
 # With what .venv has: no network is needed. Message packages are for one Python and machine each; the
 # folder is copied, as setuptools leaves its traces there.
 dist: setup-test

@@ -6,53 +6,44 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import signal
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 from hrpsim.arguments import MOST_STEPS, not_negative, positive
-from hrpsim.commands import (
-    bench,
-    check_model,
-    check_simulation_interfaces,
-    controller,
-    convert,
-    crane,
-    inverse_dynamics,
-    play,
-    record,
-    sweep,
-    view,
-    walk,
-    warm_up,
-    wrench_plot,
-)
+from hrpsim.commands import view
 from hrpsim.commands.output import print_report, xacro_arguments
 from hrpsim.errors import HrpsimError
 from hrpsim.interrupts import Terminated, ends_while_computing, signals_raise
 from hrpsim.limits import MESSAGE_LENGTH
 
 _TRACEBACK = "HRPSIM_TRACEBACK"  # in the environment: faults of hrpsim's own show their traceback
+# Objects between two looks for cycles: with the usual 700 they are a twentieth of a start.
+_YOUNG = 20_000
 
+# The module of each command, imported when it is asked for, and its summary.
 _COMMANDS = {
-    "walk": (walk, "let a humanoid walk, stabilised or not"),
-    "crane": (crane, "play the crane game"),
-    "inverse-dynamics": (inverse_dynamics, "torques, ZMP and fixed links of motions"),
-    "record": (record, "record all topics of ROS 2 to a bag"),
-    "play": (play, "give the commands of a bag to a new world and tell where it departs"),
-    "wrench-plot": (wrench_plot, "plot foot wrenches, centres of pressure and ZMP from a bag"),
-    "check-model": (check_model, "load a description and say what it holds"),
-    "convert": (convert, "write a description of any format as a URDF"),
-    "controller": (controller, "begin a controller of your own"),
+    "walk": ("walk", "let a humanoid walk, stabilised or not"),
+    "crane": ("crane", "play the crane game"),
+    "inverse-dynamics": ("inverse_dynamics", "torques, ZMP and fixed links of motions"),
+    "record": ("record", "record all topics of ROS 2 to a bag"),
+    "play": ("play", "give the commands of a bag to a new world and tell where it departs"),
+    "wrench-plot": ("wrench_plot", "plot foot wrenches, centres of pressure and ZMP from a bag"),
+    "check-model": ("check_model", "load a description and say what it holds"),
+    "convert": ("convert", "write a description of any format as a URDF"),
+    "controller": ("controller", "begin a controller of your own"),
     "check-simulation-interfaces": (
-        check_simulation_interfaces,
+        "check_simulation_interfaces",
         "examine a simulator by ROS 2's standard for simulators",
     ),
-    "sweep": (sweep, "run a scenario over many values, and look at what came of it"),
-    "bench": (bench, "time it beside other engines (in a source checkout)"),
-    "warm-up": (warm_up, "compile every kernel now, for later processes"),
+    "sweep": ("sweep", "run a scenario over many values, and look at what came of it"),
+    "bench": ("bench", "time it beside other engines (in a source checkout)"),
+    "warm-up": ("warm_up", "compile every kernel now, for later processes"),
+    "check-urdf": ("check_model", "the old name of check-model"),
 }
 
 
@@ -61,7 +52,9 @@ def main(arguments: list[str] | None = None) -> int:
 
     130 and 143 are those of SIGINT and SIGTERM.
     """
-    options = _parser().parse_args(arguments)
+    gc.set_threshold(_YOUNG)
+    given = sys.argv[1:] if arguments is None else arguments
+    options = _parser(given[0] if given else "").parse_args(given)
     try:
         with ends_while_computing(), signals_raise():
             return options.run(options)
@@ -100,7 +93,8 @@ class _PrintVersion(argparse.Action):
         parser.exit()
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(asked: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of all commands; of those not `asked` for, if one is, without options."""
     parser = argparse.ArgumentParser(prog="hrpsim", description=__doc__)
     parser.add_argument("--version", action=_PrintVersion, help="print which hrpsim this is")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -115,9 +109,10 @@ def _parser() -> argparse.ArgumentParser:
     view.add_film_argument(run)
     run.set_defaults(run=run_world)
     for name, (module, summary) in _COMMANDS.items():
-        _add_command(commands, name, module, summary)
-    old = _add_command(commands, "check-urdf", check_model, "the old name of check-model")
-    old.set_defaults(run=check_model.check_urdf)
+        if asked is None or asked == name:
+            _add_command(commands, name, import_module(f"hrpsim.commands.{module}"), summary)
+        else:
+            commands.add_parser(name, help=summary)
     again = commands.add_parser("reproduce", help="run experiments of the source documents")
     again.add_argument("experiments", nargs="+", metavar="EXPERIMENT", help="E7 E8 ..., or all")
     again.add_argument("--quick", action="store_true", help="fewer cases, the same targets")
@@ -130,7 +125,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_command(commands, name: str, module, summary: str) -> argparse.ArgumentParser:
+def _add_command(commands, name: str, module, summary: str) -> None:
     """Add a command whose module has its options, and its help as docstring and EPILOG."""
     parser = commands.add_parser(
         name,
@@ -140,7 +135,8 @@ def _add_command(commands, name: str, module, summary: str) -> argparse.Argument
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     module.add_arguments(parser)
-    return parser
+    if name == "check-urdf":
+        parser.set_defaults(run=module.check_urdf)
 
 
 def run_world(options: argparse.Namespace) -> int:

@@ -170,3 +170,25 @@ def test_a_fault_of_its_own_is_one_line_too(monkeypatch, capsys):
     monkeypatch.setenv("HRPSIM_TRACEBACK", "1")
     with pytest.raises(KeyError):
         main(["run", "w.yaml"])
+
+
+def test_a_command_imports_no_other():
+    """Law: a start waits for what it needs; each command is found under its name all the same."""
+    from hrpsim.cli import _COMMANDS, _parser
+
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import hrpsim.cli as c, sys; c._parser('run'); print(*sys.modules)",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {name for name in done.stdout.split() if name.startswith("hrpsim.commands.")}
+    assert loaded == {"hrpsim.commands.view", "hrpsim.commands.output"}
+    for name in _COMMANDS:
+        with pytest.raises(SystemExit) as ended:
+            _parser(name).parse_args([name, "--help"])
+        assert ended.value.code == 0

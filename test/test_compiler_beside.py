@@ -232,6 +232,8 @@ def test_a_step_waits_for_what_it_needs_only(monkeypatch):
 @pytest.mark.parametrize("is_cached, asked", [(True, []), (False, [("find_contacts",)])])
 def test_whoever_compiles_is_asked_while_the_step_compiles(monkeypatch, is_cached, asked):
     """Law: what a first step calls is asked for before the step itself is compiled."""
+    import hrpsim.step.step  # noqa: F401  which declares the kernels
+
     found: list = []
     monkeypatch.setattr(announcement, "_looked", False)
     monkeypatch.setattr(announcement, "is_cached", lambda kernel: is_cached)
@@ -242,6 +244,24 @@ def test_whoever_compiles_is_asked_while_the_step_compiles(monkeypatch, is_cache
         None, ("find_contacts", "prepare_rows"), ("solve_by_newton_method",)
     )
     assert (began is None) == is_cached and found == asked
+
+
+@pytest.mark.parametrize("is_cached, begun", [(True, []), (False, [("keep_momentum",)])])
+def test_the_process_beside_is_begun_once(monkeypatch, is_cached, begun):
+    """Law: who reads a world begins it where the step is not there; the step begins no other."""
+    found: list = []
+    monkeypatch.setattr(announcement, "_looked", False)
+    monkeypatch.setattr(announcement, "_is_begun", False)
+    monkeypatch.setattr(announcement, "_processors", lambda: 2)
+    monkeypatch.setattr(announcement, "is_cached", lambda kernel: is_cached)
+    monkeypatch.setattr(announcement, "_compile_beside", found.append)
+    monkeypatch.setattr(on_demand, "_ask_elsewhere", None)
+    for _ in range(2):
+        announcement.begin_beside(None, ("keep_momentum",))
+    began = announcement.announce_compilation(None, ("find_contacts",), ("keep_momentum",))
+    assert found == begun and (began is None) == is_cached
+    announcement.begin_beside(None, ("keep_momentum",))  # after the first step nothing is begun
+    assert found == begun
 
 
 def test_a_kernel_that_does_not_exist_is_refused_by_name():

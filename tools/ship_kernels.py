@@ -3,7 +3,9 @@
 
 """Compile all kernels for common processors, to be carried by a wheel.
 
-    python tools/ship_kernels.py FOLDER TARGET ...      x86-64-v3, x86-64-v4
+    python tools/ship_kernels.py FOLDER TARGET ...      x86-64-v3, x86-64-v4; or all
+
+all: those that this processor runs; what is left out is said.
 
 setup.py puts FOLDER, named by HRPSIM_KERNELS, into the wheel as hrpsim/kernels. Kernels run while
 they are compiled, so this processor must be one of each target.
@@ -28,6 +30,8 @@ def main(arguments: list[str]) -> int:
     if len(arguments) < 2:
         sys.exit(__doc__)
     folder, *targets = arguments
+    if targets == ["all"]:
+        targets = runnable()
     for target in targets:
         if target not in COMMON_TARGETS:
             sys.exit(f"there is no target {target!r}; there are {', '.join(COMMON_TARGETS)}")
@@ -40,6 +44,15 @@ def main(arguments: list[str]) -> int:
         subprocess.run(_WARM_UP, env=environment(target, cache), check=True)
         gather(cache, Path(folder), target)
     return 0
+
+
+def runnable() -> list[str]:
+    """Return the targets that this processor runs, and say which it does not."""
+    found = [target for target in COMMON_TARGETS if runs(target)]
+    for target in COMMON_TARGETS:
+        if target not in found:
+            print(f"no kernels for {target}: this processor cannot run them", flush=True)
+    return found
 
 
 def environment(target: str, cache: Path) -> dict[str, str]:

@@ -26,7 +26,7 @@ from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.adjacent import adjacent_bodies
 from hrpsim.model.model import CollisionShape, Model
 from hrpsim.model.shapes.geometry import Plane
-from hrpsim.model.urdf.srdf import Pair, pair_of
+from hrpsim.model.urdf.pairs import Pair, pair_of
 from hrpsim.values import finite_vector
 
 WORLD = "world"

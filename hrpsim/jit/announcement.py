@@ -22,16 +22,30 @@ from hrpsim.jit.on_demand import (
 )
 
 _looked = False  # at the cache, which takes longer than a step
+_is_begun = False  # the process beside
+
+
+def begin_beside(dispatcher, share: tuple[str, ...]) -> None:
+    """Have a process beside compile its share of a first step that is not in the cache.
+
+    For who knows that steps will follow, and has other things to do before.
+    """
+    global _is_begun
+    if _looked or _is_begun or compiles_elsewhere() or is_cached(dispatcher):
+        return
+    _is_begun = True
+    if _processors() > 1:
+        _compile_beside(share)
 
 
 def announce_compilation(
-    dispatcher, needed: tuple[str, ...], soon: tuple[str, ...]
+    dispatcher, needed: tuple[str, ...], share: tuple[str, ...]
 ) -> float | None:
     """Say that the first call of a kernel compiles; return when that began, None if it need not.
 
-    needed: kernels on demand that it calls, which somebody else compiles meanwhile: whom
-    `let_compile` has named, or else a process beside, where there is a processor for it. That
-    compiles `soon` after them, which may not be needed.
+    needed: kernels on demand that it calls: whom `let_compile` has named is asked for them. share:
+    what a process beside compiles meanwhile, in that order, where nobody is named and there is a
+    processor for it; the rest is compiled here.
     """
     global _looked
     if _looked:
@@ -44,10 +58,12 @@ def announce_compilation(
         file=sys.stderr,
         flush=True,
     )
+    if _is_begun:
+        return time.perf_counter()
     if compiles_elsewhere():
         asked_elsewhere(needed)
     elif _processors() > 1:
-        _compile_beside((*needed, *soon))
+        _compile_beside(share)
     return time.perf_counter()
 
 

@@ -65,6 +65,13 @@ def remove_abandoned(folder: Path) -> None:
                 path.unlink()
 
 
+def remove_oldest(folder: Path, pattern: str, kept: int) -> None:
+    """Remove all files of a pattern but the `kept` last used. Raises OSError."""
+    files = sorted(folder.glob(pattern), key=lambda path: path.stat().st_mtime)
+    for path in files[:-kept]:
+        path.unlink(missing_ok=True)
+
+
 def _head_of(content: bytes) -> bytes:
     return _HEAD.pack(_MAGIC, len(content), zlib.crc32(content))
 

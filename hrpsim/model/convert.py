@@ -21,8 +21,9 @@ from hrpsim.model.formats.mesh_store import file_names, stl_of, write_at_once
 from hrpsim.model.formats.robot_data import WORLD_LINK, MeshData, MeshFile, RobotData
 from hrpsim.model.formats.urdf_writer import write_urdf
 from hrpsim.model.load import expand_xacro, load_model
-from hrpsim.model.urdf.document import Document, read_source
+from hrpsim.model.urdf.document import Document
 from hrpsim.model.urdf.resources import PackagePaths, Resources
+from hrpsim.model.urdf.source import read_source
 
 
 class Converted(NamedTuple):

@@ -10,27 +10,19 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from hrpsim.errors import ModelError, ModelWarning, unknown_name
-from hrpsim.model.build import build_model, stated_base
-from hrpsim.model.extension import MESH_USES, read_extension
 from hrpsim.model.foreign import format_of, read_foreign, refuse_unread
-from hrpsim.model.keyframes import keyframe_configurations
-from hrpsim.model.link_shapes import read_shapes
-from hrpsim.model.model import MeshUse, Model
-from hrpsim.model.urdf.description import Description, read_description
-from hrpsim.model.urdf.document import Document, read_source
-from hrpsim.model.urdf.readings import readings
+from hrpsim.model.kept_models import keep, key_of, recall
+from hrpsim.model.model import BASES, MESH_USES, Model
 from hrpsim.model.urdf.resources import PackagePaths, Resources
-from hrpsim.model.urdf.srdf import read_disabled_collisions
+from hrpsim.model.urdf.source import UrdfText, read_source
 from hrpsim.model.urdf.xacro_text import expand, is_xacro
 
 if TYPE_CHECKING:
     from hrpsim.model.formats.robot_data import MeshData, MeshFile, RobotData
-
-BASES = ("free", "fixed")
 
 
 def load_model(  # many parameters: keywords, told by name
@@ -91,75 +83,32 @@ def load_robot_data(robot: RobotData, path: Path) -> Model:
     ModelError names what of it is not sound.
     """
     resources = Resources(path.parent)
-    urdf = _Urdf(_urdf_of(robot), path, False, resources, states_base=True)
+    urdf = UrdfText(_urdf_of(robot), path, False, resources, states_base=True)
     return _model_of(urdf, None, False, "hull", None)
 
 
 def _model_of(
-    urdf: _Urdf,
+    urdf: UrdfText,
     base: str | None,
     accept_nonphysical_inertia: bool,
     meshes: str,
     srdf: str | os.PathLike | None,
 ) -> Model:
     """Return the model of URDF text; arguments and errors are those of `load_model`."""
-    label = "<text>" if urdf.path is None else str(urdf.path)
-    document = Document(urdf.text, label, urdf.has_lines)
-    description = read_description(document)
-    extension = read_extension(description)
-    if base is None:
-        base = stated_base(description) if urdf.states_base else "free"
-    model, odd = build_model(description, extension, base, accept_nonphysical_inertia)
-    shapes, uses = read_shapes(description, extension, model.frames, urdf.resources, meshes)
-    disabled, notes = extension.stay_apart(description), list(urdf.notes)
-    if srdf is not None:
-        of_srdf, strangers = read_disabled_collisions(srdf, model.frames)
-        disabled |= of_srdf
-        notes += strangers
-    notes += [*readings(description), *_intangible(model, description, shapes, uses)]
-    for note in (*odd, *_surprises(uses), *notes):
+    key = ""
+    if srdf is None:
+        key = key_of(urdf.text, base, urdf.states_base, accept_nonphysical_inertia, meshes)
+    model, notes = recall(key), list(urdf.notes)
+    if model is None:
+        from hrpsim.model.from_urdf import read_model
+
+        model, more = read_model(urdf, base, accept_nonphysical_inertia, meshes, srdf)
+        notes += more
+        if not more and not model.meshes:
+            model = keep(key, model)
+    for note in notes:
         warnings.warn(note, ModelWarning, stacklevel=3)
-    return replace(
-        model,
-        shapes=shapes,
-        meshes=uses,
-        disabled_collisions=disabled,
-        keyframes=keyframe_configurations(model, extension.keyframes.values()),
-        not_simulated=urdf.not_simulated,
-        urdf=urdf.text,
-        source=label,
-    )
-
-
-def _surprises(uses: tuple[MeshUse, ...]) -> list[str]:
-    """Return what is to be said of meshes that were mended or are not what was asked for."""
-    return list(dict.fromkeys(f"mesh {use.file}: {use.note}" for use in uses if use.note))
-
-
-def _intangible(model: Model, description: Description, shapes, uses) -> list[str]:
-    """Return what is to be said of a robot on a free base that is seen but never touches."""
-    if shapes or uses or model.base != "free":
-        return []
-    elements = description.link_elements
-    seen = [link for link, element in elements.items() if element.find("visual") is not None]
-    if not seen:
-        return []
-    shown = ", ".join(map(repr, _ends(description, seen)[:4]))
-    return [
-        f"{description.where_is_link(model.base_link)}: no link has a <collision>, though"
-        f" {len(seen)} have a <visual>: in a world the robot falls through everything; give the"
-        f" links that it touches things with (its ends are {shown}) a <collision> each"
-    ]
-
-
-def _ends(description: Description, links: list[str]) -> list[str]:
-    """Return those of some links that have none of the others beneath them."""
-    above: set[str] = set()
-    for link in links:
-        while link in description.parent_joint:
-            link = description.joints[description.parent_joint[link]].parent
-            above.add(link)
-    return [link for link in links if link not in above]
+    return replace(model, not_simulated=urdf.not_simulated, urdf=urdf.text, source=urdf.label)
 
 
 def expand_xacro(
@@ -175,36 +124,13 @@ def expand_xacro(
     return _urdf_text(path, arguments or {}, package_paths).text
 
 
-class _Urdf(NamedTuple):
-    """URDF text and where it is from.
-
-    has_lines: whether its lines are the file's; states_base: whether a root link called "world"
-    means a base that is held.
-    """
-
-    text: str
-    path: Path | None
-    has_lines: bool
-    resources: Resources
-    not_simulated: tuple[str, ...] = ()
-    states_base: bool = False
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What is to be said of what is not simulated."""
-        if not self.not_simulated:
-            return ()
-        listed = "; ".join(self.not_simulated)
-        return (f"{self.path or '<text>'}: not simulated as it says: {listed}",)
-
-
 def _urdf_text(
     source: str | os.PathLike,
     arguments: Mapping[str, object],
     package_paths: PackagePaths | None,
     allow_xacro: bool = True,
     allow_mjcf: bool = True,
-) -> _Urdf:
+) -> UrdfText:
     """Return URDF text of a description in any format."""
     refuse_unread(Path(source) if isinstance(source, os.PathLike) else None)
     text, path = read_source(source)
@@ -217,7 +143,7 @@ def _urdf_text(
                 f"{label}: xacro is not allowed here (allow_xacro); expand it first and give the"
                 " URDF"
             )
-        return _Urdf(expand(text, path, arguments, resources, label), path, False, resources)
+        return UrdfText(expand(text, path, arguments, resources, label), path, False, resources)
     if arguments:
         listed = ", ".join(map(repr, arguments))
         raise ModelError(f"{label}: is not xacro, so it takes no arguments ({listed})")
@@ -227,8 +153,8 @@ def _urdf_text(
         )
     robot = read_foreign(text, path, resources)
     if robot is None:
-        return _Urdf(text, path, True, resources)
-    return _Urdf(_urdf_of(robot), path, False, resources, tuple(robot.notes), True)
+        return UrdfText(text, path, True, resources)
+    return UrdfText(_urdf_of(robot), path, False, resources, tuple(robot.notes), True)
 
 
 def _urdf_of(robot: RobotData) -> str:

@@ -16,6 +16,9 @@ from hrpsim.model.shapes.geometry import Geometry
 from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.model.system import FREE, JOINT_NQ, System
 
+BASES = ("free", "fixed")
+MESH_USES = ("hull", "exact", "none")  # what becomes of collision meshes
+
 
 @dataclass(frozen=True)
 class Joint:

@@ -65,7 +65,9 @@ def run_cell(scenario: Scenario, cell: Cell) -> Result:
     begin = time.perf_counter()
     try:
         outcomes = checked_outcomes(scenario, scenario.run(cell.values, cell.seed))
-    except Exception as error:  # whatever it is, the other cells can do without this one
+    except KeyboardInterrupt:  # is for the whole sweep
+        raise
+    except BaseException as error:  # whatever it is, the other cells can do without this one
         text = f"{type(error).__name__}: {' '.join(str(error).split())}"
         if not isinstance(error, HrpsimError):
             last = traceback.extract_tb(error.__traceback__)[-1]
@@ -95,7 +97,7 @@ def checked_outcomes(scenario: Scenario, found: Any) -> dict[str, Any]:
     for name, outcome in scenario.outcomes.items():
         try:
             array = np.asarray(found[name], dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise SweepError(f"outcome {name!r} is no number: {shown_value(found[name])}") from None
         if array.shape != tuple(outcome.shape):
             raise SweepError(

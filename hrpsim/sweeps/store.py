@@ -44,7 +44,7 @@ class Store:
         needed_package("zarr", "a store")
         needed_package("xarray", "a store")
         self.path = Path(path)
-        if not self.path.name:
+        if not self.path.name or "\0" in str(path):
             raise SweepError(f"a store is a folder with a name, got {str(path)!r}")
         self._table, self._identity = table, dict(identity)
         self._attributes = {"title": title, **identity, "complete": "no"}
@@ -55,7 +55,7 @@ class Store:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise SweepError(f"cannot make {self.path.parent}: {error.strerror}") from error
-        if not _journal_of(self.path).exists() and self.path.exists():
+        if not os.path.exists(_journal_of(self.path)) and os.path.exists(self.path):
             self._take_over_complete()
             return
         self._journal = Journal(_journal_of(self.path))
@@ -206,7 +206,7 @@ class Store:
             _sync_folder(self.path)
 
         self._guarded(write)
-        _journal_of(self.path).unlink()
+        _journal_of(self.path).unlink(missing_ok=True)  # another process may have been faster
 
     def _guarded(self, write) -> None:
         """Do what writes; SweepError for a disk that does not take it: the journal has it."""

@@ -85,6 +85,9 @@ def sweep(  # many parameters: keywords, told by name
     the value, before anything runs; and where the store or the engine fails. What was finished is
     then in the store.
     """
+    for name, number in {"processes": processes, "per_task": per_task}.items():
+        if number is not None and (type(number) is not int or number < 1):
+            raise SweepError(f"{name} must be a whole number >= 1, got {shown_value(number)}")
     scenario = as_scenario(scenario)
     table, identity = planned(scenario, design, seed)
     needed_package("xarray", "a sweep")
@@ -114,6 +117,8 @@ def planned(
     """Return the table of all cells, none of them run, and what the results depend on."""
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
         raise SweepError(f"seed must be a whole number from 0 to 2^63 - 1, got {shown_value(seed)}")
+    if not isinstance(design, (Design, Product)):
+        raise SweepError(f"a design is a Design or a product of some, got {shown_value(design)}")
     columns = design.columns(seed)
     count = len(next(iter(columns.values())))
     columns.pop("", None)

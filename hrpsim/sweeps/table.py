@@ -35,11 +35,11 @@ class Table:
     ):
         self.count = len(seeds)
         self.seeds = seeds
-        self.columns = {name: column_array(values) for name, values in columns.items()}
+        self.columns = {name: _column(name, values) for name, values in columns.items()}
         self._units = {name: parameters[name].unit for name in columns}
         self._outcomes = outcomes
         for name in (*outcomes, *columns):
-            if name in _RESERVED or "/" in name or (name in outcomes and name in columns):
+            if name in ("", *_RESERVED) or "/" in name or (name in outcomes and name in columns):
                 raise SweepError(f"{name!r} cannot be the name of an outcome or parameter here")
         self.status = np.zeros(self.count, dtype=np.int8)
         self.errors: dict[int, str] = {}
@@ -88,6 +88,20 @@ class Table:
             variables[name] = (["cell", *axes], array[cells], about)
         texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in attributes.items()}
         return xarray.Dataset(variables, coordinates, texts)
+
+
+def _column(name: str, values: Sequence[Any]) -> np.ndarray:
+    """Return the values of a parameter; SweepError for those that an array cannot keep."""
+    try:
+        column = column_array(values)
+    except OverflowError:
+        raise SweepError(f"parameter {name!r}: whole numbers end at 2^63 - 1 here") from None
+    for k in range(len(values) if column.dtype.kind == "U" else 0):
+        if values[k].endswith("\0"):
+            raise SweepError(
+                f"parameter {name!r}: cell {k}: a text cannot end with a null character"
+            )
+    return column
 
 
 def column_array(values: Sequence[Any]) -> np.ndarray:

@@ -14,15 +14,21 @@ from typing import Protocol
 
 from hrpsim.dynamics.articulated import place_inertias
 from hrpsim.dynamics.recursive import kinetic_energy
-from hrpsim.jit.compiled import prepared
+from hrpsim.jit.compiled import kernel, prepared
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.step.scene.scene import Scene
 
-# The arrays of all scenes are of the same kinds.
-_kinetic_energy = prepared(kinetic_energy)
-_place_inertias = prepared(place_inertias)
-_update_poses = prepared(update_poses)
-_update_velocities = prepared(update_velocities)
+
+@kernel
+def _energy(forest, q, velocity, kinematics, articulated):
+    """Return the kinetic energy of a forest, from its state alone [J]."""
+    update_poses(forest, q, kinematics)
+    update_velocities(forest, velocity, kinematics)
+    place_inertias(forest, kinematics, articulated)
+    return kinetic_energy(forest, kinematics, articulated, velocity)
+
+
+_energy_of = prepared(_energy)  # the arrays of all scenes are of the same kinds
 
 
 class Moving(Protocol):
@@ -38,11 +44,8 @@ class Moving(Protocol):
 
 def world_kinetic_energy(world: Moving) -> float:
     """Return the kinetic energy of everything, rotors included [J]."""
-    scene = world.scene
-    _update_poses(scene.forest, scene.q, scene.kinematics)
-    _update_velocities(scene.forest, scene.velocity, scene.kinematics)
-    _place_inertias(scene.forest, scene.kinematics, scene.articulated)
-    return float(_kinetic_energy(scene.forest, scene.kinematics, scene.articulated, scene.velocity))
+    s = world.scene
+    return float(_energy_of(s.forest, s.q, s.velocity, s.kinematics, s.articulated))
 
 
 def relax(world: Moving, step_limit: int, energy_tolerance: float) -> bool:

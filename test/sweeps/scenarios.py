@@ -55,6 +55,18 @@ def fall(height=1.0, gravity=9.81, pause=0.0, seed=0):
 fall.outcomes = {"time": "s", "speed": "m/s", "noise": ""}
 
 
+def leaves(mode="exit"):
+    """Ends as users' code may: by what is no Exception, or with a number that no float holds."""
+    if mode == "exit":
+        raise SystemExit(4)
+    if mode == "stop":
+        raise GeneratorExit
+    return {"size": 10**400}
+
+
+leaves.outcomes = {"size": ""}
+
+
 def deadly(number=0):
     """Ends its process in cell 5."""
     if number == 5:

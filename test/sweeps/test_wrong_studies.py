@@ -5,12 +5,14 @@
 
 import json
 import math
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sweeps.scenarios import BOX_WORLD, HEIGHTS, fall, named
+from sweeps.scenarios import BOX_WORLD, HEIGHTS, fall, leaves, named
 
+import hrpsim
 from hrpsim.cli import main
 from hrpsim.errors import HrpsimError
 from hrpsim.sweeps.boundary import BoundaryScenario
@@ -305,3 +307,39 @@ class TestStores:
         assert self.run(study, "--store", str(tmp_path / "own" / "thesis.txt")) == 1
         assert capsys.readouterr().err.count("is no store of a sweep") == 2
         assert (tmp_path / "own" / "thesis.txt").read_text() == "all of it"
+
+
+def test_a_cell_that_asks_to_exit_is_a_result():
+    """Law: code of a cell ends that cell, not the sweep: sys.exit in a controller, say."""
+    found = hrpsim.sweep(
+        leaves, Design({"mode": {"values": ["exit", "stop", "huge"]}}), processes=1
+    )
+    assert found["status"].values.tolist() == [FAILED] * 3
+    exited, stopped, huge = found["error"].values
+    assert exited.startswith("SystemExit: 4") and stopped.startswith("GeneratorExit")
+    assert "outcome 'size' is no number" in huge
+
+
+@pytest.mark.parametrize(
+    "design, more, message",
+    [
+        (None, {}, "a design is a Design or a product of some, got None"),
+        ({"mode": ["exit"]}, {}, "a design is a Design"),
+        (Design(), {"processes": 0}, "processes must be a whole number >= 1, got 0"),
+        (Design(), {"per_task": 0}, "per_task must be a whole number >= 1, got 0"),
+        (Design(), {"store": "a\0b"}, "a store is a folder with a name"),
+        (Design(), {"store": "a" * 300}, "cannot write"),
+        (Design({"height": {"values": [2**70]}}), {}, "'height': whole numbers end at 2^63 - 1"),
+        (Design({"mode": {"values": ["a", "a\0"]}}), {}, "cell 1: a text cannot end with a null"),
+    ],
+)
+def test_what_a_sweep_cannot_be_called_with(design, more, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scenario = FunctionScenario(lambda height=1.0, mode="": {"size": 1.0}, {"size": ""})
+    with pytest.raises(SweepError, match=re.escape(message)):
+        hrpsim.sweep(scenario, design, **more)
+
+
+def test_an_outcome_without_a_name_is_refused():
+    with pytest.raises(SweepError, match="'' cannot be the name of an outcome"):
+        planned(FunctionScenario(lambda height=1.0: {"": height}, {"": "m"}), Design(), 0)

@@ -141,12 +141,12 @@ class Stabilizer:
         `state` belongs to.
         """
         estimation = self._balance.estimation
-        estimation.joint_positions[:] = state.joint_positions
-        estimation.joint_velocities[:] = state.joint_velocities
+        estimation.joint_positions[...] = state.joint_positions  # half the time of [:]
+        estimation.joint_velocities[...] = state.joint_velocities
         for name, wrench in zip(self._force_names, self._wrenches):
-            wrench[:] = state.wrenches[name]
-        self._orientation[:], self._angular_velocity[:], _ = state.imus[self._imu]
-        command = np.empty_like(self._command)
+            wrench[...] = state.wrenches[name]
+        self._orientation[...], self._angular_velocity[...], _ = state.imus[self._imu]
+        command = np.empty(self._command.shape)
         self._stabilize(self._sources, k, command)
         self.signals = Signals(self._signals.copy())
         return Command(positions=command[0], velocities=command[1])

@@ -26,12 +26,12 @@ class StateReader:
         self._needs = needs
         self._reader = RobotReader(robot, joint_names, with_base=needs.base == TRUE)
         at = 3 * self._count
-        self._wrenches: list[tuple[str, slice]] = []
+        self._wrenches: dict[str, slice] = {}
         self._imus: list[tuple[str, slice, slice, slice]] = []
         turned = at + 6 * len(robot.model.sensors)
         for sensor in robot.model.sensors:
             if sensor.kind == "force_torque":
-                self._wrenches.append((sensor.name, slice(at, at + 6)))
+                self._wrenches[sensor.name] = slice(at, at + 6)
             elif sensor.kind == "imu":
                 parts = slice(turned, turned + 4), slice(at, at + 3), slice(at + 3, at + 6)
                 self._imus.append((sensor.name, *parts))
@@ -49,7 +49,7 @@ class StateReader:
             numbers[:n],
             numbers[n : 2 * n],
             numbers[2 * n : 3 * n],
-            {name: numbers[place] for name, place in self._wrenches},
+            dict(zip(self._wrenches, map(numbers.__getitem__, self._wrenches.values()))),
             {
                 name: ImuReading(numbers[turned], numbers[rate], numbers[force])
                 for name, turned, rate, force in self._imus

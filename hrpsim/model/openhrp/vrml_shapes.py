@@ -23,7 +23,7 @@ from hrpsim.model.openhrp.geometry import (
     triangles_of,
 )
 from hrpsim.model.openhrp.vrml import Node, Vrml
-from hrpsim.model.urdf.document import read_source
+from hrpsim.model.urdf.source import read_source
 
 GROUPS = ("Group", "Transform", "Anchor", "Billboard", "Collision", "Switch", "LOD", "Segment")
 _SIZES = {

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hrpsim import limits
-from hrpsim.jit.kernel_files import VARIABLE, read_whole, write_whole
+from hrpsim.jit.kernel_files import VARIABLE, read_whole, remove_oldest, write_whole
 
 _KEPT = 200  # expansions, the last used
 _LARGEST = 2_000_000  # of one [bytes]
@@ -110,7 +110,7 @@ def keep(key: str, expanded: Expanded, trace: Trace) -> None:
         return
     with contextlib.suppress(OSError):
         write_whole(_folder() / f"{key}.json", content)
-        _forget_oldest()
+        remove_oldest(_folder(), "*.json", _KEPT)
 
 
 def variable(name: str) -> str | None:
@@ -128,9 +128,3 @@ def _folder() -> Path:
     given = os.environ.get(VARIABLE)
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return (Path(given) if given else Path(home) / "hrpsim") / "descriptions"
-
-
-def _forget_oldest() -> None:
-    kept = sorted(_folder().glob("*.json"), key=lambda path: path.stat().st_mtime)
-    for path in kept[:-_KEPT]:
-        path.unlink(missing_ok=True)

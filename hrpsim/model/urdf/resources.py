@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote
@@ -132,6 +131,8 @@ def _package_in(folder: Path, name: str) -> Iterator[Path]:
 
 
 def _declared_name(folder: Path) -> str | None:
+    import xml.etree.ElementTree as ElementTree  # for the few descriptions that ask for it
+
     try:
         return ElementTree.parse(folder / "package.xml").findtext("name", "").strip()
     except (OSError, ElementTree.ParseError):

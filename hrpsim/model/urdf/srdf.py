@@ -17,9 +17,9 @@ from pathlib import Path
 from lxml import etree
 
 from hrpsim.errors import ModelError
-from hrpsim.model.urdf.document import Document, read_source
-
-Pair = tuple[str, str]
+from hrpsim.model.urdf.document import Document
+from hrpsim.model.urdf.pairs import Pair, pair_of
+from hrpsim.model.urdf.source import read_source
 
 
 def read_disabled_collisions(
@@ -57,11 +57,6 @@ def read_disabled_collisions(
             if known(element, a, b):
                 change(pair_of(a, b))
     return frozenset(pairs), tuple(notes)
-
-
-def pair_of(a: str, b: str) -> Pair:
-    """Return two names in their order."""
-    return (a, b) if a <= b else (b, a)
 
 
 def write_disabled_collisions(

@@ -32,7 +32,6 @@ from hrpsim.model.urdf.expansion_cache import (
 )
 from hrpsim.model.urdf.places import Places
 from hrpsim.model.urdf.resources import Resources
-from hrpsim.model.urdf.xacro_expansion import Expansion
 
 NAMESPACES = ("http://www.ros.org/wiki/xacro", "http://ros.org/wiki/xacro")
 # What xacro acts upon. A call of a macro alone is left over from a macro that nobody defined.
@@ -111,6 +110,8 @@ def _expand(
         import xacro.substitution_args
     except ImportError as cause:
         raise ModelError(f"{label}: reading xacro needs xacro: pip install xacro") from cause
+    from hrpsim.model.urdf.xacro_expansion import Expansion
+
     expansion = Expansion(xacro, path, given, resources)
     with _xacro_lock, expansion.in_place():
         xacro.init_stacks(None if path is None else str(path))

@@ -32,8 +32,7 @@ from hrpsim.control.framework.controller import Command
 from hrpsim.control.framework.controller_host import ControllerHost
 from hrpsim.control.framework.parameters import read_parameters
 from hrpsim.errors import HrpsimError, unknown_name
-from hrpsim.model.load import BASES
-from hrpsim.model.model import Model
+from hrpsim.model.model import BASES, Model
 from hrpsim.ros.base.guarded_node import AnsweringNode
 from hrpsim.ros.base.parameters import warn_of_unknown
 from hrpsim.ros.base.program import run_program

@@ -73,7 +73,7 @@ class DisturbedController(Controller):
         """Return the command that arrives now."""
         self._measurements.append(self._measured(state))
         self._tick += 1
-        late = self._measurements[0]._replace(time=state.time)
+        late = State(state.time, *self._measurements[0][1:])
         self._commands.append(self.controller.control(late))
         return self._commands[0]
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,10 +49,17 @@ class Measures:
     """Watches a world, and its robot called `robot`, None for none; `period` is a tick's [s].
 
     Made at the beginning of a run, it is told each tick that has passed. Raises SweepError for a
-    robot that lies already: such a run would end before its first tick.
+    robot that lies already: such a run would end before its first tick. measured: the outcomes that
+    are asked for, by default all; `largest_effort` is NaN where it is not.
     """
 
-    def __init__(self, world: World, robot: str | None, period: float):
+    def __init__(
+        self,
+        world: World,
+        robot: str | None,
+        period: float,
+        measured: Collection[str] | None = None,
+    ):
         self._world, self._period = world, period
         self._robot = None if robot is None else world.robots[robot]
         self.ticks = 0  # that have passed
@@ -63,7 +70,8 @@ class Measures:
             self._start = self._robot.q[:2].copy() if self._moves else np.zeros(2)
             limits = self._robot.model.system.effort_limit[self._robot._joint_v]
             self._effort_limits = np.where(limits > 0.0, limits, np.inf)
-            self._efforts = np.zeros(len(limits))  # the largest so far
+            asks = measured is None or "largest_effort" in measured
+            self._efforts = np.zeros(len(limits)) if asks else None  # the largest so far
             self._effort = np.zeros(len(limits))
             self._note()
             if self.fell:
@@ -91,12 +99,14 @@ class Measures:
 
     def _note(self) -> None:
         if self._moves:
-            _, _, height, *quaternion = self._robot.q[:7].tolist()
+            first = self._robot.first_q
+            _, _, height, *quaternion = self._world.scene.q[first : first + 7].tolist()
             self._watch.add(height, quaternion)
         if math.isnan(self._fell_at) and self._watch.fallen:
             self._fell_at = self.ticks * self._period
-        np.abs(self._robot.joint_efforts, out=self._effort)
-        np.maximum(self._efforts, self._effort, out=self._efforts)
+        if self._efforts is not None:
+            np.abs(self._robot.joint_efforts, out=self._effort)
+            np.maximum(self._efforts, self._effort, out=self._efforts)
 
     def outcomes(self) -> dict[str, float]:
         """Return all but those of a walk, as far as the run has come."""
@@ -108,6 +118,9 @@ class Measures:
         if self._robot is None:
             return found
         x, y = self._robot.q[:2] - self._start if self._moves else self._start
+        largest = math.nan
+        if self._efforts is not None:
+            largest = float((self._efforts / self._effort_limits).max(initial=0.0))
         found.update(
             fell=float(self.fell),
             fell_at=self._fell_at,
@@ -115,7 +128,7 @@ class Measures:
             lowest_height=self._watch.lowest_height,
             x=float(x),
             y=float(y),
-            largest_effort=float((self._efforts / self._effort_limits).max(initial=0.0)),
+            largest_effort=largest,
         )
         return found
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from hrpsim.control.framework.control_loop import ControlLoop
@@ -28,7 +28,7 @@ class WorldRun:
 
     controller: of the robot called `robot`, None for a robot or a world that is left to itself.
     told: what the controller is told of the robot. period [s]: of a tick, where there is no
-    controller.
+    controller. measured: the outcomes that are asked for, by default all.
     """
 
     def __init__(
@@ -42,6 +42,7 @@ class WorldRun:
         parameters: Mapping[str, Any] | None = None,
         told: Model | None = None,
         period: float = 0.005,
+        measured: Collection[str] | None = None,
     ):
         self.world, self.controller, self._pushes = world, controller, pushes
         self.robot = None if robot is None else world.robots[robot]
@@ -54,7 +55,7 @@ class WorldRun:
             self._steps = steps_in_period("the period of the run", period, world.time_step)
         self.period = period
         self._ticks = ticks_in(duration, period)
-        self._measures = Measures(world, robot, period)
+        self._measures = Measures(world, robot, period, measured)
         self._dcm_error = larger_dcm_error(math.nan, controller)
 
     @property

@@ -289,6 +289,7 @@ class WorldScenario(Scenario):
             parameters=parameters,
             told=model,
             period=self.period,
+            measured=self._measured,
         )
 
     def duration_of(self, values: Mapping[str, Any]) -> float:

@@ -88,7 +88,7 @@ from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load_constraints import add_connection, add_spring_hinge, constrain_joints
 from hrpsim.world.file.load_shapes import locate, read_shape
 from hrpsim.world.file.world_schema import BODY, WORLD_FILE
-from hrpsim.world.world import World
+from hrpsim.world.world import World, expect_steps
 from hrpsim.yaml_text import parse_yaml, read_yaml
 
 
@@ -149,6 +149,7 @@ def build_world(
 ) -> World:
     """Return the world that an opened file describes; all else as for `load_world`."""
     file = reader.checked(lambda data: WORLD_FILE({} if data is None else data))
+    expect_steps()
     options = file.get("world") or {}
     if time_step is not None:
         options["time_step"] = time_step

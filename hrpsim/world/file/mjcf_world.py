@@ -27,7 +27,7 @@ from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Plane, Sphere
 from hrpsim.model.shapes.height_field import HeightField
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
-from hrpsim.model.urdf.document import read_source
+from hrpsim.model.urdf.source import read_source
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 

@@ -17,8 +17,7 @@ from hrpsim import limits
 from hrpsim.errors import unknown_name
 from hrpsim.model.connection import AXES, CONNECTION_SOLVERS
 from hrpsim.model.connection import KINDS as CONNECTION_KINDS
-from hrpsim.model.extension import MESH_USES
-from hrpsim.model.load import BASES
+from hrpsim.model.model import BASES, MESH_USES
 from hrpsim.schema import (
     either,
     flag,

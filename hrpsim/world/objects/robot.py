@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -175,7 +176,7 @@ class Robot(JointConstraints, RobotProperties, Entity):
         given |= NAN_HOLDS if nan_holds else 0
         steps = 0
         if over != 0.0:
-            if not (np.isfinite(over) and over > 0.0):
+            if not (math.isfinite(over) and over > 0.0):
                 raise StateError(f"over must be a time >= 0 s, got {over!r}")
             steps = max(round(over / self.world.time_step), 1) if over > 0.0 else 0
         access, named = self._access(), names is not None

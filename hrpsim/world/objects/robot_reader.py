@@ -13,7 +13,7 @@ import numpy as np
 from hrpsim.jit.compiled import entry_point, kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forest import Forest
-from hrpsim.kinematics.forward import new_kinematics, update_poses
+from hrpsim.kinematics.forward import new_kinematics, place_body
 from hrpsim.kinematics.layout import velocity_from_kernel
 from hrpsim.spatial.rotation import quaternion_from_rotation
 from hrpsim.world.objects.link_states import link_records
@@ -60,8 +60,11 @@ def read_robot(s, with_base, out):
         for r in range(6):
             out[at + r] = reading[r]
         at += 6
-    if s.imus.shape[0] > 0:
-        update_poses(s.forest, s.q, s.kinematics)
+    needed = 0
+    for k in range(s.imus.shape[0]):
+        needed = max(needed, s.frames[k].body + 1)
+    for i in range(needed):  # parents come first
+        place_body(s.forest, s.q, i, s.kinematics)
     for k in range(s.imus.shape[0]):
         frame, turned = s.frames[k], s.rotation
         L = frame.R

@@ -27,6 +27,7 @@ class Contents:
 
     def __init__(self, settings: np.ndarray, integrator: str, impact_law: str, solver):
         self.settings, self.integrator = settings, integrator
+        self._time_step = float(settings["time_step"][0])
         self.clock = np.zeros(1, dtype=np.int64)  # steps done; counted by the compiled step
         self.entities: list[Entity] = []
         self.entities_ever = 0
@@ -44,7 +45,7 @@ class Contents:
     @property
     def time_step(self) -> float:
         """Duration of a step [s]."""
-        return float(self.settings["time_step"][0])
+        return self._time_step
 
     @property
     def by_name(self) -> dict[str, Entity]:

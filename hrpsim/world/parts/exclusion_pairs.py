@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from hrpsim.model.adjacent import adjacent_bodies
-from hrpsim.model.urdf.srdf import pair_of
+from hrpsim.model.urdf.pairs import pair_of
 from hrpsim.world.objects.connection import Connection
 from hrpsim.world.objects.ends import End
 from hrpsim.world.objects.robot import Robot

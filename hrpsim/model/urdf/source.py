@@ -1,0 +1,76 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The text of a robot description, and where it is from."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from hrpsim import limits
+from hrpsim.errors import ModelError
+from hrpsim.model.urdf.resources import Resources
+
+_ENCODING = re.compile(
+    r"utf-?(8|16|32)(-sig|-?[lb]e)?|(us-)?ascii|iso-?8859-?\d+|latin-?1|windows-125\d"
+)
+_DECLARED_ENCODING = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
+
+
+class UrdfText(NamedTuple):
+    """URDF text and where it is from.
+
+    has_lines: whether its lines are the file's; states_base: whether a root link called "world"
+    means a base that is held.
+    """
+
+    text: str
+    path: Path | None
+    has_lines: bool
+    resources: Resources
+    not_simulated: tuple[str, ...] = ()
+    states_base: bool = False
+
+    @property
+    def label(self) -> str:
+        """What errors call it."""
+        return "<text>" if self.path is None else str(self.path)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of what is not simulated."""
+        if not self.not_simulated:
+            return ()
+        return (f"{self.label}: not simulated as it says: {'; '.join(self.not_simulated)}",)
+
+
+def read_source(source: str | os.PathLike) -> tuple[str, Path | None]:
+    """Return the XML text of `source` (a path, or XML text) and its path (None for text)."""
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
+        return source.lstrip("\ufeff \t\r\n"), None
+    if not isinstance(source, (str, os.PathLike)):
+        raise ModelError(f"a robot description is a path or XML text, not {type(source).__name__}")
+    path = Path(source)
+    if not str(source).strip() or "\n" in str(path):
+        raise ModelError("the robot description is neither a path nor XML text that begins with <")
+    try:
+        with path.open("rb") as file:
+            data = file.read(limits.XML_SIZE + 1)
+    except (OSError, ValueError) as cause:  # ValueError: a name with a null character
+        reason = getattr(cause, "strerror", None) or cause
+        raise ModelError(f"{path}: cannot be read: {reason}") from cause
+    if len(data) > limits.XML_SIZE:
+        raise ModelError(f"{path}: over {limits.XML_SIZE} bytes (XML_SIZE)")
+    declared = _DECLARED_ENCODING.match(data)
+    encoding = declared[1].decode() if declared else "utf-8-sig"
+    if not _ENCODING.fullmatch(encoding.lower()):
+        raise ModelError(f"{path}:1: encoding {encoding[:40]!r} is not known; use UTF-8")
+    try:
+        # What VRML files of Japan have in their comments is in many encodings.
+        errors = "replace" if path.suffix.lower() == ".wrl" else "strict"
+        return data.decode(encoding, errors).lstrip("\ufeff \t\r\n"), path
+    except (UnicodeError, LookupError) as cause:
+        raise ModelError(f"{path}: is not text: {cause}") from cause
