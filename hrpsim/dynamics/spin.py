@@ -9,18 +9,17 @@ by more than a fraction of a radian. The implicit midpoint rule
     I (w' - w) + dt m x I m = 0,  m = (w + w') / 2,
 
 in the body's frame keeps both quadratic invariants of Euler's equations, w I w and |I w|, at any
-step size.
+step size. With a moment n it is I (w' - w) + dt m x I m = dt n: the gyroscopic torque is that in
+the middle of the step, whatever the moment does.
 """
 
 from __future__ import annotations
 
-import math
-
-from hrpsim.jit.compiled import inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import matrix_times
 
 _ITERATIONS = 12
-_ACCURACY = 1e-15  # of the angular velocity
+_ACCURACY = 1e-15  # of the angular velocity and its change
 
 
 @inner_kernel
@@ -37,28 +36,35 @@ def solve_rows_of_three(a, b, c, x, y, z):
     )
 
 
-@inner_kernel
-def spin_change(I, wx, wy, wz, time_step):
-    """Return how much more than explicitly the angular velocity (body axes) changes [rad/s].
-
-    I (3, 3) is the inertia about the centre of mass, in the body's axes. Where a body turns so far
-    in a step that the rule has no solution near by, the whole change is none.
-    """
+@inlined_kernel
+def free_acceleration(I, wx, wy, wz):
+    """Return the angular acceleration without a moment (body axes) [rad/s^2], I^-1 (I w x w)."""
     lx, ly, lz = matrix_times(I, wx, wy, wz)
-    ex, ey, ez = solve_rows_of_three(
-        I[0], I[1], I[2], wy * lz - wz * ly, wz * lx - wx * lz, wx * ly - wy * lx
+    return solve_rows_of_three(
+        I[0], I[1], I[2], wz * ly - wy * lz, wx * lz - wz * lx, wy * lx - wx * ly
     )
-    ux = uy = uz = 0.0  # w' - w
+
+
+@inner_kernel
+def spin_acceleration(I, wx, wy, wz, ax, ay, az, time_step):
+    """Return what the gyroscopic torque adds to the angular acceleration of a step [rad/s^2].
+
+    All in the body's axes: I (3, 3) is the inertia about the centre of mass, w the velocity at the
+    start of the step, a the acceleration by moments. Where a body turns so far in a step that the
+    rule has no solution near by, nothing is added.
+    """
+    ux, uy, uz = time_step * ax, time_step * ay, time_step * az  # w' - w
+    tx, ty, tz = matrix_times(I, ux, uy, uz)
     done = False
-    small = _ACCURACY * math.sqrt(wx * wx + wy * wy + wz * wz)
+    size = abs(wx) + abs(wy) + abs(wz) + abs(ux) + abs(uy) + abs(uz)
     half = 0.5 * time_step
     for _ in range(_ITERATIONS):
         mx, my, mz = wx + 0.5 * ux, wy + 0.5 * uy, wz + 0.5 * uz
         lx, ly, lz = matrix_times(I, mx, my, mz)
         fx, fy, fz = matrix_times(I, ux, uy, uz)
-        fx += time_step * (my * lz - mz * ly)
-        fy += time_step * (mz * lx - mx * lz)
-        fz += time_step * (mx * ly - my * lx)
+        fx += time_step * (my * lz - mz * ly) - tx
+        fy += time_step * (mz * lx - mx * lz) - ty
+        fz += time_step * (mx * ly - my * lx) - tz
         # The derivative by u: I + dt/2 ([m x] I - [I m x]).
         a = (
             I[0, 0] + half * (my * I[2, 0] - mz * I[1, 0]),
@@ -77,9 +83,9 @@ def spin_change(I, wx, wy, wz, time_step):
         )
         dx, dy, dz = solve_rows_of_three(a, b, c, fx, fy, fz)
         ux, uy, uz = ux - dx, uy - dy, uz - dz
-        if abs(dx) + abs(dy) + abs(dz) <= small:
+        if abs(dx) + abs(dy) + abs(dz) <= _ACCURACY * size:
             done = True
             break
     if not done:
-        ux = uy = uz = 0.0
-    return ux + time_step * ex, uy + time_step * ey, uz + time_step * ez
+        return 0.0, 0.0, 0.0
+    return ux / time_step - ax, uy / time_step - ay, uz / time_step - az

@@ -26,7 +26,7 @@ from hrpsim.step.integrate import (
     integrate_rk4,
     within_limits,
 )
-from hrpsim.step.motion.midpoint import drift_to_middle, forget_free_turning, remember_acceleration
+from hrpsim.step.motion.midpoint import drift_to_middle, remember_acceleration, remember_moments
 from hrpsim.step.motion.momentum import keep_momentum
 from hrpsim.step.motion.motion import find_acceleration
 from hrpsim.step.position_projection import project_connections
@@ -291,6 +291,6 @@ def keep_for_next_step(s):
     remember_impulses(s)
     remember_acceleration(s.work, s.past_accelerations)
     if s.on_demand[0].turn_freely != 0:
-        forget_free_turning(s.forest, s.past_accelerations)
+        remember_moments(s)
     advance_targets(s.forest, s.work.applied, s.control)
     keep_readings(s.sensors)

@@ -157,7 +157,8 @@ def test_dzhanibekov_body_follows_the_elliptic_functions():
     assert worst < 1e-6
 
 
-def test_spinning_top_precesses_steadily():
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
+def test_spinning_top_precesses_steadily(integrator):
     """I_t W^2 cos a - I_s s W + m g l = 0 for a top on its tip at the angle a, W its precession."""
     mass, arm, tilt, axial, across = 0.5, 0.1, 0.4, 8e-4, 6e-4  # `across` about the centre
     about_tip, spin = across + mass * arm**2, 200.0
@@ -167,7 +168,7 @@ def test_spinning_top_precesses_steadily():
     axis = np.array([math.sin(tilt), 0.0, math.cos(tilt)])
     spins = np.array([0.0, 0.0, slow])
     spins += (spin - spins @ axis) * axis
-    world = World(1e-4, integrator="rk4", sleeping=False)
+    world = World(1e-4, integrator=integrator, sleeping=False)
     top = world.add_body(
         Sphere(0.02),
         mass,

@@ -9,7 +9,7 @@ import numpy as np
 
 from hrpsim.dynamics.articulated import accelerations, factorise, start_bodies
 from hrpsim.dynamics.joint_forces import joint_forces
-from hrpsim.dynamics.spin import spin_change
+from hrpsim.dynamics.spin import free_acceleration, spin_acceleration
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.model.system import FIXED, FREE
@@ -65,7 +65,7 @@ def turn_freely(s, time_step):
         limit = _FAR_TURN / time_step
         held.turns_far = 0
         if not rk4 or x * x + y * y + z * z > limit * limit:
-            x, y, z = _gyroscopic_change(body, s.kinematics[i].R, x, y, z, time_step)
+            x, y, z = _gyroscopic_change(s, i, time_step)
             dv[k], dv[k + 1], dv[k + 2] = dv[k] + x, dv[k + 1] + y, dv[k + 2] + z
             held.turns_far = 1
             held.gyroscopic[0], held.gyroscopic[1], held.gyroscopic[2] = x, y, z
@@ -73,12 +73,21 @@ def turn_freely(s, time_step):
 
 
 @inner_kernel
-def _gyroscopic_change(body, R, wx, wy, wz, time_step):
-    """Return what the rule adds to the angular acceleration of a body turned by R (3, 3)."""
-    x, y, z = transposed_times(R, wx, wy, wz)
-    x, y, z = spin_change(body.inertia, x, y, z, time_step)
-    x, y, z = x / time_step, y / time_step, z / time_step
-    return matrix_times(R, x, y, z)
+def _gyroscopic_change(s, i, time_step):
+    """Return what the rule adds to the angular acceleration of a body.
+
+    s.kinematics has the velocity that moments alone, as foretold, lead to in the middle of a step.
+    """
+    here, body, k = s.kinematics[i], s.forest.bodies[i], s.forest.bodies[i].v_index
+    I, R, v = body.inertia, here.R, s.velocity
+    wx, wy, wz = transposed_times(R, v[k], v[k + 1], v[k + 2])
+    mx, my, mz = transposed_times(R, here.v[0], here.v[1], here.v[2])
+    ex, ey, ez = free_acceleration(I, mx, my, mz)  # what accelerations() found
+    twice, spin = 2.0 / time_step, s.work.per_body[i].spin_acceleration
+    ax, ay, az = twice * (mx - wx), twice * (my - wy), twice * (mz - wz)
+    x, y, z = spin_acceleration(I, wx, wy, wz, ax, ay, az, time_step)
+    spin[0], spin[1], spin[2] = matrix_times(R, x, y, z)
+    return matrix_times(R, x - ex, y - ey, z - ez)
 
 
 @inlined_kernel

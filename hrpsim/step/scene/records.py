@@ -111,6 +111,8 @@ PER_BODY = np.dtype(
         ("momentum", "f8", (3,)),  # angular, of a loose body at the start of an rk4 step [Nms]
         ("turns_far", "i8"),  # whether the midpoint rule of spin foretells how a loose body turns
         ("gyroscopic", "f8", (3,)),  # what that adds to its angular acceleration [rad/s^2]
+        ("connected", "i8"),  # connections of a loose body, each to a body that moves counted twice
+        ("spin_acceleration", "f8", (3,)),  # all that the gyroscopic torque does to it [rad/s^2]
         ("guided", "i8"),  # whether it moves as foretold in an rk4 step (loose_rotation)
         ("end_rate", "f8", (3,)),  # its angular velocity at the end then [rad/s]
         ("detour", "f8", (3,)),  # by how much it leaves the way of the stages then [m]
