@@ -103,18 +103,22 @@ def test_while_it_compiles_the_node_is_heard(listener, tmp_path):
 
 
 def test_who_cannot_be_heard_and_who_disturbs_is_said(simulations, listener):
-    """Law: best-effort commands, which are not received, and a second clock are named."""
+    """Law: commands that are best effort or of another type, and a second clock, are named."""
     node = simulations.start(start_paused=True)
     reports = listener.collect("diagnostic_msgs/msg/DiagnosticArray", "/diagnostics")
     best_effort = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
     listener.node.create_publisher(JointState, "joint_commands", best_effort)
     listener.node.create_publisher(Clock, "/clock", 10)
+    listener.node.create_publisher(JointState, "set_base_pose", 10)
 
     def told():
         return "; ".join(status.message for report in reports for status in report.status)
 
     assert listener.wait_for(lambda: "/test_listener publishes /clock, too" in told())
     assert listener.wait_for(lambda: "/test_listener sends /joint_commands as best" in told())
+    wrong = "/test_listener sends /set_base_pose as sensor_msgs/msg/JointState, which is not heard"
+    assert listener.wait_for(lambda: wrong in told())
+    assert node.wait_for_line("it takes geometry_msgs/msg/PoseStamped", LIMIT)
     assert node.wait_for_line("/test_listener publishes /clock, too", LIMIT)
 
 

@@ -109,8 +109,6 @@ def test_declared_parameters_have_descriptions(graph, module_listener):
 
 
 def plain(default):
-    if isinstance(default, list):
-        return str(list(filter(None, default)))
     return str(default).lower() if not isinstance(default, str) else default
 
 

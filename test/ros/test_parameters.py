@@ -45,7 +45,7 @@ FILES = {
     "hrpsim:\nros__parameters:\n  real_time_factor: 2.0\n": "before ros__parameters at line 1",
     "hrpsim: {ros__parameters: {foot_sensors: [a, 2.0]}}": "Sequence should be of same type",
     "hrpsim: {ros__parameters: {world_file: }}": "No value",
-    "hrpsim:\n\tros__parameters: {}": "near line 2",
+    "hrpsim:\n\tros__parameters: {}": "Error parsing a event",
     None: "there is no such file",
 }
 

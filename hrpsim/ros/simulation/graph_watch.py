@@ -39,14 +39,27 @@ class GraphWatch:
 
     def problems_of(self, robot: RobotInterface) -> list[str]:
         """Return which senders to a robot's topics cannot be heard."""
-        found = [
-            f"{_name_of(info)} sends {one.topic} as best effort, which is not heard here: "
-            "make its publisher reliable"
-            for one in robot.inputs
-            for info in self._node.get_publishers_info_by_topic(one.topic)
-            if info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT
-        ]
+        found = [text for one in robot.inputs for text in self._unheard(one.topic)]
         return self._tell(robot.robot.name, found)
+
+    def _unheard(self, topic: str) -> list[str]:
+        """Return who sends to a topic as none of its subscribers here can take it."""
+        senders = self._node.get_publishers_info_by_topic(topic)
+        heard = self._node.get_subscriptions_info_by_topic(topic) if senders else []
+        kinds = {i.topic_type for i in heard if (i.node_name, i.node_namespace) == self._own}
+        found = []
+        for info in senders:
+            sends = f"{_name_of(info)} sends {topic} as"
+            if kinds and info.topic_type not in kinds:
+                taken = " or ".join(sorted(kinds))
+                found.append(
+                    f"{sends} {info.topic_type}, which is not heard here: it takes {taken}"
+                )
+            elif info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT:
+                found.append(
+                    f"{sends} best effort, which is not heard here: make its publisher reliable"
+                )
+        return found
 
     def _tell(self, whose: str, found: list[str]) -> list[str]:
         """Log what was not there before; return all."""
