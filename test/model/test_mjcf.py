@@ -289,9 +289,46 @@ def test_a_flag_takes_gravity_away(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error", ModelWarning)
         assert not load_world(path).gravity.any()
-    path.write_text(path.read_text().replace("gravity=", 'contact="disable" gravity='))
-    with pytest.warns(ModelWarning, match="disableflags"):
+    path.write_text(path.read_text().replace("gravity=", 'actuation="disable" gravity='))
+    with pytest.warns(ModelWarning, match=r"option flag actuation=disable \(1\): not read"):
         assert not load_world(path).gravity.any()
+
+
+FLAGGED = """<mujoco><option><flag {}="disable"/></option><worldbody>
+ <body><joint name="j" axis="0 1 0" range="-60 60" stiffness="3" damping="2" frictionloss="1"/>
+  <geom size="0.1"/></body>
+ <body pos="1 0 0"><joint name="k" axis="0 1 0"/><geom size="0.1"/></body></worldbody>
+ <equality><joint joint1="k" joint2="j"/></equality></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    "flag, gone",
+    [
+        ("contact", {"shapes"}),
+        ("limit", {"upper"}),
+        ("equality", {"mimic"}),
+        ("frictionloss", {"friction"}),
+        ("spring", {"stiffness"}),
+        ("damper", {"damping"}),
+        ("constraint", {"shapes", "upper", "mimic", "friction"}),
+        ("warmstart", set()),
+    ],
+)
+def test_flags_take_away_what_they_disable(flag, gone):
+    """Law: what a flag disables in MuJoCo is not simulated, and all else is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        model = load_model(FLAGGED.format(flag))
+    system = model.system
+    there = {
+        "shapes": bool(model.shapes),
+        "upper": bool(np.isfinite(system.upper[0])),
+        "mimic": bool(system.mimic_dof[1] == 0),
+        "friction": bool(system.friction[0] == 1.0),
+        "stiffness": bool(system.stiffness[0] == 3.0),
+        "damping": bool(system.damping[0] == 2.0),
+    }
+    assert {name for name, is_there in there.items() if not is_there} == gone
 
 
 PAIRS = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" contype="0"

@@ -434,3 +434,92 @@ def test_what_is_only_seen_may_have_no_size(tmp_path):
     path.write_text(path.read_text().replace("Visual", "Collision"))
     with pytest.raises(ModelError, match=r"link 'BOX': Box: sizes \[1.0, 1.0, 0.0\] must be pos"):
         load_model(path)
+
+
+BRICK = """solid brick
+{}endsolid
+"""
+LOOSE = """format: ChoreonoidBody
+formatVersion: 1.0
+name: Loose
+links:
+  - name: W
+    jointType: free
+    mass: 1
+    inertia: [ 1, 0, 0, 0, 1, 0, 0, 0, 1 ]
+    elements:
+      - { type: Resource, uri: FILE, metadata: METADATA }
+"""
+
+
+def write_brick(folder):
+    """Write a tetrahedron with corners at 100, 200 and 300 on x, y and z, as STL and as VRML."""
+    corners = [(0, 0, 0), (100, 0, 0), (0, 200, 0), (0, 0, 300)]
+    faces = [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]
+    facets = "".join(
+        "facet normal 0 0 0\nouter loop\n"
+        + "".join("vertex {} {} {}\n".format(*corners[k]) for k in face)
+        + "endloop\nendfacet\n"
+        for face in faces
+    )
+    (folder / "brick.stl").write_text(BRICK.format(facets))
+    points = ", ".join("{} {} {}".format(*corner) for corner in corners)
+    indices = " ".join("{} {} {} -1".format(*face) for face in faces)
+    (folder / "brick.wrl").write_text(
+        "#VRML V2.0 utf8\nShape { geometry IndexedFaceSet { coord Coordinate { point ["
+        f"{points}] }} coordIndex [{indices}] }} }}\n"
+    )
+
+
+def extent(model):
+    """Return how far the only shape of a model reaches along x, y, z [m]."""
+    (shape,) = model.shapes
+    return np.ptp(shape.geometry.vertices @ shape.R.T, axis=0)
+
+
+@pytest.mark.parametrize("file", ["brick.stl", "brick.wrl"])
+@pytest.mark.parametrize(
+    "metadata, expected",
+    [
+        ("{ length_unit: millimeter }", (0.1, 0.2, 0.3)),
+        ("{ lengthUnit: inch }", (2.54, 5.08, 7.62)),
+        ("{ length_unit: millimeter, upper_axis: Y }", (0.3, 0.1, 0.2)),
+        ('"millimeter y_upper"', (0.3, 0.1, 0.2)),
+        ("{ length_unit: meter }", (100.0, 200.0, 300.0)),
+    ],
+)
+def test_a_file_has_the_unit_and_upward_axis_that_its_metadata_say(
+    tmp_path, file, metadata, expected
+):
+    """Law (Choreonoid's AbstractSceneLoader): with y upwards its x, y, z are our y, z, x."""
+    write_brick(tmp_path)
+    path = tmp_path / "loose.body"
+    path.write_text(LOOSE.replace("FILE", file).replace("METADATA", metadata))
+    np.testing.assert_allclose(extent(load_model(path)), expected, rtol=1e-6)
+
+
+def test_a_unit_that_nobody_knows_is_told(tmp_path):
+    write_brick(tmp_path)
+    path = tmp_path / "loose.body"
+    path.write_text(
+        LOOSE.replace("FILE", "brick.stl").replace("METADATA", "{ length_unit: furlong }")
+    )
+    with pytest.warns(UserWarning, match=r"length_unit furlong \(1\): taken as meter"):
+        model = load_model(path)
+    np.testing.assert_allclose(extent(model), (100.0, 200.0, 300.0), rtol=1e-6)
+
+
+def test_an_inline_may_be_a_mesh_file(tmp_path):
+    """As in Choreonoid: Transform and scale around it hold for it."""
+    write_brick(tmp_path)
+    path = tmp_path / "model.wrl"
+    inline = 'Transform { scale 0.001 0.001 0.001 children Inline { url "brick.stl" } }'
+    joint = (
+        'DEF W Joint { jointType "free" children [ DEF S Segment { mass 1 momentsOfInertia'
+        f" [ 1 0 0 0 1 0 0 0 1 ] children [ {inline} ] }} ] }}"
+    )
+    path.write_text(humanoid(joint))
+    np.testing.assert_allclose(extent(load_model(path)), (0.1, 0.2, 0.3), rtol=1e-6)
+    path.write_text(humanoid(joint.replace("brick.stl", "none.stl")))
+    with pytest.raises(ModelError, match=r"model.wrl:\d+: Inline: url: there is no file"):
+        load_model(path)

@@ -48,8 +48,75 @@ def test_what_is_only_seen_may_have_no_size():
     assert "'l0'" in note and ":1:" in note
     with pytest.raises(ModelError, match="must be positive"):
         load_model(chain(seen.format('sphere radius="-1"')))
-    with pytest.raises(ModelError, match="must be positive"):
-        load_model(chain(seen.format('sphere radius="0"').replace("visual", "collision")))
+    for flat in ('cylinder radius="0" length="1"', 'box size="1 0 1"'):
+        with pytest.raises(ModelError, match="must be positive"):
+            load_model(chain(seen.format(flat).replace("visual", "collision")))
+
+
+def test_a_sphere_without_radius_is_a_point_on_which_a_robot_stands():
+    """Feet are described so for Drake (Atlas, Valkyrie): four points bear as a sole's corners."""
+    point = '<collision><origin xyz="{} {} -0.1"/><geometry><sphere radius="0.0"/></geometry>'
+    corners = "".join(point.format(x, y) + "</collision>" for x in (0, 0.2) for y in (-0.1, 0.1))
+    model, (note,) = said(chain(SOUND + corners))
+    assert "'l0'" in note and "is a point" in note and ":1:" in note
+    world = World(1e-3)
+    world.add_ground()
+    robot = world.add_robot(model, q=[0, 0, 0.1, 0, 0, 0, 1])
+    world.step(500)
+    contacts = world.contact_arrays()
+    weight = 9.80665
+    assert robot.q == pytest.approx([0, 0, 0.1, 0, 0, 0, 1], abs=2e-6)
+    assert len(contacts.points) == 4 and (abs(contacts.forces[:, 2]) > 0.1).all()
+    assert abs(contacts.forces[:, 2].sum()) == pytest.approx(weight, rel=1e-6)
+    assert abs(contacts.forces[:, 2] @ contacts.points[:, 0]) == pytest.approx(
+        0.1 * weight, rel=1e-6
+    )
+
+
+def test_a_box_without_any_size_collides_with_nothing_and_is_told():
+    box = '<collision><geometry><box size="0 0 0"/></geometry></collision>'
+    model, (note,) = said(chain(SOUND + box), base="fixed")
+    assert model.shapes == () and "'l0'" in note and "does not collide" in note
+
+
+def test_limits_of_minus_one_and_of_the_largest_double_are_none():
+    """-1 is what SDF calls no limit; EVE and Atlas with Sandia's hands are published so."""
+    hinge = chain(SOUND, SOUND).replace(
+        "</joint>",
+        '<limit lower="-1.797693134862e+308" upper="1" effort="-1" velocity="1.79e308"/></joint>',
+    )
+    model, notes = said(hinge.replace("continuous", "revolute"))
+    system, at = model.system, model.joint("j1").v_index
+    assert system.effort_limit[at] == system.velocity_limit[at] == np.inf
+    assert (system.lower[at], system.upper[at]) == (-np.inf, 1.0)
+    assert len(notes) == 1 and "'j1'" in notes[0] and "none is stated" in notes[0]
+
+
+def test_calls_of_macros_that_were_left_over_are_told_and_passed_over():
+    """Xacro of old wrote what it did not know into its output: Valkyrie, ROBOTIS OP2."""
+    text = chain(SOUND + "<visual><xacro:grey/><geometry><box size='1 1 1'/></geometry></visual>")
+    text = text.replace("<robot", '<robot xmlns:xacro="http://ros.org/wiki/xacro"')
+    text = text.replace("</robot>", "<xacro:imu port='none'/></robot>")
+    model, notes = said(text, base="fixed")
+    assert model.link_names == ("l0",)
+    (note,) = notes
+    assert "'xacro:grey', 'xacro:imu'" in note and "passed over" in note
+
+
+def test_prefixes_that_nobody_declared_are_those_of_old_gazebo():
+    """urdfdom knows no namespaces, and Fetch's description has <sensor:camera>."""
+    odd = '</link><gazebo><sensor:camera name="eye"><a:b/></sensor:camera></gazebo>'
+    model, notes = said(chain(SOUND).replace("</link>", odd), base="fixed")
+    assert model.link_names == ("l0",) and notes == []
+    with pytest.raises(ModelError, match="XML syntax error"):
+        load_model(chain(SOUND).replace("</link>", odd.replace("</gazebo>", "")))
+
+
+def test_a_fixed_joint_may_have_an_axis_without_numbers():
+    model, notes = said(
+        chain(SOUND, SOUND).replace("continuous", "fixed").replace(' xyz="0 0 1"', "")
+    )
+    assert model.mass == 2.0 and notes == []
 
 
 def test_a_sound_description_is_loaded_in_silence():
