@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import json
+import math
+from typing import Any
 
 from hrpsim.errors import HrpsimError
 
@@ -27,10 +29,23 @@ def xacro_arguments(texts: list[str]) -> dict[str, str]:
     return arguments
 
 
+def print_json(data: Any) -> None:
+    """Print data as JSON, which has no NaN and no infinities: null stands for them."""
+    print(json.dumps(_finite(data), indent=2, allow_nan=False))
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, float):
+        return data if math.isfinite(data) else None
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    return [_finite(value) for value in data] if isinstance(data, (list, tuple)) else data
+
+
 def print_report(report: dict, as_json: bool) -> None:
     """Print a report as JSON, or as lines to read."""
     if as_json:
-        print(json.dumps(report, indent=2))
+        print_json(report)
         return
     for key, value in report.items():
         if isinstance(value, dict) and value:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import sys
@@ -17,6 +16,7 @@ from typing import Any
 
 from hrpsim.arguments import positive, whole
 from hrpsim.commands import view
+from hrpsim.commands.output import print_json
 from hrpsim.errors import HrpsimError
 
 _PROGRESS_PERIOD = 1.0  # on a terminal [s]
@@ -188,7 +188,7 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
         first = int((found["status"].values == 2).argmax())
         report["first_failure"] = f"cell {first}: {found['error'].values[first]}"
     if options.json:
-        print(json.dumps(report, indent=2))
+        print_json(report)
     else:
         for key, value in report.items():
             print(f"{key}: {value}")
@@ -234,7 +234,7 @@ def _duration(seconds: float) -> str:
 def _list_parameters(study, as_json: bool) -> int:
     units = {path: parameter.unit for path, parameter in study.scenario.parameters().items()}
     if as_json:
-        print(json.dumps(units, indent=2))
+        print_json(units)
     else:
         print("\n".join(f"{path} [{unit}]" if unit else path for path, unit in units.items()))
     return 0
@@ -259,7 +259,7 @@ def _look(options: argparse.Namespace, store: Path) -> int:
     if options.summary:
         rows = summary(found)
         if options.json:
-            print(json.dumps(rows, indent=2))
+            print_json(rows)
         else:
             print(finished)
             _print_rows(rows)
@@ -335,7 +335,7 @@ def _again(options: argparse.Namespace, study, store: Path) -> int:
             film = _film(options, study, found, cell, several=len(cells) > 1)
             reports[-1]["film"] = str(film)
     if options.json:
-        print(json.dumps(reports, indent=2))
+        print_json(reports)
     else:
         for report in reports:
             print("\n".join(f"{key}: {value}" for key, value in report.items() if value != ""))

@@ -29,7 +29,8 @@ _SIZE = (8.0, 5.0)  # [inches]
 def draw(found: Any, path: str | Path, x: str, y: str | None = None, outcome: str = "fell") -> None:
     """Draw `outcome` against one parameter, or a map against two; the suffix says how (.png, .svg).
 
-    An outcome of 0 or 1 is drawn as its probability with a 95 % interval; others as their mean.
+    An outcome of 0 or 1 is drawn as its probability with a 95 % interval; others as their spread,
+    in a map as their mean. Cells whose outcome is not finite are left out.
     """
     names = parameter_names(found)
     for name in (x, *([y] if y else [])):
@@ -37,7 +38,7 @@ def draw(found: Any, path: str | Path, x: str, y: str | None = None, outcome: st
             raise SweepError(unknown_name("parameter", name, names))
     if outcome not in outcome_names(found):
         raise SweepError(unknown_name("outcome", outcome, outcome_names(found), limit=30))
-    done = (found["status"].values == DONE) & ~np.isnan(found[outcome].values)
+    done = (found["status"].values == DONE) & np.isfinite(found[outcome].values)
     figure, axes = _figure()
     if y is None:
         _draw_curve(axes, found, x, outcome, done)

@@ -67,6 +67,14 @@ def leaves(mode="exit"):
 leaves.outcomes = {"size": ""}
 
 
+def endless(height=1.0):
+    """Ends with numbers that are none, and with infinite ones."""
+    return {"size": {2.0: float("nan"), 3.0: float("inf")}.get(height, height)}
+
+
+endless.outcomes = {"size": "m"}
+
+
 def deadly(number=0):
     """Ends its process in cell 5."""
     if number == 5:

@@ -268,6 +268,23 @@ def test_a_plug_in_stands_in_for_the_walk():
     assert scenario.run({"delay.command": 1}, 0) == {"fell": 0.0}
 
 
+def test_an_outcome_is_the_same_whatever_else_is_asked_for():
+    """Law: the largest effort is that of the joints' efforts in every tick, asked for or not."""
+    scenario = WorldScenario("config/stand.yaml", duration=0.05)
+    run = scenario.start({}, 0)
+    robot = run.robot
+    limits = robot.model.system.effort_limit[robot._joint_v]
+    largest = np.abs(robot.joint_efforts)
+    while not run.finished:
+        run.tick()
+        largest = np.maximum(largest, np.abs(robot.joint_efforts))
+    whole = scenario.run({}, 0)
+    assert whole["largest_effort"] == (largest / np.where(limits > 0, limits, np.inf)).max() > 0.0
+    for name in ("largest_effort", "largest_tilt", "lowest_height", "fell"):
+        alone = WorldScenario("config/stand.yaml", duration=0.05, measured=[name])
+        assert alone.run({}, 0) == {name: whole[name]}
+
+
 @pytest.mark.parametrize("gain, hint", [(0.0, ": its joints have no gains, which"), (1e3, "$")])
 def test_a_robot_that_lies_before_the_run_begins_is_an_error(gain, hint):
     world, model = World(), load_model(HRP2_LIKE)

@@ -10,7 +10,7 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sweeps.scenarios import BOX_WORLD, HEIGHTS, fall, leaves, named
+from sweeps.scenarios import BOX_WORLD, HEIGHTS, SOURCE, fall, leaves, named
 
 import hrpsim
 from hrpsim.cli import main
@@ -343,3 +343,22 @@ def test_what_a_sweep_cannot_be_called_with(design, more, message, tmp_path, mon
 def test_an_outcome_without_a_name_is_refused():
     with pytest.raises(SweepError, match="'' cannot be the name of an outcome"):
         planned(FunctionScenario(lambda height=1.0: {"": height}, {"": "m"}), Design(), 0)
+
+
+def test_json_and_pictures_bear_what_is_not_finite(folder, capsys, recwarn):
+    """Law: any reader takes what --json prints; a picture leaves out what it cannot show."""
+    heights = "{values: [1.0, 2.0, 3.0]}"
+    text = f"function: {SOURCE}:endless\ndesign: {{parameters: {{height: {heights}}}}}\n"
+    study, picture = str(study_in(folder, text)), folder / "size.png"
+    runs = (["--processes", "1"], ["--summary"], ["--worst", "3", "--by", "size"])
+    for options in runs:
+        capsys.readouterr()
+        assert main(["sweep", study, *options, "--json"]) == 0
+        read = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert [cell["outcomes"]["size"] for cell in read] == [None, 1.0]
+    pytest.importorskip("matplotlib")
+    recwarn.clear()
+    assert main(["sweep", study, "--plot", str(picture), "--x", "height"]) == 0
+    assert picture.is_file() and not [
+        str(w.message) for w in recwarn if "invalid" in str(w.message)
+    ]
