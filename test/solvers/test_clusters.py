@@ -10,6 +10,7 @@ from hrpsim import Box, Sphere, World
 from hrpsim.jit.compiled import kernel
 from hrpsim.solvers.newton.clusters import JAMMED, solve_clusters
 from hrpsim.solvers.newton.multipliers import largest_error, push_by_multipliers
+from hrpsim.solvers.newton.unit_lists import list_units
 
 TOLERANCE = 1e-10
 
@@ -22,6 +23,7 @@ def run_push(system):
 
 @kernel
 def run_solve(system, part, least):
+    list_units(system)
     return solve_clusters(least, TOLERANCE, system, part)
 
 

@@ -25,13 +25,14 @@ from hrpsim.solvers.newton.multipliers import (
     largest_error,
     note_multipliers,
 )
+from hrpsim.solvers.newton.unit_lists import list_units
 
 # Penalty on what sticks, as a multiple of the least mass that a contact feels: at most; by how much
 # it grows after a step that helped and falls after one that did not.
-_MOST_PENALTY, _GROWTH, _DECLINE = 1e6, 3.0, 3.0
+_MOST_PENALTY, _GROWTH, _DECLINE = 1e6, 10.0, 10.0
 
 # Factorisations of the island at most; steps on end that do not help, after which it is given up.
-_STEPS, _MISSES = 20, 3
+_STEPS, _MISSES = 20, 5
 
 # Sweeps after a step; over units that are off by more than this share of the least error.
 _SWEEPS, _OFF = 10, 0.1
@@ -51,6 +52,7 @@ def alternate(tolerance, penalty, limit, best, system, part):
     ends where clusters have most of the island.
     """
     go_to_best(system)
+    list_units(system)
     sweep_what_is_off(_SWEEPS, _OFF * best, system)
     error = largest_error(system)
     if is_better(error, best, tolerance):

@@ -13,11 +13,14 @@ by that.
 
 from __future__ import annotations
 
+import numpy as np
+
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.newton.active_sets import try_active_sets
 from hrpsim.solvers.newton.coulomb_law import law_error
 from hrpsim.solvers.newton.interior_point import follow_central_path
 from hrpsim.solvers.newton.matrix import add_push, motion_along
+from hrpsim.solvers.newton.minimum_degree import lowest_bit
 from hrpsim.solvers.newton.multiplier_method import grow_multipliers
 from hrpsim.solvers.newton.multipliers import (
     go_to_best,
@@ -26,6 +29,7 @@ from hrpsim.solvers.newton.multipliers import (
     push_by_multipliers,
 )
 from hrpsim.solvers.newton.system import write_structure
+from hrpsim.solvers.newton.unit_lists import WORD, add_units_at, clear_set, words_of
 
 # Clusters that are solved at once, at most; factorisations of each.
 _CLUSTERS, _LIMIT = 50, 60
@@ -43,22 +47,24 @@ JAMMED = -1  # work of a solution that was not tried
 def solve_clusters(least, tolerance, system, part):
     """Solve the clusters of all units that are off by more than `least` [m/s], the worst first.
 
-    `part` is room for the problem of one. Returns the multiplications that it took, about; JAMMED
-    if the worst one already has too many trees.
+    `part` is room for the problem of one; `list_units` was called before. Returns the
+    multiplications that it took, about; JAMMED if the worst one already has too many trees.
     """
-    units, trees, work = system.units, system.trees, JAMMED
+    trees, work = system.trees, JAMMED
     for node in range(system.needs[0].nodes):
-        trees[node].solved = 0
+        trees[node].part, trees[node].is_core, trees[node].solved = -1, 0, 0
     for k in range(system.needs[0].units):
-        units[k].error = law_error(units[k])
+        system.errors[k] = law_error(system.units[k])
     for _ in range(_CLUSTERS):
         worst = _worst(least, system)
         if worst < 0:
             break
-        if not _mark_cluster(worst, least, system) or not _write_part(system, part):
+        core = _mark_cluster(worst, least, system)
+        count = _write_part(core, system, part) if core > 0 else 0
+        if count == 0:
             break
         work = max(work, 0) + _solve_part(tolerance, part) * part.needs[0].work
-        _take_from_part(system, part)
+        _take_from_part(count, system, part)
     push_by_multipliers(system)
     return work
 
@@ -68,79 +74,92 @@ def _worst(least, system):
     """Return the unit that is most off of those at trees that were in no cluster, -1 for none."""
     worst, most = -1, least
     for k in range(system.needs[0].units):
-        unit = system.units[k]
-        if unit.error > most and not (
-            system.trees[unit.node_a].solved
-            and (unit.node_b < 0 or system.trees[unit.node_b].solved)
-        ):
-            worst, most = k, unit.error
+        if system.errors[k] > most:
+            unit = system.units[k]
+            if not (
+                system.trees[unit.node_a].solved
+                and (unit.node_b < 0 or system.trees[unit.node_b].solved)
+            ):
+                worst, most = k, system.errors[k]
     return worst
 
 
 @inlined_kernel
 def _mark_cluster(worst, least, system):
-    """Mark the trees that the worst unit and others that are off join; return if they are few."""
-    trees, units, count = system.trees, system.units, system.needs[0].units
-    for node in range(system.needs[0].nodes):
-        trees[node].part = -1
-    trees[units[worst].node_a].part = 0
-    if units[worst].node_b >= 0:
-        trees[units[worst].node_b].part = 0
-    size, grows = 2, True
-    while grows:
-        grows = False
-        for k in range(count):
-            unit = units[k]
-            if unit.node_b < 0 or unit.error <= least:
-                continue
-            a, b = trees[unit.node_a], trees[unit.node_b]
-            if a.part != b.part:
-                a.part = b.part = 0
-                size, grows = size + 1, True
-    return size <= max(2.0, min(_MOST * system.needs[0].nodes, _MOST_TREES))
+    """Mark the trees that the worst unit and others that are off join, and note them: `members`.
+
+    Returns how many, 0 for too many.
+    """
+    trees, members = system.trees, system.members
+    most = max(2.0, min(_MOST * system.needs[0].nodes, _MOST_TREES))
+    count = _join(system.units[worst].node_a, 0, system)
+    count = _join(system.units[worst].node_b, count, system)
+    seen = 0
+    while seen < count <= most:
+        tree = trees[members[seen]]
+        seen += 1
+        for place in range(tree.units_start, tree.units_end):
+            k = system.at_trees[place]
+            if system.errors[k] > least:
+                count = _join(system.units[k].node_a, count, system)
+                count = _join(system.units[k].node_b, count, system)
+    return count if count <= most else 0
+
+
+@inlined_kernel
+def _join(node, count, system):
+    """Let a tree be of the cluster, which has `count` trees; return how many it has then."""
+    if node < 0 or system.trees[node].is_core:
+        return count
+    system.trees[node].is_core = system.trees[node].solved = 1
+    system.members[count] = node
+    return count + 1
 
 
 @inner_kernel
-def _write_part(system, part):
-    """Write the problem of the marked trees' units with all other impulses held.
+def _write_part(core, system, part):
+    """Write the problem of the units at the first `core` members, with all other impulses held.
 
-    Returns whether there was room. Trees around the cluster move too; a unit's `row` is its number
-    in the island.
+    Trees around the cluster move too, and become members; a unit's `row` is its number in the
+    island. Returns how many members there are, 0 where there was no room.
     """
-    trees = system.trees
-    for node in range(system.needs[0].nodes):
-        tree = trees[node]
-        tree.is_core = tree.part >= 0
-        tree.solved = tree.solved or tree.is_core
-        tree.part = -1
+    trees, members, bits = system.trees, system.members, system.found[0]
+    clear_set(bits, system.needs[0].units)
+    for place in range(core):
+        add_units_at(trees[members[place]], system.at_trees, bits)
     nodes = coordinates = arms = count = 0
-    for k in range(system.needs[0].units):
-        unit = system.units[k]
-        if not (trees[unit.node_a].is_core or (unit.node_b >= 0 and trees[unit.node_b].is_core)):
-            continue
-        part.units[count] = unit
-        copy = part.units[count]
-        copy.row = k
-        for side in range(2):
-            node = unit.node_a if side == 0 else unit.node_b
-            if node >= 0 and trees[node].part < 0:
-                trees[node].part = nodes
-                part.trees[nodes].rank, part.trees[nodes].first = trees[node].rank, coordinates
-                coordinates += trees[node].rank
-                nodes += 1
-        copy.node_a = trees[unit.node_a].part
-        copy.first_a = part.trees[copy.node_a].first
-        copy.arm_a = arms
-        arms = _copy_arm(system.arms, unit.arm_a, unit.size * unit.rank_a, part.arms, arms)
-        copy.arm_b = arms
-        if unit.node_b >= 0:
-            copy.node_b = trees[unit.node_b].part
-            copy.first_b = part.trees[copy.node_b].first
-            arms = _copy_arm(system.arms, unit.arm_b, unit.size * unit.rank_b, part.arms, arms)
-        count += 1
+    members_count = core
+    for word in range(words_of(system.needs[0].units)):
+        left = bits[word]
+        while left != 0:
+            k = WORD * word + lowest_bit(left)
+            left &= left - np.uint64(1)
+            unit = system.units[k]
+            part.units[count] = unit
+            copy = part.units[count]
+            copy.row = k
+            for node in (unit.node_a, unit.node_b):
+                if node >= 0 and trees[node].part < 0:
+                    trees[node].part = nodes
+                    part.trees[nodes].rank, part.trees[nodes].first = trees[node].rank, coordinates
+                    coordinates += trees[node].rank
+                    nodes += 1
+                    if not trees[node].is_core:
+                        members[members_count] = node
+                        members_count += 1
+            copy.node_a = trees[unit.node_a].part
+            copy.first_a = part.trees[copy.node_a].first
+            copy.arm_a = arms
+            arms = _copy_arm(system.arms, unit.arm_a, unit.size * unit.rank_a, part.arms, arms)
+            copy.arm_b = arms
+            if unit.node_b >= 0:
+                copy.node_b = trees[unit.node_b].part
+                copy.first_b = part.trees[copy.node_b].first
+                arms = _copy_arm(system.arms, unit.arm_b, unit.size * unit.rank_b, part.arms, arms)
+            count += 1
     needs = part.needs[0]
     needs.nodes, needs.units, needs.coordinates, needs.arms = nodes, count, coordinates, arms
-    return write_structure(part)
+    return members_count if write_structure(part) else 0
 
 
 @inlined_kernel
@@ -181,8 +200,8 @@ def _solve_part(tolerance, part):
 
 
 @inlined_kernel
-def _take_from_part(system, part):
-    """Take the impulses of a cluster; see how far those at its trees, and around it, are off."""
+def _take_from_part(count, system, part):
+    """Take the impulses of a cluster; see how far units at its members are off. It ends then."""
     for k in range(part.needs[0].units):
         found = part.units[k]
         unit, change = system.units[found.row], found.step
@@ -190,11 +209,18 @@ def _take_from_part(system, part):
             change[r] = found.best[r] - unit.multiplier[r]
             unit.multiplier[r] = found.best[r]
         add_push(unit, system, change, 1.0, system.point)
-    trees = system.trees
-    for k in range(system.needs[0].units):
-        unit = system.units[k]
-        if trees[unit.node_a].part >= 0 or (unit.node_b >= 0 and trees[unit.node_b].part >= 0):
+    bits = system.found[0]
+    for place in range(count):
+        tree = system.trees[system.members[place]]
+        tree.part, tree.is_core = -1, 0
+        add_units_at(tree, system.at_trees, bits)
+    for word in range(words_of(system.needs[0].units)):
+        left = bits[word]
+        while left != 0:
+            k = WORD * word + lowest_bit(left)
+            left &= left - np.uint64(1)
+            unit = system.units[k]
             motion_along(unit, system, system.point, unit.velocity)
             for r in range(unit.size):
                 unit.velocity[r] += unit.free[r]
-            unit.error = law_error(unit)
+            system.errors[k] = law_error(unit)

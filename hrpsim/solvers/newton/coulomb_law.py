@@ -51,7 +51,6 @@ UNIT = np.dtype(
         ("free", "f8", (3,)),  # velocity without the impulses of its island
         ("velocity", "f8", (3,)),
         ("step", "f8", (3,)),  # how the velocity changes in the step that is looked at
-        ("error", "f8"),  # how far it is off [m/s] (clusters)
         ("stiffness", "f8", (9,)),  # -d impulse / d velocity: nn, nx, ny, xn, xx, xy, yn, yx, yy
     ]
 )

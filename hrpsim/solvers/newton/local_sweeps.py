@@ -11,44 +11,65 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.newton.coulomb_law import law_error
 from hrpsim.solvers.newton.matrix import add_push, motion_along
+from hrpsim.solvers.newton.minimum_degree import highest_bit, lowest_bit
 from hrpsim.solvers.newton.multipliers import push_by_multipliers
+from hrpsim.solvers.newton.unit_lists import WORD, add_units_at, bit_of, clear_set, words_of
 
 
 @inner_kernel
 def sweep_what_is_off(sweeps, least, system):
     """Solve units whose error is more than `least` [m/s], forth and back, as often as asked for.
 
-    The units' velocities are those at w, before and after.
+    The units' velocities are those at w, before and after. What was not off, and has not been
+    pushed since, is not looked at again. `list_units` was called before.
     """
-    trees, units = system.trees, system.units
+    count, trees, now, then = system.needs[0].units, system.trees, system.found[0], system.found[1]
+    words = words_of(count)
+    clear_set(then, count)
+    for word in range(words):
+        now[word] = ~np.uint64(0)
+    if count % WORD != 0:
+        now[words - 1] = bit_of(count % WORD) - np.uint64(1)
     for node in range(system.needs[0].nodes):
-        trees[node].moved = -1
-    count = system.needs[0].units
+        trees[node].moved = 0
     for turn in range(sweeps):
-        found = False
-        for place in range(count):
-            unit = units[count - 1 - place if turn % 2 == 1 else place]
-            moved = trees[unit.node_a].moved
-            if unit.node_b >= 0:
-                moved = max(moved, trees[unit.node_b].moved)
-            # What was not off, and has not been pushed since, is not off.
-            if turn > 0 and moved < turn - 1:
-                continue
-            if moved >= 0:
-                _find_velocity(unit, system)
-            if unit.scale <= 0.0 or law_error(unit) <= least:
-                continue
-            _solve(unit, system)
-            found = True
-            trees[unit.node_a].moved = turn
-            if unit.node_b >= 0:
-                trees[unit.node_b].moved = turn
+        found, back = False, turn % 2 == 1
+        for place in range(words):
+            word = words - 1 - place if back else place
+            left = now[word]
+            while left != 0:
+                bit = highest_bit(left) if back else lowest_bit(left)
+                found = _look(system.units[WORD * word + bit], least, system) or found
+                # What was just pushed is looked at in this sweep, too, if it comes later.
+                earlier = bit_of(bit) - np.uint64(1)
+                left = now[word] & (earlier if back else ~(earlier | bit_of(bit)))
         if not found:
             break
+        for word in range(words):
+            now[word], then[word] = then[word], np.uint64(0)
     push_by_multipliers(system)
+
+
+@inlined_kernel
+def _look(unit, least, system):
+    """Solve a unit if it is off; let those at its trees be looked at. Return whether it was."""
+    trees, first, second = system.trees, unit.node_a, unit.node_b
+    if trees[first].moved != 0 or (second >= 0 and trees[second].moved != 0):
+        _find_velocity(unit, system)
+    if unit.scale <= 0.0 or law_error(unit) <= least:
+        return False
+    _solve(unit, system)
+    for node in (first, second):
+        if node >= 0:
+            trees[node].moved = 1
+            add_units_at(trees[node], system.at_trees, system.found[0])
+            add_units_at(trees[node], system.at_trees, system.found[1])
+    return True
 
 
 @inlined_kernel

@@ -115,6 +115,14 @@ def lowest_bit(bits):
 
 
 @inlined_kernel
+def highest_bit(bits):
+    """Return the number of the highest bit that is set."""
+    for shift in (1, 2, 4, 8, 16, 32):
+        bits |= bits >> np.uint64(shift)
+    return _ones(bits) - 1
+
+
+@inlined_kernel
 def _ones(bits):
     """Return how many bits are set, counted in pairs, fours and eights at once."""
     bits = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))

@@ -29,6 +29,10 @@ from hrpsim.solvers.newton.multipliers import (
 # Steps that bring nothing, after which held sides are given up: at first, and after the path.
 _PATIENCE, _PATIENCE_AFTER_PATH = 2, 1
 
+# Where more than _MANY trees are off by more than _STRUCK [m/s] in a crowd, something has struck,
+# and the sides of contacts change in many places: holding those of before leads nowhere.
+_STRUCK, _MANY = 1e-2, 20
+
 # Errors in tolerances: below RESTS, the impulses of a lone robot's last step are those of one that
 # rests. They are solved to STILL then: what is left of an error moves the robot by as much in the
 # next step, so that errors up to the tolerance would never end.
@@ -61,7 +65,9 @@ def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, syste
     note_multipliers(system)
     rests = not from_afar and first < RESTS * tolerance
     accuracy = STILL * tolerance if rests else tolerance
-    count, best = try_active_sets(accuracy, limit, _PATIENCE, best, system)
+    count = 0
+    if not from_afar or first <= _STRUCK or system.needs[0].nodes <= _MANY:
+        count, best = try_active_sets(accuracy, limit, _PATIENCE, best, system)
     if best > tolerance and count < limit:
         if from_afar:
             more, best = alternate(tolerance, _PENALTY, limit - count, best, system, part)

@@ -29,6 +29,7 @@ from hrpsim.solvers.newton.minimum_degree import (
 )
 from hrpsim.solvers.newton.second_order_cone import PAIR
 from hrpsim.solvers.newton.tree_coordinates import NODE_TREE, add_arm, factorise_response
+from hrpsim.solvers.newton.unit_lists import WORD
 from hrpsim.spatial.simd import LANES
 
 # Multiplications that a contact takes in a Newton step beside the factorisation, about.
@@ -65,6 +66,10 @@ class NewtonSystem(NamedTuple):
     chosen: np.ndarray  # (unit capacity,) first row of every unit (near_contacts)
     units: np.ndarray  # (unit capacity,) UNIT
     pairs: np.ndarray  # (unit capacity,) PAIR
+    errors: np.ndarray  # (unit capacity,) how far units are off [m/s] (clusters)
+    at_trees: np.ndarray  # (2 unit capacity,) the units at each tree (unit_lists)
+    found: np.ndarray  # (2, words) u8, sets of units (unit_lists)
+    members: np.ndarray  # (node capacity,) the trees of a cluster, then those around it
     basis: np.ndarray  # B of every tree (tree_coordinates)
     arms: np.ndarray  # J B of every row
     notes: np.ndarray  # of the contacts of two trees (contact_blocks)
@@ -90,6 +95,10 @@ def new_newton_system(body_capacity: int, **room: int) -> NewtonSystem:
         chosen=np.zeros(needs["units"], dtype=np.int64),
         units=np.zeros(needs["units"], dtype=UNIT),
         pairs=np.zeros(needs["units"], dtype=PAIR),
+        errors=np.zeros(needs["units"]),
+        at_trees=np.zeros(2 * needs["units"], dtype=np.int64),
+        found=np.zeros((2, -(-needs["units"] // WORD)), dtype=np.uint64),
+        members=np.zeros(nodes, dtype=np.int64),
         basis=np.zeros(needs["basis"]),
         arms=np.zeros(needs["arms"] + LANES),
         notes=np.zeros(needs["units"] * NOTES),

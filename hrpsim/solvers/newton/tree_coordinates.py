@@ -24,10 +24,12 @@ NODE_TREE = np.dtype(
         ("basis", "i8"),  # where B begins: a row of `columns` entries for each column of B
         ("first", "i8"),  # first coordinate
         ("rank", "i8"),  # coordinates
-        ("moved", "i8"),  # in which sweep it was pushed last (local_sweeps)
+        ("moved", "i8"),  # whether sweeps have pushed it (local_sweeps)
         ("part", "i8"),  # its node in the problem of a cluster, -1 for none (clusters)
         ("is_core", "i8"),  # whether the cluster is about it, or it is beside it
         ("solved", "i8"),  # whether it was in a cluster of this round
+        ("units_start", "i8"),  # from here its units in `at_trees` (unit_lists)
+        ("units_end", "i8"),
     ]
 )
 

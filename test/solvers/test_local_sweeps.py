@@ -1,0 +1,94 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which units are at a tree, and sweeps over the few units of an island that are off."""
+
+import numpy as np
+import pytest
+
+from hrpsim import Box, World
+from hrpsim.jit.compiled import kernel
+from hrpsim.solvers.newton.local_sweeps import sweep_what_is_off
+from hrpsim.solvers.newton.minimum_degree import highest_bit, lowest_bit
+from hrpsim.solvers.newton.multipliers import largest_error, push_by_multipliers
+from hrpsim.solvers.newton.unit_lists import list_units
+
+LEAST = 1e-6
+
+
+@kernel
+def run_sweeps(system, sweeps, least):
+    list_units(system)
+    push_by_multipliers(system)
+    before = largest_error(system)
+    sweep_what_is_off(sweeps, least, system)
+    return before, largest_error(system)
+
+
+@kernel
+def run_push(system):
+    push_by_multipliers(system)
+
+
+@kernel
+def run_bits(words, out):
+    for k in range(words.shape[0]):
+        out[k, 0], out[k, 1] = lowest_bit(words[k]), highest_bit(words[k])
+
+
+@pytest.fixture
+def system():
+    """Return the problem, solved, of a tower of turned cubes, with over 64 contacts."""
+    world = World(solver="newton", sleeping=False, tolerance=1e-12)
+    world.set_friction("default", "default", static=0.5)
+    world.add_ground()
+    for k in range(12):
+        turned = (0.0, 0.0, np.sin(0.1 * k), np.cos(0.1 * k))
+        world.add_body(Box((0.1,) * 3), 1.0, (0.0, 0.0, 0.05 + 0.1 * k), turned)
+    world.step(3)
+    assert world.scene.newton.needs[0]["units"] > 64
+    return world.scene.newton
+
+
+def units_of(system):
+    return system.units[: system.needs[0]["units"]]
+
+
+def test_every_unit_is_listed_at_its_trees(system):
+    """Law: the list of a tree has the units that push it, each once, in ascending order."""
+    run_sweeps(system, 1, LEAST)
+    units = units_of(system)
+    for node in range(system.needs[0]["nodes"]):
+        tree = system.trees[node]
+        expected = np.flatnonzero((units["node_a"] == node) | (units["node_b"] == node))
+        listed = system.at_trees[tree["units_start"] : tree["units_end"]]
+        np.testing.assert_array_equal(listed, expected)
+
+
+def test_what_is_solved_stays_as_it_is(system):
+    """Law: where nothing is off, sweeps change no impulse."""
+    before = units_of(system)["multiplier"].copy()
+    run_sweeps(system, 10, LEAST)
+    np.testing.assert_array_equal(units_of(system)["multiplier"], before)
+
+
+@pytest.mark.parametrize("place", [0.0, 0.5, 1.0])
+def test_what_is_off_is_put_right_by_sweeps(system, place):
+    """Law: enough sweeps, forth and back, bring all that a wrong unit pushes within `least`."""
+    units = units_of(system)
+    units["multiplier"][round(place * (len(units) - 1))] *= 0.9
+    before, after = run_sweeps(system, 20_000, LEAST)
+    assert before > 100.0 * LEAST
+    assert after <= 1.01 * LEAST
+    velocities = units["velocity"].copy()
+    run_push(system)
+    np.testing.assert_allclose(units["velocity"], velocities, atol=1e-12)
+
+
+def test_lowest_and_highest_bit():
+    """Law: those of the binary number."""
+    numbers = [1, 2, 3, 0x80, 0x8000_0000_0000_0000, 0xF0F0_0000, (1 << 64) - 1]
+    out = np.zeros((len(numbers), 2), dtype=np.int64)
+    run_bits(np.array(numbers, dtype=np.uint64), out)
+    assert out[:, 1].tolist() == [n.bit_length() - 1 for n in numbers]
+    assert out[:, 0].tolist() == [(n & -n).bit_length() - 1 for n in numbers]
