@@ -134,7 +134,7 @@ def begin_step(s):
 def forward_kinematics(s):
     """Find where every body is when the forces of the step act, and how it moves.
 
-    Reads: forest, kinematics, past_accelerations, q, velocity, work.
+    Reads: connections, forest, kinematics, past_accelerations, q, velocity, work.
     Writes: kinematics, q, work.
     """
     if s.settings[0].integrator == SEMI_IMPLICIT:
