@@ -20,9 +20,9 @@ from hrpsim.model.foreign import format_of, read_foreign, refuse_unread
 from hrpsim.model.keyframes import keyframe_configurations
 from hrpsim.model.link_shapes import read_shapes
 from hrpsim.model.model import MeshUse, Model
+from hrpsim.model.readings import readings
 from hrpsim.model.urdf.description import Description, read_description
 from hrpsim.model.urdf.document import Document, read_source
-from hrpsim.model.urdf.readings import readings
 from hrpsim.model.urdf.resources import PackagePaths, Resources
 from hrpsim.model.urdf.srdf import read_disabled_collisions
 from hrpsim.model.urdf.xacro_text import expand, is_xacro
