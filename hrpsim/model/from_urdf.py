@@ -13,9 +13,9 @@ from hrpsim.model.extension import read_extension
 from hrpsim.model.keyframes import keyframe_configurations
 from hrpsim.model.link_shapes import read_shapes
 from hrpsim.model.model import MeshUse, Model
+from hrpsim.model.readings import readings
 from hrpsim.model.urdf.description import Description, read_description
 from hrpsim.model.urdf.document import Document
-from hrpsim.model.urdf.readings import readings
 from hrpsim.model.urdf.source import UrdfText
 from hrpsim.model.urdf.srdf import read_disabled_collisions
 
