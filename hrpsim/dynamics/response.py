@@ -298,6 +298,7 @@ def _write_answer(body, here, number, tree, sites_out):
 @inlined_kernel
 def _write_square(a0, a1, a2, a3, a4, a5, block, at, mirrored, width):
     """Write six by six numbers from entry `at` of the block on, and mirrored elsewhere."""
+    # many parameters: six rows of numbers stay in registers
     store_six(block, at, a0)
     store_six(block, at + width, a1)
     store_six(block, at + 2 * width, a2)

@@ -31,7 +31,7 @@ class WorldRun:
     controller. measured: the outcomes that are asked for, by default all.
     """
 
-    def __init__(
+    def __init__(  # many parameters: keywords, told by name
         self,
         world: World,
         *,
