@@ -106,6 +106,8 @@ def test_calls_of_macros_that_were_left_over_are_told_and_passed_over():
 def test_prefixes_that_nobody_declared_are_those_of_old_gazebo():
     """urdfdom knows no namespaces, and Fetch's description has <sensor:camera>."""
     odd = '</link><gazebo><sensor:camera name="eye"><a:b/></sensor:camera></gazebo>'
+    with pytest.raises(ModelError, match="XML syntax error"):
+        load_model("<robot")  # what was wrong with another text does not count
     model, notes = said(chain(SOUND).replace("</link>", odd), base="fixed")
     assert model.link_names == ("l0",) and notes == []
     with pytest.raises(ModelError, match="XML syntax error"):

@@ -307,17 +307,22 @@ def test_a_body_made_deep_inside_another_comes_out_slowly(solver):
 @each_solver
 @pytest.mark.parametrize("force", [1e3, np.inf])
 def test_a_box_squeezed_by_two_driven_fingers(solver, force):
-    """With all the force there is, fingers and box cannot both have their way, which is said."""
+    """With all the force there is, fingers and box cannot both have their way: each step says so.
+
+    Until the box is out: forces of 1e13 N leave rounding enough to move it after some 100 steps.
+    """
     world = World(solver=solver)
     box = grip(world, (0, 0, 0.5), force)
     finite_steps(world, 60)
     unmet = 0
-    for _ in range(100):
+    for number in range(100):
         finite_steps(world, 1)
+        held = len(world.contacts) > 0
+        assert held or number > 30
         unmet += not world.stats.converged
         assert world.stats.converged == (world.stats.worst == "")
-    if np.isinf(force):
-        assert unmet > 50
-    else:
+        if np.isinf(force) and held:
+            assert not world.stats.converged
+    if np.isfinite(force):
         assert abs(box.position[2] - 0.5) < 1e-3
         assert unmet < 50

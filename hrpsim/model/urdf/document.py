@@ -125,8 +125,9 @@ def _parsed(text: bytes, recover: bool = False):
     )
     try:
         return etree.fromstring(text, parser)
-    except etree.XMLSyntaxError as cause:
-        if {entry.type_name for entry in cause.error_log} == {"NS_ERR_UNDEFINED_NAMESPACE"}:
+    except etree.XMLSyntaxError:
+        # The parser's own log: that of the exception has errors of earlier texts, too.
+        if {entry.type_name for entry in parser.error_log} == {"NS_ERR_UNDEFINED_NAMESPACE"}:
             return _parsed(text, recover=True)
         raise
 
