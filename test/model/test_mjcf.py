@@ -316,6 +316,9 @@ FLAGGED = """<mujoco><option><flag {}="disable"/></option><worldbody>
 )
 def test_flags_take_away_what_they_disable(flag, gone):
     """Law: what a flag disables in MuJoCo is not simulated, and all else is."""
+    mujoco = pytest.importorskip("mujoco")
+    if flag in ("spring", "damper") and not hasattr(mujoco.mjtDisableBit, f"mjDSBL_{flag.upper()}"):
+        pytest.skip(f"this MuJoCo has no flag {flag!r}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         model = load_model(FLAGGED.format(flag))
