@@ -309,7 +309,8 @@ def test_a_body_made_deep_inside_another_comes_out_slowly(solver):
 def test_a_box_squeezed_by_two_driven_fingers(solver, force):
     """With all the force there is, fingers and box cannot both have their way: each step says so.
 
-    Until the box is out: forces of 1e13 N leave rounding enough to move it after some 100 steps.
+    Until the box is out: of so many contacts that contradict each other the corrections of position
+    may throw it out, after some 100 steps.
     """
     world = World(solver=solver)
     box = grip(world, (0, 0, 0.5), force)
