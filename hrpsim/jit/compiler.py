@@ -88,14 +88,13 @@ class KernelCompiler(Compiler):
     def compile_extra(self, func):
         """Compile a function."""
         collects = gc.isenabled()
-        if not collects:
-            return super().compile_extra(func)
         gc.disable()
         try:
             with spared_work():
                 return super().compile_extra(func)
         finally:
-            gc.enable()
+            if collects:
+                gc.enable()
 
 
 class _LinkOnlyCodegen:

@@ -25,7 +25,10 @@ _broadcast = event.broadcast
 
 @contextlib.contextmanager
 def spared_work() -> Iterator[None]:
-    """Let numba compile with less work."""
+    """Let numba compile with less work; within another such block, nothing changes."""
+    if event.broadcast is _tell_users:
+        yield
+        return
     signatures: dict = {}  # of functions, by the types of their arguments
     looked: dict = {}  # what there was when declarations were last looked for
 
