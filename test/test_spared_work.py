@@ -16,7 +16,8 @@ from hrpsim.jit.spared_work import spared_work
 
 
 def parts_of_numba() -> list:
-    return [BaseFunction.get_call_type, BaseContext.refresh, ir.Inst._rec_list_vars, event.broadcast]
+    of_types = [BaseFunction.get_call_type, BaseContext.refresh]
+    return [*of_types, ir.Inst._rec_list_vars, event.broadcast]
 
 
 def test_numba_is_afterwards_as_before_whatever_happens():
