@@ -28,8 +28,7 @@ WORLD = "config/walking_demo.yaml"
 PATTERNS = "E5, stepping, forward, backward, sideways, turn, stairs"
 BUSH_SETS = "openhrp, jaxon, hrp2_soft, hrp2_stiff"
 _ROS_PACKAGES = ("rclpy", "rosbags", "matplotlib")
-_KERNELS = ("keep_momentum", "seek_grip", "walking")  # that walks need
-_LATER = ("solve_by_newton_method",)  # that they need after some seconds
+_KERNELS = ("keep_momentum", "seek_grip", "solve_by_newton_method", "walking")  # that walks need
 _PROGRESS_PERIOD = 0.1  # [s, wall]
 EPILOG = """exit status: 0 the robot walked, 1 it fell or could not begin, 2 wrong usage.
 
@@ -209,7 +208,7 @@ def _walk_over_ros(options: argparse.Namespace) -> int:
     from hrpsim.ros.demo.demo import DEFAULT_OUTPUT, run_demo
     from hrpsim.ros.demo.demo_run import DemoSettings, node_topics
 
-    compile_side_by_side(_KERNELS, _LATER)  # node and controller would, one after the other
+    compile_side_by_side(_KERNELS)  # node and controller would, one after the other
     controller = Walk()
     with contextlib.ExitStack() as stack:
         world, model, of_robot = _described(options, stack)
@@ -245,7 +244,7 @@ def _robot(options: argparse.Namespace) -> tuple[Robot, dict[str, Any]]:
     """Return the robot at the start of its walk, and what its controller has to know of it."""
     from hrpsim.commands.warm_up import compile_side_by_side
 
-    compile_side_by_side((*_KERNELS, *_LATER))
+    compile_side_by_side(_KERNELS)
     if options.robot is None:
         return _only_robot(options), {}
     prepared = walk_robot.prepared_robot(options)

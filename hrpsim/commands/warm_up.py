@@ -68,11 +68,11 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def compile_side_by_side(names: Iterable[str], later: Iterable[str] = ()) -> None:
+def compile_side_by_side(names: Iterable[str]) -> None:
     """Compile the step and these of `parts` on all processors, if none did before.
 
     Worlds would compile them one after the other, each when it is first needed. Where nothing can
-    be kept on disk, they do. later: kernels on demand that are begun last, and not waited for.
+    be kept on disk, they do.
     """
     from hrpsim.control.balance.stabilizing import stabilize
     from hrpsim.jit.compiled import is_cached
@@ -86,10 +86,10 @@ def compile_side_by_side(names: Iterable[str], later: Iterable[str] = ()) -> Non
     if WALKING in names and not is_cached(stabilize):
         wanted.append(WALKING)
     if len(wanted) > 1 and os.access(cache_directory, os.W_OK):
-        _compile(wanted, None, [name for name in later if name in absent])
+        _compile(wanted, None)
 
 
-def _compile(names: list[str], processes: int | None, later: Iterable[str] = ()) -> None:
+def _compile(names: list[str], processes: int | None) -> None:
     workers = min(processes or os.cpu_count() or 1, len(names))
     if workers <= 1:
         for part in names:
@@ -98,10 +98,8 @@ def _compile(names: list[str], processes: int | None, later: Iterable[str] = ())
     longest_first = in_order(names)
     begin = time.perf_counter()
     spawn = multiprocessing.get_context("spawn")  # numba's state does not survive a fork
-    pool = ProcessPoolExecutor(workers, mp_context=spawn)
-    try:
+    with ProcessPoolExecutor(workers, mp_context=spawn) as pool:
         parts = {pool.submit(_timed, part): part for part in longest_first}
-        goes_on = [pool.submit(_timed, part) for part in later]
         left = set(parts)
         while left:
             took = {parts[one]: one.result() for one in parts if one not in left}
@@ -111,10 +109,6 @@ def _compile(names: list[str], processes: int | None, later: Iterable[str] = ())
         _show("")
         for one in parts:
             one.result()
-    except BaseException:
-        pool.shutdown(cancel_futures=True)
-        raise
-    pool.shutdown(wait=not goes_on)
 
 
 def _timed(part: str) -> float:

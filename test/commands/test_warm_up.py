@@ -3,8 +3,6 @@
 
 """Compiling ahead: what takes long is begun first, and what is left is told."""
 
-from concurrent.futures import Future
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,28 +45,3 @@ def test_one_process_takes_parts_in_the_order_given(monkeypatch):
     monkeypatch.setattr(warm_up, "compile_part", begun.append)
     warm_up._compile(given, 1)
     assert begun == given
-
-
-def test_what_is_for_later_is_begun_last_and_not_waited_for(monkeypatch):
-    """Law: walks begin while what they need after some seconds is being compiled."""
-    begun, ends = [], []
-
-    class Pool:
-        def __init__(self, workers, mp_context):
-            pass
-
-        def submit(self, run, part):
-            begun.append(part)
-            future = Future()
-            if part != "solve_by_newton_method":  # which never ends here
-                future.set_result(1.0)
-            return future
-
-        def shutdown(self, wait=True, cancel_futures=False):
-            ends.append(wait)
-
-    monkeypatch.setattr(warm_up, "ProcessPoolExecutor", Pool)
-    warm_up._compile(["keep_momentum", "step"], 2, ["solve_by_newton_method"])
-    assert begun == ["step", "keep_momentum", "solve_by_newton_method"] and ends == [False]
-    warm_up._compile(["keep_momentum", "step"], 2)
-    assert ends == [False, True]
