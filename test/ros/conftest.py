@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,9 @@ def pytest_collection_finish(session):
     if HAVE_RCLPY and any(map(is_ours, session.items)):
         import fcntl
 
-        with open(Path(tempfile.gettempdir()) / "hrpsim-test-warm-up.lock", "w") as lock:
+        ours = zlib.crc32(str(session.config.rootpath).encode())  # other checkouts do not wait
+        name = f"hrpsim-test-warm-up-{ours:08x}.lock"
+        with open(Path(tempfile.gettempdir()) / name, "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             subprocess.run(
                 [sys.executable, "-m", "hrpsim.cli", "warm-up"], timeout=1800, check=True
