@@ -72,7 +72,7 @@ lint: setup-test
 	@$(RUN) -m mypy --no-error-summary
 
 # The kernels first: compiled within a test they would count against its time limit. Three at once on
-# two cores, as two of them run tests of ROS at first (test/ros/conftest.py), which mostly wait.
+# two cores, as one of them runs the tests of ROS (test/ros/conftest.py), which mostly wait.
 test: lint
 	@$(RUN) -m hrpsim.cli warm-up
 	@$(PYTEST) -n 3 --dist loadgroup $(ARGS)

@@ -22,14 +22,6 @@ AGAIN = 5.0  # [s, wall] until what can be asked twice is asked again
 HAVE_RCLPY = importlib.util.find_spec("rclpy") is not None
 # Nodes that no executor serves: they answer nobody.
 SILENT = ("test_listener", "hrpsim_recorder", "crane_joystick", "conformance_check")
-# What kills processes, what looks at shared memory or at what users start stays in one group: see
-# `pytest_collection_modifyitems`.
-BY_SHARED_MEMORY = {
-    *("test_crane_launch", "test_demo", "test_ending", "test_faults", "test_first_start"),
-    *("test_ill_use", "test_last_command", "test_launch_faults", "test_launch_file"),
-    *("test_lockstep", "test_recorder_faults", "test_sweep_over_ros"),
-}
-TRANSPORTS = "FASTDDS_BUILTIN_TRANSPORTS"
 WITHOUT_ROS = (
     "test_rclpy_is_there.py",
     "test_simulation.py",
@@ -45,18 +37,17 @@ collect_ignore = [
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in its own hook
 def pytest_collection_modifyitems(items):
-    """Let two workers run them, each its group in its order: those of a module share a node.
+    """Let one worker run all of them in their order: those of a module share a node.
 
     Whatever its domain, a participant's ports in shared memory are the first that are free on the
-    machine: of processes that are killed, those of another worker would take them over. So only one
-    group has shared memory; the other talks by UDP, as between machines.
+    machine: of processes that are killed, those of another worker would take them over.
+    FASTDDS_BUILTIN_TRANSPORTS does not help: on one machine rmw_fastrtps chooses both transports.
     Processes start slowly on a loaded machine: the time-out is for those that hang.
     """
     for item in items:
         if not is_ours(item):
             continue
-        group = "ros" if item.path.stem in BY_SHARED_MEMORY else "ros over UDP"
-        item.add_marker(pytest.mark.xdist_group(group))
+        item.add_marker(pytest.mark.xdist_group("ros"))
         if not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(4 * LIMIT))
 
@@ -103,15 +94,6 @@ def private_domain():
 def _no_nodes_of_other_modules():
     """Take what the last module made in this process out of the graph: cycles hold nodes in it."""
     gc.collect()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _transport(request):
-    """Let this module's nodes, and processes to come, talk as its group does."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.path.stem not in BY_SHARED_MEMORY:
-            patch.setenv(TRANSPORTS, "UDPv4")
-        yield
 
 
 class Listener:
