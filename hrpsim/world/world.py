@@ -227,7 +227,7 @@ class World:
     def sleeping(self, value: bool) -> None:
         self._sleep.sleeping = value
 
-    # -- what its objects ask of it (hrpsim.world.objects.world_state) --------------------------
+    # -- what its objects ask of it (WorldState, hrpsim.world.objects.entity) -------------------
 
     first_sensor = delegated("_contents", Contents.first_sensor)
     present_q = delegated("_scenes", Scenes.present_q)
