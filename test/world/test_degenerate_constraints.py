@@ -67,7 +67,7 @@ def test_a_table_with_200_feet_stands(solver):
 @pytest.mark.parametrize("solver", [*SOLVERS, "auto"])
 @pytest.mark.parametrize("masses", [(1e6, 1e-6), (1e-6, 1e6)], ids=["light on heavy", "heavy on"])
 def test_a_mass_ratio_of_1e12(solver, masses):
-    """What a solver cannot carry sinks in, slowly, and is said; nothing is thrown out from below."""
+    """What a solver cannot carry sinks in slowly, and this is said; nothing is thrown out."""
     world = World(solver=solver)
     world.add_ground()
     places = [(0, 0, 0.1 + 0.2 * k) for k in range(2)]
