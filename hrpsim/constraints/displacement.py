@@ -71,13 +71,15 @@ def bound_displacement(rows, island_rows, span, velocity):
     wanted, fastest = 0.0, 0.0
     for unit in range(span.first, span.end):
         number = island_rows[unit]
-        wanted = max(wanted, abs(rows[number].target))
-        if unit < span.contact_end:
-            square = 0.0
-            for r in range(number, number + 3):
-                rate = row_velocity(rows[r], velocity)
-                square += rate * rate
-            fastest = max(fastest, square)
+        if unit >= span.contact_end:
+            wanted = max(wanted, abs(rows[number].target))
+            continue
+        square = 0.0
+        for r in range(number, number + 3):
+            wanted = max(wanted, abs(rows[r].target))
+            rate = row_velocity(rows[r], velocity)
+            square += rate * rate
+        fastest = max(fastest, square)
     fastest = math.sqrt(fastest)
     if fastest > _LEVERAGE * wanted:
         share = _LEVERAGE * wanted / fastest
