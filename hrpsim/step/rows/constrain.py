@@ -13,6 +13,7 @@ from hrpsim.constraints.connection_rows import is_rigid, remember_connection_imp
 from hrpsim.constraints.contact_rows import friction_impulses
 from hrpsim.constraints.displacement import (
     asks_for_displacement,
+    bound_displacement,
     turn_to_displacement,
     turn_to_motion,
 )
@@ -254,6 +255,8 @@ def solve_displacement(s):
         sites.velocity[k] = 0.0
     turn_to_displacement(rows, stats.row_count)
     solve_rows(s)
+    for k in range(stats.island_count):
+        bound_displacement(rows, s.rows.island_rows, s.islands.spans[k], sites.velocity)
     clear_wrenches(s)
     for number in range(stats.row_count):
         add_wrench(s, rows[number], rows[number].impulse)
