@@ -71,10 +71,11 @@ lint: setup-test
 	@$(RUN) -m ruff format --check --quiet .
 	@$(RUN) -m mypy --no-error-summary
 
-# The kernels first: compiled within a test they would count against its time limit.
+# The kernels first: compiled within a test they would count against its time limit. Three at once on
+# two cores, as one of them runs the tests of ROS (test/ros/conftest.py), which mostly wait.
 test: lint
 	@$(RUN) -m hrpsim.cli warm-up
-	@$(PYTEST) -n 2 --dist loadgroup $(ARGS)
+	@$(PYTEST) -n 3 --dist loadgroup $(ARGS)
 
 # What no one locked: the oldest releases that setup.cfg allows, and the newest that there are.
 test-oldest test-newest: test-%: setup-test

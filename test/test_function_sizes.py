@@ -4,6 +4,7 @@
 """Functions are short and take few parameters, or say in their first lines why they do not."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,19 @@ PACKAGE = Path(__file__).resolve().parent.parent / "hrpsim"
 MOST_LINES = 60  # without the docstring
 MOST_PARAMETERS = 8  # without self
 
-FUNCTIONS = {
-    f"{path.relative_to(PACKAGE.parent)}:{node.lineno} {node.name}": (node, path)
-    for path in sorted(PACKAGE.rglob("*.py"))
-    for node in ast.walk(ast.parse(path.read_text()))
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-}
+
+@cache
+def functions():
+    """Return node and text of each function by its name; not where each worker collects tests."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        text = path.read_text()
+        rows = text.splitlines()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                name = f"{path.relative_to(PACKAGE.parent)}:{node.lineno} {node.name}"
+                found[name] = node, rows
+    return found
 
 
 def lines(node) -> int:
@@ -31,11 +39,11 @@ def parameters(node) -> int:
     return len(names) - (names[:1] in (["self"], ["cls"]))
 
 
-def head(node, path) -> str:
+def head(node, rows) -> str:
     """Return the lines from the decorators to the first statement."""
     first = min(part.lineno for part in [node, *node.decorator_list])
     told = ast.get_docstring(node) is not None and len(node.body) > 1
-    return "\n".join(path.read_text().splitlines()[first - 1 : node.body[told].lineno - 1])
+    return "\n".join(rows[first - 1 : node.body[told].lineno - 1])
 
 
 @pytest.mark.parametrize(
@@ -43,7 +51,7 @@ def head(node, path) -> str:
     [("# long: ", lines, MOST_LINES), ("# many parameters: ", parameters, MOST_PARAMETERS)],
 )
 def test_what_is_beyond_the_limit_says_why_and_nothing_else_does(mark, size, most):
-    beyond = {name for name, (node, _) in FUNCTIONS.items() if size(node) > most}
-    explained = {name for name, (node, path) in FUNCTIONS.items() if mark in head(node, path)}
+    beyond = {name for name, (node, _) in functions().items() if size(node) > most}
+    explained = {name for name, (node, rows) in functions().items() if mark in head(node, rows)}
     assert beyond - explained == set(), f"over {most}, without `{mark}<reason>`"
     assert explained - beyond == set(), f"not over {most} any more"

@@ -63,6 +63,33 @@ def test_a_kernel_reads_and_writes_through_it(n):
     assert len(measure.codes) == 1
 
 
+@kernel
+def layout(s):
+    """Return what kernels take for sizes and strides of the arrays of `Inner`, and of a part."""
+    points, table = s.inner.points, s.inner.table
+    row = table[1]
+    return (
+        points.size,
+        points.itemsize,
+        points.strides[0],
+        table.size,
+        table.itemsize,
+        table.strides[0],
+        table.strides[1],
+        row.size,
+        row.strides[0],
+    )
+
+
+@pytest.mark.parametrize("n", [2, 7])
+def test_sizes_and_strides_are_those_of_numpy(n):
+    """Those that follow from shape and kind are not read from memory."""
+    points, table = outer(n).inner
+    expected = [points.size, points.itemsize, *points.strides]
+    expected += [table.size, table.itemsize, *table.strides, table[1].size, *table[1].strides]
+    assert list(layout(Reference(outer(n)))) == expected
+
+
 class Whole(NamedTuple):
     before: np.ndarray  # (n, m)
     outer: Outer

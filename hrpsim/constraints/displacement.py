@@ -12,8 +12,19 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.constraints.rows import CONTACT_ROW, DISPLACEMENT, JOINT_FRICTION, SPRING, VELOCITY
+from hrpsim.constraints.rows import (
+    CONTACT_ROW,
+    DISPLACEMENT,
+    JOINT_FRICTION,
+    SPRING,
+    VELOCITY,
+    row_velocity,
+)
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+
+# How many times faster than any row of its island asks for contact points may be moved. Levers move
+# them faster; where rows contradict each other, what nearly solves them would throw bodies out.
+_LEVERAGE = 10.0
 
 
 @inner_kernel
@@ -49,6 +60,35 @@ def turn_to_displacement(rows, row_count):
         else:
             row.lower = row.lower if row.lower == 0.0 else -math.inf
             row.upper = math.inf
+
+
+@inner_kernel
+def bound_displacement(rows, island_rows, span, velocity):
+    """Shorten an island's displacement until no contact point goes faster than rows may ask.
+
+    velocity: of the sites (columns,), as the rows' impulses, which are shortened, have made it.
+    """
+    wanted, fastest = 0.0, 0.0
+    for unit in range(span.first, span.end):
+        number = island_rows[unit]
+        if unit >= span.contact_end:
+            wanted = max(wanted, abs(rows[number].target))
+            continue
+        square = 0.0
+        for r in range(number, number + 3):
+            wanted = max(wanted, abs(rows[r].target))
+            rate = row_velocity(rows[r], velocity)
+            square += rate * rate
+        fastest = max(fastest, square)
+    fastest = math.sqrt(fastest)
+    if fastest > _LEVERAGE * wanted:
+        share = _LEVERAGE * wanted / fastest
+        for unit in range(span.first, span.end):
+            number = island_rows[unit]
+            rows[number].impulse *= share
+            if unit < span.contact_end:
+                rows[number + 1].impulse *= share
+                rows[number + 2].impulse *= share
 
 
 @inner_kernel

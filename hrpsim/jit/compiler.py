@@ -17,9 +17,12 @@ import gc
 import hashlib
 import itertools
 
+from llvmlite.binding import Linkage
 from numba.core.codegen import CPUCodegen, JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.funcdesc import default_mangler
+
+from hrpsim.jit.spared_work import spared_work
 
 
 class _QuickFlags(Flags):
@@ -66,6 +69,13 @@ class KernelCompiler(Compiler):
         flags = _QuickFlags(flags)
         super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
         self.state.targetctx.mangler = _short_name  # a copy of numba's context, for one function
+        if self.state.library is None:
+            self.state.library = self._new_library(self.state.targetctx.codegen())
+
+    def _new_library(self, codegen):
+        library = _KernelLibrary(codegen, f"hrpsim_kernel_{next(_library_number)}")
+        library.enable_object_caching()
+        return library
 
     def define_pipelines(self):
         """Return numba's passes, but for those that do nothing to a kernel."""
@@ -80,7 +90,8 @@ class KernelCompiler(Compiler):
         collects = gc.isenabled()
         gc.disable()
         try:
-            return super().compile_extra(func)
+            with spared_work():
+                return super().compile_extra(func)
         finally:
             if collects:
                 gc.enable()
@@ -117,34 +128,61 @@ _Library = _QuicklyPassed if hasattr(CPUCodegen, "_pass_builder") else JITCodeLi
 
 
 class _LinkOnlyLibrary(_Library):
-    """Code that is only ever linked into its callers: not optimised, no machine code of its own.
+    """Code that is only ever linked into kernels: not optimised, no machine code of its own.
 
     Numba optimises and emits each function with all that it calls, so that a deep call tree is
-    compiled once for every level; this way it is once.
+    compiled once for every level, and links it as often; this way it is once.
     """
 
     def get_pointer_to_function(self, name):
         self._ensure_finalized()
         return 0
 
-    def _optimize_final_module(self):
-        pass
-
-    def _finalize_final_module(self):
-        self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
+    def finalize(self):
+        self._raise_if_finalized()
         self._finalized = True
+
+    def _get_module_for_linking(self):
+        return self._final_module
+
+
+class _KernelLibrary(_Library):
+    """The code of a kernel, with all that is only linked into it, each once."""
+
+    def finalize(self):
+        known = _with_their_own(self._linking_libraries, {})
+        # Last what LLVM links only where it is called already.
+        self._linking_libraries = sorted(known, key=lambda one: not _is_part(one))
+        super().finalize()
+
+    def _optimize_final_module(self):
+        for library in filter(_is_part, self._linking_libraries):
+            for function in library.get_defined_functions():
+                if function.linkage == Linkage.external:  # may go where all calls are inlined
+                    self._final_module.get_function(function.name).linkage = "linkonce_odr"
+        super()._optimize_final_module()
+
+
+def _with_their_own(libraries, known: dict) -> dict:
+    """Return, as keys, these libraries and those that libraries which are linked only ask for."""
+    for library in libraries:
+        if library not in known:
+            known[library] = None
+            if _is_part(library):
+                _with_their_own(library._linking_libraries, known)
+    return known
+
+
+def _is_part(library) -> bool:
+    return isinstance(library, _LinkOnlyLibrary)
 
 
 class LinkOnlyCompiler(KernelCompiler):
     """Compiles what is only ever linked into kernels."""
 
-    def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
-        super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
-        if library is None:
-            codegen = _LinkOnlyCodegen(self.state.targetctx.codegen())
-            name = f"hrpsim_inner_{next(_library_number)}"
-            self.state.library = _LinkOnlyLibrary(codegen, name)
+    def _new_library(self, codegen):
+        codegen = _LinkOnlyCodegen(codegen)
+        return _LinkOnlyLibrary(codegen, f"hrpsim_inner_{next(_library_number)}")
 
 
 _library_number = itertools.count()

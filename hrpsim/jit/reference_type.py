@@ -26,6 +26,7 @@ from hrpsim.jit.reference import Reference
 _WORD = ir.IntType(64)
 _WITH_OWNER = 2  # words of an array before those that kernels need: its owner, as two kinds have it
 _BEFORE_SHAPE = 5
+_ITEM_SIZE, _STRIDES = 3, 6  # which parts of numba's representation of an array these are
 
 _types: dict = {}  # by kind
 
@@ -110,16 +111,27 @@ def _read_field(context, builder, reference_type, pointer, field):
 
 
 def _read_array(context, builder, kind, words):
-    """Read an array word by word: LLVM is slow at structs in one piece."""
+    """Read an array word by word: LLVM is slow at structs in one piece.
+
+    Of an array without gaps no more is read than its address and shape: what follows from them is
+    written down, which is less to compile.
+    """
     value_type = context.get_value_type(kind)
     value = ir.Constant(value_type, None)  # without an owner
+    size = ir.Constant(_WORD, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+    follows = {}
+    if kind.layout == "C":
+        follows[_ITEM_SIZE,] = follows[_STRIDES, kind.ndim - 1] = size
     for k, (number, word_type) in enumerate(_parts_of(value_type)):
-        if number[0] >= _WITH_OWNER:
+        if number[0] < _WITH_OWNER:
+            continue
+        word = follows.get(number)
+        if word is None:
             place = builder.gep(words, [_WORD(k)], inbounds=True)
             word = builder.load(builder.bitcast(place, word_type.as_pointer()))
             # References never change: what they say need not be read again after a write.
             word.set_metadata("invariant.load", builder.module.add_metadata([]))
-            value = builder.insert_value(value, word, number)
+        value = builder.insert_value(value, word, number)
     return value
 
 

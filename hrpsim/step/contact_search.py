@@ -11,7 +11,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.step.impacts.impact_times import any_fast, look_at_drift, needs_every_shape
-from hrpsim.step.impacts.passages import add_passages, find_flying, mark_far
+from hrpsim.step.impacts.passages import add_passages, find_flying
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.step.scene.status import DONE, MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
 
@@ -23,7 +23,7 @@ def place_bodies(s):
     update_velocities(s.forest, s.work.velocity_middle, s.kinematics)
 
 
-@on_demand_kernel(brings=("prepare_rows",))
+@on_demand_kernel(brings=("prepare_rows", "solve_rows"))
 def find_contacts(s):
     """Find the contact points, and what each pressed with in the last step.
 
@@ -55,10 +55,10 @@ def find_contacts(s):
         stats.needed = count + stats.passage_count
         return MORE_CONTACTS
     stats.contact_count = count
-    if stats.flies:
-        mark_far(s)
-    if stats.passage_count > 0:
-        add_passages(s)
+    if stats.flies or stats.passage_count > 0:
+        status = add_passages(s)
+        if status != DONE:
+            return status
     stats.found_count = stats.contact_count
     match_contacts(s)
     return DONE
@@ -102,9 +102,21 @@ def _look_at_drift(s):
     """Let nothing fast pass through anything on its way to where contacts are found."""
     fast = not s.step_stats[0].calm and any_fast(s.collision)
     if s.on_demand[0].resolve_impacts != 0 and (fast or s.step_stats[0].flies):
-        find_flying(s)
+        status = find_flying(s)
+        if status != DONE:
+            return status
     if not fast or s.settings[0].integrator != SEMI_IMPLICIT:
         return DONE
+    return hold_back_fast(s)
+
+
+@on_demand_kernel(brings=("move_on",))
+def hold_back_fast(s):
+    """Hold back what is fast and would pass through something; place it again, and list its pairs.
+
+    Reads: collision, forest, kinematics, q, work.
+    Writes: collision, kinematics, q, work.
+    """
     status = look_at_drift(s)
     if status != DONE or not s.step_stats[0].undrifted:
         return status
@@ -123,3 +135,14 @@ def match_contacts(s):
         collision.contacts,
         stats.born_count,
     )
+
+
+@on_demand_kernel()
+def match_contacts_again(s):
+    """Let contacts start anew, where a step is solved once more.
+
+    Reads: collision.
+    Writes: collision.
+    """
+    match_contacts(s)
+    return DONE

@@ -13,7 +13,7 @@ from hrpsim.dynamics.joint_forces import advance_targets, revise_saturated
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.sensors.sensing import keep_readings, sense
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.step.contact_search import find_contacts, match_contacts, place_bodies
+from hrpsim.step.contact_search import find_contacts, match_contacts_again, place_bodies
 from hrpsim.step.impacts.impact_impulses import forget_impact_impulses
 from hrpsim.step.impacts.impact_reach import forget_driven
 from hrpsim.step.impacts.impact_times import look_at_motion
@@ -162,7 +162,9 @@ def solve_constraints(s):
             return DONE  # the impacts of a step happen once
         if not revise_actuators(s, 2 * revisions < _REVISIONS):
             return DONE
-        match_contacts(s)
+        status = match_contacts_again(s)
+        if status != DONE:
+            return status
         revisions += 1
 
 

@@ -46,9 +46,10 @@ from hrpsim.world.uninterrupted import uninterrupted
 
 _MOST_AT_ONCE = 2**62
 # Kernels on demand that every step calls, and what a process beside compiles for a first step, in
-# the order in which most worlds with robots ask for it.
-_ALWAYS_USED = ("find_contacts", "prepare_rows")
-_BESIDE = ("keep_momentum", *_ALWAYS_USED, "solve_by_newton_method")
+# the order in which a step asks for it. The step itself, which takes as long as those, and what
+# robots use besides are compiled here.
+_ALWAYS_USED = ("find_contacts", "prepare_rows", "solve_rows")
+_BESIDE = (*_ALWAYS_USED, "solve_by_newton_method")
 
 
 def expect_steps() -> None:
@@ -226,7 +227,7 @@ class World:
     def sleeping(self, value: bool) -> None:
         self._sleep.sleeping = value
 
-    # -- what its objects ask of it (hrpsim.world.objects.world_state) --------------------------
+    # -- what its objects ask of it (WorldState, hrpsim.world.objects.entity) -------------------
 
     first_sensor = delegated("_contents", Contents.first_sensor)
     present_q = delegated("_scenes", Scenes.present_q)

@@ -17,10 +17,10 @@ def test_parts_with_weights_exist():
     assert set(_WEIGHTS) <= set(parts())
 
 
-@pytest.mark.parametrize("workers, ends", [(1, 19.5), (2, 10.5), (4, 8.0)])
+@pytest.mark.parametrize("workers, ends", [(1, 22.5), (2, 11.5), (4, 11.0)])
 def test_what_is_left_is_the_end_of_the_last_process(workers, ends):
-    """Law: weights 8, 8, 2.5 and 1; two processes do 8 + 2.5 and 8 + 1."""
-    took = {"step": 16.0}
+    """Law: weights 11, 8.5, 2 and 1; two processes do 11, and 8.5 + 2 + 1."""
+    took = {"step": 17.0}
     assert seconds_left(WALK, took, workers, 0.0) == pytest.approx(2.0 * ends)
     assert seconds_left(WALK, took, workers, 3.0) == pytest.approx(2.0 * ends - 3.0)
 
@@ -28,7 +28,7 @@ def test_what_is_left_is_the_end_of_the_last_process(workers, ends):
 @given(unit=st.floats(0.1, 100.0), done=st.integers(1, 4))
 def test_the_machines_speed_is_that_of_what_is_done(unit, done):
     took = {part: unit * _weight(part) for part in WALK[:done]}
-    assert seconds_left(WALK, took, 2, 0.0) == pytest.approx(max(10.5 * unit, 1.0))
+    assert seconds_left(WALK, took, 2, 0.0) == pytest.approx(max(11.5 * unit, 1.0))
 
 
 def test_it_never_says_that_no_time_is_left():

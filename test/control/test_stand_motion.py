@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from grouped import one_worker_each
 
 import hrpsim
 from hrpsim.control.motion.leg_kinematics import UnreachableError
@@ -18,7 +19,7 @@ IN_AIR = 5.0  # what a foot in the air reads at most: its sole shaken by the com
 SOLE_HALF_WIDTH, SOLE_FRONT, SOLE_BACK = 0.07, 0.14, 0.10  # about the ankle [m]
 
 
-@pytest.fixture(scope="module", params=["true", "false"], ids=["bush", "rigid"])
+@pytest.fixture(scope="module", params=one_worker_each(["true", "false"]), ids=["bush", "rigid"])
 def model(request):
     return hrpsim.load_model(str(HRP2_LIKE), xacro_arguments={"bush": request.param})
 

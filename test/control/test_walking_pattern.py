@@ -6,6 +6,7 @@
 import numpy as np
 import pinocchio
 import pytest
+from grouped import one_worker_each
 
 import hrpsim
 from hrpsim.control.framework.controller import controlled_joints
@@ -36,7 +37,9 @@ def e5(model):
     return walking_pattern(model, "E5")
 
 
-@pytest.fixture(scope="module", params=[n for n, walk in PATTERNS.items() if not walk.climbs])
+@pytest.fixture(
+    scope="module", params=one_worker_each(n for n, walk in PATTERNS.items() if not walk.climbs)
+)
 def pattern(request, model, e5):
     return e5 if request.param == "E5" else walking_pattern(model, request.param)
 

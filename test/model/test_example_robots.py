@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio
 import pytest
 from dynamics.oracle import oracle_q
+from grouped import one_worker_each
 
 from hrpsim.errors import ModelError
 from hrpsim.model.load import load_model
@@ -17,7 +18,7 @@ from robots import ALL_ROBOTS, BROKEN_ROBOTS, EXAMPLE_ROBOTS, NONPHYSICAL_ROBOTS
 MIMIC_ROBOT_COUNT = 4
 
 
-@pytest.fixture(scope="module", params=EXAMPLE_ROBOTS, ids=str)
+@pytest.fixture(scope="module", params=one_worker_each(EXAMPLE_ROBOTS), ids=str)
 def robot(request):
     """The same description on a free base, in hrpsim and in Pinocchio."""
     path = EXAMPLE_ROBOTS[request.param]

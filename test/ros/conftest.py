@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ def pytest_collection_modifyitems(items):
 
     Whatever its domain, a participant's ports in shared memory are the first that are free on the
     machine: of processes that are killed, those of another worker would take them over.
+    FASTDDS_BUILTIN_TRANSPORTS does not help: on one machine rmw_fastrtps chooses both transports.
     Processes start slowly on a loaded machine: the time-out is for those that hang.
     """
     for item in items:
@@ -58,7 +60,9 @@ def pytest_collection_finish(session):
     if HAVE_RCLPY and any(map(is_ours, session.items)):
         import fcntl
 
-        with open(Path(tempfile.gettempdir()) / "hrpsim-test-warm-up.lock", "w") as lock:
+        ours = zlib.crc32(str(session.config.rootpath).encode())  # other checkouts do not wait
+        name = f"hrpsim-test-warm-up-{ours:08x}.lock"
+        with open(Path(tempfile.gettempdir()) / name, "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             subprocess.run(
                 [sys.executable, "-m", "hrpsim.cli", "warm-up"], timeout=1800, check=True

@@ -273,7 +273,7 @@ def test_an_outcome_is_the_same_whatever_else_is_asked_for():
     scenario = WorldScenario("config/stand.yaml", duration=0.05)
     run = scenario.start({}, 0)
     robot = run.robot
-    limits = robot.model.system.effort_limit[robot._joint_v]
+    limits = robot.model.system.effort_limit[robot.joint_index.v]
     largest = np.abs(robot.joint_efforts)
     while not run.finished:
         run.tick()

@@ -305,7 +305,7 @@ def expected_control(robot, before, command):
     kp, kd = robot.gains
     for k, name in enumerate(names):
         place = robot.joint_names.index(name)
-        law = after[robot._joint_v[place]]
+        law = after[robot.joint_index.v[place]]
         value = {what: command[what][k] for what in command if what != "names"}
         if "positions" in value:
             law["kp"], law["ramp"] = kp[place], 0.0

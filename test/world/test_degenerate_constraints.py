@@ -64,22 +64,31 @@ def test_a_table_with_200_feet_stands(solver):
     assert weight == pytest.approx(40 * GRAVITY, rel=1e-6)
 
 
-@each_solver
+@pytest.mark.parametrize("solver", [*SOLVERS, "auto"])
 @pytest.mark.parametrize("masses", [(1e6, 1e-6), (1e-6, 1e6)], ids=["light on heavy", "heavy on"])
 def test_a_mass_ratio_of_1e12(solver, masses):
+    """What a solver cannot carry sinks in slowly, and this is said; nothing is thrown out."""
     world = World(solver=solver)
     world.add_ground()
-    for k, mass in enumerate(masses):
-        world.add_body(Box((0.2, 0.2, 0.2)), mass, (0, 0, 0.1 + 0.2 * k))
+    places = [(0, 0, 0.1 + 0.2 * k) for k in range(2)]
+    bodies = [
+        world.add_body(Box((0.2, 0.2, 0.2)), mass, place)
+        for mass, place in zip(masses, places, strict=True)
+    ]
     finite_steps(world, 100)
+    show(f"{solver}: depth, residual", world.stats.max_penetration, world.stats.residual)
+    for body, place in zip(bodies, places, strict=True):
+        assert np.linalg.norm(body.position - place) < 0.1
     if masses[0] > masses[1]:
         assert world.stats.converged
         assert world.stats.max_penetration < 1e-9
+        return
+    assert not world.stats.converged
+    assert world.stats.worst.startswith("contact of ")
+    if solver == "auto":
+        assert world.stats.max_penetration < 1e-6
     elif solver == "direct":
-        assert world.stats.max_penetration < 1e-5
-    else:  # not solved, and said so
-        assert not world.stats.converged
-        assert world.stats.worst.startswith("contact of ")
+        assert world.stats.max_penetration < 1e-3
 
 
 @each_solver
@@ -309,21 +318,32 @@ def test_a_body_made_deep_inside_another_comes_out_slowly(solver):
 def test_a_box_squeezed_by_two_driven_fingers(solver, force):
     """With all the force there is, fingers and box cannot both have their way: each step says so.
 
-    Until the box is out: of so many contacts that contradict each other the corrections of position
-    may throw it out, after some 100 steps.
+    Corrections of position, which contradict each other as well, do not throw the box out.
     """
     world = World(solver=solver)
     box = grip(world, (0, 0, 0.5), force)
     finite_steps(world, 60)
     unmet = 0
-    for number in range(100):
+    for _ in range(100):
         finite_steps(world, 1)
-        held = len(world.contacts) > 0
-        assert held or number > 30
+        assert len(world.contacts) > 0
         unmet += not world.stats.converged
         assert world.stats.converged == (world.stats.worst == "")
-        if np.isinf(force) and held:
+        if np.isinf(force):
             assert not world.stats.converged
     if np.isfinite(force):
         assert abs(box.position[2] - 0.5) < 1e-3
         assert unmet < 50
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_corrections_of_position_do_not_throw_out_what_they_cannot_free(seed):
+    """Contact points move at most ten times as fast as rows ask, at 0.1 m/s: 1 mm in a step."""
+    world = World(solver="direct")
+    place = np.random.default_rng(seed).uniform(-1e-3, 1e-3, 3)
+    box = grip(world, place + (0, 0, 0.5), np.inf)
+    for _ in range(160):
+        before = box.position
+        finite_steps(world, 1)
+        assert np.linalg.norm(box.position - before) < 2e-3  # its centre may go further than they
+        assert len(world.contacts) > 0

@@ -197,6 +197,10 @@ class Boxes:
             self.boxes.append(box)
             above, axis = box, axis + NEXT * down
 
+    def _join(self, above, box, point, angle):
+        """Hang a box at `point` [m] on the one above (None: the world), `angle` [rad] off it."""
+        raise NotImplementedError
+
     def look(self) -> np.ndarray:
         """Return the angles [rad], each below half a turn."""
         total = np.array([2.0 * math.atan2(b.orientation[0], b.orientation[3]) for b in self.boxes])

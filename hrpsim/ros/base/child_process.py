@@ -20,7 +20,7 @@ from pathlib import Path
 from hrpsim.orphans import VARIABLE, signal_at_parent_end
 
 _FOLDER = Path("/dev/shm")
-_SHARED_MEMORY = re.compile(r"/dev/shm/(fastrtps_\w+)")
+_SHARED_MEMORY = re.compile(r"/dev/shm/(fast(?:rtps|dds)_\w+)")  # Fast DDS 2 and 3
 _PORT = "_port"
 _LAST_WORDS = 10.0  # [s] that are waited for its lines after its end; others may hold the pipe
 

@@ -13,11 +13,10 @@ from collections.abc import Callable
 from hrpsim.errors import HrpsimError
 from hrpsim.interrupts import ends_while_computing
 from hrpsim.orphans import end_with_parent
-from hrpsim.resources import share_path
 from hrpsim.ros.base.child_process import own_shared_memory
+from hrpsim.ros.base.fast_dds import profiles_variable
 from hrpsim.ros.base.stop_signal import StopSignal
 
-_PROFILES = "config/fastdds_profiles.xml"
 # What to do about an error of rcl that has these words.
 _REMEDIES = {
     "log dir": "set ROS_LOG_DIR to a folder that can be written",
@@ -25,7 +24,6 @@ _REMEDIES = {
     "ros__parameters": "it takes 'hrpsim: {ros__parameters: {real_time_factor: 2.0}}', each level "
     "further in than the one above",
 }
-_PROFILES_VARIABLES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")
 
 
 def run_program(
@@ -82,8 +80,7 @@ def _between_init_and_shutdown(body, arguments: list[str] | None, stop: StopSign
     from rclpy.exceptions import NameValidationException, ParameterException
     from rclpy.signals import SignalHandlerOptions
 
-    if not any(os.environ.get(name) for name in _PROFILES_VARIABLES):
-        os.environ[_PROFILES_VARIABLES[0]] = str(share_path(_PROFILES))
+    os.environ.update(profiles_variable(rclpy.__file__, os.environ))
     try:
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     except Exception as error:  # of rcl's parser of arguments, of the place for logs

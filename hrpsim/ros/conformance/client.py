@@ -105,11 +105,13 @@ class Simulator:
         goal = sent.result()
         if not goal.accepted:
             return False, None, told
-        result = goal.get_result_async()
-        self._expect(result)
-        # Feedback may come after the result.
-        self.wait_for(lambda: bool(told) and told[-1].completed_steps >= steps, _LATE)
-        return True, result.result().result, told
+        future = goal.get_result_async()
+        self._expect(future)
+        result = future.result().result
+        # Feedback may come after the result; of a goal that was refused there is none.
+        if result.result.result == type(result.result).RESULT_OK:
+            self.wait_for(lambda: bool(told) and told[-1].completed_steps >= steps, _LATE)
+        return True, result, told
 
     def wait_for(self, condition: Callable[[], bool], limit: float | None = None) -> bool:
         """Spin until a condition holds; return whether it did in time [s, wall]."""

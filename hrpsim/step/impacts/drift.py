@@ -17,6 +17,7 @@ may meet that are at different times: all that may come near each other is held 
 from __future__ import annotations
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.step.impacts.sweep import (
     LOOKS,
@@ -30,6 +31,7 @@ from hrpsim.step.impacts.sweep import (
     stay_apart,
 )
 from hrpsim.step.motion.motion import carry_body
+from hrpsim.step.scene.status import DONE
 
 # Where a tree takes its forces: in the middle of the step; at its start, alone or on the world.
 _IN_MIDDLE, _IN_AIR, _LEANS = range(3)
@@ -146,7 +148,7 @@ def is_undrifted(s, body):
     )
 
 
-@inner_kernel
+@on_demand_kernel()
 def move_on(s):
     """Carry s.q from where forces acted to the end of the step, where trees were held back."""
     _find_leaning(s)
@@ -158,6 +160,7 @@ def move_on(s):
         if body.joint_type == FREE and held.undrifted == _IN_AIR:
             for r in range(3):
                 q[body.q_index + r] -= 0.5 * dt * dt * g[r]
+    return DONE
 
 
 @inner_kernel

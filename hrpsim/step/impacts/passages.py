@@ -16,6 +16,7 @@ import math
 
 from hrpsim.collision.time_of_impact import STRIDE, TOUCH, meeting_points, separation
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.model.shapes.geometry import MESH, PLANE
 from hrpsim.step.impacts.impact_place import FAR, flies
 from hrpsim.step.impacts.inelastic_impacts import speed_along
@@ -34,7 +35,7 @@ _OF_PAIR = 16  # contacts made beforehand for a pair, after which it gets no mor
 _ALIKE = 1e-3  # difference of normals by which two contacts are alike
 
 
-@inner_kernel
+@on_demand_kernel()
 def find_flying(s):
     """Let shapes say whether their impacts with each other have exact times in this step.
 
@@ -49,10 +50,11 @@ def find_flying(s):
     for i in range(s.work.per_body.shape[0]):
         s.work.per_body[i].timed = 0
     s.step_stats[0].flies = 1
+    return DONE
 
 
 @inner_kernel
-def mark_far(s):
+def _mark_far(s):
     """Let contacts beyond the usual reach count only where impacts have exact times."""
     shapes, margin = s.collision.shapes, s.settings[0].contact_margin
     for c in range(s.step_stats[0].contact_count):
@@ -62,10 +64,15 @@ def mark_far(s):
             contact.lag = FAR
 
 
-@inner_kernel
+@on_demand_kernel()
 def add_passages(s):
-    """Put the contacts that were made beforehand among those that were found, sorted by pair."""
+    """Put the contacts that were made beforehand among those that were found, sorted by pair.
+
+    Of those that were found what is far away counts only where impacts have exact times.
+    """
     stats, contacts = s.step_stats[0], s.collision.contacts
+    if stats.flies:
+        _mark_far(s)
     for k in range(stats.passage_count):
         passage = s.collision.passages[k]
         if passage.barred:
@@ -84,6 +91,7 @@ def add_passages(s):
                 c -= 1
             stats.contact_count += 1
         _write_contact(s, passage, feature, contacts[c])
+    return DONE
 
 
 @inlined_kernel

@@ -13,6 +13,7 @@ from hrpsim.constraints.connection_rows import is_rigid, remember_connection_imp
 from hrpsim.constraints.contact_rows import friction_impulses
 from hrpsim.constraints.displacement import (
     asks_for_displacement,
+    bound_displacement,
     turn_to_displacement,
     turn_to_motion,
 )
@@ -73,11 +74,12 @@ def constrain(s):
     return solve_motion(s)
 
 
-@inlined_kernel
+@on_demand_kernel()
 def solve_rows(s):
     """Solve all islands with the solvers chosen for their rows, from and to s.sites.velocity.
 
-    Returns DONE, or what must be there first.
+    Returns DONE, or what must be there first. Every world with constraints needs it; apart from the
+    step it is compiled at the same time (announcement).
     """
     stats, rows, settings = s.step_stats[0], s.rows.rows, s.settings[0]
     has_cones = rows[0].quantity != DISPLACEMENT
@@ -128,7 +130,8 @@ def solve_island(s, k):
         if status != TOO_LARGE:
             return status
         set_steps_by_newton(s, span, 0)
-    sweep(s, span, 0, min(limit, PATIENCE))
+    span.sweeps = 0
+    sweep(s, span, min(limit, PATIENCE))
     if span.converged or span.sweeps < PATIENCE:
         return DONE
     when = goes_to_newton(s, span)
@@ -137,7 +140,7 @@ def solve_island(s, k):
         if status != TOO_LARGE:
             return status
     if span.sweeps < limit:
-        sweep(s, span, span.sweeps, limit)
+        sweep(s, span, limit)
     if when == AFTER_ALL_SWEEPS and not span.converged:
         # Sweeps leave the left foot other impulses than the right one; Newton's method does not.
         take_back_impulses(s, span)
@@ -252,6 +255,8 @@ def solve_displacement(s):
         sites.velocity[k] = 0.0
     turn_to_displacement(rows, stats.row_count)
     solve_rows(s)
+    for k in range(stats.island_count):
+        bound_displacement(rows, s.rows.island_rows, s.islands.spans[k], sites.velocity)
     clear_wrenches(s)
     for number in range(stats.row_count):
         add_wrench(s, rows[number], rows[number].impulse)

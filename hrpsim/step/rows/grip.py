@@ -108,8 +108,8 @@ def seek_grip(s):
         if k == stats.direct_island:
             solve_direct_island(s, settings.tolerance)
         else:
-            before = span.sweeps
-            sweep(s, span, 0, left - found)
+            before, span.sweeps = span.sweeps, 0
+            sweep(s, span, left - found)
             span.sweeps += before
         if not span.converged or _any_slips(s, span):
             take_back_impulses(s, span)

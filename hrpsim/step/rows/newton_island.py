@@ -132,13 +132,14 @@ def rests_after_sweeps(s, span):
     left is not many times as large.
     """
     tolerance = s.settings[0].tolerance
-    sweep(s, span, 0, 1)
+    span.sweeps = 0
+    sweep(s, span, span.sweeps + 1)
     change = span.residual
     if change <= STILL * tolerance:
         set_steps_by_newton(s, span, 0)
         return True
     if change <= CAUTION * tolerance:
-        sweep(s, span, 1, 2)
+        sweep(s, span, span.sweeps + 1)
         if span.residual <= _NEARER * change:
             return True
     take_back_impulses(s, span)

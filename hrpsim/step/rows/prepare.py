@@ -20,7 +20,7 @@ from hrpsim.constraints.contact_rows import (
 from hrpsim.constraints.joint_rows import mark_joint_sites, write_joint_rows
 from hrpsim.constraints.penalty_rows import STABLE_BELOW, write_penalty_rows
 from hrpsim.constraints.rows import AT_ONCE, DIRECT, PENALTY, SPLIT
-from hrpsim.constraints.spring_rows import mark_spring_sites, write_spring_rows
+from hrpsim.constraints.spring_rows import ROWS, mark_spring_sites, write_spring_rows
 from hrpsim.dynamics.response import site_responses, site_velocities
 from hrpsim.dynamics.sites import number_sites
 from hrpsim.jit.compiled import inlined_kernel
@@ -35,6 +35,7 @@ from hrpsim.step.scene.status import (
     MORE_DIRECT,
     MORE_RESPONSES,
     MORE_ROWS,
+    NEEDS_KERNEL,
     TOO_STIFF,
 )
 
@@ -121,22 +122,14 @@ def _write_rows(s):
             return status
     if stats.connection_rows > 0:
         used = write_connections(s, used)
-    number, used = write_joint_rows(
-        s.forest,
-        s.q,
-        s.velocity,
-        time_step,
-        settings,
-        s.joint_parameters,
-        s.joint_holds,
-        s.joint_impulses,
-        s.sites,
-        3 * contact_count + stats.connection_rows,
-        used,
-        s.rows,
-    )
+    first_joint_row = 3 * contact_count + stats.connection_rows
+    first_spring_row = stats.row_count - ROWS * s.spring_hinges.shape[0]
+    if first_spring_row > first_joint_row:
+        used = write_joints(s, first_joint_row, used)
+        if used == NEEDS_KERNEL:
+            return NEEDS_KERNEL
     if s.spring_hinges.shape[0] > 0:
-        write_springs(s, number, used)
+        write_springs(s, first_spring_row, used)
     return DONE
 
 
@@ -179,6 +172,26 @@ def write_connections(s, used):
         s.work.placed_connection[0],
         s.sites,
         3 * s.step_stats[0].contact_count,
+        used,
+        s.rows,
+    )
+    return used
+
+
+@on_demand_kernel(np.int64, np.int64)
+def write_joints(s, first, used):
+    """Write the rows of joints from row `first` on; return the response space used."""
+    _, used = write_joint_rows(
+        s.forest,
+        s.q,
+        s.velocity,
+        s.settings[0].time_step,
+        s.settings[0],
+        s.joint_parameters,
+        s.joint_holds,
+        s.joint_impulses,
+        s.sites,
+        first,
         used,
         s.rows,
     )

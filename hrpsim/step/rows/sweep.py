@@ -10,8 +10,8 @@ from hrpsim.solvers.projected_gauss_seidel import solve
 
 
 @inlined_kernel
-def sweep(s, span, begin, limit):
-    """Sweep over an island until it converges, `limit` times at most; `begin` sweeps are done."""
+def sweep(s, span, limit):
+    """Sweep over an island until it converges, `limit` times at most with those that are done."""
     span.sweeps, span.residual, span.converged = solve(
         s.rows.rows,
         s.step_stats[0].row_count,
@@ -20,7 +20,7 @@ def sweep(s, span, begin, limit):
         s.rows.response,
         s.settings[0].tolerance,
         s.settings[0].relative_tolerance,
-        begin,
+        span.sweeps,
         limit,
         s.sites.velocity,
         s.rows.descent,

@@ -68,7 +68,7 @@ class Measures:
         if self._robot is not None:
             self._moves = self._robot.model.base == "free"
             self._start = self._robot.q[:2].copy() if self._moves else np.zeros(2)
-            limits = self._robot.model.system.effort_limit[self._robot._joint_v]
+            limits = self._robot.model.system.effort_limit[self._robot.joint_index.v]
             self._effort_limits = np.where(limits > 0.0, limits, np.inf)
             asks = measured is None or "largest_effort" in measured
             self._efforts = np.zeros(len(limits)) if asks else None  # the largest so far

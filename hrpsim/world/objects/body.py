@@ -21,7 +21,7 @@ from hrpsim.values import finite_vector
 from hrpsim.world.objects.entity import Entity, bounded_vector
 
 if TYPE_CHECKING:
-    from hrpsim.world.objects.world_state import WorldState
+    from hrpsim.world.objects.entity import WorldState
 
 
 class Body(Entity):

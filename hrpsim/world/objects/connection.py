@@ -21,7 +21,7 @@ from hrpsim.world.objects.ends import BetweenEnds, End
 from hrpsim.world.objects.solver_rules import SolverRules, solver_code, solver_name
 
 if TYPE_CHECKING:
-    from hrpsim.world.objects.world_state import WorldState
+    from hrpsim.world.objects.entity import WorldState
 
 
 class Connection(BetweenEnds):

@@ -18,7 +18,7 @@ from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
 if TYPE_CHECKING:
-    from hrpsim.world.objects.world_state import WorldState
+    from hrpsim.world.objects.entity import WorldState
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What robots and loose bodies have in common: a place in the world's arrays."""
+"""What robots and loose bodies have in common: a place in the world's arrays, and that world."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -22,8 +23,9 @@ from hrpsim.step.scene.limits import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.values import finite_vector
 
 if TYPE_CHECKING:
+    from hrpsim.step.scene.scene import Scene
     from hrpsim.world.objects.contact_arrays import ContactArrays
-    from hrpsim.world.objects.world_state import WorldState
+    from hrpsim.world.objects.solver_rules import SolverRules
 
 _velocity_from_kernel = prepared(velocity_from_kernel)
 _velocity_to_kernel = prepared(velocity_to_kernel)
@@ -36,6 +38,69 @@ def bounded_vector(name: str, values, length: int, limit: float) -> np.ndarray:
     if length and abs(vector[k]) > limit:
         raise StateError(f"{name}[{k}] is {vector[k]:g}: no step can follow more than {limit:g}")
     return vector
+
+
+class WorldState(Protocol):
+    """The part of `World` that its objects know, so that they need not import it."""
+
+    @property
+    def connection_records(self) -> np.ndarray:
+        """Records of the connections, by Connection.index."""
+
+    @property
+    def spring_hinge_records(self) -> np.ndarray:
+        """Records of the spring hinges, by SpringHinge.index."""
+
+    @property
+    def solver_rules(self) -> SolverRules:
+        """The rules by which solvers are chosen."""
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+
+    def step(self, n: int = 1) -> None:
+        """Advance by `n` steps."""
+
+    @property
+    def time_step(self) -> float:
+        """Length of a step [s]."""
+
+    @property
+    def scene(self) -> Scene:
+        """The arrays that steps work on, laid out now if they were not."""
+
+    @property
+    def present_scene(self) -> Scene | None:
+        """The same, None if they are to be laid out anew."""
+
+    @property
+    def entities(self) -> Mapping[str, Entity]:
+        """Robots and bodies by name."""
+
+    def present_q(self, entity: Entity) -> np.ndarray:
+        """Return the positions of an entity."""
+
+    def first_sensor(self, entity: Entity) -> int:
+        """Return the place of an entity's first sensor."""
+
+    def contacts_of(self, entity: Entity, link: str | None = None) -> ContactArrays:
+        """Return the contacts of an entity, or of a link."""
+
+    def forget_contacts(self) -> None:
+        """Let the next step begin without the impulses of the last."""
+
+    def add_wrench(self, body: int, point, force, torque) -> None:
+        """Apply a wrench to a body during the next call of step."""
+
+    def wake(self, *entities: Entity) -> None:
+        """End the sleep of entities, of all without any."""
+
+    def sleeps(self, entity: Entity) -> bool:
+        """Return whether an entity sleeps."""
+
+    def refresh_exclusions(self) -> None:
+        """Find anew which pairs of shapes connections keep apart."""
 
 
 class Entity:

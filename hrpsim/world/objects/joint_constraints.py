@@ -27,7 +27,10 @@ _COLUMNS = {kind: column for column, kind in enumerate(JOINT_KINDS)}
 
 
 class JointConstraints:
-    """Joint constraints of a Robot. Names are a joint's or a list of joints'."""
+    """Joint constraints of a Robot. Names are a joint's or a list of joints'.
+
+    Of the robot it uses what is public: its world, its places there and its `joint_index`.
+    """
 
     def __init__(self):
         self._own_solvers = np.full((self.nv, len(JOINT_KINDS)), -1)  # -1: as the rules say
@@ -35,6 +38,14 @@ class JointConstraints:
 
     def _holds(self) -> np.ndarray:
         return self.world.scene.joint_holds[self.first_v : self.first_v + self.nv]
+
+    def keep_holds(self) -> None:
+        """Make the present locks and motors those of `restore_holds`."""
+        self._initial_holds = self._holds().copy()
+
+    def restore_holds(self) -> None:
+        """Return to the locks and motors that were kept, at first none."""
+        self._holds()[:] = self._initial_holds
 
     @property
     def locked(self) -> tuple[str, ...]:
@@ -47,7 +58,7 @@ class JointConstraints:
         return self._names_where("driven")
 
     def _names_where(self, field: str) -> tuple[str, ...]:
-        chosen = self._holds()[field][self._joint_v] != 0
+        chosen = self._holds()[field][self.joint_index.v] != 0
         return tuple(n for n, yes in zip(self.joint_names, chosen, strict=True) if yes)
 
     def lock(self, names: str | Sequence[str], positions: ArrayLike | None = None) -> None:
@@ -55,13 +66,13 @@ class JointConstraints:
         places = self._constrained(names)
         if positions is None:
             positions = self.joint_positions[places]
-        positions = self._values("positions", np.atleast_1d(positions), places)
-        at, holds = self._joint_v[places], self._holds()
+        positions = self.joint_index.values("positions", np.atleast_1d(positions), places)
+        at, holds = self.joint_index.v[places], self._holds()
         holds["position"][at], holds["locked"][at] = positions, True
 
     def unlock(self, names: str | Sequence[str] | None = None) -> None:
         """Let joints go; all by default."""
-        self._holds()["locked"][self._joint_v[self._constrained(names)]] = False
+        self._holds()["locked"][self.joint_index.v[self._constrained(names)]] = False
 
     def drive(
         self, names: str | Sequence[str], velocities: ArrayLike, force_limit: ArrayLike
@@ -73,15 +84,15 @@ class JointConstraints:
         stay as they are beside it, so that a joint that position gains hold works against them.
         """
         places = self._constrained(names)
-        velocities = self._values("velocities", _for_each(velocities, places), places)
+        velocities = self.joint_index.values("velocities", _for_each(velocities, places), places)
         limits = not_negative("force_limit", force_limit, len(places), finite=False)
-        at, holds = self._joint_v[places], self._holds()
+        at, holds = self.joint_index.v[places], self._holds()
         holds["speed"][at], holds["driven"][at] = velocities, True
         self._laws("motor")["force_limit"][at] = limits
 
     def release(self, names: str | Sequence[str] | None = None) -> None:
         """Take the motors off joints; all by default."""
-        self._holds()["driven"][self._joint_v[self._constrained(names)]] = False
+        self._holds()["driven"][self.joint_index.v[self._constrained(names)]] = False
 
     def set_constraint(
         self,
@@ -109,7 +120,7 @@ class JointConstraints:
         places = self._constrained(names)
         column = JOINT_KINDS.index(kind)
         may_be_rigid = column in (LIMIT_PARAMETERS, MIMIC_PARAMETERS)
-        at, parameters, count = self._joint_v[places], self._laws(kind), len(places)
+        at, parameters, count = self.joint_index.v[places], self._laws(kind), len(places)
         changes = {
             name: parameters[name][at] for name in ("compliance", "damping_time", "force_limit")
         }
@@ -148,14 +159,14 @@ class JointConstraints:
         column = ALL_KINDS if kind is None else _COLUMNS.get(kind)
         if column is None:
             raise WorldError(unknown_name("kind of joint constraint", str(kind), JOINT_KINDS))
-        access, efforts = self._access(), np.empty(len(self._joint_v))
+        access, efforts = self.access, np.empty(len(self.joint_index))
         access.read_efforts(access.efforts, column, efforts)
         return efforts if names is None else efforts[self._constrained(names)]
 
     def choose_solvers(self, rules: SolverRules, parameters: np.ndarray) -> None:
         """Write into `parameters` (nv, 5) of the world the solvers that rules and user chose."""
         mine = parameters[self.first_v : self.first_v + self.nv]
-        for name, k in zip(self.joint_names, self._joint_v, strict=True):
+        for name, k in zip(self.joint_names, self.joint_index.v, strict=True):
             for column, kind in enumerate(JOINT_KINDS):
                 own = self._own_solvers[k, column]
                 chosen = own if own >= 0 else rules.of_joint(kind, self.name, name)
@@ -166,7 +177,7 @@ class JointConstraints:
         return parameters[:, JOINT_KINDS.index(kind)]
 
     def _constrained(self, names) -> np.ndarray:
-        return self._places([names] if isinstance(names, str) else names)
+        return self.joint_index.places([names] if isinstance(names, str) else names)
 
 
 def _for_each(values, places: np.ndarray) -> np.ndarray:

@@ -8,31 +8,26 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.dynamics.joint_forces import CONTROL
-from hrpsim.errors import StateError, WorldError, unknown_name
+from hrpsim.errors import StateError, WorldError
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import Model
-from hrpsim.model.system import FREE
 from hrpsim.spatial.rotation import quaternion_from_rotation
 from hrpsim.step.scene.limits import LARGEST_SPEED
 from hrpsim.values import finite_vector
 from hrpsim.world.objects.commanding import EFFORTS, NAN_HOLDS, POSITIONS, VELOCITIES
-from hrpsim.world.objects.entity import Entity, _frozen, bounded_vector
+from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector
 from hrpsim.world.objects.joint_constraints import JointConstraints
+from hrpsim.world.objects.joint_index import JointIndex
 from hrpsim.world.objects.robot_access import RobotAccess
 from hrpsim.world.objects.robot_properties import RobotProperties
 from hrpsim.world.objects.sensor_view import SensorView
 
-if TYPE_CHECKING:
-    from hrpsim.world.objects.world_state import WorldState
-
 _NOTHING = np.zeros(0)
-_LISTS_KEPT = 64  # of joints' names
 
 
 class Robot(JointConstraints, RobotProperties, Entity):
@@ -62,21 +57,13 @@ class Robot(JointConstraints, RobotProperties, Entity):
         self.initial_q = self._checked_q(q)
         if v is not None:
             self.initial_v = bounded_vector(f"v of {name!r}", v, model.nv, LARGEST_SPEED)
-        joints = [j for j in model.joints if j.joint_type != FREE]
-        self._joint_q = np.array([j.q_index for j in joints], dtype=np.int64)
-        self._joint_v = np.array([j.v_index for j in joints], dtype=np.int64)
-        self._place_of = {j.name: k for k, j in enumerate(joints)}
-        self._all_places = np.arange(len(joints))
-        self._places_of: dict[tuple, np.ndarray] = {}  # of lists of names that came before
-        self._last_names: tuple | None = None  # hashing a tuple takes longer than a command
-        self._last_places = self._all_places
+        self.joint_index = JointIndex(name, model)
         self._ready: RobotAccess | None = None
-        self._kp, self._kd = np.zeros(len(joints)), np.zeros(len(joints))
+        self._kp, self._kd = np.zeros(len(self.joint_index)), np.zeros(len(self.joint_index))
         for joint, (kp, kd) in model.gains.items():
-            k = self._place_of[joint]
-            self._kp[k], self._kd[k] = kp, kd
+            place = self.joint_index.places([joint])
+            self._kp[place], self._kd[place] = kp, kd
         self._sensors = {s.name: SensorView(self, s, k) for k, s in enumerate(model.sensors)}
-        self._poses = new_kinematics(model.body_count)
         self._initial_control: np.ndarray | None = None
 
     @property
@@ -92,17 +79,17 @@ class Robot(JointConstraints, RobotProperties, Entity):
     @property
     def joint_positions(self) -> np.ndarray:
         """Joint positions in the order of joint_names [rad or m]."""
-        return _frozen(self._q()[self._joint_q])
+        return _frozen(self._q()[self.joint_index.q])
 
     @property
     def joint_velocities(self) -> np.ndarray:
         """Joint velocities in the order of joint_names [rad/s or m/s]."""
-        return _frozen(self._velocity()[self._joint_v])
+        return _frozen(self._velocity()[self.joint_index.v])
 
     @property
     def joint_efforts(self) -> np.ndarray:
         """What the actuators delivered in the last step [Nm or N]."""
-        return _frozen(self._control()["applied"][self._joint_v])
+        return _frozen(self._control()["applied"][self.joint_index.v])
 
     @property
     def tau(self) -> np.ndarray:
@@ -116,12 +103,12 @@ class Robot(JointConstraints, RobotProperties, Entity):
     def tau(self, values) -> None:
         tau = finite_vector(f"tau of {self.name!r}", values, self.nv)
         actuated = np.zeros(self.nv, dtype=bool)
-        actuated[self._joint_v] = True
+        actuated[self.joint_index.v] = True
         if tau[~actuated].any():
             raise StateError(
                 f"tau of {self.name!r}: a free base has no actuator; use apply_wrench on its link"
             )
-        self.command(efforts=tau[self._joint_v])
+        self.command(efforts=tau[self.joint_index.v])
 
     def _control(self):
         return self.world.scene.control[self.first_v : self.first_v + self.nv]
@@ -135,12 +122,22 @@ class Robot(JointConstraints, RobotProperties, Entity):
         self, kp: ArrayLike, kd: ArrayLike, names: str | Sequence[str] | None = None
     ) -> None:
         """Set PD gains [Nm/rad, Nms/rad or N/m, Ns/m] of `names` (all joints by default)."""
-        places = self._places(names)
-        kp = self._values("kp", np.broadcast_to(kp, len(places)), places)
-        kd = self._values("kd", np.broadcast_to(kd, len(places)), places)
+        places = self.joint_index.places(names)
+        kp = self.joint_index.values("kp", np.broadcast_to(kp, len(places)), places)
+        kd = self.joint_index.values("kd", np.broadcast_to(kd, len(places)), places)
         if (kp < 0).any() or (kd < 0).any():
             raise StateError(f"gains of {self.name!r} must not be negative")
         self._kp[places], self._kd[places] = kp, kd
+
+    def use_gains(self) -> None:
+        """Let joints that gains hold now be held by those that `set_gains` set last.
+
+        Otherwise these come with the next command.
+        """
+        control, at = self._control(), self.joint_index.v
+        for field, gains in (("kp", self._kp), ("kd", self._kd)):
+            held = control[field][at] != 0.0
+            control[field][at[held]] = gains[held]
 
     def command(
         self,
@@ -163,14 +160,15 @@ class Robot(JointConstraints, RobotProperties, Entity):
         Raises StateError for an unknown or repeated joint, a wrong length, a value that is not
         finite, or a position for a named joint without gains; nothing changes then.
         """
-        places = self._all_places if names is None else self._places(names)
+        joints = self.joint_index
+        places = joints.places(names)
         given, q, v, tau = 0, _NOTHING, _NOTHING, _NOTHING
         if positions is not None:
-            given, q = POSITIONS, self._vector("positions", positions, places)
+            given, q = POSITIONS, joints.vector("positions", positions, places)
         if velocities is not None:
-            given, v = given | VELOCITIES, self._vector("velocities", velocities, places)
+            given, v = given | VELOCITIES, joints.vector("velocities", velocities, places)
         if efforts is not None:
-            given, tau = given | EFFORTS, self._vector("efforts", efforts, places)
+            given, tau = given | EFFORTS, joints.vector("efforts", efforts, places)
         if given == 0:
             raise StateError("a command needs positions, velocities or efforts")
         given |= NAN_HOLDS if nan_holds else 0
@@ -179,7 +177,7 @@ class Robot(JointConstraints, RobotProperties, Entity):
             if not (math.isfinite(over) and over > 0.0):
                 raise StateError(f"over must be a time >= 0 s, got {over!r}")
             steps = max(round(over / self.world.time_step), 1) if over > 0.0 else 0
-        access, named = self._access(), names is not None
+        access, named = self.access, names is not None
         if access.set_commands(access.actuators, places, q, v, tau, given, named, steps):
             self._refuse_command(positions, velocities, efforts, places, nan_holds)
 
@@ -192,9 +190,9 @@ class Robot(JointConstraints, RobotProperties, Entity):
         for what, values in given.items():
             vector = np.full(len(places), np.nan)
             if values is not None:
-                vector = self._vector(what, values, places)
+                vector = self.joint_index.vector(what, values, places)
                 held = nan_holds & np.isnan(vector)
-                self._values(what, np.where(held, 0.0, vector), places)
+                self.joint_index.values(what, np.where(held, 0.0, vector), places)
             there[what] = ~np.isnan(vector)
         need_gains = (there["positions"] | there["velocities"]) & ~there["efforts"]
         k = next(k for k in places[need_gains] if self._kp[k] == 0.0 and self._kd[k] == 0.0)
@@ -203,12 +201,13 @@ class Robot(JointConstraints, RobotProperties, Entity):
             "be commanded by effort only; set_gains gives it some"
         )
 
-    def _access(self) -> RobotAccess:
-        """Return the robot's arrays, made ready for kernels."""
+    @property
+    def access(self) -> RobotAccess:
+        """The robot's arrays, made ready for kernels."""
         world, access = self.world, self._ready
         if access is None or not access.is_for(world.present_scene, self.forest):
             access = self._ready = RobotAccess(
-                self, world.scene, self._joint_q, self._joint_v, self._kp, self._kd
+                self, world.scene, self.joint_index, self._kp, self._kd
             )
         return access
 
@@ -216,59 +215,11 @@ class Robot(JointConstraints, RobotProperties, Entity):
         """Leave out what stands for addresses in memory."""
         return self.__dict__ | {"_ready": None}
 
-    def _places(self, names) -> np.ndarray:
-        if names is None:
-            return self._all_places
-        if names is self._last_names:
-            return self._last_places
-        known = names if isinstance(names, tuple) else tuple(names)
-        places = self._places_of.get(known)
-        if places is None:
-            if len(self._places_of) >= _LISTS_KEPT:
-                self._places_of.clear()
-            places = self._places_of[known] = self._find_places(known)
-        self._last_names, self._last_places = known, places
-        return places
-
-    def _find_places(self, names: tuple) -> np.ndarray:
-        """Return the places of joints; StateError for one that is unknown or named twice."""
-        places = []
-        for name in names:
-            if name not in self._place_of:
-                raise StateError(f"{self.name!r}: {unknown_name('joint', name, self.joint_names)}")
-            places.append(self._place_of[name])
-        if len(set(places)) != len(places):
-            twice = next(n for n in names if names.count(n) > 1)
-            raise StateError(f"{self.name!r}: joint {twice!r} is named twice in one command")
-        return np.array(places, dtype=np.int64)
-
-    def _vector(self, what: str, values, places: np.ndarray) -> np.ndarray:
-        """Return one number for each joint, not copied if it is an array; they may be anything."""
-        try:
-            vector = np.asarray(values, dtype=np.float64, order="C")
-        except (TypeError, ValueError) as error:
-            raise StateError(f"{what} for {self.name!r} must be numbers, got {values!r}") from error
-        if vector.shape != (len(places),):
-            raise StateError(
-                f"{what} for {self.name!r} must be {len(places)} numbers, one a joint, "
-                f"got shape {vector.shape}"
-            )
-        return vector
-
-    def _values(self, what: str, values, places: np.ndarray) -> np.ndarray:
-        """Return one finite number for each joint."""
-        vector = self._vector(what, values, places)
-        bad = np.flatnonzero(~np.isfinite(vector))
-        if bad.size:
-            joint = self.joint_names[places[bad[0]]]
-            raise StateError(f"{what} for joint {joint!r} of {self.name!r} is {vector[bad[0]]}")
-        return vector
-
     def keep_as_initial(self) -> None:
         """Make the present state, commands, locks and motors those of `initialise`."""
         super().keep_as_initial()
         self._initial_control = self._control().copy()
-        self._initial_holds = self._holds().copy()
+        self.keep_holds()
 
     def initialise(self) -> None:
         """Return to the state that the robot was added with, commands included, or kept since."""
@@ -276,15 +227,15 @@ class Robot(JointConstraints, RobotProperties, Entity):
         if self._initial_control is None:
             self._initial_control = self._holding_control()
         self._control()[:] = self._initial_control
-        self._holds()[:] = self._initial_holds
+        self.restore_holds()
 
     def _holding_control(self) -> np.ndarray:
         """Return the commands that hold every joint with gains at its initial position."""
         control = np.zeros(self.nv, dtype=CONTROL)
         held = (self._kp > 0.0) | (self._kd > 0.0)
-        at = self._joint_v[held]
+        at = self.joint_index.v[held]
         control["kp"][at], control["kd"][at] = self._kp[held], self._kd[held]
-        control["target_position"][at] = self.initial_q[self._joint_q[held]]
+        control["target_position"][at] = self.initial_q[self.joint_index.q[held]]
         return control
 
     def apply_wrench(
@@ -309,7 +260,7 @@ class Robot(JointConstraints, RobotProperties, Entity):
 
         In the order of `model.link_names`; quaternions have w >= 0.
         """
-        access, count = self._access(), len(self.frames)
+        access, count = self.access, len(self.frames)
         poses = np.empty((count, 3)), np.empty((count, 4))
         access.read_poses(access.links, *poses)
         return poses
@@ -319,7 +270,7 @@ class Robot(JointConstraints, RobotProperties, Entity):
 
         Of the links' origins, along the world's axes, in the order of `model.link_names`.
         """
-        access, count = self._access(), len(self.frames)
+        access, count = self.access, len(self.frames)
         velocities = np.empty((count, 3)), np.empty((count, 3))
         access.read_velocities(access.links, *velocities)
         return velocities
@@ -327,18 +278,19 @@ class Robot(JointConstraints, RobotProperties, Entity):
     def link_pose(self, link: str) -> tuple[np.ndarray, np.ndarray]:
         """Return position (3,) [m] and quaternion x y z w (4,) of a link in the world."""
         frame = self.model.frame(link)
-        return self._frame_pose(frame.body, frame.R, frame.p)
+        return self.frame_pose(frame.body, frame.R, frame.p)
 
-    def _frame_pose(self, body: int, R: np.ndarray, p: np.ndarray):
-        update_poses(self.forest, self._q().copy(), self._poses)
-        return self._placed(body, R, p)
+    def frame_pose(self, body: int, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the same of a frame with rotation R (3, 3) and origin p (3,) [m] in a body's.
 
-    def _placed(self, body: int, R: np.ndarray, p: np.ndarray):
+        `body`: its place in `system`; -1 for what is fixed to the world.
+        """
         orientation = np.empty(4)
         if body < 0:
             quaternion_from_rotation(np.ascontiguousarray(R), orientation)
             return p.copy(), orientation
-        poses = self._poses
+        poses = new_kinematics(self.model.body_count)
+        update_poses(self.forest, self._q().copy(), poses)
         R_body = poses[body]["R"]
         origin = poses[self.system.root[body]]["origin"]
         quaternion_from_rotation(np.ascontiguousarray(R_body @ R), orientation)

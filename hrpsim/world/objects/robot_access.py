@@ -17,6 +17,7 @@ from hrpsim.step.scene.scene import Scene
 from hrpsim.world.objects.commanding import Actuators, set_commands
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.joint_efforts import EffortSources, read_efforts
+from hrpsim.world.objects.joint_index import JointIndex
 from hrpsim.world.objects.link_states import LinkReaders, LinkSources, link_records
 
 
@@ -26,10 +27,10 @@ class RobotAccess(LinkReaders):
     Each is made when it is first used: a kernel takes some milliseconds to read from the cache.
     """
 
-    def __init__(self, robot: Entity, scene: Scene, joint_q, joint_v, kp, kd):
+    def __init__(self, robot: Entity, scene: Scene, joints: JointIndex, kp, kd):
         self.scene = scene
         self._robot, self._forest = robot, robot.forest
-        self._joint_q, self._joint_v = joint_q, joint_v
+        self._joints = joints
         self._gains = kp, kd
         self._q = scene.q[robot.first_q : robot.first_q + robot.nq]
         self._dofs = slice(robot.first_v, robot.first_v + robot.nv)
@@ -41,13 +42,13 @@ class RobotAccess(LinkReaders):
     @cached_property
     def actuators(self) -> Reference:
         """What commands are written to."""
-        control = self.scene.control[self._dofs]
-        return Reference(Actuators(control, self._q, self._joint_q, self._joint_v, *self._gains))
+        control, joints = self.scene.control[self._dofs], self._joints
+        return Reference(Actuators(control, self._q, joints.q, joints.v, *self._gains))
 
     @cached_property
     def efforts(self) -> Reference:
         """What the efforts of constraints are read from."""
-        scene, dofs, joint_v = self.scene, self._dofs, self._joint_v
+        scene, dofs, joint_v = self.scene, self._dofs, self._joints.v
         joint_of = np.full(self._robot.nv, -1)
         joint_of[joint_v] = np.arange(len(joint_v))
         return Reference(
@@ -73,7 +74,7 @@ class RobotAccess(LinkReaders):
     def set_commands(self):
         """Call with `actuators` and the further arguments of `set_commands`."""
         vector = np.empty(0)
-        values = self._joint_v, vector, vector, vector, 0, 0, 1
+        values = self._joints.v, vector, vector, vector, 0, 0, 1
         return entry_point(set_commands, self.actuators, *values)
 
     @cached_property

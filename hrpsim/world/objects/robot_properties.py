@@ -16,7 +16,6 @@ from hrpsim.errors import WorldError
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.model.system import System
 from hrpsim.values import LARGEST, not_negative
-from hrpsim.world.objects.entity import same_inertias
 
 if TYPE_CHECKING:
     from hrpsim.model.model import Model
@@ -26,7 +25,8 @@ class RobotProperties:
     """Properties of a Robot that differ from one world to another while its joints are the same.
 
     They are no part of its state: a reset or a snapshot does not bring the old ones back. `model`
-    is from then on the robot as it is, `described` the one that was added to the world.
+    is from then on the robot as it is, `described` the one that was added to the world. Of the
+    robot it uses what is public: its world, its places there and its `joint_index`.
     """
 
     described: Model
@@ -76,7 +76,7 @@ class RobotProperties:
         N/m], and rotor inertia [kg m^2 or kg]; what is None stays. WorldError for what is negative
         or not finite, StateError for an unknown joint.
         """
-        places = self._places([names] if isinstance(names, str) else names)
+        places = self.joint_index.places([names] if isinstance(names, str) else names)
         values = {
             "friction": friction,
             "damping": damping,
@@ -88,25 +88,14 @@ class RobotProperties:
             if given is not None:
                 new = getattr(self.system, field).copy()
                 what = f"{field.replace('_', ' ')} of joints of {self.name!r}"
-                new[self._joint_v[places]] = not_negative(what, given, len(places))
+                new[self.joint_index.v[places]] = not_negative(what, given, len(places))
                 changed[field] = new
         self._use_system(self.system._replace(**changed))
-
-    def use_gains(self) -> None:
-        """Let joints that gains hold now be held by those that `set_gains` set last.
-
-        Otherwise these come with the next command.
-        """
-        control, kp, kd = self._control(), *self.gains
-        for field, gains in (("kp", kp), ("kd", kd)):
-            values = control[field]
-            at = self._joint_v[values[self._joint_v] != 0.0]
-            values[at] = gains[np.searchsorted(self._joint_v, at)]
 
     def joint_properties(self) -> dict[str, np.ndarray]:
         """Return friction, damping, stiffness and rotor_inertia of all joints, as they are set."""
         fields = ("friction", "damping", "stiffness", "rotor_inertia")
-        return {field: getattr(self.system, field)[self._joint_v] for field in fields}
+        return {field: getattr(self.system, field)[self.joint_index.v] for field in fields}
 
     def _use_system(self, system: System) -> None:
         """Let these be the robot's constants, in the world's arrays as well."""
@@ -123,5 +112,4 @@ class RobotProperties:
             *("stiffness", "damping", "friction"),
         ):
             scene.forest.dofs[field][at] = self.forest.dofs[field]
-        if not same_inertias(before, self.inertias):
-            self._forget_past()
+        self.forget_momentum_of(before)

@@ -5,22 +5,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from hrpsim.errors import WorldError
-from hrpsim.model.model import Sensor
-from hrpsim.world.objects.entity import _frozen
+from hrpsim.model.model import Model, Sensor
+from hrpsim.world.objects.entity import WorldState, _frozen
 
-if TYPE_CHECKING:
-    from hrpsim.world.objects.robot import Robot
+
+class SensorCarrier(Protocol):
+    """The part of `Robot` that its sensors know, so that they need not import it."""
+
+    model: Model
+
+    @property
+    def world(self) -> WorldState:
+        """The world that it lives in."""
+
+    def link_pose(self, link: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return position (3,) [m] and quaternion x y z w (4,) of a link in the world."""
+
+    def frame_pose(self, body: int, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the same of a frame with rotation R and origin p in a body's frame."""
 
 
 class SensorView:
     """One sensor of a robot; readings are means over the last step."""
 
-    def __init__(self, robot: Robot, description: Sensor, index: int):
+    def __init__(self, robot: SensorCarrier, description: Sensor, index: int):
         self.robot = robot
         self.description = description
         self.index = index
@@ -68,9 +81,9 @@ class SensorView:
     @property
     def orientation(self) -> np.ndarray:
         """Orientation of the sensor frame in the world, quaternion x y z w (4,)."""
-        return self.robot._frame_pose(
-            self.description.body, self.description.R, self.description.p
-        )[1]
+        return self.robot.frame_pose(self.description.body, self.description.R, self.description.p)[
+            1
+        ]
 
     def _of_kind(self, kind: str) -> np.ndarray:
         if self.description.kind != kind:

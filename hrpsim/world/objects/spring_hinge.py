@@ -15,7 +15,7 @@ from hrpsim.values import finite_vector
 from hrpsim.world.objects.ends import BetweenEnds, End
 
 if TYPE_CHECKING:
-    from hrpsim.world.objects.world_state import WorldState
+    from hrpsim.world.objects.entity import WorldState
 
 SPRING_SOLVERS = {"iterative": ITERATIVE, "direct": DIRECT, "steepest_descent": DESCENT}
 _PHASES = {FREE: "free", STUCK: "held", CREEPING: "creeping", AT_LIMIT: "at limit"}

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.errors import WorldError, unknown_name
+from hrpsim.world.objects.entity import WorldState
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import is_named
-from hrpsim.world.objects.world_state import WorldState
 from hrpsim.world.parts.exclusion_pairs import joined_pairs, pairs_apart, pairs_within, sorted_pairs
 from hrpsim.world.parts.part import Core, Part
 

@@ -16,9 +16,8 @@ from hrpsim.model.shapes.geometry import Geometry
 from hrpsim.step.scene.scene import Scene
 from hrpsim.world.arrays.carry import places_without, renumbered
 from hrpsim.world.objects.body import Body
-from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.entity import Entity, WorldState
 from hrpsim.world.objects.robot import Robot
-from hrpsim.world.objects.world_state import WorldState
 from hrpsim.world.parts.connections import Connections
 from hrpsim.world.parts.explicit_limit import too_stiff_for_rk4
 from hrpsim.world.parts.part import Core, Part
