@@ -24,6 +24,7 @@ from hrpsim.solvers.newton.multipliers import (
     is_better,
     largest_error,
     note_multipliers,
+    small_enough,
 )
 from hrpsim.solvers.newton.unit_lists import list_units
 
@@ -62,7 +63,7 @@ def alternate(tolerance, penalty, limit, best, system, part):
         go_to_best(system)
     steps, misses, work, more = 0, 0, 0, 0
     whole = max(system.needs[0].work, 1)
-    while best > tolerance and misses < _MISSES and more != JAMMED:
+    while best > small_enough(tolerance, system) and misses < _MISSES and more != JAMMED:
         if steps >= min(_STEPS, limit - work // whole):
             break
         for k in range(system.needs[0].units):

@@ -159,6 +159,7 @@ def _write_part(core, system, part):
             count += 1
     needs = part.needs[0]
     needs.nodes, needs.units, needs.coordinates, needs.arms = nodes, count, coordinates, arms
+    needs.factorisations, needs.patience = 0, _LIMIT
     return members_count if write_structure(part) else 0
 
 

@@ -23,6 +23,7 @@ from hrpsim.solvers.newton.multipliers import (
     largest_error,
     note_if_better,
     push_by_multipliers,
+    small_enough,
 )
 from hrpsim.solvers.newton.second_order_cone import (
     FAR,
@@ -64,7 +65,9 @@ def follow_central_path(tolerance, limit, best, system):
     go_to_best(system)
     _enter(max(best, tolerance), system)
     count, short_steps, share = 0, 0, 1.0
-    while count < min(limit, _STEPS) and short_steps < _SHORT_STEPS and best > tolerance:
+    while count < min(limit, _STEPS) and short_steps < _SHORT_STEPS:
+        if best <= small_enough(tolerance, system):
+            break
         sigma = _sigma(0.0, system)
         for k in range(needs.units):
             _linearise(system.pairs[k], system.units[k])

@@ -20,8 +20,9 @@ _LARGEST = 1 << 40  # no pool has as many floats
 
 @inner_kernel
 def write_matrix(system):
-    """Write I + G^T D G for the stiffness of the units."""
+    """Write I + G^T D G for the stiffness of the units, to be factorised."""
     needs, upper, lower = system.needs[0], system.upper, system.lower
+    needs.factorisations += 1
     for at in range(needs.blocks):
         upper[at] = lower[at] = 0.0
     for k in range(needs.nodes):

@@ -27,6 +27,7 @@ from hrpsim.solvers.newton.multipliers import (
     largest_error,
     note_multipliers,
     push_by_multipliers,
+    small_enough,
 )
 
 _MOST_PENALTY, _LEAST_PENALTY = 1e9, 1e-2
@@ -59,6 +60,8 @@ def grow_multipliers(tolerance, penalty, limit, best, system):
     small = _SMALL * tolerance
     while best > CAUTION * tolerance and factorisations < limit and penalty >= _LEAST_PENALTY:
         if best <= tolerance and tries >= _FEW_TRIES:
+            break
+        if tolerance < best <= small_enough(tolerance, system):
             break
         if tries >= _MANY_TRIES or (penalty >= _ENOUGH and best >= small and tries >= _FEW_TRIES):
             break

@@ -14,6 +14,10 @@ from hrpsim.solvers.newton.matrix import add_push, motion_along
 # Multipliers are better where their error is less than this share of the least before.
 _BETTER = 0.9
 
+# Once there is no patience left, an error suffices that grows with this power of the work: 8
+# tolerances with twice the work; at most _ROUGH tolerances.
+_YIELDING, _ROUGH = 3, 1e4
+
 # As sweeps with momentum, a search goes on to this part of the tolerance, as long as each try
 # helps: the errors of one step are not those of the next, and would show in what rests.
 CAUTION = 0.1
@@ -26,6 +30,18 @@ def largest_error(system):
     for k in range(system.needs[0].units):
         error = max(error, law_error(system.units[k]))
     return error
+
+
+@inner_kernel
+def small_enough(tolerance, system):
+    """Return the error with which a search may end after the work that was done [m/s].
+
+    It is the tolerance for as many factorisations as there is patience for.
+    """
+    needs = system.needs[0]
+    if needs.factorisations <= needs.patience:
+        return tolerance
+    return tolerance * min((needs.factorisations / needs.patience) ** _YIELDING, _ROUGH)
 
 
 @inlined_kernel

@@ -22,6 +22,7 @@ from hrpsim.solvers.newton.multipliers import (
     go_to_best,
     largest_error,
     note_multipliers,
+    small_enough,
     start_from_impulses,
     write_best_impulses,
 )
@@ -54,7 +55,8 @@ def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, syste
     """Solve the problem in `system`; write the impulses with the least error that was found.
 
     Where rows contradict each other, their velocities are then the nearest to what they ask for. At
-    most `limit` factorisations. `from_afar` lets it go at once ways on which redundant contacts
+    most `limit` factorisations; where they are many, less than the tolerance is asked for
+    (`small_enough`). `from_afar` lets it go at once ways on which redundant contacts
     forget how they shared their load; else it goes them where nothing else leads to a solution.
     `part` is room for a cluster of the problem. `velocity` ends as the sites' velocity with the
     impulses.
@@ -68,14 +70,14 @@ def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, syste
     count = 0
     if not from_afar or first <= _STRUCK or system.needs[0].nodes <= _MANY:
         count, best = try_active_sets(accuracy, limit, _PATIENCE, best, system)
-    if best > tolerance and count < limit:
+    if best > small_enough(tolerance, system) and count < limit:
         if from_afar:
             more, best = alternate(tolerance, _PENALTY, limit - count, best, system, part)
         else:
             few = min(_FIRST, limit - count)
             more, best = grow_multipliers(tolerance, _PENALTY, few, best, system)
         count += more
-        if best > tolerance and count < limit:
+        if best > small_enough(tolerance, system) and count < limit:
             more, best = _start_again(tolerance, limit - count, first, best, rows, system)
             count += more
     write_best_impulses(rows, response, velocity, system)
@@ -95,14 +97,15 @@ def _start_again(tolerance, limit, first, kept, rows, system):
         for r in range(unit.size):
             unit.kept[r], unit.best[r] = unit.best[r], rows[unit.row + r].impulse
     count, best = follow_central_path(tolerance, limit, first, system)
-    if _LOST < best < first and count < limit:
+    has_patience = system.needs[0].factorisations <= system.needs[0].patience
+    if _LOST < best < first and count < limit and has_patience:
         more, best = _follow_path_from_nothing(tolerance, limit - count, best, system)
         count += more
     go_to_best(system)
     penalty = _PENALTY if best > _NEAR else _PENALTY_NEARBY
     more, best = try_active_sets(tolerance, limit - count, _PATIENCE_AFTER_PATH, best, system)
     count += more
-    if best > tolerance and count < limit:
+    if best > small_enough(tolerance, system) and count < limit:
         more, best = grow_multipliers(tolerance, penalty, limit - count, best, system)
         count += more
     if kept < best:

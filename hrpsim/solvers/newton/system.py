@@ -45,6 +45,8 @@ NEEDS = np.dtype(
         ("entries", "i8"),
         ("blocks", "i8"),  # floats
         ("work", "i8"),  # multiplications that a Newton step takes, about
+        ("factorisations", "i8"),  # in this step of the world
+        ("patience", "i8"),  # factorisations after which less is asked for (multipliers)
     ]
 )
 

@@ -37,6 +37,10 @@ _NEARER = 0.7
 # (about half a second). Where fewer than _FEWEST would be left, sweeps go on instead.
 _MOST, _WORK, _FEWEST = 400, 3_000_000_000, 25
 
+# Multiplications with which a crowd is solved to the tolerance. In a jammed pile the last decades
+# cost most: from there on it is content with a larger error (multipliers.small_enough).
+_PATIENT_WORK = 300_000_000
+
 # Contacts of a crowd that part faster than _SHARE of its largest error wait (near_contacts). Where
 # the solution brings some of them together it is sought again with them, _TURNS times in all, the
 # last time with all contacts. Each turn may take what is left of the factorisations, and half of
@@ -163,7 +167,10 @@ def solve_by_newton_method(s, k, insists):
         ):
             return MORE_NEWTON
         if turn == 0:
-            limit = min(_MOST, _WORK // max(s.newton.needs[0].work, 1))
+            needs = s.newton.needs[0]
+            limit = min(_MOST, _WORK // max(needs.work, 1))
+            patience = max(_PATIENT_WORK // max(needs.work, 1), 1)
+            needs.factorisations, needs.patience = 0, patience if is_crowd else _MOST
             if limit < _FEWEST and not insists:
                 return TOO_LARGE
         count, error, span.residual = solve_by_newton(

@@ -1,0 +1,78 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Where an island has taken much work, a larger error suffices, and it is told."""
+
+import numpy as np
+import pytest
+
+from hrpsim import Box, World
+from hrpsim.jit.compiled import kernel
+from hrpsim.solvers.newton.multiplier_method import grow_multipliers
+from hrpsim.solvers.newton.multipliers import (
+    go_to_best,
+    largest_error,
+    note_multipliers,
+    push_by_multipliers,
+    small_enough,
+)
+
+TOLERANCE, LIMIT = 1e-10, 400
+
+
+@kernel
+def run_small_enough(system):
+    return small_enough(TOLERANCE, system)
+
+
+@kernel
+def run_search(system):
+    """Return (factorisations, error told, error of the impulses that are left)."""
+    push_by_multipliers(system)
+    note_multipliers(system)
+    first = largest_error(system)
+    count, best = grow_multipliers(TOLERANCE, 1.0, LIMIT, first, system)
+    go_to_best(system)
+    return count, best, largest_error(system)
+
+
+def sliding_stack():
+    """Return the problem of ten turned cubes that slide a little, with other impulses."""
+    world = World(solver="newton", sleeping=False, tolerance=1e-12)
+    world.set_friction("default", "default", static=0.5)
+    world.add_ground()
+    for k in range(10):
+        turned = (0.0, 0.0, np.sin(0.1 * k), np.cos(0.1 * k))
+        world.add_body(Box((0.1,) * 3), 1.0, (0.0, 0.0, 0.05 + 0.1 * k), turned)
+    world.step(3)
+    system = world.scene.newton
+    units = system.units[: system.needs[0]["units"]]
+    units["multiplier"] *= np.linspace(0.2, 0.8, len(units))[:, None]
+    return system
+
+
+def with_patience(system, factorisations: int, patience: int):
+    system.needs["factorisations"], system.needs["patience"] = factorisations, patience
+    return system
+
+
+def test_what_suffices_grows_with_the_work():
+    """Law: the tolerance as long as there is patience; then ever more, 1e4 tolerances at most."""
+    system = sliding_stack()
+    asked = [run_small_enough(with_patience(system, count, 10)) for count in range(401)]
+    assert asked[:11] == [TOLERANCE] * 11
+    assert (np.diff(asked[10:]) >= 0.0).all()
+    assert asked[20] == pytest.approx(8.0 * TOLERANCE)
+    assert asked[-1] == pytest.approx(1e4 * TOLERANCE)
+
+
+@pytest.mark.parametrize("patience", [1, 2])
+def test_a_search_without_patience_ends_sooner_and_tells_its_error(patience):
+    """Law: what is left is the error that is told, less than what then suffices."""
+    right = run_search(with_patience(sliding_stack(), 0, LIMIT))
+    system = with_patience(sliding_stack(), 0, patience)
+    count, told, left = run_search(system)
+    assert right[1] <= TOLERANCE
+    assert left == pytest.approx(told, rel=1e-3, abs=1e-13)
+    assert told <= run_small_enough(system)
+    assert count < right[0]
