@@ -4,6 +4,7 @@
 """Settings that every test runs under."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -24,6 +25,10 @@ OPTIONAL = {
 # held while it runs, so that neither another run nor a demonstration of a test's own gets it.
 _domain = PrivateDomain()
 os.environ.update(_domain.environment())
+
+# A run in the background of a script ignores Ctrl-C, which its children would inherit.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Tests decide the same each day; new examples are for `make fuzz`, or asked for with
 # `--hypothesis-profile default`.

@@ -1,18 +1,31 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Private ROS domains: an environment in which processes meet only each other, on this machine."""
+"""What processes tell DDS by their environment.
+
+Private ROS domains, in which processes meet only each other, on this machine; and the profiles of
+Fast DDS, whose release 3 (ROS 2 Kilted and later) names variable and settings anew.
+"""
 
 from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Mapping
+from pathlib import Path
+from xml.etree import ElementTree
+
+from hrpsim.resources import share_path
 
 # The ports that DDS derives from a domain (RTPS 2.2, section 9.6.1.1).
 _BASE_PORT = 7400
 _PORTS_PER_DOMAIN = 250
 _RESERVATION = 249  # no participant of the domain uses its last port
 _DOMAINS = range(1, 102)  # above lie the ports that Linux hands out to clients
+
+_MIDDLEWARE = "share/rmw_fastrtps_shared_cpp/package.xml"
+_RELEASE_2 = ("FASTRTPS_DEFAULT_PROFILES_FILE", "config/fastdds_profiles.xml")
+_RELEASE_3 = ("FASTDDS_DEFAULT_PROFILES_FILE", "config/fastdds_3_profiles.xml")
 
 
 class PrivateDomain:
@@ -72,3 +85,21 @@ def _is_taken(port: int) -> bool:
         except OSError:
             return True
     return False
+
+
+def profiles_variable(rclpy_file: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variable that gives Fast DDS our profiles, or none where one names others.
+
+    rclpy_file: a file of rclpy; the package of the middleware is looked for in the prefixes above
+    it, then in those of AMENT_PREFIX_PATH. What its package.xml depends on tells the release.
+    """
+    if any(environment.get(variable) for variable, _ in (_RELEASE_2, _RELEASE_3)):
+        return {}
+    prefixes = [*Path(rclpy_file).parents]
+    prefixes += map(Path, filter(None, environment.get("AMENT_PREFIX_PATH", "").split(os.pathsep)))
+    described = next((path for p in prefixes if (path := p / _MIDDLEWARE).is_file()), None)
+    if described is None:
+        return {}
+    depends = {str(element.text).strip() for element in ElementTree.parse(described).getroot()}
+    variable, profiles = _RELEASE_3 if "fastdds" in depends else _RELEASE_2
+    return {variable: str(share_path(profiles))}

@@ -14,7 +14,7 @@ from hrpsim.errors import HrpsimError
 from hrpsim.interrupts import ends_while_computing
 from hrpsim.orphans import end_with_parent
 from hrpsim.ros.base.child_process import own_shared_memory
-from hrpsim.ros.base.fast_dds import profiles_variable
+from hrpsim.ros.base.domain import profiles_variable
 from hrpsim.ros.base.stop_signal import StopSignal
 
 # What to do about an error of rcl that has these words.
