@@ -5,8 +5,8 @@
 
 import numpy as np
 import pytest
+from world.scenes import turned_tower
 
-from hrpsim import Box, World
 from hrpsim.jit.compiled import kernel
 from hrpsim.solvers.newton.local_sweeps import sweep_what_is_off
 from hrpsim.solvers.newton.minimum_degree import highest_bit, lowest_bit
@@ -39,12 +39,7 @@ def run_bits(words, out):
 @pytest.fixture
 def system():
     """Return the problem, solved, of a tower of turned cubes, with over 64 contacts."""
-    world = World(solver="newton", sleeping=False, tolerance=1e-12)
-    world.set_friction("default", "default", static=0.5)
-    world.add_ground()
-    for k in range(12):
-        turned = (0.0, 0.0, np.sin(0.1 * k), np.cos(0.1 * k))
-        world.add_body(Box((0.1,) * 3), 1.0, (0.0, 0.0, 0.05 + 0.1 * k), turned)
+    world = turned_tower(12)
     world.step(3)
     assert world.scene.newton.needs[0]["units"] > 64
     return world.scene.newton

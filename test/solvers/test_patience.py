@@ -5,8 +5,8 @@
 
 import numpy as np
 import pytest
+from world.scenes import turned_tower
 
-from hrpsim import Box, World
 from hrpsim.jit.compiled import kernel
 from hrpsim.solvers.newton.multiplier_method import grow_multipliers
 from hrpsim.solvers.newton.multipliers import (
@@ -38,12 +38,7 @@ def run_search(system):
 
 def sliding_stack():
     """Return the problem of ten turned cubes that slide a little, with other impulses."""
-    world = World(solver="newton", sleeping=False, tolerance=1e-12)
-    world.set_friction("default", "default", static=0.5)
-    world.add_ground()
-    for k in range(10):
-        turned = (0.0, 0.0, np.sin(0.1 * k), np.cos(0.1 * k))
-        world.add_body(Box((0.1,) * 3), 1.0, (0.0, 0.0, 0.05 + 0.1 * k), turned)
+    world = turned_tower(10)
     world.step(3)
     system = world.scene.newton
     units = system.units[: system.needs[0]["units"]]

@@ -130,3 +130,14 @@ def middle_of_step(body, time_step: float):
     turn = Rotation.from_rotvec(half * body.angular_velocity)
     rotation = (turn * Rotation.from_quat(body.orientation)).as_matrix()
     return body.position + half * body.velocity, rotation
+
+
+def turned_tower(count: int) -> World:
+    """Return a world with a tower of cubes, each turned against the one beneath, for Newton."""
+    world = World(solver="newton", sleeping=False, tolerance=1e-12)
+    world.set_friction("default", "default", static=0.5)
+    world.add_ground()
+    for k in range(count):
+        turned = (0.0, 0.0, np.sin(0.1 * k), np.cos(0.1 * k))
+        world.add_body(Box((0.1,) * 3), 1.0, (0.0, 0.0, 0.05 + 0.1 * k), turned)
+    return world

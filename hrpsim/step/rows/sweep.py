@@ -11,7 +11,10 @@ from hrpsim.solvers.projected_gauss_seidel import solve
 
 @inlined_kernel
 def sweep(s, span, limit):
-    """Sweep over an island until it converges, `limit` times at most with those that are done."""
+    """Sweep over an island until it converges, `limit` times at most with those that are done.
+
+    Numbers that are written out in a call are types to numba, which would compile `solve` for each.
+    """
     span.sweeps, span.residual, span.converged = solve(
         s.rows.rows,
         s.step_stats[0].row_count,
