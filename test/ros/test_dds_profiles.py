@@ -51,6 +51,13 @@ def test_another_middleware_is_given_nothing(tmp_path):
     assert profiles_variable(str(tmp_path / "rclpy.py"), {}) == {}
 
 
+@pytest.mark.parametrize("text", ["", "no XML", "<package>"])
+def test_a_description_that_cannot_be_read_tells_no_release(tmp_path, text):
+    rclpy_file = install(tmp_path, "fastdds")
+    next(tmp_path.rglob("package.xml")).write_text(text)
+    assert profiles_variable(rclpy_file, {}) == {}
+
+
 def test_both_profiles_say_the_same():
     """Release 3 writes names with underscores; what they hold is alike."""
 

@@ -91,7 +91,8 @@ def profiles_variable(rclpy_file: str, environment: Mapping[str, str]) -> dict[s
     """Return the variable that gives Fast DDS our profiles, or none where one names others.
 
     rclpy_file: a file of rclpy; the package of the middleware is looked for in the prefixes above
-    it, then in those of AMENT_PREFIX_PATH. What its package.xml depends on tells the release.
+    it, then in those of AMENT_PREFIX_PATH. What its package.xml depends on tells the release; one
+    that cannot be read tells none.
     """
     if any(environment.get(variable) for variable, _ in (_RELEASE_2, _RELEASE_3)):
         return {}
@@ -100,6 +101,9 @@ def profiles_variable(rclpy_file: str, environment: Mapping[str, str]) -> dict[s
     described = next((path for p in prefixes if (path := p / _MIDDLEWARE).is_file()), None)
     if described is None:
         return {}
-    depends = {str(element.text).strip() for element in ElementTree.parse(described).getroot()}
+    try:
+        depends = {str(element.text).strip() for element in ElementTree.parse(described).getroot()}
+    except (OSError, ElementTree.ParseError):
+        return {}
     variable, profiles = _RELEASE_3 if "fastdds" in depends else _RELEASE_2
     return {variable: str(share_path(profiles))}
