@@ -3,6 +3,7 @@
 
 """The cache of compiled kernels: damaged, half written or not writable, it costs time only."""
 
+import importlib
 import os
 import pickle
 import subprocess
@@ -181,16 +182,38 @@ def test_without_parts_that_are_not_public_numba_s_documented_cache_serves(tmp_p
     assert list(process.cache.rglob("*.nbi")) and not list(process.cache.glob("*/*.nbc"))
 
 
-def test_a_controller_has_a_cache_of_its_own():
-    """Law: an edit of a controller gives its kernels another folder, and those of the step none."""
-    from hrpsim.control.balance.stabilizing import stabilize
+@pytest.mark.parametrize(
+    "room, kernel",
+    [
+        ("control", "hrpsim.control.balance.stabilizing.stabilize"),
+        ("world", "hrpsim.world.objects.link_states.read_link_poses"),
+        ("analysis", "hrpsim.analysis.samples.analyse_samples"),
+    ],
+)
+def test_a_room_above_the_step_has_a_cache_of_its_own(room, kernel):
+    """Law: an edit of it gives its kernels another folder, and those of the step none."""
     from hrpsim.jit import kernel_folders as folders
     from hrpsim.step.step import advance
 
-    folder = folders.cache_of(stabilize.py_func)
+    module, name = kernel.rsplit(".", 1)
+    folder = folders.cache_of(getattr(importlib.import_module(module), name).py_func)
     assert folder.parent == folders.cache_of(advance.py_func) == folders.cache_directory
-    sources = sorted(map(str, (ROOT / "hrpsim/control").rglob("*.py")))
-    assert folder.name == folders._hash_of(sources) != folders._hash_of(sources[1:])
+    sources = sorted(map(str, (ROOT / "hrpsim" / room).rglob("*.py")))
+    assert folder.name == f"{room}-{folders._hash_of(sources)}"
+    assert folders._hash_of(sources) != folders._hash_of(sources[1:])
+    assert not set(sources) & set(folders._sources(*folders._OF_STEP))
+
+
+def test_edits_leave_the_last_folders_of_each_room(tmp_path):
+    """Law: of folders whose names differ by their hash alone, six stay; other rooms keep theirs."""
+    from hrpsim.jit import kernel_folders as folders
+
+    for k in range(9):
+        for prefix in ("", "world-", "control-"):
+            folders._prepare_cache(tmp_path, f"{prefix}{k:016x}")
+            os.utime(tmp_path / f"{prefix}{k:016x}", (k, k))
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {f"{p}{k:016x}" for p in ("", "world-", "control-") for k in range(3, 9)}
 
 
 def test_a_process_without_a_controller_reads_none_of_their_kernels():
@@ -201,7 +224,7 @@ import hrpsim
 from hrpsim.jit import kernel_folders
 from hrpsim.world.world import World
 World().step()
-print(kernel_folders._of_control.cache_info().currsize)
+print(kernel_folders._name_for.cache_info().currsize)
 print([name for name in sys.modules if name.startswith("hrpsim.control.balance")])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

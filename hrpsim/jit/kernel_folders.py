@@ -4,11 +4,12 @@
 """Where machine code of kernels lies: in the user's cache, or in the package it was built into.
 
 A caller has the code of its callees within it, so that a change of any file may concern it. Folders
-are therefore named by a hash of every source in the package. The cache lies where the user may
-write; a folder that can be read only, filled by `hrpsim warm-up` as another user, serves as well.
+are therefore named by a hash of every source that the kernels of a step are made of. The cache lies
+where the user may write; a folder that can be read only, filled by `hrpsim warm-up` as another
+user, serves as well.
 
-Kernels of controllers have a folder of their own within it, named by a hash of the controllers'
-sources, so that a change to a controller leaves the kernels of the step as they are.
+Rooms above the step (world, analysis, control, ...) have a folder each within it, named by a hash of
+the room's sources: an edit there leaves the kernels of the step and of other rooms as they are.
 
 A wheel may carry kernels for common processors (tools/ship_kernels.py): kernels/TARGET/SOURCES.
 They serve with any numba, and where the processor or the sources are others they are not looked at.
@@ -22,7 +23,7 @@ import hashlib
 import os
 import platform
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -35,13 +36,12 @@ HASH_LENGTH = 16
 
 _KEPT_CACHES = 6
 _SHIPPED = "kernels"
-_WITHOUT_KERNELS = {"bag", "bridges", "commands", "control", "crane", "experiments"}
-_WITHOUT_KERNELS |= {"geometry", "learning", "ros", "sweeps", "viewer", _SHIPPED}
-_NO_KERNELS = {"cli.py", "moved.py", "errors.py", "interrupts.py", "orphans.py"}
-_NO_KERNELS |= {"resources.py", "user_modules.py", "version.py"}
-_NO_KERNELS |= {"kernel_files.py", "kernel_folders.py", "compiler_beside.py", "announcement.py"}
+# What the kernels of a step are made of, and what in it holds none and is named by none.
+_OF_STEP = ("jit", "spatial", "kinematics", "dynamics", "collision", "constraints", "solvers")
+_OF_STEP += ("sensors", "step", "model/system.py", "model/shapes/geometry.py")
+_OF_STEP += ("clock.py", "constants.py")
+_NO_KERNELS = {"kernel_files.py", "kernel_folders.py", "compiler_beside.py", "announcement.py"}
 _PACKAGE = Path(__file__).parent.parent
-_CONTROL = "control"
 
 
 def _tools() -> str:
@@ -62,12 +62,16 @@ def _numba_version() -> str:
     return version_of("numba")
 
 
-def _sources(folder: Path, without: set[str]) -> Iterator[str]:
-    """Yield the paths of all sources below a folder, but for rooms in it."""
-    for place, rooms, files in os.walk(folder):
-        if place == str(folder):
-            rooms[:] = [room for room in rooms if room not in without]
-        yield from (os.path.join(place, file) for file in files if file.endswith(".py"))
+def _sources(*places: str) -> list[str]:
+    """Return the paths of all sources in these files, and below these folders, of the package."""
+    found = []
+    for place in places:
+        path = _PACKAGE / place
+        if path.suffix:
+            found.append(str(path))
+        for folder, _, files in os.walk(path):
+            found += [os.path.join(folder, file) for file in files if file.endswith(".py")]
+    return found
 
 
 def _hash_of(sources: Iterable[str]) -> str:
@@ -92,19 +96,23 @@ def _cache_home() -> Path:
 
 
 def _prepare_cache(home: Path, name: str) -> Path:
-    """Return the folder `name` in `home`, made if need be; those used longest ago are removed."""
+    """Return the folder `name` in `home`, made if need be.
+
+    A name ends with a hash; of those that differ by it alone, the ones used longest ago are removed.
+    """
     folder = home / name
     with contextlib.suppress(OSError):  # read only, or another process tidies up at the same time
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
         remove_abandoned(folder)
-        _forget_oldest(home)
+        _forget_oldest(home, name[:-HASH_LENGTH])
     return folder
 
 
-def _forget_oldest(home: Path) -> None:
+def _forget_oldest(home: Path, prefix: str) -> None:
+    """Remove the folders of a prefix, and a hash behind it, but those last used."""
     siblings = sorted(
-        (p for p in home.iterdir() if p.is_dir() and len(p.name) == HASH_LENGTH),
+        (p for p in home.glob(f"{prefix}{'?' * HASH_LENGTH}") if p.is_dir()),
         key=lambda p: p.stat().st_mtime,
     )
     for stale in siblings[:-_KEPT_CACHES]:
@@ -112,28 +120,36 @@ def _forget_oldest(home: Path) -> None:
 
 
 # Of the sources alone, which whoever builds kernels into a package has as well.
-_of_sources = _hash_of(_sources(_PACKAGE, _WITHOUT_KERNELS))
+_of_sources = _hash_of(_sources(*_OF_STEP))
 cache_directory = _prepare_cache(
     _cache_home(), hashlib.sha256(f"{_of_sources} {_tools()}".encode()).hexdigest()[:HASH_LENGTH]
 )
 
 
 @functools.cache
-def _of_control() -> str:
-    """Return the name of controllers' folders; found only where there are some."""
-    name = _hash_of(_sources(_PACKAGE / _CONTROL, set()))
+def _name_for(room: str, *more: str) -> str:
+    """Return the name of a room's folder, which is found where it is used."""
+    name = f"{room}-{_hash_of(_sources(room, *more))}"
     _prepare_cache(cache_directory, name)
     return name
 
 
+def cache_for(room: str, *more: str) -> Path:
+    """Return the folder that keeps what a room of the package makes, and `more` files of it.
+
+    An edit of them, or of what the kernels of a step are made of, gives another folder.
+    """
+    return cache_directory / _name_for(room, *more)
+
+
 def cache_of(function) -> Path:
     """Return the folder that keeps what is compiled of a function."""
-    return _room(function, cache_directory)
+    return _folder_in(cache_directory, function)
 
 
 def shipped_with(function, target: str) -> Path:
     """Return where a package has what was compiled of a function for a target, if it has any."""
-    return _room(function, shipped_directory(_PACKAGE / _SHIPPED, target))
+    return _folder_in(shipped_directory(_PACKAGE / _SHIPPED, target), function)
 
 
 def shipped_directory(home: Path, target: str) -> Path:
@@ -141,9 +157,11 @@ def shipped_directory(home: Path, target: str) -> Path:
     return home / target / _of_sources
 
 
-def _room(function, folder: Path) -> Path:
-    is_controller = function.__module__.split(".")[:2] == ["hrpsim", _CONTROL]
-    return folder / _of_control() if is_controller else folder
+def _folder_in(folder: Path, function) -> Path:
+    package, _, inner = function.__module__.partition(".")
+    room = inner.partition(".")[0]
+    is_above = package == "hrpsim" and room not in _OF_STEP
+    return folder / _name_for(room) if is_above else folder
 
 
 def shipped_targets() -> tuple[str, ...]:

@@ -5,7 +5,7 @@
 
 A text with the same settings gives the same model, as long as nothing else is read: one with meshes
 or an SRDF, whose files may change, is not kept, nor one that there is something to say about. The
-files lie beside the kernels of these sources, with a checksum; what is damaged or cannot be written
+files lie beside the kernels, in a folder of these sources, with a checksum; what is damaged or cannot be written
 costs time only.
 """
 
@@ -15,15 +15,19 @@ import contextlib
 import hashlib
 import os
 import pickle
+from pathlib import Path
 
 import numpy as np
 
 from hrpsim import limits
 from hrpsim.jit.kernel_files import read_whole, remove_oldest, write_whole
-from hrpsim.jit.kernel_folders import cache_directory
+from hrpsim.jit.kernel_folders import cache_for
 from hrpsim.model.model import Model
 
-_FOLDER = cache_directory / "models"
+# What makes models: this room, and what lies at the top of the package (numbers, texts, limits).
+_FOLDER = cache_for(
+    "model", *sorted(path.name for path in Path(limits.__file__).parent.glob("*.py"))
+)
 _KEPT = 200  # models, the last used
 
 
