@@ -8,8 +8,8 @@ are therefore named by a hash of every source that the kernels of a step are mad
 where the user may write; a folder that can be read only, filled by `hrpsim warm-up` as another
 user, serves as well.
 
-Rooms above the step (world, analysis, control, ...) have a folder each within it, named by a hash of
-the room's sources: an edit there leaves the kernels of the step and of other rooms as they are.
+Rooms above the step (world, analysis, control, ...) have a folder each within it, named by a hash
+of the room's sources: an edit there leaves the kernels of the step and of other rooms as they are.
 
 A wheel may carry kernels for common processors (tools/ship_kernels.py): kernels/TARGET/SOURCES.
 They serve with any numba, and where the processor or the sources are others they are not looked at.
@@ -98,7 +98,7 @@ def _cache_home() -> Path:
 def _prepare_cache(home: Path, name: str) -> Path:
     """Return the folder `name` in `home`, made if need be.
 
-    A name ends with a hash; of those that differ by it alone, the ones used longest ago are removed.
+    A name ends with a hash; of those that differ by it alone, the ones used longest ago go.
     """
     folder = home / name
     with contextlib.suppress(OSError):  # read only, or another process tidies up at the same time

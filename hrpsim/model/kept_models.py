@@ -5,8 +5,8 @@
 
 A text with the same settings gives the same model, as long as nothing else is read: one with meshes
 or an SRDF, whose files may change, is not kept, nor one that there is something to say about. The
-files lie beside the kernels, in a folder of these sources, with a checksum; what is damaged or cannot be written
-costs time only.
+files lie beside the kernels, in a folder of these sources, with a checksum; what is damaged or
+cannot be written costs time only.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ from hrpsim.jit.kernel_folders import cache_for
 from hrpsim.model.model import Model
 
 # What makes models: this room, and what lies at the top of the package (numbers, texts, limits).
-_FOLDER = cache_for(
-    "model", *sorted(path.name for path in Path(limits.__file__).parent.glob("*.py"))
-)
+_AT_TOP = sorted(path.name for path in Path(limits.__file__).parent.glob("*.py"))
+_FOLDER = cache_for("model", *_AT_TOP)
 _KEPT = 200  # models, the last used
 
 
