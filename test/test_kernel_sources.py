@@ -77,9 +77,11 @@ def test_kernels_are_found():
     assert len(names) > 800
 
 
-@pytest.mark.parametrize(
-    "room", sorted({path.relative_to(PACKAGE).parts[0] for path, _ in kernels()})
-)
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0]
+
+
+@pytest.mark.parametrize("room", sorted({room_of(path) for path, _ in kernels()}))
 def test_what_a_kernel_names_is_part_of_its_hash(room):
     """Law: constants and callees of a room's kernels lie in it, or in what every hash has."""
     hashed = OF_STEP | set(map(Path, kernel_folders._sources(room)))
