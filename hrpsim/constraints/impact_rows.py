@@ -46,6 +46,7 @@ IMPACT = np.dtype(
         ("time", "f8"),  # when it strikes or comes to rest next, of free balls [s]
         ("next_of_a", "i8"),  # the next contact of the first of these balls, as a row; -1 for none
         ("next_of_b", "i8"),  # the same for the second
+        ("before", "f8"),  # its row's velocity before the round, that of a tangent too [m/s]
         ("lower", "f8"),  # bounds of its impulse [Ns or Nms]
         ("upper", "f8"),
     ]

@@ -89,6 +89,12 @@ class Rows(NamedTuple):
 
 
 @inlined_kernel
+def is_one_sided(row):
+    """Return whether a row (of a contact, its normal) holds a gap open."""
+    return row.kind == CONTACT_ROW or row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
+
+
+@inlined_kernel
 def row_velocity(row, velocity):
     """Return J times the sites' velocity, in three sums that need not wait for each other."""
     J, at = row.J_a, row.at_a

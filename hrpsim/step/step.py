@@ -199,7 +199,8 @@ def prepare_constraints(s):
     stats = s.step_stats[0]
     if stats.had_impacts:
         forget_impact_impulses(s)
-    stats.had_impacts = stats.impact_rounds = stats.impacts_left = 0
+    stats.had_impacts = stats.impact_rounds = 0
+    stats.impacts_lowered = stats.impacts_left = 0
     bounces, lands = s.on_demand[0].resolve_impacts != 0, s.settings[0].integrator == RK4
     while True:
         status = unconstrained_dynamics(s)

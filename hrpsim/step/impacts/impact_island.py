@@ -12,6 +12,7 @@ from hrpsim.constraints.rows import (
     LOWER_LIMIT,
     PENALTY,
     SPRING,
+    is_one_sided,
     row_velocity,
 )
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
@@ -20,7 +21,6 @@ from hrpsim.step.impacts.impact_place import FAR, NEVER, drifted
 from hrpsim.step.impacts.impact_round import (
     begin_choice,
     choose,
-    is_one_sided,
     leave_out_rest,
     solve_chosen,
 )

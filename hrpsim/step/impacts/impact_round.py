@@ -24,14 +24,14 @@ from hrpsim.constraints.impact_rows import (
 from hrpsim.constraints.rows import (
     CONTACT_ROW,
     JOINT_FRICTION,
-    LOWER_LIMIT,
     SPRING,
-    UPPER_LIMIT,
+    is_one_sided,
     row_velocity,
 )
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.solvers.projected_gauss_seidel import solve
+from hrpsim.step.impacts.impact_energy import ask_for_less, gives_energy, note_rates
 from hrpsim.step.impacts.impact_impulses import add_impact_impulse
 from hrpsim.step.impacts.inelastic_impacts import count_impulse
 from hrpsim.step.rows.constraint_wrenches import add_wrench
@@ -43,11 +43,8 @@ EXACT = 1e-14
 # Updates of contacts or rows that a round may take, and sweeps that it may take in any case.
 _UPDATES, _SWEEPS = 20_000, 50
 
-
-@inlined_kernel
-def is_one_sided(row):
-    """Return whether a row (of a contact, its normal) holds a gap open."""
-    return row.kind == CONTACT_ROW or row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
+# Halvings of the part of restitution that is searched for.
+_HALVINGS = 30
 
 
 @inner_kernel
@@ -62,14 +59,42 @@ def solve_round(s, island, now):
         return 0
     _choose(s, span, now, fastest)
     tolerance = -EXACT * fastest
-    if island == s.step_stats[0].direct_island:
-        leave_out_rest(s, span)
-        taken = solve_direct_island(s, tolerance)
-    else:
-        taken = solve_chosen(s, tolerance)
+    note_rates(s)
+    taken = _solve_island(s, island, tolerance)
+    if gives_energy(s):
+        taken += _solve_without_gain(s, island, now, tolerance)
     apply_round(s, now)
     find_gaps(s, span)
     return taken
+
+
+@inner_kernel
+def _solve_island(s, island, tolerance):
+    """Solve what is listed of an island; return how many updates that took."""
+    if island == s.step_stats[0].direct_island:
+        leave_out_rest(s, s.islands.spans[island])
+        return solve_direct_island(s, tolerance)
+    return solve_chosen(s, tolerance)
+
+
+@inner_kernel
+def _solve_without_gain(s, island, now, tolerance):
+    """Solve a round that has given energy again, with as much restitution as gives none.
+
+    Returns how many updates that took.
+    """
+    taken, admitted, refused = 0, 0.0, 1.0
+    for _ in range(_HALVINGS):
+        part = 0.5 * (admitted + refused)
+        ask_for_less(s, now, part)
+        taken += _solve_island(s, island, tolerance)
+        if gives_energy(s):
+            refused = part
+        else:
+            admitted = part
+    ask_for_less(s, now, admitted)
+    s.step_stats[0].impacts_lowered += 1
+    return taken + _solve_island(s, island, tolerance)
 
 
 @inner_kernel

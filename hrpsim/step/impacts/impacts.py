@@ -28,6 +28,7 @@ from hrpsim.constraints.impact_rows import (
     is_closed,
     is_impact,
 )
+from hrpsim.constraints.rows import is_one_sided
 from hrpsim.dynamics.response import site_velocities
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
@@ -44,7 +45,7 @@ from hrpsim.step.impacts.impact_island import (
 )
 from hrpsim.step.impacts.impact_place import drifted, is_timed, place_at_start
 from hrpsim.step.impacts.impact_reach import look_further
-from hrpsim.step.impacts.impact_round import find_gaps, is_one_sided, solve_round
+from hrpsim.step.impacts.impact_round import find_gaps, solve_round
 from hrpsim.step.impacts.inelastic_impacts import change_velocity
 from hrpsim.step.motion.loose_rotation import is_loose
 from hrpsim.step.rows.constraint_wrenches import clear_wrenches

@@ -57,6 +57,7 @@ STEP_STATS = np.dtype(
         ("impact_looks", "i8"),  # how often a pair was looked at for its time of impact
         ("impacts_cut", "i8"),  # searches for one that were cut off, since the last reset
         ("impact_updates", "i8"),  # of contacts and rows, in all passes of a step
+        ("impacts_lowered", "i8"),  # rounds with less restitution, as friction would give energy
         ("impacts_left", "i8"),  # gaps that still closed when there were too many rounds
         ("leaks", "i8"),  # whether the momentum of floating trees needs to be kept in this step
         ("corrects_position", "i8"),  # whether work.correction_velocity is to be applied

@@ -72,8 +72,9 @@ class StepStats:
     it is empty. Where spring hinges use the steepest descent,
     `descent_steps` is how many steps it took and `descent_short` the furthest that it left a spring
     beyond its maximum extension, as a velocity [m/s]. Of the `asleep` bodies that sleep, contacts
-    count but have no rows. Impacts with restitution were solved in `impact_rounds`; `impacts_left`
-    gaps still closed when there were too many, and met no restitution. Pairs of fast shapes were
+    count but have no rows. Impacts with restitution were solved in `impact_rounds`, with less of it in
+    `impacts_lowered` of them, where with friction Newton's law would have given energy;
+    `impacts_left` gaps still closed when there were too many, and met no restitution. Pairs of fast shapes were
     looked at `impact_looks` times for when they touch, and the step was begun anew `impact_passes`
     times for contacts with what they would pass through; `impacts_cut` searches since the world was
     made or last reset were cut off for their number: these shapes stopped against each other where
@@ -100,6 +101,7 @@ class StepStats:
     descent_short: float
     asleep: int
     impact_rounds: int
+    impacts_lowered: int
     impacts_left: int
     impact_looks: int
     impact_passes: int
@@ -184,6 +186,7 @@ def stats_of(
         descent_short=stats["residual_deficit"],
         asleep=stats["asleep"],
         impact_rounds=stats["impact_rounds"],
+        impacts_lowered=stats["impacts_lowered"],
         impacts_left=stats["impacts_left"],
         impact_looks=stats["impact_looks"],
         impact_passes=stats["passes"],

@@ -1,0 +1,74 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The energy of a round of impacts, and the round again with less restitution.
+
+Newton's law with friction may give energy (Kane and Levinson 1985; Stronge 1990): friction changes
+the rate of a gap as well, so that -e times the rate before may ask for more than an elastic impact
+would. The energy that a round gives is the work of its impulses, sum l (u + u') / 2 over rows with
+the rates u before and u' after.
+"""
+
+from __future__ import annotations
+
+from hrpsim.constraints.impact_rows import wanted_rate
+from hrpsim.constraints.rows import CONTACT_ROW, is_one_sided, row_velocity
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.solvers.impulses import apply_impulse
+
+# Of the work that a round's impulses do against each other, what its solution may be off by.
+_ROUNDING = 1e-9
+
+
+@inlined_kernel
+def _rows_of_unit(row):
+    """Return how many rows a unit has, from its first on."""
+    return 3 if row.kind == CONTACT_ROW else 1
+
+
+@inner_kernel
+def note_rates(s):
+    """Note the velocities of the listed rows before the round."""
+    rows, chosen = s.rows.rows, s.islands.chosen[0]
+    for k in range(chosen.end):
+        first = s.rows.chosen[k]
+        for number in range(first, first + _rows_of_unit(rows[first])):
+            s.rows.impacts[number].before = row_velocity(rows[number], s.sites.velocity)
+
+
+@inner_kernel
+def gives_energy(s):
+    """Return whether contacts and limits do work on the whole in this round.
+
+    What is held rigidly keeps its velocity: a drive that moves may do work, in any impact.
+    """
+    rows, chosen = s.rows.rows, s.islands.chosen[0]
+    work = exchanged = 0.0
+    for k in range(chosen.end):
+        first = s.rows.chosen[k]
+        if not is_one_sided(rows[first]):
+            continue
+        for number in range(first, first + _rows_of_unit(rows[first])):
+            row = rows[number]
+            before, after = s.rows.impacts[number].before, row_velocity(row, s.sites.velocity)
+            work += row.impulse * (before + after)
+            exchanged += abs(row.impulse * before) + abs(row.impulse * after)
+    return work > _ROUNDING * exchanged
+
+
+@inner_kernel
+def ask_for_less(s, now, part):
+    """Take a round back, and let the listed rows ask for this part of their restitution."""
+    rows, chosen, velocity = s.rows.rows, s.islands.chosen[0], s.sites.velocity
+    threshold = s.settings[0].restitution_threshold
+    for k in range(chosen.end):
+        first = s.rows.chosen[k]
+        for number in range(first, first + _rows_of_unit(rows[first])):
+            apply_impulse(rows[number], -rows[number].impulse, s.rows.response, velocity)
+            rows[number].impulse = 0.0
+        if is_one_sided(rows[first]):
+            impact = s.rows.impacts[first]
+            whole = impact.restitution
+            impact.restitution *= part
+            rows[first].target = wanted_rate(impact, now, False, threshold)
+            impact.restitution = whole
