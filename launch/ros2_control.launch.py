@@ -15,20 +15,8 @@ from pathlib import Path
 from launch.actions import OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 
-from launch import LaunchDescription
-
 sys.path.append(str(Path(__file__).parent))
-from hrpsim_launch import (
-    SIMULATED_TIME,
-    argument,
-    config,
-    humanoid_arguments,
-    humanoid_simulation,
-    look_up,
-    other,
-    recorder,
-    rviz,
-)
+from hrpsim_launch import SIMULATED_TIME, argument, config, humanoid_launch, other, simulation
 
 ARGUMENTS = [
     argument(
@@ -46,7 +34,6 @@ ARGUMENTS = [
         "joint_state_broadcaster joint_trajectory_controller",
         "Controllers of controllers_file to start, with spaces between them",
     ),
-    *humanoid_arguments(rate="500.0", bag="ros2_control_bag"),
 ]
 
 
@@ -59,10 +46,14 @@ def generate_launch_description():
         output="screen",
         parameters=[LaunchConfiguration("controllers_file"), SIMULATED_TIME],
     )
-    packages = look_up("controller_manager", "joint_state_topic_hardware_interface", rviz="rviz2")
-    start = OpaqueFunction(function=spawners)
-    return LaunchDescription(
-        [*ARGUMENTS, packages, recorder(), humanoid_simulation(), manager, start, rviz()]
+    return humanoid_launch(
+        ARGUMENTS,
+        simulation(),
+        manager,
+        OpaqueFunction(function=spawners),
+        bag="ros2_control_bag",
+        publish_rate="500.0",
+        packages=["controller_manager", "joint_state_topic_hardware_interface"],
     )
 
 
