@@ -23,7 +23,6 @@ from hrpsim.step.scene.status import DONE, FALLS_ASLEEP
 from hrpsim.step.step import advance
 from hrpsim.values import RANGES, finite_vector, flag
 from hrpsim.world.delegation import delegated, delegated_property
-from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.solver_rules import SolverRules
 from hrpsim.world.parts.connections import Connections
 from hrpsim.world.parts.contents import Contents
@@ -169,6 +168,7 @@ class World:
     disable_collisions = delegated("_exclusions", Exclusions.disable_collisions)
     add_solver_rule = delegated("_solver_choice", SolverChoice.add_solver_rule)
     asleep = delegated_property("_sleep", Sleep.asleep)
+    sleeping = delegated_property("_sleep", Sleep.sleeping)
     wake = delegated("_sleep", Sleep.wake)
     sleeps = delegated("_sleep", Sleep.sleeps)
     reset = delegated("_snapshots", Snapshots.reset)
@@ -185,6 +185,7 @@ class World:
     # -- what is in it --------------------------------------------------------------------------
 
     time_step = delegated_property("_contents", Contents.time_step)
+    entities = delegated_property("_contents", Contents.by_name)
     robots = delegated_property("_contents", Contents.robots)
     bodies = delegated_property("_contents", Contents.bodies)
 
@@ -213,20 +214,6 @@ class World:
         self.wake()
         self._contents.settings["gravity"][0] = gravity
 
-    @property
-    def entities(self) -> dict[str, Entity]:
-        """Robots and bodies by name."""
-        return self._contents.by_name
-
-    @property
-    def sleeping(self) -> bool:
-        """Whether bodies at rest may fall asleep; assign False to keep everything awake."""
-        return self._sleep.sleeping
-
-    @sleeping.setter
-    def sleeping(self, value: bool) -> None:
-        self._sleep.sleeping = value
-
     # -- what its objects ask of it (WorldState, hrpsim.world.objects.entity) -------------------
 
     first_sensor = delegated("_contents", Contents.first_sensor)
@@ -234,6 +221,7 @@ class World:
     forget_contacts = delegated("_scenes", Scenes.forget_contacts)
     add_wrench = delegated("_scenes", Scenes.add_wrench)
     contact_records = delegated("_sleep", Sleep.contact_records)
+    refresh_exclusions = delegated("_exclusions", Exclusions.refresh)
     reader = delegated_property("_readings", Readings.reader)
     scene = delegated_property("_scenes", Scenes.scene)
 
@@ -256,10 +244,6 @@ class World:
     def solver_rules(self) -> SolverRules:
         """The rules by which solvers are chosen."""
         return self._contents.solver_rules
-
-    def refresh_exclusions(self) -> None:
-        """Find anew which pairs of shapes connections keep apart."""
-        self._exclusions.refresh()
 
     def _complete_scene(self) -> None:
         """Find what in a scene that was made anew depends on several parts."""

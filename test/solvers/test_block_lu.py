@@ -6,7 +6,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from solvers.constraint_graphs import binary_tree, chain, grid, quick, ring, star
+from solvers.graph_shapes import binary_tree, chain, grid, quick, ring, star
 
 from hrpsim.jit.compiled import kernel
 from hrpsim.solvers.elimination import COLUMN, COUNTS, ENTRY
