@@ -104,10 +104,11 @@ def program(executable, end="", **options):
     )
 
 
-def simulation(xacro_arguments=(), **parameters):
+def simulation(*flags, xacro_arguments=()):
     """Run the simulation of a world with a humanoid; its end is the end of the launch.
 
-    Beside the arguments of `humanoid_launch` it takes further ones for xacro, and parameters.
+    Beside the arguments of `humanoid_launch` it takes `flags`, those with a truth value by their
+    names, and further ones for xacro.
     """
     return program(
         "hrpsim_node",
@@ -120,7 +121,7 @@ def simulation(xacro_arguments=(), **parameters):
                 "xacro_arguments": [["bush:=", LaunchConfiguration("bush")], *xacro_arguments],
                 "real_time_factor": parameter("real_time_factor", float),
                 "publish_rate": parameter("publish_rate", float),
-                **parameters,
+                **{name: parameter(name, bool) for name in flags},
             }
         ],
     )

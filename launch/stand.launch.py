@@ -16,7 +16,7 @@ from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 
 sys.path.append(str(Path(__file__).parent))
-from hrpsim_launch import argument, config, controller, humanoid_launch, parameter, simulation
+from hrpsim_launch import argument, config, controller, humanoid_launch, simulation
 
 ARGUMENTS = [
     argument("world_file", config("stand.yaml"), "World to simulate (YAML)"),
@@ -36,11 +36,7 @@ ARGUMENTS = [
 def generate_launch_description():
     return humanoid_launch(
         ARGUMENTS,
-        simulation(
-            start_paused=parameter("start_paused", bool),
-            lockstep=parameter("lockstep", bool),
-            viewer=parameter("viewer", bool),
-        ),
+        simulation("start_paused", "lockstep", "viewer"),
         controller(
             "hrpsim.control.motion.stand_controller:StandController",
             condition=IfCondition(LaunchConfiguration("controller")),

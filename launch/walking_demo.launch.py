@@ -16,7 +16,7 @@ from pathlib import Path
 from launch.substitutions import LaunchConfiguration
 
 sys.path.append(str(Path(__file__).parent))
-from hrpsim_launch import argument, config, controller, humanoid_launch, parameter, simulation
+from hrpsim_launch import argument, config, controller, humanoid_launch, simulation
 
 ARGUMENTS = [
     argument("world_file", config("walking_demo.yaml"), "World to walk in (YAML)"),
@@ -46,9 +46,9 @@ def generate_launch_description():
     return humanoid_launch(
         ARGUMENTS,
         simulation(
+            "start_paused",
+            "lockstep",
             xacro_arguments=[["bush_set:=", LaunchConfiguration("bush_set")]],
-            start_paused=parameter("start_paused", bool),
-            lockstep=parameter("lockstep", bool),
         ),
         controller(
             "hrpsim.control.walk:Walk",

@@ -71,6 +71,7 @@ def constant(node):
 def test_every_argument_is_described_and_used(calls):
     declared = {values[0]: values[2] for name, _, values in calls if name == "argument"}
     used = {v[0] for name, _, v in calls if name in ("LaunchConfiguration", "parameter")}
+    used.update(*(flags for name, _, flags in calls if name == "simulation"))
     assert set(declared) == used - {None}
     assert all(len(description) > 6 for description in declared.values())
 
@@ -121,7 +122,7 @@ def test_parameters_are_the_node_s(trees, calls):
         for key in node.keys
         if isinstance(key, ast.Constant)
     }
-    keys |= {key for name, given, _ in calls if name == "simulation" for key in given}
+    keys.update(*(flags for name, _, flags in calls if name == "simulation"))
     names = {specification.name for specification in SPECIFICATIONS} | set(PARAMETERS)
     assert keys - {"use_sim_time"} <= names
 

@@ -12,30 +12,12 @@ from hrpsim.solvers.block_ldl import factor_work, factorise, solve
 from hrpsim.solvers.contraction import NODE
 from hrpsim.solvers.elimination import eliminate, new_elimination, same_graph
 
-
-@kernel
-def run_eliminate(nodes, node_count, elimination):
-    return eliminate(nodes, node_count, elimination)
-
-
-@kernel
-def run_same_graph(nodes, node_count, elimination):
-    return same_graph(nodes, node_count, elimination)
-
-
-@kernel
-def run_factorise(elimination, active, matrix, factor):
-    return factorise(elimination, active, matrix, factor)
-
-
-@kernel
-def run_factor_work(elimination, active, factor):
-    return factor_work(elimination, active, factor)
-
-
-@kernel
-def run_solve(elimination, active, factor, x):
-    solve(elimination, active, factor, x)
+# what other kernels call, for calls from Python
+run_eliminate = kernel(eliminate.py_func)
+run_same_graph = kernel(same_graph.py_func)
+run_factorise = kernel(factorise.py_func)
+run_factor_work = kernel(factor_work.py_func)
+run_solve = kernel(solve.py_func)
 
 
 def nodes_of(ends, sizes) -> np.ndarray:
