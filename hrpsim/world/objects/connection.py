@@ -18,6 +18,7 @@ from hrpsim.model.connection import AXES
 from hrpsim.values import finite_vector, not_negative, positive
 from hrpsim.world.objects.compliance import refuse_undamped
 from hrpsim.world.objects.ends import BetweenEnds, End
+from hrpsim.world.objects.entity import part_of
 from hrpsim.world.objects.solver_rules import SolverRules, solver_code, solver_name
 
 if TYPE_CHECKING:
@@ -222,15 +223,14 @@ class Connection(BetweenEnds):
         reader.read_wrench(reader.connections, self.index, wrench)
         return wrench
 
-    @property
-    def force(self) -> np.ndarray:
-        """Force on b in the last step, along the world's axes (3,) [N]."""
-        return self.wrench[:3]
-
-    @property
-    def torque(self) -> np.ndarray:
-        """Torque on b in the last step about the point of frame b, along the world's (3,) [Nm]."""
-        return self.wrench[3:]
+    force = part_of(
+        "wrench", slice(3), "Force on b in the last step, along the world's axes (3,) [N]."
+    )
+    torque = part_of(
+        "wrench",
+        slice(3, None),
+        "Torque on b in the last step about frame b's point, along the world's axes (3,) [Nm].",
+    )
 
     def keep_as_initial(self) -> None:
         """Make the present state (enabled, driven, its numbers) that which a reset returns to."""
