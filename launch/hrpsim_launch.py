@@ -198,14 +198,15 @@ def recorder():
     )
 
 
-def humanoid_launch(arguments, *programs, bag, publish_rate="200.0", packages=()):
+def humanoid_launch(arguments, *programs, world, bag, publish_rate="200.0", packages=()):
     """Describe a launch of programs with a humanoid, and on request RViz and a recording.
 
-    It has the arguments that all of these launches share beside its own; `bag` is the folder of
-    the recording, `packages` are those that the programs need.
+    It has the arguments that all of these launches share beside its own: `world` is the default of
+    the world file, `bag` that of the recording's folder. The programs need the `packages`.
     """
     return LaunchDescription(
         [
+            argument("world_file", world, "World to simulate (YAML)"),
             *arguments,
             argument("bush", "true", "Rubber bushes between the ankles and the soles"),
             argument("real_time_factor", "1.0", "Simulated seconds a wall second; 0: full speed"),

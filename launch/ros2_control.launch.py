@@ -6,7 +6,8 @@
     ros2 launch hrpsim ros2_control.launch.py --show-args
     ros2 launch hrpsim ros2_control.launch.py controllers:="joint_trajectory_controller"
 
-Needs ros2_control, ros2_controllers and joint_state_topic_hardware_interface. docs/howto/ros.md.
+Needs ros2_control, ros2_controllers and joint_state_topic_hardware_interface; the world's robot
+needs a <ros2_control> element. docs/howto/ros.md.
 """
 
 import sys
@@ -19,11 +20,6 @@ sys.path.append(str(Path(__file__).parent))
 from hrpsim_launch import SIMULATED_TIME, argument, config, humanoid_launch, other, simulation
 
 ARGUMENTS = [
-    argument(
-        "world_file",
-        config("stand.yaml"),
-        "World to simulate (YAML); its robot needs a <ros2_control> element",
-    ),
     argument(
         "controllers_file",
         config("ros2_control.yaml"),
@@ -51,6 +47,7 @@ def generate_launch_description():
         simulation(),
         manager,
         OpaqueFunction(function=spawners),
+        world=config("stand.yaml"),
         bag="ros2_control_bag",
         publish_rate="500.0",
         packages=["controller_manager", "joint_state_topic_hardware_interface"],

@@ -19,7 +19,6 @@ sys.path.append(str(Path(__file__).parent))
 from hrpsim_launch import argument, config, controller, humanoid_launch, simulation
 
 ARGUMENTS = [
-    argument("world_file", config("stand.yaml"), "World to simulate (YAML)"),
     argument(
         "controller",
         "true",
@@ -41,5 +40,6 @@ def generate_launch_description():
             "hrpsim.control.motion.stand_controller:StandController",
             condition=IfCondition(LaunchConfiguration("controller")),
         ),
+        world=config("stand.yaml"),
         bag="stand_bag",
     )

@@ -19,7 +19,6 @@ sys.path.append(str(Path(__file__).parent))
 from hrpsim_launch import argument, config, controller, humanoid_launch, simulation
 
 ARGUMENTS = [
-    argument("world_file", config("walking_demo.yaml"), "World to walk in (YAML)"),
     argument(
         "bush_set",
         "openhrp",
@@ -58,5 +57,6 @@ def generate_launch_description():
                 ["stabilizer:=", LaunchConfiguration("stabilizer")],
             ],
         ),
+        world=config("walking_demo.yaml"),
         bag="walking_bag",
     )

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--robot",
         type=Path,
         metavar="FILE",
-        help="URDF, xacro, MJCF (.xml), .body or .wrl of a robot on two legs",
+        help="URDF, xacro, MJCF, .body or .wrl of a biped",
     )
     group.add_argument("--check", action="store_true", help="only say what is found and missing")
     group.add_argument("--left-foot", metavar="LINK", help="where it is not found")

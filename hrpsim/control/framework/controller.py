@@ -87,6 +87,7 @@ class State(NamedTuple):
 
 
 POSITION, VELOCITY, EFFORT = 0, 1, 2  # what a joint is commanded by
+MODES = {POSITION: "position", VELOCITY: "velocity", EFFORT: "effort"}
 
 
 class Command(NamedTuple):
