@@ -19,11 +19,7 @@ sys.path.append(str(Path(__file__).parent))
 from hrpsim_launch import argument, config, controller, humanoid_launch, simulation
 
 ARGUMENTS = [
-    argument(
-        "controller",
-        "true",
-        "Run the example controller: half-sitting, squat, sway, steps in place",
-    ),
+    argument("controller", "true", "Run the example: half-sitting, squat, sway, steps in place"),
     argument(
         "lockstep", "false", "Let simulated time wait for the controller at each control tick"
     ),
