@@ -9,11 +9,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.dynamics import articulated, recursive
+from hrpsim.dynamics.articulated import (
+    accelerations,
+    factorise,
+    new_articulated,
+    place_inertias,
+    start_bodies,
+)
+from hrpsim.dynamics.recursive import composite_inertia, newton_euler
 from hrpsim.jit.compiled import kernel
-from hrpsim.kinematics import layout
 from hrpsim.kinematics.forest import Forest, forest_of
 from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
+from hrpsim.kinematics.layout import (
+    acceleration_from_kernel,
+    acceleration_to_kernel,
+    velocity_to_kernel,
+)
 from hrpsim.model.model import Model
 
 
@@ -37,7 +48,7 @@ def new_space(model: Model) -> Space:
     return Space(
         forest_of(model.system),
         new_kinematics(n),
-        articulated.new_articulated(n),
+        new_articulated(n),
         np.zeros(nv),
         np.zeros(nv),
         np.zeros(nv),
@@ -53,7 +64,7 @@ def run_kinematics(s, q, v, count):
     for k in range(count):
         i = k % q.shape[0]
         update_poses(s.forest, q[i], s.kinematics)
-        layout.velocity_to_kernel(s.forest, q[i], v[i], s.velocity)
+        velocity_to_kernel(s.forest, q[i], v[i], s.velocity)
         update_velocities(s.forest, s.velocity, s.kinematics)
 
 
@@ -63,12 +74,12 @@ def run_aba(s, q, v, tau, count, dv_out):
     for k in range(count):
         i = k % q.shape[0]
         update_poses(s.forest, q[i], s.kinematics)
-        layout.velocity_to_kernel(s.forest, q[i], v[i], s.velocity)
+        velocity_to_kernel(s.forest, q[i], v[i], s.velocity)
         update_velocities(s.forest, s.velocity, s.kinematics)
-        articulated.start_bodies(s.forest, s.kinematics, s.articulated)
-        articulated.factorise(s.forest, s.kinematics, s.rotor_inertia, tau[i], s.articulated)
-        articulated.accelerations(s.forest, s.kinematics, s.gravity, s.articulated, s.acceleration)
-        layout.acceleration_from_kernel(s.forest, q[i], s.velocity, s.acceleration, dv_out[i])
+        start_bodies(s.forest, s.kinematics, s.articulated)
+        factorise(s.forest, s.kinematics, s.rotor_inertia, tau[i], s.articulated)
+        accelerations(s.forest, s.kinematics, s.gravity, s.articulated, s.acceleration)
+        acceleration_from_kernel(s.forest, q[i], s.velocity, s.acceleration, dv_out[i])
 
 
 @kernel
@@ -80,13 +91,11 @@ def run_rnea(s, q, v, dv, count, tau_out):
     for k in range(count):
         i = k % q.shape[0]
         update_poses(s.forest, q[i], s.kinematics)
-        articulated.place_inertias(s.forest, s.kinematics, s.articulated)
-        layout.velocity_to_kernel(s.forest, q[i], v[i], s.velocity)
+        place_inertias(s.forest, s.kinematics, s.articulated)
+        velocity_to_kernel(s.forest, q[i], v[i], s.velocity)
         update_velocities(s.forest, s.velocity, s.kinematics)
-        layout.acceleration_to_kernel(s.forest, q[i], s.velocity, dv[i], s.acceleration)
-        recursive.newton_euler(
-            s.forest, s.kinematics, s.acceleration, s.gravity, s.articulated, tau_out[i]
-        )
+        acceleration_to_kernel(s.forest, q[i], s.velocity, dv[i], s.acceleration)
+        newton_euler(s.forest, s.kinematics, s.acceleration, s.gravity, s.articulated, tau_out[i])
         for r in range(tau_out.shape[1]):
             tau_out[i, r] += s.rotor_inertia[r] * s.acceleration[r]
 
@@ -97,5 +106,5 @@ def run_crba(s, q, count, M_out):
     for k in range(count):
         i = k % q.shape[0]
         update_poses(s.forest, q[i], s.kinematics)
-        articulated.place_inertias(s.forest, s.kinematics, s.articulated)
-        recursive.composite_inertia(s.forest, s.kinematics, s.articulated, s.composite, M_out)
+        place_inertias(s.forest, s.kinematics, s.articulated)
+        composite_inertia(s.forest, s.kinematics, s.articulated, s.composite, M_out)

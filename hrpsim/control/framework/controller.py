@@ -105,6 +105,11 @@ class Command(NamedTuple):
     modes: np.ndarray | None = None  # (n,) POSITION, VELOCITY or EFFORT; None: all alike
 
 
+def used_by(modes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return for positions, velocities and efforts which joints' modes use them, (n,) each."""
+    return modes == POSITION, modes != EFFORT, np.ones(len(modes), dtype=bool)
+
+
 class Controller(ABC):
     """Base class of controllers. The host calls, in this order:
 

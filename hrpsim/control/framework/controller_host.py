@@ -13,14 +13,13 @@ import numpy as np
 
 from hrpsim.constants import NANOSECONDS
 from hrpsim.control.framework.controller import (
-    EFFORT,
     MODES,
-    POSITION,
     Command,
     Controller,
     ControllerError,
     State,
     controlled_joints,
+    used_by,
 )
 from hrpsim.control.framework.needs import ESTIMATED, needs_of
 from hrpsim.control.framework.perception import Perception
@@ -126,9 +125,8 @@ class ControllerHost:
             raise ControllerError(
                 f"{self.name}: modes must be {len(self.joint_names)} of POSITION, VELOCITY, EFFORT"
             )
-        used = modes == POSITION, modes != EFFORT, np.ones(len(modes), dtype=bool)
         fields = []
-        for mode, what, mine in zip(MODES, Command._fields, used):
+        for mode, what, mine in zip(MODES, Command._fields, used_by(modes)):
             values = command[mode]
             needed = modes == mode
             if values is None and needed.any():
