@@ -47,3 +47,8 @@ def delegated_property(part: str, of_part: Callable[[Any], R]) -> R:
             setattr(getattr(whole, part), name, value)
 
     return cast(R, property(attrgetter(f"{part}.{name}"), setter, doc=given.__doc__))
+
+
+def delegated_attribute(part: str, name: str, doc: str) -> Any:
+    """Return a property of the class that is an attribute of a part of the object, read only."""
+    return property(attrgetter(f"{part}.{name}"), doc=doc)

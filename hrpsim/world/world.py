@@ -22,7 +22,7 @@ from hrpsim.step.scene.scene import Scene
 from hrpsim.step.scene.status import DONE, FALLS_ASLEEP
 from hrpsim.step.step import advance
 from hrpsim.values import RANGES, finite_vector, flag
-from hrpsim.world.delegation import delegated, delegated_property
+from hrpsim.world.delegation import delegated, delegated_attribute, delegated_property
 from hrpsim.world.objects.solver_rules import SolverRules
 from hrpsim.world.parts.connections import Connections
 from hrpsim.world.parts.contents import Contents
@@ -188,11 +188,7 @@ class World:
     entities = delegated_property("_contents", Contents.by_name)
     robots = delegated_property("_contents", Contents.robots)
     bodies = delegated_property("_contents", Contents.bodies)
-
-    @property
-    def integrator(self) -> str:
-        """Name of the integrator."""
-        return self._contents.integrator
+    integrator: str = delegated_attribute("_contents", "integrator", "Name of the integrator.")
 
     @property
     def time(self) -> float:
@@ -225,25 +221,20 @@ class World:
     reader = delegated_property("_readings", Readings.reader)
     scene = delegated_property("_scenes", Scenes.scene)
 
-    @property
-    def present_scene(self) -> Scene | None:
-        """The scene, or None where it must be made anew: what was made ready for another is old."""
-        return self._scenes.present
-
-    @property
-    def connection_records(self) -> np.ndarray:
-        """Records of the connections, by Connection.index."""
-        return self._contents.connection_records
-
-    @property
-    def spring_hinge_records(self) -> np.ndarray:
-        """Records of the spring hinges, by SpringHinge.index."""
-        return self._contents.spring_hinge_records
-
-    @property
-    def solver_rules(self) -> SolverRules:
-        """The rules by which solvers are chosen."""
-        return self._contents.solver_rules
+    present_scene: Scene | None = delegated_attribute(
+        "_scenes",
+        "present",
+        "The scene, or None where it must be made anew: what was made ready for another is old.",
+    )
+    connection_records: np.ndarray = delegated_attribute(
+        "_contents", "connection_records", "Records of the connections, by Connection.index."
+    )
+    spring_hinge_records: np.ndarray = delegated_attribute(
+        "_contents", "spring_hinge_records", "Records of the spring hinges, by SpringHinge.index."
+    )
+    solver_rules: SolverRules = delegated_attribute(
+        "_contents", "solver_rules", "The rules by which solvers are chosen."
+    )
 
     def _complete_scene(self) -> None:
         """Find what in a scene that was made anew depends on several parts."""

@@ -240,31 +240,40 @@ def test_a_connection_is_fixed_and_named_by_its_links_unless_it_says_more():
     assert (rod.kind, rod.length) == ("distance", 2.0)
 
 
+REFUSED_CONNECTIONS = {
+    "knee": {
+        '<connection to="foot"/>': ["belongs to a link", "knee"],
+    },
+    "trunk": {
+        "<connection/>": ["to"],
+        '<connection to="feet"/>': ["feet", "foot"],
+        '<connection to="trunk"/>': ["itself"],
+        '<connection to="foot" kind="weld"/>': ["weld", "fixed"],
+        '<connection to="foot" axes="x q"/>': ["'q'", "rx"],
+        '<connection to="foot" axes="x" kind="ball"/>': ["not both"],
+        '<connection to="foot" kind="distance"/>': ["length"],
+        '<connection to="foot" length="1"/>': ["length"],
+        '<connection to="foot" kind="distance" length="0"/>': ["positive"],
+        '<connection to="foot" compliance="-1"/>': ["compliance", "negative"],
+        '<connection to="foot" force_limit="nan"/>': ["force_limit"],
+        '<connection to="foot" solver="split"/>': ["split", "direct"],
+        '<connection to="foot" collide="yes"/>': ["collide", "true"],
+        '<connection to="foot" xyz="1 2"/>': ["xyz", "3 numbers"],
+        '<connection to="foot" weight="1"/>': ["weight"],
+        '<connection to="foot"/><connection to="foot"/>': ["trunk-foot", "name"],
+    },
+    "shank": {
+        '<connection to="foot"/>': ["'shank-foot'", "do not move apart"],
+    },
+}
+
+
 @pytest.mark.parametrize(
-    "inside, reference, named",
-    [
-        ('<connection to="foot"/>', "knee", ["belongs to a link", "knee"]),
-        ("<connection/>", "trunk", ["to"]),
-        ('<connection to="feet"/>', "trunk", ["feet", "foot"]),
-        ('<connection to="trunk"/>', "trunk", ["itself"]),
-        ('<connection to="foot"/>', "shank", ["'shank-foot'", "do not move apart"]),
-        ('<connection to="foot" kind="weld"/>', "trunk", ["weld", "fixed"]),
-        ('<connection to="foot" axes="x q"/>', "trunk", ["'q'", "rx"]),
-        ('<connection to="foot" axes="x" kind="ball"/>', "trunk", ["not both"]),
-        ('<connection to="foot" kind="distance"/>', "trunk", ["length"]),
-        ('<connection to="foot" length="1"/>', "trunk", ["length"]),
-        ('<connection to="foot" kind="distance" length="0"/>', "trunk", ["positive"]),
-        ('<connection to="foot" compliance="-1"/>', "trunk", ["compliance", "negative"]),
-        ('<connection to="foot" force_limit="nan"/>', "trunk", ["force_limit"]),
-        ('<connection to="foot" solver="split"/>', "trunk", ["split", "direct"]),
-        ('<connection to="foot" collide="yes"/>', "trunk", ["collide", "true"]),
-        ('<connection to="foot" xyz="1 2"/>', "trunk", ["xyz", "3 numbers"]),
-        ('<connection to="foot" weight="1"/>', "trunk", ["weight"]),
-        ('<connection to="foot"/><connection to="foot"/>', "trunk", ["trunk-foot", "name"]),
-    ],
+    ("link", "inside"),
+    [(link, text) for link in REFUSED_CONNECTIONS for text in REFUSED_CONNECTIONS[link]],
 )
-def test_connections_that_cannot_be_are_refused(inside, reference, named):
+def test_connections_that_cannot_be_are_refused(link, inside):
     with pytest.raises(ModelError) as error:
-        leg(inside, reference)
-    for part in named:
+        leg(inside, link)
+    for part in REFUSED_CONNECTIONS[link][inside]:
         assert part in str(error.value)
