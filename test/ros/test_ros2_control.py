@@ -203,6 +203,6 @@ def test_the_launch_file_starts_controllers_of_the_file():
     default = text.split('"controllers",\n        "')[1].split('"')[0].split()
     parameters = yaml.safe_load((ROOT / "config" / "ros2_control.yaml").read_text())
     assert {f"/**/{name}" for name in default} <= set(parameters)
-    rate = float(text.split('humanoid_arguments(rate="')[1].split('"')[0])
+    rate = float(text.split('publish_rate="')[1].split('"')[0])
     manager = parameters["/**/controller_manager"]["ros__parameters"]
     assert rate >= manager["update_rate"]
