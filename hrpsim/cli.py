@@ -25,26 +25,24 @@ _TRACEBACK = "HRPSIM_TRACEBACK"  # in the environment: faults of hrpsim's own sh
 # Objects between two looks for cycles: with the usual 700 they are a twentieth of a start.
 _YOUNG = 20_000
 
-# The module of each command, imported when it is asked for, and its summary.
+# The summary of each command. Its module has its name, and is imported when it is asked for.
 _COMMANDS = {
-    "walk": ("walk", "let a humanoid walk, stabilised or not"),
-    "crane": ("crane", "play the crane game"),
-    "inverse-dynamics": ("inverse_dynamics", "torques, ZMP and fixed links of motions"),
-    "record": ("record", "record all topics of ROS 2 to a bag"),
-    "play": ("play", "give the commands of a bag to a new world and tell where it departs"),
-    "wrench-plot": ("wrench_plot", "plot foot wrenches, centres of pressure and ZMP from a bag"),
-    "check-model": ("check_model", "load a description and say what it holds"),
-    "convert": ("convert", "write a description of any format as a URDF"),
-    "controller": ("controller", "begin a controller of your own"),
-    "check-simulation-interfaces": (
-        "check_simulation_interfaces",
-        "examine a simulator by ROS 2's standard for simulators",
-    ),
-    "sweep": ("sweep", "run a scenario over many values, and look at what came of it"),
-    "bench": ("bench", "time it beside other engines (in a source checkout)"),
-    "warm-up": ("warm_up", "compile every kernel now, for later processes"),
-    "check-urdf": ("check_model", "the old name of check-model"),
+    "walk": "let a humanoid walk, stabilised or not",
+    "crane": "play the crane game",
+    "inverse-dynamics": "torques, ZMP and fixed links of motions",
+    "record": "record all topics of ROS 2 to a bag",
+    "play": "give the commands of a bag to a new world and tell where it departs",
+    "wrench-plot": "plot foot wrenches, centres of pressure and ZMP from a bag",
+    "check-model": "load a description and say what it holds",
+    "convert": "write a description of any format as a URDF",
+    "controller": "begin a controller of your own",
+    "check-simulation-interfaces": "examine a simulator by ROS 2's standard for simulators",
+    "sweep": "run a scenario over many values, and look at what came of it",
+    "bench": "time it beside other engines (in a source checkout)",
+    "warm-up": "compile every kernel now, for later processes",
+    "check-urdf": "the old name of check-model",
 }
+_OLD_NAMES = {"check-urdf": "check-model"}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -108,8 +106,9 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
     view.add_arguments(run)
     view.add_film_argument(run)
     run.set_defaults(run=run_world)
-    for name, (module, summary) in _COMMANDS.items():
+    for name, summary in _COMMANDS.items():
         if asked is None or asked == name:
+            module = _OLD_NAMES.get(name, name).replace("-", "_")
             _add_command(commands, name, import_module(f"hrpsim.commands.{module}"), summary)
         else:
             commands.add_parser(name, help=summary)

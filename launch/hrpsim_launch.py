@@ -20,6 +20,8 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
+from launch import LaunchDescription
+
 PACKAGE = "hrpsim"
 SIMULATED_TIME = {"use_sim_time": True}
 ALIKE = 0.75  # a name as near to that of an argument is a misspelt one (difflib's ratio)
@@ -36,27 +38,6 @@ def argument(name, default, description, choices=None):
     return DeclareLaunchArgument(
         name, default_value=default, description=description, choices=choices
     )
-
-
-def humanoid_arguments(rate, bag):
-    """Declare what all launches of a humanoid take: [Hz], and the folder of a recording."""
-    return [
-        argument("bush", "true", "Rubber bushes between the ankles and the soles"),
-        argument(
-            "real_time_factor",
-            "1.0",
-            "Simulated seconds for each second of wall time; 0 runs as fast as possible",
-        ),
-        argument("publish_rate", rate, "Topics of the state, and the clock [Hz, simulated time]"),
-        argument("namespace", "", "Namespace of all nodes and topics but /clock"),
-        argument("rviz", "false", "Show the robot in RViz"),
-        argument(
-            "record",
-            "false",
-            "Record all topics: with ros2 bag where installed, else with wrench_recorder",
-        ),
-        argument("bag", bag, "Folder of the recording, to be made"),
-    ]
 
 
 def parameter(name, value_type):
@@ -123,10 +104,11 @@ def program(executable, end="", **options):
     )
 
 
-def humanoid_simulation(xacro_arguments=(), **parameters):
+def simulation(*flags, xacro_arguments=()):
     """Run the simulation of a world with a humanoid; its end is the end of the launch.
 
-    Beside the arguments of `humanoid_arguments` it takes further ones for xacro, and parameters.
+    Beside the arguments of `humanoid_launch` it takes `flags`, those with a truth value by their
+    names, and further ones for xacro.
     """
     return program(
         "hrpsim_node",
@@ -139,9 +121,24 @@ def humanoid_simulation(xacro_arguments=(), **parameters):
                 "xacro_arguments": [["bush:=", LaunchConfiguration("bush")], *xacro_arguments],
                 "real_time_factor": parameter("real_time_factor", float),
                 "publish_rate": parameter("publish_rate", float),
-                **parameters,
+                **{name: parameter(name, bool) for name in flags},
             }
         ],
+    )
+
+
+def controller(plugin, end="", condition=None, **parameters):
+    """Run a controller of hrpsim, in step with the simulation where `lockstep` is true."""
+    return program(
+        "hrpsim_controller",
+        end=end,
+        name="hrpsim_controller",
+        namespace=LaunchConfiguration("namespace"),
+        parameters=[
+            {"controller": plugin, "lockstep": parameter("lockstep", bool), **parameters},
+            SIMULATED_TIME,
+        ],
+        condition=condition,
     )
 
 
@@ -198,4 +195,29 @@ def recorder():
         output="screen",
         on_exit=after("ros2 bag record"),
         condition=wanted,
+    )
+
+
+def humanoid_launch(arguments, *programs, world, bag, publish_rate="200.0", packages=()):
+    """Describe a launch of programs with a humanoid, and on request RViz and a recording.
+
+    It has the arguments that all of these launches share beside its own: `world` is the default of
+    the world file, `bag` that of the recording's folder. The programs need the `packages`.
+    """
+    return LaunchDescription(
+        [
+            argument("world_file", world, "World to simulate (YAML)"),
+            *arguments,
+            argument("bush", "true", "Rubber bushes between the ankles and the soles"),
+            argument("real_time_factor", "1.0", "Simulated seconds a wall second; 0: full speed"),
+            argument("publish_rate", publish_rate, "Topics of state, and clock [Hz, simulated]"),
+            argument("namespace", "", "Namespace of all nodes and topics but /clock"),
+            argument("rviz", "false", "Show the robot in RViz"),
+            argument("record", "false", "Record all topics: with ros2 bag, else wrench_recorder"),
+            argument("bag", bag, "Folder of the recording, to be made"),
+            look_up(*packages, rviz="rviz2"),
+            recorder(),
+            *programs,
+            rviz(),
+        ]
     )

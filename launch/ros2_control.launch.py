@@ -6,7 +6,8 @@
     ros2 launch hrpsim ros2_control.launch.py --show-args
     ros2 launch hrpsim ros2_control.launch.py controllers:="joint_trajectory_controller"
 
-Needs ros2_control, ros2_controllers and joint_state_topic_hardware_interface. docs/howto/ros.md.
+Needs ros2_control, ros2_controllers and joint_state_topic_hardware_interface; the world's robot
+needs a <ros2_control> element. docs/howto/ros.md.
 """
 
 import sys
@@ -15,27 +16,10 @@ from pathlib import Path
 from launch.actions import OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 
-from launch import LaunchDescription
-
 sys.path.append(str(Path(__file__).parent))
-from hrpsim_launch import (
-    SIMULATED_TIME,
-    argument,
-    config,
-    humanoid_arguments,
-    humanoid_simulation,
-    look_up,
-    other,
-    recorder,
-    rviz,
-)
+from hrpsim_launch import SIMULATED_TIME, argument, config, humanoid_launch, other, simulation
 
 ARGUMENTS = [
-    argument(
-        "world_file",
-        config("stand.yaml"),
-        "World to simulate (YAML); its robot needs a <ros2_control> element",
-    ),
     argument(
         "controllers_file",
         config("ros2_control.yaml"),
@@ -46,7 +30,6 @@ ARGUMENTS = [
         "joint_state_broadcaster joint_trajectory_controller",
         "Controllers of controllers_file to start, with spaces between them",
     ),
-    *humanoid_arguments(rate="500.0", bag="ros2_control_bag"),
 ]
 
 
@@ -59,10 +42,15 @@ def generate_launch_description():
         output="screen",
         parameters=[LaunchConfiguration("controllers_file"), SIMULATED_TIME],
     )
-    packages = look_up("controller_manager", "joint_state_topic_hardware_interface", rviz="rviz2")
-    start = OpaqueFunction(function=spawners)
-    return LaunchDescription(
-        [*ARGUMENTS, packages, recorder(), humanoid_simulation(), manager, start, rviz()]
+    return humanoid_launch(
+        ARGUMENTS,
+        simulation(),
+        manager,
+        OpaqueFunction(function=spawners),
+        world=config("stand.yaml"),
+        bag="ros2_control_bag",
+        publish_rate="500.0",
+        packages=["controller_manager", "joint_state_topic_hardware_interface"],
     )
 
 

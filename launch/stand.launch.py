@@ -15,57 +15,27 @@ from pathlib import Path
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 
-from launch import LaunchDescription
-
 sys.path.append(str(Path(__file__).parent))
-from hrpsim_launch import (
-    SIMULATED_TIME,
-    argument,
-    config,
-    humanoid_arguments,
-    humanoid_simulation,
-    look_up,
-    parameter,
-    program,
-    recorder,
-    rviz,
-)
+from hrpsim_launch import argument, config, controller, humanoid_launch, simulation
 
 ARGUMENTS = [
-    argument("world_file", config("stand.yaml"), "World to simulate (YAML)"),
-    argument(
-        "controller",
-        "true",
-        "Run the example controller: half-sitting, squat, sway, steps in place",
-    ),
+    argument("controller", "true", "Run the example: half-sitting, squat, sway, steps in place"),
     argument(
         "lockstep", "false", "Let simulated time wait for the controller at each control tick"
     ),
     argument("viewer", "false", "Show the world in a browser, at http://127.0.0.1:8080/"),
     argument("start_paused", "false", "Wait for the service hrpsim/resume"),
-    *humanoid_arguments(rate="200.0", bag="stand_bag"),
 ]
 
 
 def generate_launch_description():
-    simulation = humanoid_simulation(
-        start_paused=parameter("start_paused", bool),
-        lockstep=parameter("lockstep", bool),
-        viewer=parameter("viewer", bool),
-    )
-    controller = program(
-        "hrpsim_controller",
-        name="hrpsim_controller",
-        namespace=LaunchConfiguration("namespace"),
-        parameters=[
-            {
-                "controller": "hrpsim.control.motion.stand_controller:StandController",
-                "lockstep": parameter("lockstep", bool),
-            },
-            SIMULATED_TIME,
-        ],
-        condition=IfCondition(LaunchConfiguration("controller")),
-    )
-    return LaunchDescription(
-        [*ARGUMENTS, look_up(rviz="rviz2"), recorder(), simulation, controller, rviz()]
+    return humanoid_launch(
+        ARGUMENTS,
+        simulation("start_paused", "lockstep", "viewer"),
+        controller(
+            "hrpsim.control.motion.stand_controller:StandController",
+            condition=IfCondition(LaunchConfiguration("controller")),
+        ),
+        world=config("stand.yaml"),
+        bag="stand_bag",
     )

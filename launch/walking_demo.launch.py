@@ -15,24 +15,10 @@ from pathlib import Path
 
 from launch.substitutions import LaunchConfiguration
 
-from launch import LaunchDescription
-
 sys.path.append(str(Path(__file__).parent))
-from hrpsim_launch import (
-    SIMULATED_TIME,
-    argument,
-    config,
-    humanoid_arguments,
-    humanoid_simulation,
-    look_up,
-    parameter,
-    program,
-    recorder,
-    rviz,
-)
+from hrpsim_launch import argument, config, controller, humanoid_launch, simulation
 
 ARGUMENTS = [
-    argument("world_file", config("walking_demo.yaml"), "World to walk in (YAML)"),
     argument(
         "bush_set",
         "openhrp",
@@ -52,33 +38,25 @@ ARGUMENTS = [
     ),
     argument("start_paused", "false", "Wait for the service hrpsim/resume"),
     argument("lockstep", "true", "Let simulated time wait for the controller at each control tick"),
-    *humanoid_arguments(rate="200.0", bag="walking_bag"),
 ]
 
 
 def generate_launch_description():
-    simulation = humanoid_simulation(
-        xacro_arguments=[["bush_set:=", LaunchConfiguration("bush_set")]],
-        start_paused=parameter("start_paused", bool),
-        lockstep=parameter("lockstep", bool),
-    )
-    controller = program(
-        "hrpsim_controller",
-        end="the walk has ended",
-        name="hrpsim_controller",
-        namespace=LaunchConfiguration("namespace"),
-        parameters=[
-            {
-                "controller": "hrpsim.control.walk:Walk",
-                "parameters": [
-                    ["pattern:=", LaunchConfiguration("pattern")],
-                    ["stabilizer:=", LaunchConfiguration("stabilizer")],
-                ],
-                "lockstep": parameter("lockstep", bool),
-            },
-            SIMULATED_TIME,
-        ],
-    )
-    return LaunchDescription(
-        [*ARGUMENTS, look_up(rviz="rviz2"), recorder(), simulation, controller, rviz()]
+    return humanoid_launch(
+        ARGUMENTS,
+        simulation(
+            "start_paused",
+            "lockstep",
+            xacro_arguments=[["bush_set:=", LaunchConfiguration("bush_set")]],
+        ),
+        controller(
+            "hrpsim.control.walk:Walk",
+            end="the walk has ended",
+            parameters=[
+                ["pattern:=", LaunchConfiguration("pattern")],
+                ["stabilizer:=", LaunchConfiguration("stabilizer")],
+            ],
+        ),
+        world=config("walking_demo.yaml"),
+        bag="walking_bag",
     )

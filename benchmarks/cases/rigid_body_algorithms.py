@@ -15,6 +15,7 @@ from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim, median_ratio
 from benchmarks.robots import bare_model, named_robots
 from benchmarks.timing import Effort, Subject, interleave
+from hrpsim.dynamics.workspace import new_workspace
 from hrpsim.experiments.framework.peers import mujoco_module, pinocchio_module
 from hrpsim.model.system import FREE
 
@@ -27,7 +28,7 @@ class Ours:
     """Our loops over random states of one model."""
 
     def __init__(self, model):
-        self.model, self.space = model, kernels.new_space(model)
+        self.model, self.space = model, new_workspace(model)
         random = np.random.default_rng(1)
         self.q = random.uniform(-1.0, 1.0, (STATES, model.nq))
         for joint in model.joints:

@@ -5,57 +5,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from hrpsim.dynamics.articulated import (
-    accelerations,
-    factorise,
-    new_articulated,
-    place_inertias,
-    start_bodies,
-)
+from hrpsim.dynamics.articulated import accelerations, factorise, place_inertias, start_bodies
 from hrpsim.dynamics.recursive import composite_inertia, newton_euler
 from hrpsim.jit.compiled import kernel
-from hrpsim.kinematics.forest import Forest, forest_of
-from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
+from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.kinematics.layout import (
     acceleration_from_kernel,
     acceleration_to_kernel,
     velocity_to_kernel,
 )
-from hrpsim.model.model import Model
 
-
-class Space(NamedTuple):
-    """What the loops work in; `n` bodies."""
-
-    forest: Forest
-    kinematics: np.ndarray  # (n,) KINEMATICS
-    articulated: np.ndarray  # (n,) ARTICULATED
-    velocity: np.ndarray  # (nv,)
-    acceleration: np.ndarray  # (nv,)
-    effort: np.ndarray  # (nv,)
-    rotor_inertia: np.ndarray  # (nv,)
-    composite: np.ndarray  # (n, 10)
-    gravity: np.ndarray  # (3,) [m/s^2]
-
-
-def new_space(model: Model) -> Space:
-    """Return room for one state of `model`."""
-    n, nv = model.body_count, model.nv
-    return Space(
-        forest_of(model.system),
-        new_kinematics(n),
-        new_articulated(n),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.zeros(nv),
-        np.array(model.system.rotor_inertia),
-        np.zeros((n, 10)),
-        np.array([0.0, 0.0, -9.80665]),
-    )
+GRAVITY = np.array([0.0, 0.0, -9.80665])  # [m/s^2]
 
 
 @kernel
@@ -78,7 +40,7 @@ def run_aba(s, q, v, tau, count, dv_out):
         update_velocities(s.forest, s.velocity, s.kinematics)
         start_bodies(s.forest, s.kinematics, s.articulated)
         factorise(s.forest, s.kinematics, s.rotor_inertia, tau[i], s.articulated)
-        accelerations(s.forest, s.kinematics, s.gravity, s.articulated, s.acceleration)
+        accelerations(s.forest, s.kinematics, GRAVITY, s.articulated, s.acceleration)
         acceleration_from_kernel(s.forest, q[i], s.velocity, s.acceleration, dv_out[i])
 
 
@@ -95,7 +57,7 @@ def run_rnea(s, q, v, dv, count, tau_out):
         velocity_to_kernel(s.forest, q[i], v[i], s.velocity)
         update_velocities(s.forest, s.velocity, s.kinematics)
         acceleration_to_kernel(s.forest, q[i], s.velocity, dv[i], s.acceleration)
-        newton_euler(s.forest, s.kinematics, s.acceleration, s.gravity, s.articulated, tau_out[i])
+        newton_euler(s.forest, s.kinematics, s.acceleration, GRAVITY, s.articulated, tau_out[i])
         for r in range(tau_out.shape[1]):
             tau_out[i, r] += s.rotor_inertia[r] * s.acceleration[r]
 

@@ -15,6 +15,7 @@ from benchmarks.results import CaseResult, Claim, fit
 from benchmarks.robots import mujoco_model
 from benchmarks.timing import Effort, Subject
 from hrpsim import World, load_model
+from hrpsim.dynamics.workspace import new_workspace
 from hrpsim.experiments.framework.peers import mujoco_module, pinocchio_module
 
 SIZES = (10, 30, 100, 300, 1000)
@@ -89,7 +90,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def _our_aba(model, q, v, tau) -> Subject:
-    space, out = kernels.new_space(model), np.zeros((STATES, model.nv))
+    space, out = new_workspace(model), np.zeros((STATES, model.nv))
     return Subject(OURS_ABA, lambda n: kernels.run_aba(space, q, v, tau, n, out), ours=True)
 
 

@@ -13,6 +13,19 @@ LOOP = "pinocchio"
 WORLD = "pinocchio, WORLD convention"
 
 
+def pinocchio_q(model, q) -> np.ndarray:
+    """Return q (nq,) with the cosine and sine of each continuous joint in place of its angle."""
+    out, k = [], 0
+    for joint in list(model.joints)[1:]:
+        if (joint.nq, joint.nv) == (2, 1):
+            out += [np.cos(q[k]), np.sin(q[k])]
+            k += 1
+        else:
+            out += q[k : k + joint.nq].tolist()
+            k += joint.nq
+    return np.array(out)
+
+
 class PinocchioAlgorithms:
     """The states q (n, nq), v, tau, dv (n, nv) are in hrpsim's layout of `model`."""
 
@@ -24,21 +37,14 @@ class PinocchioAlgorithms:
         self.joint_bodies = [model.joint(name).body for name in list(self.model.names)[2:]]
         self.data = self.model.createData()
         self.pool = pinocchio.ModelPool(self.model, 1)
-        self.q, self.v, self.tau, self.dv = np.array([self._layout(x) for x in q]), v, tau, dv
+        self.q, self.v, self.tau, self.dv = (
+            np.array([pinocchio_q(self.model, x) for x in q]),
+            v,
+            tau,
+            dv,
+        )
         self.columns = [np.asfortranarray(x.T) for x in (self.q, v, tau, dv)]
         self.out = np.zeros((self.model.nv, len(q)), order="F")
-
-    def _layout(self, q) -> list[float]:
-        """Return q with the cosine and sine of each continuous joint in place of its angle."""
-        out, k = [], 0
-        for joint in list(self.model.joints)[1:]:
-            if (joint.nq, joint.nv) == (2, 1):
-                out += [np.cos(q[k]), np.sin(q[k])]
-                k += 1
-            else:
-                out += q[k : k + joint.nq].tolist()
-                k += joint.nq
-        return out
 
     def subjects(self, algorithm: str) -> list[Subject]:
         """Return its compiled loop, the call from Python, or both."""

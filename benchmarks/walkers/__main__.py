@@ -33,11 +33,7 @@ HEAD = "| robot | pattern | engine | walks | turn | creep | factor | load |"
 
 def main(arguments: list[str] | None = None) -> int:
     """Let each robot walk; print a row for each walk."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.walkers",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.walkers", description=__doc__)
     parser.add_argument("robots", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--pattern", action="append", help=f"by default {', '.join(PATTERNS)}")
     parser.add_argument("--accept-nonphysical-inertia", action="store_true")

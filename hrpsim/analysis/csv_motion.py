@@ -14,21 +14,21 @@ import csv
 import math
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from hrpsim import limits
-from hrpsim.analysis.motion import FixedFrom, Motion, motion_of_sequence
+from hrpsim.analysis.motion import FixedFrom
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import (
     COLUMNS,
     LARGEST_SAMPLE,
-    SHORTEST_STEP,
     Channel,
     MotionSequence,
     SequenceError,
+    last_in_order,
 )
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
@@ -39,15 +39,18 @@ _PROGRESS_ROWS = 1000
 WAIST = tuple(f"waist_{name}" for name in COLUMNS["waist"])
 
 
-def read_csv_motion(
-    path,
-    model: Model,
-    *,
-    period: float | None = None,
-    smoothing: float = 0.0,
-    progress: Callable[[str, int, int], None] | None = None,
-) -> Motion:
-    """Return the motion in a CSV file, at its own samples or every `period` [s].
+class CsvMotion(NamedTuple):
+    """What a file holds: the sequence, the links that are fixed, and the line of each sample."""
+
+    sequence: MotionSequence
+    fixed: tuple[FixedFrom, ...]
+    lines: np.ndarray
+
+
+def read_csv(
+    path, model: Model, progress: Callable[[str, int, int], None] | None = None
+) -> CsvMotion:
+    """Return the motion in a CSV file.
 
     Columns, in any order: `time` [s]; each of `controlled_joints(model)` [rad or m], further
     joints where wanted; `waist_x` ... `waist_yaw`, all six, the base in the world; `fixed_link`,
@@ -58,9 +61,7 @@ def read_csv_motion(
     path = Path(path)
     texts, numbers, fixed_texts, lines = _read_samples(path, model, progress)
     times = numbers[:, texts.index(TIME)]
-    late = np.flatnonzero(np.diff(times) < SHORTEST_STEP)
-    if late.size:
-        k = int(late[0])
+    if (k := last_in_order(times)) is not None:
         raise SequenceError(
             f"{path}:{lines[k + 1]}: column 'time': {times[k + 1]:g} s is not after {times[k]:g} s "
             f"in line {lines[k]}"
@@ -70,12 +71,8 @@ def read_csv_motion(
     waist = None
     if WAIST[0] in texts:
         waist = Channel(times, numbers[:, [texts.index(name) for name in WAIST]])
-    motion = motion_of_sequence(
-        model, str(path), MotionSequence(joints, pos, waist=waist), period=period,
-        smoothing=smoothing,
-    )  # fmt: skip
     fixed = _fixed_links(path, fixed_texts, lines, times, model)
-    return replace(motion, fixed=fixed, line_times=times, lines=lines)
+    return CsvMotion(MotionSequence(joints, pos, waist=waist), fixed, lines)
 
 
 def _read_samples(

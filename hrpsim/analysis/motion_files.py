@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hrpsim.analysis.csv_motion import read_csv_motion
+from hrpsim.analysis.csv_motion import read_csv
 from hrpsim.analysis.keyframes import read_keyframes
 from hrpsim.analysis.motion import Motion, motion_of_sequence
 from hrpsim.control.motion.motion_sequence import SequenceError
@@ -35,16 +35,19 @@ def read_motion(
     SequenceError with file and line for what does not fit, OSError for files that cannot be read.
     """
     suffix = Path(path).suffix.lower()
-    if suffix == ".csv":
-        return read_csv_motion(path, model, period=period, smoothing=smoothing, progress=progress)
     if suffix in (".yaml", ".yml"):
         if smoothing > 0.0:
             raise SequenceError(f"{path}: keyframes are interpolated, not smoothed")
         return read_keyframes(path, model, period=period)
-    sequence = read_sequence(path, model)
-    source = path if suffix == ".pos" else f"{path}.pos"
+    if suffix == ".csv":
+        source = path
+        sequence, fixed, lines = read_csv(path, model, progress)
+    else:
+        source = path if suffix == ".pos" else f"{path}.pos"
+        sequence, fixed = read_sequence(path, model), ()
+        lines = _sample_lines(source)
     motion = motion_of_sequence(model, str(source), sequence, period=period, smoothing=smoothing)
-    return replace(motion, line_times=sequence.pos.times, lines=_sample_lines(source))
+    return replace(motion, fixed=fixed, line_times=sequence.pos.times, lines=lines)
 
 
 def _sample_lines(path) -> np.ndarray:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -112,6 +112,11 @@ _SHAPES_AND_BODIES = {
 }
 
 
+def _contacts(text: str, live: str) -> Any:
+    """Declare contacts, of which as many count as the step's `live` says."""
+    return state(text, CONTACT, Axis.CONTACT, refers=_SHAPES_AND_BODIES, live=live)
+
+
 class Collision(NamedTuple):
     """The shapes of a world and what is known of their meeting."""
 
@@ -136,19 +141,9 @@ class Collision(NamedTuple):
     polyhedra: Polyhedra = part(Polyhedra, "solids of the meshes and hulls")
     solid_pair: np.ndarray = array("work for a pair with a mesh", SOLID_PAIR, 1)
     solid_pair_candidates: np.ndarray = array("its points", CANDIDATE, CANDIDATE_COUNT)
-    contacts: np.ndarray = state(
-        "contacts of the step, sorted by pair",
-        CONTACT,
-        Axis.CONTACT,
-        refers=_SHAPES_AND_BODIES,
-        live="contact_count",
-    )
-    previous: np.ndarray = state(
-        "the same of the last step, which a step leaves alone",
-        CONTACT,
-        Axis.CONTACT,
-        refers=_SHAPES_AND_BODIES,
-        live="previous_count",
+    contacts: np.ndarray = _contacts("contacts of the step, sorted by pair", "contact_count")
+    previous: np.ndarray = _contacts(
+        "the same of the last step, which a step leaves alone", "previous_count"
     )
     motions: np.ndarray = array("of the step, where something is fast", MOTION, Axis.SHAPE)
     passages: np.ndarray = array("found so far in this step", PASSAGE, Axis.CONTACT)

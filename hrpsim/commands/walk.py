@@ -90,10 +90,7 @@ def _add_ros_arguments(parser: argparse.ArgumentParser) -> None:
     )
     ros = parser.add_argument_group("with --ros")
     ros.add_argument(
-        "--rate",
-        type=not_negative,
-        metavar="X",
-        help="real-time factor (1); 0: as fast as possible",
+        "--rate", type=not_negative, metavar="X", help="real-time factor (1); 0: at full speed"
     )
     ros.add_argument("--rviz", action="store_true", help="show it in RViz, where there is one")
     ros.add_argument(
@@ -103,10 +100,7 @@ def _add_ros_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder of bag, picture, logs and summary (demo_output)",
     )
     ros.add_argument(
-        "--domain-id",
-        type=whole(0, 232),
-        metavar="N",
-        help="ROS_DOMAIN_ID to use in place of a private one",
+        "--domain-id", type=whole(0, 232), metavar="N", help="ROS_DOMAIN_ID (a private one)"
     )
     ros.add_argument(
         "--start-limit", type=not_negative, metavar="S", help="give up if not ready after S s (180)"

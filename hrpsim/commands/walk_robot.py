@@ -41,10 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is said of a robot of one's own."""
     group = parser.add_argument_group("with a robot of your own")
     group.add_argument(
-        "--robot",
-        type=Path,
-        metavar="FILE",
-        help="URDF, xacro, MJCF (.xml), .body or .wrl of a robot on two legs",
+        "--robot", type=Path, metavar="FILE", help="URDF, xacro, MJCF, .body or .wrl of a biped"
     )
     group.add_argument("--check", action="store_true", help="only say what is found and missing")
     group.add_argument("--left-foot", metavar="LINK", help="where it is not found")

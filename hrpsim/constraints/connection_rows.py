@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from hrpsim.constraints.placed_connection import move_frames, place_frames
+from hrpsim.constraints.placed_connection import place_moving_frames
 from hrpsim.constraints.rows import (
     ACCELERATION,
     CONNECTION,
@@ -129,8 +129,7 @@ def write_connection_rows(
         if not connection.enabled:
             continue
         connection.first_row = number
-        place_frames(forest, kinematics, connection, placed)
-        move_frames(forest, kinematics, connection, placed)
+        place_moving_frames(forest, kinematics, connection, placed)
         for axis in range(6):
             if not connection.axes[axis]:
                 continue
@@ -195,8 +194,7 @@ def write_stage_rows(forest, kinematics, decay, connections, placed, sites, rows
         if not connection.enabled:
             continue
         number = connection.first_row
-        place_frames(forest, kinematics, connection, placed)
-        move_frames(forest, kinematics, connection, placed)
+        place_moving_frames(forest, kinematics, connection, placed)
         for axis in range(6):
             if not connection.axes[axis]:
                 continue

@@ -129,7 +129,6 @@ def write_contact_rows(
     materials,
     solvers,
     settings,
-    time_step,
     directions,
     sites,
     rows_out,
@@ -166,7 +165,7 @@ def write_contact_rows(
         approach, slip_x, slip_y = point_velocity(normal, x, y, sites.velocity)
         _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, response)
         if solver != PENALTY:
-            _ask(contact, approach, pair, settings, time_step, normal)
+            _ask(contact, approach, pair, settings, normal)
         least = least_inverse_mass(normal, sites)
         for axis in range(3):
             row = rows[3 * c + axis]
@@ -265,11 +264,12 @@ def friction_holds(normal, x, y, share):
 
 
 @inlined_kernel
-def _ask(contact, approach, pair, settings, time_step, normal):
+def _ask(contact, approach, pair, settings, normal):
     """Write what the normal row asks for: not to pass, to come out.
 
     What bounces has done so before.
     """
+    time_step = settings.time_step
     gap, closed = contact.gap + contact.lag, _CLOSED  # up to which a gap is none [m]
     bounces = pair.restitution > 0.0 and approach < -settings.restitution_threshold
     if normal.solver != ITERATIVE and pair.damping_time < 0.0 and not bounces:

@@ -54,7 +54,6 @@ def write_penalty_rows(
     materials,
     solvers,
     settings,
-    time_step,
     directions,
     sites,
     rows_out,
@@ -65,7 +64,7 @@ def write_penalty_rows(
     step. Returns (the largest (k dt^2 + 2 c dt) / m of the modes of any pair of shapes with a
     stiffness of its own that a point began to press in, 0 for none; a contact of that pair).
     """
-    rows, response = rows_out.rows, rows_out.response
+    rows, response, time_step = rows_out.rows, rows_out.response, settings.time_step
     stiffest = 0.0
     c = stiffest_contact = np.int64(0)
     while c < contact_count:
@@ -88,7 +87,6 @@ def write_penalty_rows(
                 pair,
                 share,
                 settings,
-                time_step,
                 directions,
                 sites.velocity,
                 rows[3 * number],
@@ -166,21 +164,9 @@ def _stick(forest, kinematics, contact, pair, directions, force, slip_x, slip_y,
 
 
 @inner_kernel  # many parameters: what is known of the contact is handed on in registers
-def _press(
-    forest,
-    kinematics,
-    contact,
-    pair,
-    share,
-    settings,
-    time_step,
-    directions,
-    velocity,
-    normal,
-    x,
-    y,
-):
+def _press(forest, kinematics, contact, pair, share, settings, directions, velocity, normal, x, y):
     """Write the rows of one penalty contact."""
+    time_step = settings.time_step
     contact.stiffness = contact.damping = 0.0
     normal.solver = x.solver = y.solver = ITERATIVE
     if normal.inverse_mass <= 0.0:

@@ -65,9 +65,10 @@ def _place(kinematics, body, L, t, axes_out, point_out):
 
 
 @inner_kernel
-def move_frames(forest, kinematics, connection, joined_out):
-    """Write velocities and velocity-product accelerations of placed frames."""
+def place_moving_frames(forest, kinematics, connection, joined_out):
+    """Write where the frames are, their velocities and velocity-product accelerations."""
     out = joined_out
+    place_frames(forest, kinematics, connection, out)
     for r in range(3):
         out.leaving[r] = out.bending[r] = 0.0
     _move(forest, kinematics, connection.body_a, out.arm_a, 1.0, out.omega_a, out.alpha_a, out)

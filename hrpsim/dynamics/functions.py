@@ -13,24 +13,18 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.constants import STANDARD_GRAVITY
-from hrpsim.dynamics.articulated import (
-    accelerations,
-    factorise,
-    new_articulated,
-    place_inertias,
-    start_bodies,
-)
+from hrpsim.dynamics.articulated import accelerations, factorise, place_inertias, start_bodies
 from hrpsim.dynamics.recursive import composite_inertia, kinetic_energy, newton_euler
+from hrpsim.dynamics.workspace import Workspace, new_workspace
 from hrpsim.errors import ModelError, StateError, unknown_name
 from hrpsim.jit.compiled import prepared
-from hrpsim.kinematics.forest import Forest, forest_of
-from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
+from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.kinematics.layout import (
     acceleration_from_kernel,
     acceleration_to_kernel,
@@ -57,37 +51,16 @@ DOWNWARD_GRAVITY = (0.0, 0.0, -STANDARD_GRAVITY)
 LinkWrenches: TypeAlias = Mapping[str, ArrayLike] | ArrayLike | None
 
 
-class _Workspace(NamedTuple):
-    forest: Forest
-    kinematics: np.ndarray
-    articulated: np.ndarray
-    velocity: np.ndarray
-    acceleration: np.ndarray
-    effort: np.ndarray
-    rotor_inertia: np.ndarray
-    composite: np.ndarray
-
-
 _local = threading.local()
 
 
-def _workspace(model: Model) -> _Workspace:
+def _workspace(model: Model) -> Workspace:
     spaces = getattr(_local, "spaces", None)
     if spaces is None:
         spaces = _local.spaces = weakref.WeakKeyDictionary()
     space = spaces.get(model)
     if space is None:
-        n, nv = model.body_count, model.nv
-        space = spaces[model] = _Workspace(
-            forest=forest_of(model.system),
-            kinematics=new_kinematics(n),
-            articulated=new_articulated(n),
-            velocity=np.zeros(nv),
-            acceleration=np.zeros(nv),
-            effort=np.zeros(nv),
-            rotor_inertia=np.array(model.system.rotor_inertia),
-            composite=np.zeros((n, 10)),
-        )
+        space = spaces[model] = new_workspace(model)
     return space
 
 
@@ -121,7 +94,7 @@ def checked_configuration(model: Model, q) -> np.ndarray:
     return q
 
 
-def _apply_wrenches(model: Model, space: _Workspace, link_wrenches) -> None:
+def _apply_wrenches(model: Model, space: Workspace, link_wrenches) -> None:
     """Write the records' `external`; poses must be current."""
     space.articulated["external"] = 0.0
     if link_wrenches is None:
@@ -149,7 +122,7 @@ def _apply_wrenches(model: Model, space: _Workspace, link_wrenches) -> None:
         external[3:] += force
 
 
-def _apply_base_wrench(model: Model, space: _Workspace, tau: np.ndarray) -> None:
+def _apply_base_wrench(model: Model, space: Workspace, tau: np.ndarray) -> None:
     for i in np.flatnonzero(model.system.joint_type == FREE):
         k, R = model.system.v_index[i], space.kinematics[i]["R"]
         external = space.articulated[i]["external"]
@@ -157,7 +130,7 @@ def _apply_base_wrench(model: Model, space: _Workspace, tau: np.ndarray) -> None
         external[3:] += R @ tau[k : k + 3]
 
 
-def _update(space: _Workspace, q: np.ndarray, v: np.ndarray | None = None) -> None:
+def _update(space: Workspace, q: np.ndarray, v: np.ndarray | None = None) -> None:
     """Bring poses and, with `v`, velocities up to date."""
     _update_poses(space.forest, q, space.kinematics)
     if v is not None:
@@ -279,7 +252,7 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     return _moment_of_mass(model, space) / model.mass
 
 
-def _moment_of_mass(model: Model, space: _Workspace) -> np.ndarray:
+def _moment_of_mass(model: Model, space: Workspace) -> np.ndarray:
     """Return the sum of mass times position of the centre (3,) [kg m]; poses must be current."""
     system, kinematics = model.system, space.kinematics
     centers = np.einsum("nij,nj->ni", kinematics["R"], system.com) + kinematics["p"]

@@ -26,24 +26,19 @@ from hrpsim.jit.kernel_folders import (
     shipped_targets,
     shipped_with,
 )
+from hrpsim.jit.kernel_function import KernelFunction
 from hrpsim.jit.kinds import kind_of, text_of
 
 _one_at_a_time = threading.RLock()
 
 
-class Kernel:
-    """A function that is compiled for the kinds of arguments that it is called with.
+class Kernel(KernelFunction):
+    """A function that is compiled for the kinds of arguments that it is called with."""
 
-    inner: only other kernels call it, whose part it becomes; inline: without a call even.
-    called: Python calls it, and not only other kernels by its address.
-    """
-
-    def __init__(self, function, *, inner: bool = False, inline: bool = False, called: bool = True):
-        self.py_func, self.inner, self.inline, self.called = function, inner, inline, called
+    def __init__(self, function, **asked: bool):
+        super().__init__(function, **asked)
         self.codes: dict[tuple, Any] = {}  # by kinds of arguments
         self.compiled = 0  # how often it was in this process
-        self.__name__, self.__qualname__ = function.__name__, function.__qualname__
-        self.__module__, self.__doc__ = function.__module__, function.__doc__
 
     def __call__(self, *arguments, **named):
         """Call the machine code for such arguments."""

@@ -16,18 +16,18 @@ from types import CellType, FunctionType
 
 import numba
 
-from hrpsim.jit.compiled import Kernel
 from hrpsim.jit.compiler_choice import OPTIONS, PLAIN, choose_compilers
 from hrpsim.jit.kernel_folders import cache_of
+from hrpsim.jit.kernel_function import KernelFunction
 from hrpsim.jit.machine_code import Loaded, MachineCode, assemble
 from hrpsim.jit.numba_code import NumbaCode
 from hrpsim.jit.python_door import door
 
 _compilers = choose_compilers()
-_dispatchers: dict[Kernel, object] = {}
+_dispatchers: dict[KernelFunction, object] = {}
 
 
-def compile_kernel(kernel: Kernel, arguments: tuple) -> MachineCode | Loaded:
+def compile_kernel(kernel: KernelFunction, arguments: tuple) -> MachineCode | Loaded:
     """Compile a kernel for such arguments: machine code to keep, or what numba keeps by itself."""
     dispatcher = dispatcher_of(kernel)
     types = tuple(map(numba.typeof, arguments))
@@ -52,14 +52,14 @@ def _object_of(dispatcher, types: tuple) -> bytes:
         return assemble(dispatcher.inspect_llvm(types))
 
 
-def dispatcher_of(kernel: Kernel):
+def dispatcher_of(kernel: KernelFunction):
     """Return numba's dispatcher of a kernel."""
     if kernel not in _dispatchers:
         _dispatchers[kernel] = _new_dispatcher(kernel)
     return _dispatchers[kernel]
 
 
-def _new_dispatcher(kernel: Kernel):
+def _new_dispatcher(kernel: KernelFunction):
     names: dict = {}
     function = _with_names(kernel.py_func, names)
     if kernel.inner:
@@ -78,7 +78,7 @@ def _new_dispatcher(kernel: Kernel):
     return dispatcher
 
 
-def _let_numba_cache(dispatcher, kernel: Kernel) -> None:
+def _let_numba_cache(dispatcher, kernel: KernelFunction) -> None:
     previous = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(cache_of(kernel.py_func))
     try:
@@ -105,7 +105,7 @@ def _names_of(function) -> dict:
 
 
 def _for_numba(value):
-    if isinstance(value, Kernel):
+    if isinstance(value, KernelFunction):
         return dispatcher_of(value)
     return value.load() if isinstance(value, NumbaCode) else value
 

@@ -12,7 +12,6 @@ same words in memory; kernels read the fields that they use, with the syntax of 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -52,13 +51,6 @@ class Reference:
         self._words = np.array([word for part in self._parts for word in part], dtype=np.uint64)
         self.address = self._words.ctypes.data
         self.kind_for_kernels = _interned(kind_of(whole))
-
-    @property
-    def numba_type(self) -> Any:
-        """Numba's type of it."""
-        from hrpsim.jit.reference_type import type_for
-
-        return type_for(self)
 
 
 _kinds: dict[tuple, ReferenceKind] = {}

@@ -73,7 +73,7 @@ def _words_in(kind) -> int:
 
 @typeof_impl.register(Reference)
 def _type_of_reference(reference, context):
-    return reference.numba_type
+    return type_for(reference)
 
 
 @register_model(ReferenceType)

@@ -89,11 +89,7 @@ def unit(typing_context, k):
 @intrinsic
 def plus(typing_context, a, b):
     """Return a + b, lane by lane."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.fadd(*arguments, flags=_FUSED)
-
-    return _lanes(_lanes, _lanes), generate
+    return _lanes(_lanes, _lanes), _lane_by_lane("fadd")
 
 
 @intrinsic
@@ -132,11 +128,16 @@ def _with_product(operation):
 @intrinsic
 def product(typing_context, a, b):
     """Return a b, lane by lane."""
+    return _lanes(_lanes, _lanes), _lane_by_lane("fmul")
+
+
+def _lane_by_lane(operation):
+    """Return what makes an instruction of the lanes `a` and `b`."""
 
     def generate(context, builder, signature, arguments):
-        return builder.fmul(*arguments, flags=_FUSED)
+        return getattr(builder, operation)(*arguments, flags=_FUSED)
 
-    return _lanes(_lanes, _lanes), generate
+    return generate
 
 
 @intrinsic

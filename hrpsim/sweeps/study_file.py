@@ -31,22 +31,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hrpsim import schema
 from hrpsim.resources import share_path
-from hrpsim.schema import (
-    either,
-    first_mistake,
-    integer,
-    listing,
-    mapping,
-    name,
-    needed,
-    null_or,
-    numeric,
-    one_of,
-    scalar,
-    table,
-    vector,
-)
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.framework.design import (
     METHODS,
@@ -67,57 +53,70 @@ from hrpsim.yaml_text import read_yaml
 def _value(value: Any) -> Any:
     """Return what hrpsim.sweeps.framework.distributions reads."""
     if not isinstance(value, (str, bool, int, float, dict)):
-        raise needed("a value, or a mapping such as {uniform: [0, 1]},", value)
+        raise schema.needed("a value, or a mapping such as {uniform: [0, 1]},", value)
     return value
 
 
-_DESIGN = mapping(
+_DESIGN = schema.mapping(
     {
-        "method": one_of("method", METHODS),
-        "count": integer(1, MOST_CELLS),
-        "repeat": integer(1, MOST_CELLS),
-        "parameters": table(_value, "from parameters to values"),
-        "table": name,
+        "method": schema.one_of("method", METHODS),
+        "count": schema.integer(1, MOST_CELLS),
+        "repeat": schema.integer(1, MOST_CELLS),
+        "parameters": schema.table(_value, "from parameters to values"),
+        "table": schema.name,
     }
 )
-_PLUGIN = mapping(
-    {"parameters": table(lambda value: value, "from parameters to values")},
-    required={"plugin": name},
+_PLUGIN = schema.mapping(
+    {"parameters": schema.table(lambda value: value, "from parameters to values")},
+    required={"plugin": schema.name},
 )
-_CONTROLLER = either("a plug-in's name, or a mapping of plugin and parameters,", name, _PLUGIN)
-_PUSH = mapping(
+_CONTROLLER = schema.either(
+    "a plug-in's name, or a mapping of plugin and parameters,", schema.name, _PLUGIN
+)
+_PUSH = schema.mapping(
     {
-        "entity": name,
-        "link": name,
-        **{key: numeric() for key in ("impulse", "heading", "begin", "duration")},
+        "entity": schema.name,
+        "link": schema.name,
+        **{key: schema.numeric() for key in ("impulse", "heading", "begin", "duration")},
     }
 )
-_FIND = mapping(
-    {"bad": name},
-    required={"parameter": name, "between": vector(2), "tolerance": numeric(POSITIVE)},
+_FIND = schema.mapping(
+    {"bad": schema.name},
+    required={
+        "parameter": schema.name,
+        "between": schema.vector(2),
+        "tolerance": schema.numeric(POSITIVE),
+    },
 )
 OF_WORLDS = {
-    "world": name,
-    "robot": name,
-    "controller": null_or(_CONTROLLER),
-    "duration": numeric(POSITIVE),
-    "period": numeric(POSITIVE),
-    "pushes": listing(_PUSH),
-    "sensors": table(numeric(), "from kinds of noise to standard deviations"),
-    "delay": table(integer(0, 1000), "from sensing or command to control periods"),
-    "terrain": table(numeric(), "from slope, slope_heading, roughness to numbers"),
-    "measured": listing(name, 1, what="a list of at least one outcome"),
+    "world": schema.name,
+    "robot": schema.name,
+    "controller": schema.null_or(_CONTROLLER),
+    "duration": schema.numeric(POSITIVE),
+    "period": schema.numeric(POSITIVE),
+    "pushes": schema.listing(_PUSH),
+    "sensors": schema.table(schema.numeric(), "from kinds of noise to standard deviations"),
+    "delay": schema.table(schema.integer(0, 1000), "from sensing or command to control periods"),
+    "terrain": schema.table(schema.numeric(), "from slope, slope_heading, roughness to numbers"),
+    "measured": schema.listing(schema.name, 1, what="a list of at least one outcome"),
 }
-OF_FUNCTIONS = {"function": name, "outcomes": table(scalar, "from outcomes to units")}
-STUDY_FILE = mapping(
+OF_FUNCTIONS = {
+    "function": schema.name,
+    "outcomes": schema.table(schema.scalar, "from outcomes to units"),
+}
+STUDY_FILE = schema.mapping(
     {
-        "title": name,
+        "title": schema.name,
         **OF_WORLDS,
         **OF_FUNCTIONS,
         "find": _FIND,
-        "seed": integer(0, 2**63 - 1),
+        "seed": schema.integer(0, 2**63 - 1),
     },
-    required={"design": either("a design, or a list of designs,", _DESIGN, listing(_DESIGN, 1))},
+    required={
+        "design": schema.either(
+            "a design, or a list of designs,", _DESIGN, schema.listing(_DESIGN, 1)
+        )
+    },
 )
 
 
@@ -135,7 +134,7 @@ def read_study(path: str | Path) -> Study:
     """Return the study that a file describes; HrpsimError that names file, line and entry."""
     path = Path(path).expanduser()
     text = read_yaml(path, SweepError, "study file")
-    file, where, mistake = first_mistake(STUDY_FILE, text.data)
+    file, where, mistake = schema.first_mistake(STUDY_FILE, text.data)
     if mistake:
         at = f"{text.place(where)}: {dotted(where)}"
         raise SweepError(f"{at}{': ' if where else ''}{mistake}")

@@ -35,9 +35,20 @@ class delegated(Generic[P, R]):
 
 
 def delegated_property(part: str, of_part: Callable[[Any], R]) -> R:
-    """Return a property of the class that is one of a part of the object, read only.
+    """Return a property of the class that is one of a part of the object; assigned if that may be.
 
     Type checkers take a property of a class for a function, and what is returned for its value.
     """
-    name = cast(property, of_part).fget.__name__
-    return cast(R, property(attrgetter(f"{part}.{name}"), doc=of_part.__doc__))
+    given = cast(property, of_part)
+    name, setter = given.fget.__name__, None
+    if given.fset is not None:
+
+        def setter(whole, value) -> None:
+            setattr(getattr(whole, part), name, value)
+
+    return cast(R, property(attrgetter(f"{part}.{name}"), setter, doc=given.__doc__))
+
+
+def delegated_attribute(part: str, name: str, doc: str) -> Any:
+    """Return a property of the class that is an attribute of a part of the object, read only."""
+    return property(attrgetter(f"{part}.{name}"), doc=doc)

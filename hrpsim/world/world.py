@@ -22,8 +22,7 @@ from hrpsim.step.scene.scene import Scene
 from hrpsim.step.scene.status import DONE, FALLS_ASLEEP
 from hrpsim.step.step import advance
 from hrpsim.values import RANGES, finite_vector, flag
-from hrpsim.world.delegation import delegated, delegated_property
-from hrpsim.world.objects.entity import Entity
+from hrpsim.world.delegation import delegated, delegated_attribute, delegated_property
 from hrpsim.world.objects.solver_rules import SolverRules
 from hrpsim.world.parts.connections import Connections
 from hrpsim.world.parts.contents import Contents
@@ -169,6 +168,7 @@ class World:
     disable_collisions = delegated("_exclusions", Exclusions.disable_collisions)
     add_solver_rule = delegated("_solver_choice", SolverChoice.add_solver_rule)
     asleep = delegated_property("_sleep", Sleep.asleep)
+    sleeping = delegated_property("_sleep", Sleep.sleeping)
     wake = delegated("_sleep", Sleep.wake)
     sleeps = delegated("_sleep", Sleep.sleeps)
     reset = delegated("_snapshots", Snapshots.reset)
@@ -185,13 +185,10 @@ class World:
     # -- what is in it --------------------------------------------------------------------------
 
     time_step = delegated_property("_contents", Contents.time_step)
+    entities = delegated_property("_contents", Contents.by_name)
     robots = delegated_property("_contents", Contents.robots)
     bodies = delegated_property("_contents", Contents.bodies)
-
-    @property
-    def integrator(self) -> str:
-        """Name of the integrator."""
-        return self._contents.integrator
+    integrator: str = delegated_attribute("_contents", "integrator", "Name of the integrator.")
 
     @property
     def time(self) -> float:
@@ -213,20 +210,6 @@ class World:
         self.wake()
         self._contents.settings["gravity"][0] = gravity
 
-    @property
-    def entities(self) -> dict[str, Entity]:
-        """Robots and bodies by name."""
-        return self._contents.by_name
-
-    @property
-    def sleeping(self) -> bool:
-        """Whether bodies at rest may fall asleep; assign False to keep everything awake."""
-        return self._sleep.sleeping
-
-    @sleeping.setter
-    def sleeping(self, value: bool) -> None:
-        self._sleep.sleeping = value
-
     # -- what its objects ask of it (WorldState, hrpsim.world.objects.entity) -------------------
 
     first_sensor = delegated("_contents", Contents.first_sensor)
@@ -234,32 +217,24 @@ class World:
     forget_contacts = delegated("_scenes", Scenes.forget_contacts)
     add_wrench = delegated("_scenes", Scenes.add_wrench)
     contact_records = delegated("_sleep", Sleep.contact_records)
+    refresh_exclusions = delegated("_exclusions", Exclusions.refresh)
     reader = delegated_property("_readings", Readings.reader)
     scene = delegated_property("_scenes", Scenes.scene)
 
-    @property
-    def present_scene(self) -> Scene | None:
-        """The scene, or None where it must be made anew: what was made ready for another is old."""
-        return self._scenes.present
-
-    @property
-    def connection_records(self) -> np.ndarray:
-        """Records of the connections, by Connection.index."""
-        return self._contents.connection_records
-
-    @property
-    def spring_hinge_records(self) -> np.ndarray:
-        """Records of the spring hinges, by SpringHinge.index."""
-        return self._contents.spring_hinge_records
-
-    @property
-    def solver_rules(self) -> SolverRules:
-        """The rules by which solvers are chosen."""
-        return self._contents.solver_rules
-
-    def refresh_exclusions(self) -> None:
-        """Find anew which pairs of shapes connections keep apart."""
-        self._exclusions.refresh()
+    present_scene: Scene | None = delegated_attribute(
+        "_scenes",
+        "present",
+        "The scene, or None where it must be made anew: what was made ready for another is old.",
+    )
+    connection_records: np.ndarray = delegated_attribute(
+        "_contents", "connection_records", "Records of the connections, by Connection.index."
+    )
+    spring_hinge_records: np.ndarray = delegated_attribute(
+        "_contents", "spring_hinge_records", "Records of the spring hinges, by SpringHinge.index."
+    )
+    solver_rules: SolverRules = delegated_attribute(
+        "_contents", "solver_rules", "The rules by which solvers are chosen."
+    )
 
     def _complete_scene(self) -> None:
         """Find what in a scene that was made anew depends on several parts."""

@@ -10,7 +10,7 @@ and the wrench on that link; that the link then stands still is checked with its
 import numpy as np
 import pinocchio
 import pytest
-from dynamics.oracle import oracle_q, random_q, robot_pair
+from dynamics.oracle import pinocchio_q, random_q, robot_pair
 
 import hrpsim
 from hrpsim.analysis.analyser import Analyser, FixedPhase
@@ -70,7 +70,7 @@ def test_the_fixed_link_stands_still_in_pinocchios_kinematics(case):
     pair, phases, _, found = case
     for k, phase in enumerate(phases):
         frame, (p, R) = pair.frame_ids[phase.links[0]], phase.pose
-        q = oracle_q(pair.oracle, found.q[k])
+        q = pinocchio_q(pair.oracle, found.q[k])
         pinocchio.forwardKinematics(pair.oracle, pair.data, q, found.v[k], found.dv[k])
         place = pinocchio.updateFramePlacement(pair.oracle, pair.data, frame)
         assert np.abs(place.translation - p).max() < 1e-12
@@ -90,7 +90,7 @@ def test_torques_under_the_wrench_on_the_fixed_link(case):
         forces = [pinocchio.Force.Zero() for _ in pair.oracle.joints]
         wrench = pinocchio.Force(record["force"], record["torque"])
         forces[frame.parentJoint] = frame.placement.act(wrench)
-        q = oracle_q(pair.oracle, found.q[k])
+        q = pinocchio_q(pair.oracle, found.q[k])
         theirs.append(
             pinocchio.rnea(pair.oracle, pair.data, q, found.v[k], found.dv[k], forces).copy()
         )
@@ -105,7 +105,7 @@ def test_center_of_mass_and_momenta(case):
                "linear_momentum": [], "angular_momentum_rate": []}  # fmt: skip
     kinetic = []
     for k in range(STATES):
-        q, v, dv = oracle_q(pair.oracle, found.q[k]), found.v[k], found.dv[k]
+        q, v, dv = pinocchio_q(pair.oracle, found.q[k]), found.v[k], found.dv[k]
         pinocchio.centerOfMass(pair.oracle, pair.data, q, v, dv)
         columns["com"].append(pair.data.com[0].copy())
         columns["com_velocity"].append(pair.data.vcom[0].copy())

@@ -10,6 +10,7 @@ import pinocchio
 from lxml import etree
 
 import hrpsim
+from benchmarks.engines.pinocchio_algorithms import pinocchio_q
 from hrpsim.model.load import expand_xacro
 from hrpsim.model.system import FREE
 from hrpsim.model.urdf.description import MOVING_TYPES
@@ -73,19 +74,6 @@ def bare_urdf(root, rotor_inertia: float = 0.0) -> str:
                 element = etree.SubElement(root, "hrpsim", reference=joint.get("name"))
                 etree.SubElement(element, "rotor", inertia=repr(rotor_inertia))
     return etree.tostring(root, encoding="unicode")
-
-
-def oracle_q(oracle: pinocchio.Model, q: np.ndarray) -> np.ndarray:
-    """Turn the angle of each continuous joint into Pinocchio's cosine and sine."""
-    out, k = [], 0
-    for joint in list(oracle.joints)[1:]:
-        if (joint.nq, joint.nv) == (2, 1):
-            out += [np.cos(q[k]), np.sin(q[k])]
-            k += 1
-        else:
-            out += q[k : k + joint.nq].tolist()
-            k += joint.nq
-    return np.array(out)
 
 
 def random_q(model, rng) -> np.ndarray:
@@ -154,7 +142,7 @@ def _both(pair: Pair, rng) -> dict[str, tuple]:
     model, oracle, data, frame_ids = pair
     q, v, dv = random_q(model, rng), rng.normal(size=model.nv), 5.0 * rng.normal(size=model.nv)
     wrenches = random_wrenches(model, rng)
-    q_oracle, forces = oracle_q(pair.oracle, q), oracle_wrenches(pair, wrenches)
+    q_oracle, forces = pinocchio_q(pair.oracle, q), oracle_wrenches(pair, wrenches)
     oracle.gravity.linear = np.array([0.0, 0.0, -9.80665])
     tau = pinocchio.rnea(oracle, data, q_oracle, v, dv, forces).copy()
     M = pinocchio.crba(oracle, data, q_oracle)

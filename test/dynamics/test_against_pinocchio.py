@@ -13,8 +13,8 @@ from dynamics.oracle import (
     QUANTITIES,
     REPRESENTATIVE,
     compare,
-    oracle_q,
     pair_of,
+    pinocchio_q,
     random_q,
     robot_pair,
 )
@@ -57,7 +57,7 @@ def test_random_efforts_give_pinocchios_accelerations(base):
         q, v = random_q(pair.model, rng), rng.normal(size=pair.model.nv)
         tau = 100.0 * rng.normal(size=pair.model.nv)
         pair.oracle.gravity.linear = np.array([0.0, 0.0, -9.80665])
-        theirs = pinocchio.aba(pair.oracle, pair.data, oracle_q(pair.oracle, q), v, tau)
+        theirs = pinocchio.aba(pair.oracle, pair.data, pinocchio_q(pair.oracle, q), v, tau)
         ours = hrpsim.forward_dynamics(pair.model, q, v, tau)
         assert np.abs(ours - theirs).max() < 1e-11 * np.abs(theirs).max()
 
@@ -68,7 +68,7 @@ def test_gravity_points_where_it_is_told_to():
     q, v, dv = (random_q(pair.model, rng), *rng.normal(size=(2, pair.model.nv)))
     gravity = np.array([1.0, -2.0, 3.0])
     pair.oracle.gravity.linear = gravity
-    theirs = pinocchio.rnea(pair.oracle, pair.data, oracle_q(pair.oracle, q), v, dv)
+    theirs = pinocchio.rnea(pair.oracle, pair.data, pinocchio_q(pair.oracle, q), v, dv)
     ours = hrpsim.inverse_dynamics(pair.model, q, v, dv, gravity=gravity)
     assert ours == pytest.approx(theirs, rel=1e-12, abs=1e-12)
     back = hrpsim.forward_dynamics(pair.model, q, v, ours, gravity=gravity)

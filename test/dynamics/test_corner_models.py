@@ -6,7 +6,7 @@
 import numpy as np
 import pinocchio
 import pytest
-from dynamics.oracle import compare, oracle_q, pair_of, random_q
+from dynamics.oracle import compare, pair_of, pinocchio_q, random_q
 from model import urdf_text
 from model.urdf_text import robot
 
@@ -124,7 +124,7 @@ def test_a_planar_joint_is_two_slides_and_a_turn():
         pair.oracle.gravity.linear = GRAVITY
         for _ in range(20):
             q, v, tau = random_q(model, rng), *rng.normal(size=(2, model.nv))
-            theirs = pinocchio.aba(pair.oracle, pair.data, oracle_q(pair.oracle, q), v, tau)
+            theirs = pinocchio.aba(pair.oracle, pair.data, pinocchio_q(pair.oracle, q), v, tau)
             ours = hrpsim.forward_dynamics(model, q, v, tau)
             assert ours == pytest.approx(theirs, rel=1e-11, abs=1e-11)
 

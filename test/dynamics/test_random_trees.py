@@ -14,13 +14,20 @@ import hrpsim
 
 GRAVITY = np.array([0.0, 0.0, -9.80665])
 
-trees = st.builds(random_tree, st.integers(0, 2**32 - 1), st.integers(1, 15))
-moving = {
-    "seed": st.integers(0, 2**32 - 1),
-    "text": trees,
-    "base": st.sampled_from(["free", "fixed"]),
-}
+seeds = st.integers(0, 2**32 - 1)
+trees = st.builds(random_tree, seeds, st.integers(1, 15))
+bases = st.sampled_from(["free", "fixed"])
 quick = settings(max_examples=40)
+
+
+def moving_tree(seed, text, base):
+    """Return a model, and a random state of it: q, v, dv or tau, and wrenches of links."""
+    model = hrpsim.load_model(text, base=base)
+    return model, *random_state(model, seed)
+
+
+moving = st.builds(moving_tree, seeds, trees, bases)
+flying = st.builds(moving_tree, seeds, trees, st.just("free"))
 
 
 def advanced(model, q, v, h):
@@ -40,7 +47,7 @@ def advanced(model, q, v, h):
 
 
 @quick
-@given(**moving)
+@given(seeds, trees, bases)
 def test_pinocchio_agrees(seed, text, base):
     pair = pair_of(text, base)
     if pair.model.nv:
@@ -48,10 +55,9 @@ def test_pinocchio_agrees(seed, text, base):
 
 
 @quick
-@given(**moving)
-def test_forward_and_inverse_dynamics_are_inverse(seed, text, base):
-    model = hrpsim.load_model(text, base=base)
-    q, v, dv, wrenches = random_state(model, seed)
+@given(moving)
+def test_forward_and_inverse_dynamics_are_inverse(state):
+    model, q, v, dv, wrenches = state
     tau = hrpsim.inverse_dynamics(model, q, v, dv, wrenches)
     assert hrpsim.forward_dynamics(model, q, v, tau, wrenches) == pytest.approx(dv, abs=1e-9)
     dv = hrpsim.forward_dynamics(model, q, v, tau := 10.0 * v[::-1], wrenches)
@@ -60,13 +66,10 @@ def test_forward_and_inverse_dynamics_are_inverse(seed, text, base):
 
 
 @quick
-@given(**moving)
-def test_the_mass_matrix_is_symmetric_positive_definite_and_that_of_inverse_dynamics(
-    seed, text, base
-):
+@given(moving)
+def test_the_mass_matrix_is_symmetric_positive_definite_and_that_of_inverse_dynamics(state):
     """tau = M dv + h(q, v): linear in dv, with M's columns as the answers to unit accelerations."""
-    model = hrpsim.load_model(text, base=base)
-    q, v, dv, wrenches = random_state(model, seed)
+    model, q, v, dv, wrenches = state
     M = hrpsim.mass_matrix(model, q)
     assert M == pytest.approx(M.T, abs=1e-12 * np.abs(M).max(initial=1.0))
     assert (np.linalg.eigvalsh(M) > 0.0).all()
@@ -78,10 +81,9 @@ def test_the_mass_matrix_is_symmetric_positive_definite_and_that_of_inverse_dyna
 
 
 @quick
-@given(**moving)
-def test_a_wrench_acts_through_the_transposed_jacobian(seed, text, base):
-    model = hrpsim.load_model(text, base=base)
-    q, v, dv, wrenches = random_state(model, seed)
+@given(moving)
+def test_a_wrench_acts_through_the_transposed_jacobian(state):
+    model, q, v, dv, wrenches = state
     without = hrpsim.inverse_dynamics(model, q, v, dv)
     for link, wrench in wrenches.items():
         J, R = hrpsim.link_jacobian(model, q, link), hrpsim.link_pose(model, q, link)[1]
@@ -91,11 +93,10 @@ def test_a_wrench_acts_through_the_transposed_jacobian(seed, text, base):
 
 
 @quick
-@given(**moving)
-def test_energy_changes_by_the_power_of_the_efforts(seed, text, base):
+@given(moving)
+def test_energy_changes_by_the_power_of_the_efforts(state):
     """dE/dt = tau . v, by a central difference along the motion."""
-    model = hrpsim.load_model(text, base=base)
-    q, v, tau, _ = random_state(model, seed)
+    model, q, v, tau, _ = state
     dv = hrpsim.forward_dynamics(model, q, v, tau)
     h = 1e-5 / max(1.0, np.abs(v).max(initial=0.0), np.sqrt(np.abs(dv).max(initial=0.0)))
     ends = [
@@ -108,11 +109,10 @@ def test_energy_changes_by_the_power_of_the_efforts(seed, text, base):
 
 
 @quick
-@given(seed=st.integers(0, 2**32 - 1), text=trees)
-def test_without_wrenches_the_centre_of_mass_falls_and_angular_momentum_stays(seed, text):
+@given(flying)
+def test_without_wrenches_the_centre_of_mass_falls_and_angular_momentum_stays(state):
     """Momentum from the mass matrix: the base rows of M v are force and moment impulses."""
-    model = hrpsim.load_model(text, base="free")
-    q, v, tau, _ = random_state(model, seed)
+    model, q, v, tau, _ = state
     tau[:6] = 0.0
     dv = hrpsim.forward_dynamics(model, q, v, tau)
 
@@ -133,11 +133,10 @@ def test_without_wrenches_the_centre_of_mass_falls_and_angular_momentum_stays(se
 
 
 @quick
-@given(seed=st.integers(0, 2**32 - 1), text=trees)
-def test_nothing_depends_on_where_the_world_has_its_origin_and_axes(seed, text):
+@given(flying, seeds)
+def test_nothing_depends_on_where_the_world_has_its_origin_and_axes(state, seed):
     """Move and turn the base with gravity, up to 1e6 m away: the accelerations stay."""
-    model = hrpsim.load_model(text, base="free")
-    q, v, tau, wrenches = random_state(model, seed)
+    model, q, v, tau, wrenches = state
     at_home = hrpsim.forward_dynamics(model, q, v, tau, wrenches)
     rng = np.random.default_rng(seed)
     turn = random_q(model, rng)[3:7]

@@ -5,7 +5,7 @@
 
 import numpy as np
 import pinocchio
-from dynamics.oracle import oracle_q, pair_of, random_q
+from dynamics.oracle import pair_of, pinocchio_q, random_q
 from dynamics.trees import random_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,7 +27,7 @@ def test_it_is_pinocchios(seed, link_count):
     velocity_to_kernel(forest, q, v, velocity)
     subtrees = np.zeros(len(forest.bodies), dtype=SUBTREE)
     tree_momentum(forest, q, velocity, 0, subtrees, found)
-    pinocchio.centerOfMass(pair.oracle, pair.data, oracle_q(pair.oracle, q), v)
+    pinocchio.centerOfMass(pair.oracle, pair.data, pinocchio_q(pair.oracle, q), v)
     expected = pair.data.mass[0] * pair.data.vcom[0]
     assert np.abs(found - expected).max() < 1e-12 * max(1.0, np.abs(expected).max())
     assert abs(subtrees[0]["mass"] - pair.data.mass[0]) < 1e-12 * pair.data.mass[0]

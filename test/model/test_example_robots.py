@@ -6,7 +6,7 @@
 import numpy as np
 import pinocchio
 import pytest
-from dynamics.oracle import oracle_q
+from dynamics.oracle import pinocchio_q
 from grouped import one_worker_each
 
 from hrpsim.errors import ModelError
@@ -113,7 +113,7 @@ def test_links_stand_where_pinocchio_puts_them(robot):
     data = oracle.createData()
     for seed in range(3):
         q = random_configuration(model, seed)
-        pinocchio.framesForwardKinematics(oracle, data, oracle_q(oracle, q))
+        pinocchio.framesForwardKinematics(oracle, data, pinocchio_q(oracle, q))
         bodies = place_bodies(model, q)
         for frame in link_frames(oracle):
             ours, theirs = (

@@ -169,20 +169,20 @@ def test_an_argument_that_nothing_reads_is_refused():
         load_model(XACRO, xacro_arguments={"wid": True})
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "cause"),
-    [
-        ("$(arg wide)", "$(arg tall)", "tall"),
-        ("$(arg wide)", "${1/0}", "division by zero"),
-        ('<link name="wing"/>', "<xacro:wing/>", "unknown macro name: xacro:wing"),
-        ('<link name="wing"/>', '<xacro:include filename="gone.xacro"/>', "gone.xacro"),
-        ("</robot>", "", "no element found"),
-    ],
-)
-def test_xacro_errors_name_file_and_cause(tmp_path, old, new, cause):
+MISTAKES = {
+    ("$(arg wide)", "$(arg tall)"): "tall",
+    ("$(arg wide)", "${1/0}"): "division by zero",
+    ('<link name="wing"/>', "<xacro:wing/>"): "unknown macro name: xacro:wing",
+    ('<link name="wing"/>', '<xacro:include filename="gone.xacro"/>'): "gone.xacro",
+    ("</robot>", ""): "no element found",
+}
+
+
+@pytest.mark.parametrize("edit", MISTAKES)
+def test_xacro_errors_name_file_and_cause(tmp_path, edit):
     path = tmp_path / "robot.urdf.xacro"
-    path.write_text(XACRO.replace('default="false"', 'default="true"').replace(old, new))
-    with pytest.raises(ModelError, match=cause) as caught:
+    path.write_text(XACRO.replace('default="false"', 'default="true"').replace(*edit))
+    with pytest.raises(ModelError, match=MISTAKES[edit]) as caught:
         load_model(path)
     assert str(path) in str(caught.value)
     assert load_model(XACRO).mass == 1.0, "one failure must not spoil the next load"

@@ -137,29 +137,6 @@ def refuses(path, text, was, becomes, named):
     assert str(path) in str(error.value) and named in str(error.value)
 
 
-@pytest.mark.parametrize(
-    "was, becomes, named",
-    [
-        ("links:", "link:", "needs `links`"),
-        ("angleUnit: degree", "angleUnit: grad", "degree or radian"),
-        ("parent: WAIST", "parent: WAIS", "did you mean 'WAIST'"),
-        ("name: FOOT\n", "name: HIP\n", "two links are called 'HIP'"),
-        ("jointType: slide", "jointType: slid", "did you mean 'slide'"),
-        ("mass: 1\n", "mass: many\n", "link 'FOOT': mass: numbers are needed, not 'many'"),
-        ("mass: 1\n", "mass: .inf\n", "must be finite"),
-        ("uri: sole.wrl", "uri: none.stl", "there is no file"),
-        ("radius: 0.05", "radius: 0", "must be positive"),
-        ("parent: WAIST", "parent: FOOT", "form a circle"),
-        ("child_links: [ FOOT ]", "", "one link without a parent"),
-        ("translation: [ 0, 0.1, -0.05 ]", "translation: [ 0, 0.1 ]", "3 numbers are needed"),
-        ("jointAxis: [ 0, 0, 1 ]", "jointAxis: [ 0, 0, 0 ]", "joint_axis is zero"),
-    ],
-)
-def test_errors_of_body_files_name_link_and_cure(tmp_path, was, becomes, named):
-    (tmp_path / "sole.wrl").write_text(SOLE)
-    refuses(tmp_path / "bad.body", BODY, was, becomes, named)
-
-
 def test_files_that_include_each_other_end(tmp_path):
     path = write_robot(tmp_path, "wrl")
     (tmp_path / "sole.wrl").write_text('#VRML V2.0 utf8\nInline { url "sole.wrl" }')
@@ -318,18 +295,32 @@ def test_a_free_link_below_a_free_root_floats_beside_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "was, becomes, named",
+    "text, was, becomes, named",
     [
-        ("uri: box.body", "uri: bix.body", "there is no file"),
-        ("uri: box.body", "uri: boxes.body", "files cannot be parts of each other"),
-        ("suffix: _B", "prefix: 1_", "two links are called '1_BOX'"),
-        ("type: SubBody", "type: SubBdy", "did you mean 'SubBody'"),
-        ("parent: FLOOR,\n", "parent: FLOR,\n", "did you mean 'FLOOR'"),
+        (BODY, "links:", "link:", "needs `links`"),
+        (BODY, "angleUnit: degree", "angleUnit: grad", "degree or radian"),
+        (BODY, "parent: WAIST", "parent: WAIS", "did you mean 'WAIST'"),
+        (BODY, "name: FOOT\n", "name: HIP\n", "two links are called 'HIP'"),
+        (BODY, "jointType: slide", "jointType: slid", "did you mean 'slide'"),
+        (BODY, "mass: 1\n", "mass: many\n", "link 'FOOT': mass: numbers are needed, not 'many'"),
+        (BODY, "mass: 1\n", "mass: .inf\n", "must be finite"),
+        (BODY, "uri: sole.wrl", "uri: none.stl", "there is no file"),
+        (BODY, "radius: 0.05", "radius: 0", "must be positive"),
+        (BODY, "parent: WAIST", "parent: FOOT", "form a circle"),
+        (BODY, "child_links: [ FOOT ]", "", "one link without a parent"),
+        (BODY, "translation: [ 0, 0.1, -0.05 ]", "translation: [ 0, 0.1 ]", "3 numbers are needed"),
+        (BODY, "jointAxis: [ 0, 0, 1 ]", "jointAxis: [ 0, 0, 0 ]", "joint_axis is zero"),
+        (BOXES, "uri: box.body", "uri: bix.body", "there is no file"),
+        (BOXES, "uri: box.body", "uri: boxes.body", "files cannot be parts of each other"),
+        (BOXES, "suffix: _B", "prefix: 1_", "two links are called '1_BOX'"),
+        (BOXES, "type: SubBody", "type: SubBdy", "did you mean 'SubBody'"),
+        (BOXES, "parent: FLOOR,\n", "parent: FLOR,\n", "did you mean 'FLOOR'"),
     ],
 )
-def test_errors_of_bodies_within_others(tmp_path, was, becomes, named):
+def test_errors_of_body_files_name_link_and_cure(tmp_path, text, was, becomes, named):
+    (tmp_path / "sole.wrl").write_text(SOLE)
     (tmp_path / "box.body").write_text(BOX)
-    refuses(tmp_path / "boxes.body", BOXES, was, becomes, named)
+    refuses(tmp_path / "boxes.body", text, was, becomes, named)
 
 
 def test_a_segment_by_another_name_is_told_for_its_mass_is_not_read(tmp_path):

@@ -70,9 +70,9 @@ def _launch(name: str, arguments: list[str]) -> None:
 def launch_text(name: str) -> str:
     """Return a launch file, with the arguments that all launches of a humanoid share."""
     text = (ROOT / "launch" / name).read_text(encoding="utf-8")
-    if "*humanoid_arguments(" in text:
+    if "humanoid_launch(" in text:
         shared = (ROOT / "launch" / "hrpsim_launch.py").read_text(encoding="utf-8")
-        text += shared.split("def humanoid_arguments")[1].split("\ndef ")[0]
+        text += shared.split("def humanoid_launch")[1].split("\ndef ")[0]
     return text
 
 

@@ -7,7 +7,8 @@ import math
 import time
 
 import pytest
-from ros.messages import seconds, time_told, wait_for_state, warnings_in
+from ros.messages import seconds, time_told
+from ros.stepped import SteppedSimulation
 from sensor_msgs.msg import JointState
 
 from hrpsim.ros.base.repeat_filter import RepeatFilter
@@ -15,31 +16,25 @@ from hrpsim.ros.base.repeat_filter import RepeatFilter
 JOINT_STATE = "sensor_msgs/msg/JointState"
 
 
-class Commander:
-    """A paused simulation that is commanded and stepped."""
+class Commander(SteppedSimulation):
+    """A simulation that is commanded, and makes 500 steps at a call."""
 
     def __init__(self, listener):
-        self.listener = listener
-        self.states = listener.collect(JOINT_STATE, "joint_states")
-        self.log = listener.collect("rcl_interfaces/msg/Log", "/rosout")
+        super().__init__(listener)
         self.publisher = listener.publisher(JOINT_STATE, "joint_commands")
+        listener.set_parameter("step_count", 500)
 
     def send(self, **fields):
         self.listener.send(self.publisher, JointState(**fields))
 
     def step(self):
         """Make the steps of one call and return {joint: (position, velocity, effort)}."""
-        wait_for_state(self.listener, self.listener.call("/hrpsim/step"), self.states)
-        state = self.states[-1]
-        return dict(zip(state.name, zip(state.position, state.velocity, state.effort)))
-
-    def warnings(self):
-        return warnings_in(self.log)
+        self.call("step")
+        return self.joints()
 
 
 @pytest.fixture(scope="module")
 def shared_commander(paused_simulation, module_listener):
-    module_listener.set_parameter("step_count", 500)
     return Commander(module_listener)
 
 

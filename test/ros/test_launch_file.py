@@ -18,12 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT / "launch" / "hrpsim_launch.py"
 NAMES = ("stand", "walking_demo", "ros2_control", "crane")
 PROGRAMS = {"hrpsim_node", "hrpsim_controller", "wrench_recorder"}
-PARTS = (
-    "humanoid_arguments",
-    "humanoid_simulation",
-    "recorder",
-    "rviz",
-)  # functions of the shared file
+PARTS = ("humanoid_launch", "simulation", "controller", "recorder", "rviz")  # of the shared file
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -38,14 +33,16 @@ def trees(file):
 
 def trees_of(file):
     """The syntax trees of a file and of the shared parts it uses."""
-    tree = ast.parse(file.read_text())
-    used = {node.func.id for node in calls_in(tree)}
-    parts = [
-        node
+    shared = {
+        node.name: node
         for node in ast.parse(SHARED.read_text()).body
-        if isinstance(node, ast.FunctionDef) and node.name in used & set(PARTS)
-    ]
-    return [tree, *parts]
+        if isinstance(node, ast.FunctionDef) and node.name in PARTS
+    }
+    trees = [ast.parse(file.read_text())]
+    for tree in trees:
+        used = {node.func.id for node in calls_in(tree)} & set(shared)
+        trees += [shared.pop(name) for name in sorted(used)]
+    return trees
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +71,7 @@ def constant(node):
 def test_every_argument_is_described_and_used(calls):
     declared = {values[0]: values[2] for name, _, values in calls if name == "argument"}
     used = {v[0] for name, _, v in calls if name in ("LaunchConfiguration", "parameter")}
+    used.update(*(flags for name, _, flags in calls if name == "simulation"))
     assert set(declared) == used - {None}
     assert all(len(description) > 6 for description in declared.values())
 
@@ -96,17 +94,24 @@ def test_programs_are_those_that_the_package_installs(calls, file):
     assert all(f"{program} = hrpsim.ros." in setup for program in PROGRAMS)
 
 
-def test_packages_are_looked_up_before_anything_is_started(calls, file):
+def test_packages_are_looked_up_before_anything_is_started(trees, calls, file):
     """Law: each package of others is asked for, under the condition that its program has."""
     needed = {values[0] for name, _, values in calls if name == "other"}
     (_, on_request, always) = next(call for call in calls if call[0] == "look_up")
-    assert needed <= {*on_request.values(), *always}
-    order = file.read_text().rpartition("LaunchDescription(")[2]
-    started = [order.index(word) for word in ("simulation",)]
-    looked_up = "packages" if "packages" in order else "look_up("
-    assert order.index(looked_up) < min(started)
+    handed_on = [
+        package
+        for call in calls_in(trees[0])
+        for keyword in call.keywords
+        if keyword.arg == "packages"
+        for package in ast.literal_eval(keyword.value)
+    ]
+    assert needed <= {*on_request.values(), *always, *handed_on}
+    text = file.read_text() + SHARED.read_text()
+    order = text.split(" LaunchDescription(")[1]
+    started = "simulation" if "simulation" in order else "*programs"
+    assert order.index("look_up(") < order.index(started)
     if "recorder()" in order:
-        assert order.index(looked_up) < order.index("recorder()")
+        assert order.index("look_up(") < order.index("recorder()")
 
 
 def test_parameters_are_the_node_s(trees, calls):
@@ -117,7 +122,7 @@ def test_parameters_are_the_node_s(trees, calls):
         for key in node.keys
         if isinstance(key, ast.Constant)
     }
-    keys |= {key for name, given, _ in calls if name == "humanoid_simulation" for key in given}
+    keys.update(*(flags for name, _, flags in calls if name == "simulation"))
     names = {specification.name for specification in SPECIFICATIONS} | set(PARAMETERS)
     assert keys - {"use_sim_time"} <= names
 

@@ -14,26 +14,21 @@ from hrpsim.ros.base.parameters import xacro_arguments
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "complaint"),
+    ("given", "complaint"),
     [
-        ("real_time_factor", "-1.0", "real_time_factor"),
-        ("publish_rate", "fast", "publish_rate"),
-        ("publish_rate", "200", "write 2.0, not 2"),
-        ("step_count", "0", "step_count"),
-        ("integrator", "leapfrog", "'leapfrog'"),
-        ("world_file", "no_such_world.yaml", "no_such_world.yaml"),
-        ("xacro_arguments", "['bush=true']", "'bush=true'"),
-        ("time_step", "-0.5", "time_step"),
+        ("real_time_factor:=-1.0", "real_time_factor"),
+        ("publish_rate:=fast", "publish_rate"),
+        ("publish_rate:=200", "write 2.0, not 2"),
+        ("step_count:=0", "step_count"),
+        ("integrator:=leapfrog", "'leapfrog'"),
+        ("world_file:=no_such_world.yaml", "no_such_world.yaml"),
+        ("xacro_arguments:=['bush=true']", "'bush=true'"),
+        ("time_step:=-0.5", "time_step"),
     ],
 )
-def test_a_bad_parameter_ends_the_node_in_one_line(simulations, name, value, complaint):
+def test_a_bad_parameter_ends_the_node_in_one_line(simulations, given, complaint):
     node = simulations.start_program(
-        "hrpsim.ros.simulation.node",
-        "--ros-args",
-        "-p",
-        f"{name}:={value}",
-        "-p",
-        "start_paused:=true",
+        "hrpsim.ros.simulation.node", "--ros-args", "-p", given, "-p", "start_paused:=true"
     )
     assert node.wait(LIMIT) == 1, node.lines
     assert any(complaint in line for line in node.lines)
@@ -66,19 +61,17 @@ def test_a_file_of_parameters_that_ros_refuses_ends_a_program_in_one_line(
 
 
 @pytest.mark.parametrize(
-    ("key", "namespace", "told"),
+    ("namespace", "key", "told"),
     [
-        ("hrpsim_node", "/", "/hrpsim_node"),
-        ("hrpsim", "/robot1", "/hrpsim"),
-        ("robot1: {hrpsim", "/", "/robot1/hrpsim"),
-        ("/*", "/robot1", "/*"),
-        ("hrpsim", "/", None),
-        ("/**", "/robot1", None),
-        ("/**/hrpsim", "/robot1", None),
-        ("robot1: {hrpsim", "/robot1", None),
+        ("/", "hrpsim", None),
+        *(("/robot1", key, None) for key in ("/**", "/**/hrpsim", "robot1: {hrpsim")),
+        ("/", "hrpsim_node", "/hrpsim_node"),
+        ("/", "robot1: {hrpsim", "/robot1/hrpsim"),
+        ("/robot1", "hrpsim", "/hrpsim"),
+        ("/robot1", "/*", "/*"),
     ],
 )
-def test_a_file_of_parameters_for_other_nodes_is_named(simulations, tmp_path, key, namespace, told):
+def test_a_file_of_parameters_for_other_nodes_is_named(simulations, tmp_path, namespace, key, told):
     """Law: a file that sets nothing, as its names are those of other nodes, is not passed over."""
     file = tmp_path / "parameters.yaml"
     file.write_text(f"{key}: {{ros__parameters: {{duration: 0.001}}}}" + "}" * key.count("{"))

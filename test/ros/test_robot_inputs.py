@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import PoseStamped, WrenchStamped
-from ros.messages import seconds, wait_for_state, warnings_in
+from ros.messages import seconds
+from ros.stepped import SteppedSimulation
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -27,40 +28,32 @@ INPUTS = {
 }
 
 
-class Bench:
-    """A paused simulation with publishers on all its inputs."""
+class Bench(SteppedSimulation):
+    """A simulation with publishers on all its inputs."""
 
     def __init__(self, listener):
-        self.listener = listener
-        self.states = listener.collect("sensor_msgs/msg/JointState", "joint_states")
+        super().__init__(listener)
         self.odometry = listener.collect("nav_msgs/msg/Odometry", "odom")
         self.imu = listener.collect("sensor_msgs/msg/Imu", "imu/data")
-        self.log = listener.collect("rcl_interfaces/msg/Log", "/rosout")
         self.publishers = {topic: listener.publisher(kind, topic) for topic, kind in INPUTS.items()}
         self.now = 0.0
 
     def reset(self):
-        self._arrive(self.listener.call("/hrpsim/reset"))
+        self._call("reset")
         for received in (self.states, self.odometry, self.imu, self.log):
             received.clear()
 
     def step(self, steps):
         """Make steps; return {joint: (position, velocity, effort)} after them."""
         assert self.listener.set_parameter("step_count", steps).successful
-        self._arrive(self.listener.call("/hrpsim/step"))
-        message = self.states[-1]
-        fields = message.position, message.velocity, message.effort
-        return dict(zip(message.name, zip(*fields)))
+        self._call("step")
+        return self.joints()
 
-    def _arrive(self, response):
-        topics = self.states, self.odometry, self.imu
-        self.now = wait_for_state(self.listener, response, *topics)
+    def _call(self, service):
+        self.now = self.call(service, self.odometry, self.imu)
 
     def send(self, topic, message):
         self.listener.send(self.publishers[topic], message)
-
-    def warnings(self):
-        return warnings_in(self.log)
 
 
 def trajectory(names, points, start=0.0):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from ros.messages import wait_for_state, warnings_in
+from ros.stepped import SteppedSimulation
 from ros.topic_hardware import TopicHardware
 from sensor_msgs.msg import JointState
 
@@ -24,17 +24,16 @@ ARM = [f"RARM_JOINT{k}" for k in range(7)]
 NAN = math.nan
 
 
-class Rig:
+class Rig(SteppedSimulation):
     """A paused simulation, and a hardware interface made from the description that it publishes."""
 
     def __init__(self, listener):
-        self.listener = listener
+        super().__init__(listener)
+        listener.set_parameter("step_count", 20)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         texts = listener.collect("std_msgs/msg/String", "robot_description", latched)
         assert listener.wait_for(lambda: texts)
         self.hardware = TopicHardware(listener.node, texts[0].data)
-        self.states = listener.collect("sensor_msgs/msg/JointState", "joint_states")
-        self.log = listener.collect("rcl_interfaces/msg/Log", "/rosout")
         publisher = self.hardware.publisher
         assert listener.wait_for(lambda: publisher.get_subscription_count() > 0)
         listener.meet(listener.node.get_subscriptions_info_by_topic, publisher.topic_name)
@@ -48,7 +47,7 @@ class Rig:
 
     def step(self):
         """Let the node make its steps and the interface read; return {joint: position}."""
-        wait_for_state(self.listener, self.listener.call("/hrpsim/step"), self.states)
+        self.call("step")
         self.hardware.read()
         return dict(zip(self.states[-1].name, self.states[-1].position))
 
@@ -56,13 +55,9 @@ class Rig:
         """Let the interface write; return whether it sends. What it sends is taken in its order."""
         return self.hardware.write()
 
-    def warnings(self):
-        return warnings_in(self.log)
-
 
 @pytest.fixture(scope="module")
 def shared_rig(paused_simulation, module_listener):
-    module_listener.set_parameter("step_count", 20)
     return Rig(module_listener)
 
 
@@ -208,6 +203,6 @@ def test_the_launch_file_starts_controllers_of_the_file():
     default = text.split('"controllers",\n        "')[1].split('"')[0].split()
     parameters = yaml.safe_load((ROOT / "config" / "ros2_control.yaml").read_text())
     assert {f"/**/{name}" for name in default} <= set(parameters)
-    rate = float(text.split('humanoid_arguments(rate="')[1].split('"')[0])
+    rate = float(text.split('publish_rate="')[1].split('"')[0])
     manager = parameters["/**/controller_manager"]["ros__parameters"]
     assert rate >= manager["update_rate"]

@@ -14,12 +14,10 @@ from hrpsim.ros.base import qos
 STATE_PERIOD = 5_000_000  # [ns] 200 Hz
 TF_PERIOD = 20_000_000  # [ns] 50 Hz
 
+FORCE_SENSORS = {"lf": "l_sole", "rf": "r_sole", "lh": "LARM_LINK5", "rh": "RARM_LINK5"}
 STATE_TOPICS = {
     "/joint_states": ("sensor_msgs/msg/JointState", ""),
-    "/lfsensor": ("geometry_msgs/msg/WrenchStamped", "l_sole"),
-    "/rfsensor": ("geometry_msgs/msg/WrenchStamped", "r_sole"),
-    "/lhsensor": ("geometry_msgs/msg/WrenchStamped", "LARM_LINK5"),
-    "/rhsensor": ("geometry_msgs/msg/WrenchStamped", "RARM_LINK5"),
+    **{f"/{k}sensor": ("geometry_msgs/msg/WrenchStamped", at) for k, at in FORCE_SENSORS.items()},
     "/imu/data": ("sensor_msgs/msg/Imu", "BODY"),
     "/odom": ("nav_msgs/msg/Odometry", "odom"),
 }

@@ -163,29 +163,30 @@ def test_a_world_begins_as_it_would_in_a_node_of_its_own(worlds):
 
 
 @pytest.mark.parametrize(
-    ("uri", "text", "code", "named"),
+    ("given", "code", "named"),
     [
-        ("", "", "NO_RESOURCE", "uri"),
-        ("/nowhere.yaml", "", "RESOURCE_PARSE_ERROR", "/nowhere.yaml"),
-        ("package://hrpsim/config/hrpsim.rviz", "", "UNSUPPORTED_FORMAT", "YAML"),
-        ("package://hrpsim/config/ros2_control.yaml", "", "RESOURCE_PARSE_ERROR", "available"),
-        ("", "bodies: [{mass: 1}]", "RESOURCE_PARSE_ERROR", "shape"),
-        ("", "a: [1", "RESOURCE_PARSE_ERROR", "resource_string"),
-        ("", "robots: [{urdf: /no/robot.urdf}]", "MISSING_ASSETS", "/no/robot.urdf"),
-        ("", "about: {entities: {ghost: {}}}", "RESOURCE_PARSE_ERROR", "ghost"),
+        ({}, "NO_RESOURCE", "uri"),
+        ({"uri": "/nowhere.yaml"}, "RESOURCE_PARSE_ERROR", "/nowhere.yaml"),
+        ({"uri": "package://hrpsim/config/hrpsim.rviz"}, "UNSUPPORTED_FORMAT", "YAML"),
+        ({"uri": "package://hrpsim/config/ros2_control.yaml"}, "RESOURCE_PARSE_ERROR", "available"),
+        ({"text": "bodies: [{mass: 1}]"}, "RESOURCE_PARSE_ERROR", "shape"),
+        ({"text": "a: [1"}, "RESOURCE_PARSE_ERROR", "resource_string"),
+        ({"text": "robots: [{urdf: /no/robot.urdf}]"}, "MISSING_ASSETS", "/no/robot.urdf"),
+        ({"text": "about: {entities: {ghost: {}}}"}, "RESOURCE_PARSE_ERROR", "ghost"),
         (
-            "",
-            f"robots: [{{name: a b, base: fixed, urdf: '{CRANE}'}},"
-            f" {{name: c, base: fixed, urdf: '{CRANE}'}}]",
+            {
+                "text": f"robots: [{{name: a b, base: fixed, urdf: '{CRANE}'}},"
+                f" {{name: c, base: fixed, urdf: '{CRANE}'}}]"
+            },
             "RESULT_OPERATION_FAILED",
             "'a b'",
         ),
     ],
 )
-def test_what_cannot_be_loaded_changes_nothing(worlds, uri, text, code, named):
+def test_what_cannot_be_loaded_changes_nothing(worlds, given, code, named):
     worlds.step(20)
     before = worlds.height("hrp2")
-    answer = worlds.load(uri, text)
+    answer = worlds.load(**given)
     expected = getattr(LoadWorld.Response, code, None) or getattr(Result, code)
     assert answer.result.result == expected, answer.result.error_message
     assert named in answer.result.error_message

@@ -4,40 +4,20 @@
 """Constraint graphs and their dense matrices J M^-1 J^T, and the kernels' calls on them."""
 
 import numpy as np
-from hypothesis import settings
 from hypothesis import strategies as st
+from solvers.graph_shapes import binary_tree, chain, grid, ring, star
 
 from hrpsim.jit.compiled import kernel
 from hrpsim.solvers.block_ldl import factor_work, factorise, solve
 from hrpsim.solvers.contraction import NODE
 from hrpsim.solvers.elimination import eliminate, new_elimination, same_graph
 
-quick = settings(max_examples=150)
-
-
-@kernel
-def run_eliminate(nodes, node_count, elimination):
-    return eliminate(nodes, node_count, elimination)
-
-
-@kernel
-def run_same_graph(nodes, node_count, elimination):
-    return same_graph(nodes, node_count, elimination)
-
-
-@kernel
-def run_factorise(elimination, active, matrix, factor):
-    return factorise(elimination, active, matrix, factor)
-
-
-@kernel
-def run_factor_work(elimination, active, factor):
-    return factor_work(elimination, active, factor)
-
-
-@kernel
-def run_solve(elimination, active, factor, x):
-    solve(elimination, active, factor, x)
+# what other kernels call, for calls from Python
+run_eliminate = kernel(eliminate.py_func)
+run_same_graph = kernel(same_graph.py_func)
+run_factorise = kernel(factorise.py_func)
+run_factor_work = kernel(factor_work.py_func)
+run_solve = kernel(solve.py_func)
 
 
 def nodes_of(ends, sizes) -> np.ndarray:
@@ -48,32 +28,6 @@ def nodes_of(ends, sizes) -> np.ndarray:
     nodes["first_row"] = np.cumsum(sizes) - sizes
     nodes["tree_a"], nodes["tree_b"] = np.array(ends).T
     return nodes
-
-
-def chain(count):
-    return [(i, i + 1) for i in range(count)]
-
-
-def ring(count):
-    return [(i, (i + 1) % count) for i in range(count)]
-
-
-def star(count):
-    return [(i + 1, 0) for i in range(count)]
-
-
-def binary_tree(count):
-    return [(i, (i - 1) // 2) for i in range(1, count + 1)]
-
-
-def grid(rows, columns):
-    across = [
-        (r * columns + c, r * columns + c + 1) for r in range(rows) for c in range(columns - 1)
-    ]
-    down = [
-        (r * columns + c, (r + 1) * columns + c) for r in range(rows - 1) for c in range(columns)
-    ]
-    return across + down
 
 
 @st.composite

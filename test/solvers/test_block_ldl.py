@@ -9,18 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from solvers.constraint_graphs import (
     assembled,
-    chain,
     eliminated,
     graphs,
-    grid,
     jacobian,
     nodes_of,
-    quick,
-    ring,
     run_factor_work,
     run_factorise,
     run_solve,
 )
+from solvers.graph_shapes import chain, grid, quick, ring
 
 from hrpsim.solvers.block_ldl import new_factor
 

@@ -6,7 +6,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from solvers.constraint_graphs import binary_tree, chain, grid, quick, ring, star
+from solvers.graph_shapes import binary_tree, chain, grid, quick, ring, star
 
 from hrpsim.jit.compiled import kernel
 from hrpsim.solvers.elimination import COLUMN, COUNTS, ENTRY
@@ -14,15 +14,8 @@ from hrpsim.solvers.newton.block_lu import factorise_lu, solve_lu
 from hrpsim.solvers.newton.system import Columns
 from hrpsim.spatial.simd import LANES
 
-
-@kernel
-def run_factorise(structure, upper, lower):
-    return factorise_lu(structure, upper, lower)
-
-
-@kernel
-def run_solve(structure, upper, lower, x):
-    solve_lu(structure, upper, lower, x)
+run_factorise = kernel(factorise_lu.py_func)  # what other kernels call, for calls from Python
+run_solve = kernel(solve_lu.py_func)
 
 
 class Matrix:

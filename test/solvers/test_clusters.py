@@ -5,8 +5,9 @@
 
 import numpy as np
 import pytest
+from world.scenes import turned_tower
 
-from hrpsim import Box, Sphere, World
+from hrpsim import Sphere, World
 from hrpsim.jit.compiled import kernel
 from hrpsim.solvers.newton.clusters import JAMMED, solve_clusters
 from hrpsim.solvers.newton.multipliers import largest_error, push_by_multipliers
@@ -29,12 +30,7 @@ def run_solve(system, part, least):
 
 def stack(count: int):
     """Return (problem, room for a part of it) of turned cubes that slide a little, solved."""
-    world = World(solver="newton", sleeping=False, tolerance=1e-12)
-    world.set_friction("default", "default", static=0.5)
-    world.add_ground()
-    for k in range(count):
-        turned = (0.0, 0.0, np.sin(0.1 * k), np.cos(0.1 * k))
-        world.add_body(Box((0.1,) * 3), 1.0, (0.0, 0.0, 0.05 + 0.1 * k), turned)
+    world = turned_tower(count)
     world.step(3)
     system = world.scene.newton
     assert run_push(system) < TOLERANCE

@@ -11,20 +11,15 @@ from scipy.linalg import cholesky
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 from solvers.constraint_graphs import (
-    binary_tree,
-    chain,
     eliminated,
     graphs,
-    grid,
     jacobian,
     nodes_of,
-    quick,
-    ring,
     row_order,
     run_eliminate,
     run_same_graph,
-    star,
 )
+from solvers.graph_shapes import binary_tree, chain, grid, quick, ring, star
 
 from hrpsim.solvers.elimination import new_elimination
 

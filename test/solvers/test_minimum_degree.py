@@ -6,16 +6,14 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from solvers.constraint_graphs import binary_tree, chain, grid, quick, ring, star
+from solvers.graph_shapes import binary_tree, chain, grid, quick, ring, star
 
 from hrpsim.jit.compiled import kernel
 from hrpsim.solvers.newton.minimum_degree import (
     clear_graph,
     connect_nodes,
-    lowest_bit,
     new_node_graph,
     order_by_degree,
-    word_count,
 )
 
 
@@ -27,25 +25,13 @@ def order(edges, node_count, graph):
     order_by_degree(graph, node_count)
 
 
-@kernel
-def list_later(graph, node, node_count, out):
-    count = 0
-    for word in range(word_count(node_count)):
-        bits = graph.neighbours[node, word]
-        while bits != 0:
-            out[count] = 64 * word + lowest_bit(bits)
-            bits &= bits - np.uint64(1)
-            count += 1
-    return count
-
-
 def ordered(edges, count, room=0):
     """Return the order, and the later neighbours of each node in it."""
     graph = new_node_graph(count + room)
     graph.neighbours[:] = ~np.uint64(0)  # what an earlier step left there must not matter
     order(np.array(edges, dtype=np.int64).reshape(-1, 2), count, graph)
-    out = np.zeros(count, dtype=np.int64)
-    later = [set(out[: list_later(graph, v, count, out)].tolist()) for v in range(count)]
+    bits = np.unpackbits(graph.neighbours[:count].view(np.uint8), axis=1, bitorder="little")
+    later = [set(np.flatnonzero(row[:count]).tolist()) for row in bits]
     return graph.order[:count].tolist(), later
 
 

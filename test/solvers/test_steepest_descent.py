@@ -43,17 +43,8 @@ def stretched(targets):
 
 
 def run(scene, weight: float, limit: int):
-    return descend(
-        scene.rows.rows,
-        0,
-        4,
-        scene.rows.response,
-        weight,
-        limit,
-        scene.sites.velocity,
-        scene.rows.descent[0],
-        scene.rows.descent[1],
-    )
+    rows, velocity = scene.rows, scene.sites.velocity
+    return descend(rows.rows, 0, 4, rows.response, weight, limit, velocity, *rows.descent[:2])
 
 
 def value(scene, A, targets, weight: float) -> float:

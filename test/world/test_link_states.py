@@ -6,7 +6,7 @@
 import numpy as np
 import pinocchio
 import pytest
-from dynamics.oracle import oracle_q, robot_pair
+from dynamics.oracle import pinocchio_q, robot_pair
 from world.joined import random_turn
 
 from hrpsim import Box, Sphere, World
@@ -39,7 +39,7 @@ def scattered(seed: int, base: str = "free"):
     else:
         q = rng.uniform(-0.5, 0.5, model.nq)
     robot = world.add_robot(model, q=q, v=rng.normal(size=model.nv))
-    pinocchio.forwardKinematics(pair.oracle, pair.data, oracle_q(pair.oracle, robot.q), robot.v)
+    pinocchio.forwardKinematics(pair.oracle, pair.data, pinocchio_q(pair.oracle, robot.q), robot.v)
     pinocchio.updateFramePlacements(pair.oracle, pair.data)
     return world, robot, bodies, pair
 

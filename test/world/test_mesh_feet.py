@@ -18,15 +18,15 @@ from hrpsim import Box, World, load_model
 from hrpsim.world.objects.body import rotation_matrix
 from robots import EXAMPLE_ROBOTS, NONPHYSICAL_ROBOTS
 
-# robot -> (SRDF beside its folder, state in there)
+# robot -> SRDF beside its folder
 STANDING = {
-    "talos_data/talos_reduced": ("srdf/talos.srdf", "half_sitting"),
-    "talos_data/talos_full_v2": ("srdf/talos.srdf", "half_sitting"),
-    "icub_description/icub": ("srdf/icub.srdf", "half_sitting"),
-    "romeo_description/romeo": ("srdf/romeo.srdf", "half_sitting"),
-    "simple_humanoid_description/simple_humanoid": ("srdf/simple_humanoid.srdf", "half_sitting"),
-    "g1_description/g1_29dof_rev_1_0": (None, None),
-    "alex_description/alex_nub_hands": ("srdf/alex_nub_hands.srdf", "default"),
+    "talos_data/talos_reduced": "srdf/talos.srdf",
+    "talos_data/talos_full_v2": "srdf/talos.srdf",
+    "icub_description/icub": "srdf/icub.srdf",
+    "romeo_description/romeo": "srdf/romeo.srdf",
+    "simple_humanoid_description/simple_humanoid": "srdf/simple_humanoid.srdf",
+    "g1_description/g1_29dof_rev_1_0": None,
+    "alex_description/alex_nub_hands": "srdf/alex_nub_hands.srdf",
 }
 
 
@@ -37,10 +37,10 @@ def load_standing(name):
         warnings.simplefilter("ignore")
         model = load_model(path, accept_nonphysical_inertia=name in NONPHYSICAL_ROBOTS)
     q = model.neutral()
-    srdf, state = STANDING[name]
-    if srdf is not None:
-        root = etree.parse(str(path.parent.parent / srdf)).getroot()
-        values = root.find(f"group_state[@name='{state}']")
+    if STANDING[name] is not None:
+        root = etree.parse(str(path.parent.parent / STANDING[name])).getroot()
+        states = {state.get("name"): state for state in root.iterfind("group_state")}
+        values = states.get("half_sitting", states.get("default"))
         for joint in values.iterfind("joint"):
             numbers = [float(v) for v in joint.get("value").split()]
             if joint.get("name") in model.joint_names:

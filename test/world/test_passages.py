@@ -143,12 +143,7 @@ def test_two_bodies_meet_and_keep_their_centre(pair, speed, integrator, restitut
     [
         (3.0, 1e-3),
         (3.0, 4e-2),
-        (30.0, 1e-3),
-        (30.0, 1e-2),
-        (30.0, 4e-2),
-        (300.0, 1e-3),
-        (300.0, 1e-2),
-        (300.0, 4e-2),
+        *product((30.0, 300.0), (1e-3, 1e-2, 4e-2)),
     ],
 )
 def test_a_row_of_plates_is_not_passed(speed, time_step):

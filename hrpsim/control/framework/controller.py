@@ -87,6 +87,7 @@ class State(NamedTuple):
 
 
 POSITION, VELOCITY, EFFORT = 0, 1, 2  # what a joint is commanded by
+MODES = {POSITION: "position", VELOCITY: "velocity", EFFORT: "effort"}
 
 
 class Command(NamedTuple):
@@ -102,6 +103,11 @@ class Command(NamedTuple):
     velocities: np.ndarray | None = None  # (n,) [rad/s or m/s]
     efforts: np.ndarray | None = None  # (n,) [Nm or N]
     modes: np.ndarray | None = None  # (n,) POSITION, VELOCITY or EFFORT; None: all alike
+
+
+def used_by(modes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return for positions, velocities and efforts which joints' modes use them, (n,) each."""
+    return modes == POSITION, modes != EFFORT, np.ones(len(modes), dtype=bool)
 
 
 class Controller(ABC):

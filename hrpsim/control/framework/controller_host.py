@@ -13,21 +13,17 @@ import numpy as np
 
 from hrpsim.constants import NANOSECONDS
 from hrpsim.control.framework.controller import (
-    EFFORT,
-    POSITION,
-    VELOCITY,
+    MODES,
     Command,
     Controller,
     ControllerError,
     State,
     controlled_joints,
+    used_by,
 )
 from hrpsim.control.framework.needs import ESTIMATED, needs_of
 from hrpsim.control.framework.perception import Perception
 from hrpsim.model.model import Model
-
-_MODES = (POSITION, VELOCITY, EFFORT)
-_MODE_NAMES = ("position", "velocity", "effort")
 
 
 class ControllerHost:
@@ -125,19 +121,18 @@ class ControllerHost:
     def _mixed(self, command: Command) -> Command:
         """Return a command by modes with NaN where a joint is not given a value."""
         modes = np.asarray(command.modes)
-        if modes.shape != (len(self.joint_names),) or not np.isin(modes, _MODES).all():
+        if modes.shape != (len(self.joint_names),) or not np.isin(modes, list(MODES)).all():
             raise ControllerError(
                 f"{self.name}: modes must be {len(self.joint_names)} of POSITION, VELOCITY, EFFORT"
             )
-        used = modes == POSITION, modes != EFFORT, np.ones(len(modes), dtype=bool)
         fields = []
-        for mode, what, mine in zip(_MODES, Command._fields, used):
+        for mode, what, mine in zip(MODES, Command._fields, used_by(modes)):
             values = command[mode]
             needed = modes == mode
             if values is None and needed.any():
                 joint = self.joint_names[int(np.argmax(needed))]
                 raise ControllerError(
-                    f"{self.name}: joint {joint!r} is commanded by {_MODE_NAMES[mode]}, and the "
+                    f"{self.name}: joint {joint!r} is commanded by {MODES[mode]}, and the "
                     f"command has no {what}"
                 )
             if values is not None:

@@ -31,6 +31,12 @@ class SequenceError(HrpsimError, ValueError):
     """A motion sequence, or a file of one, that does not hold together; the message says where."""
 
 
+def last_in_order(times: np.ndarray) -> int | None:
+    """Return the first sample that the next does not follow by SHORTEST_STEP, None if all do."""
+    late = np.flatnonzero(np.diff(times) < SHORTEST_STEP)
+    return int(late[0]) if late.size else None
+
+
 @dataclass(frozen=True, eq=False)
 class Channel:
     """Samples of one quantity, each with its time.
@@ -61,9 +67,7 @@ class Channel:
                 at = tuple(np.argwhere(~within)[0])
                 bad = "not finite" if not np.isfinite(array[at]) else f"over {LARGEST_SAMPLE:g}"
                 raise SequenceError(f"sample {at[0]} has a {what} that is {bad}: {array[at]}")
-        late = np.flatnonzero(np.diff(times) < SHORTEST_STEP)
-        if late.size:
-            k = int(late[0])
+        if (k := last_in_order(times)) is not None:
             raise SequenceError(
                 f"sample {k + 1} is at {times[k + 1]!s} s, not after the one before it, at "
                 f"{times[k]!s} s"

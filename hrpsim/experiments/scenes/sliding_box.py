@@ -23,17 +23,6 @@ MODELS = {
     "penalty": {"integrator": "semi_implicit", "solver": "penalty"},
 }
 
-_MJCF = """<mujoco>
-  <option timestep="{time_step}" gravity="0 0 -{gravity}" cone="{cone}" integrator="implicitfast"
-          impratio="{impratio}"/>
-  <default><geom friction="{friction} 0 0" condim="3"/></default>
-  <worldbody>
-    <geom type="plane" size="0 0 1"/>
-    <body name="box" pos="0 0 {height}"><freejoint/>
-      <geom type="box" size="{half}" mass="{mass}"/></body>
-  </worldbody>
-</mujoco>"""
-
 
 def table(time_step: float, integrator: str = "semi_implicit", **options) -> World:
     """Return a world with the plane, on which boxes of `box_on` slide with friction 0.5."""
@@ -56,16 +45,17 @@ def box_on(world: World, speed: float = 0.0, position=(0.0, 0.0)) -> Body:
 
 def mujoco_box(mujoco, time_step: float, speed: float = 0.0, cone="elliptic", impratio=1.0):
     """Return (MjModel, MjData) of the same box and plane; contact stiffness as MuJoCo has it."""
-    text = _MJCF.format(
-        time_step=time_step,
-        gravity=GRAVITY,
-        friction=FRICTION,
-        mass=MASS,
-        cone=cone,
-        impratio=impratio,
-        height=SIZE[2] / 2,
-        half=" ".join(str(side / 2) for side in SIZE),
-    )
+    half = " ".join(str(side / 2) for side in SIZE)
+    text = f"""<mujoco>
+  <option timestep="{time_step}" gravity="0 0 -{GRAVITY}" cone="{cone}" integrator="implicitfast"
+          impratio="{impratio}"/>
+  <default><geom friction="{FRICTION} 0 0" condim="3"/></default>
+  <worldbody>
+    <geom type="plane" size="0 0 1"/>
+    <body name="box" pos="0 0 {SIZE[2] / 2}"><freejoint/>
+      <geom type="box" size="{half}" mass="{MASS}"/></body>
+  </worldbody>
+</mujoco>"""
     model = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(model)
     data.qvel[0] = speed

@@ -13,19 +13,17 @@ _SHOWN = 4  # names after which "..." stands
 _SOLREF, _SOLIMP = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)  # MuJoCo's own
 
 # mjModel's sizes of what hrpsim has nothing for
+_NOT_DRAWN = {"nskin": "skin", "nlight": "light", "ntex": "texture"}
+_NOT_READ = {"nnumeric": "custom numeric", "ntext": "custom text", "ntuple": "custom tuple"}
 _COUNTED = {
     "ntendon": ("tendon", "not simulated"),
     "nflex": ("flex", "soft bodies are not simulated"),
-    "nskin": ("skin", "not drawn"),
     "npair": ("contact pair", "contacts are rigid, with the larger friction of its geoms"),
     "nplugin": ("plugin", "not run"),
     "ncam": ("camera", "not simulated"),
-    "nlight": ("light", "not drawn"),
-    "ntex": ("texture", "not drawn"),
     "nmocap": ("mocap body", "stands still"),
-    "nnumeric": ("custom numeric", "not read"),
-    "ntext": ("custom text", "not read"),
-    "ntuple": ("custom tuple", "not read"),
+    **{size: (what, "not drawn") for size, what in _NOT_DRAWN.items()},
+    **{size: (what, "not read") for size, what in _NOT_READ.items()},
 }
 
 

@@ -84,7 +84,7 @@ class RobotInterface:
         self._zmp = None
         if feet:
             topic = f"{names.topics}zmp"
-            self._zmp = ZmpPublisher(part, robot, self.frames, self._readings, feet, topic)
+            self._zmp = ZmpPublisher(part, robot, self.frames.odom, self._readings, feet, topic)
         self._contact_points = ContactPointPublisher(
             part, robot, self.frames.odom, names.topics + CONTACT_POINTS
         )

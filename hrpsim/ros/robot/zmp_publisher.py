@@ -16,7 +16,6 @@ from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
-from hrpsim.ros.robot.frames.frame_names import RobotFrames
 from hrpsim.ros.robot.sensor_readings import SensorReadings
 
 _LEAST_LOAD = 0.01  # of the robot's weight; less is no support, and would divide noise by nothing
@@ -51,7 +50,7 @@ def zero_moment_point(supports: Sequence[Support], least_force: float):
 
 
 class ZmpPublisher:
-    """Publishes the zero-moment point of one robot in the odom frame, while a foot is loaded.
+    """Publishes the zero-moment point of one robot in its odom `frame`, while a foot is loaded.
 
     `feet` are the force-torque sensors that `readings` are taken of.
     """
@@ -60,7 +59,7 @@ class ZmpPublisher:
         self,
         node: Node,
         robot,
-        frames: RobotFrames,
+        frame: str,
         readings: SensorReadings,
         feet: Sequence[str],
         topic: str,
@@ -72,7 +71,7 @@ class ZmpPublisher:
         ]
         self._least_force = _LEAST_LOAD * robot.model.mass * STANDARD_GRAVITY
         message = PointStamped()
-        message.header.frame_id = frames.odom
+        message.header.frame_id = frame
         publisher = node.create_publisher(PointStamped, topic, qos.STATE)
         self._template = SerializedTemplate(publisher, message, _fill, 3)
 

@@ -17,7 +17,7 @@ import math
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.newton.block_lu import factorise_lu, solve_lu
 from hrpsim.solvers.newton.coulomb_law import OPEN, SLIPS, STICKS, set_stiffness
-from hrpsim.solvers.newton.matrix import add_push, motion_along, write_matrix
+from hrpsim.solvers.newton.matrix import add_push, clear_motion, motion_along, write_matrix
 from hrpsim.solvers.newton.multipliers import (
     CAUTION,
     is_better,
@@ -70,8 +70,7 @@ def try_active_sets(tolerance, limit, patience, best, system):
 def go_with_sides_held(system):
     """Take the step that `hold_side` asks for and the factor was made for."""
     needs, step = system.needs[0], system.step
-    for c in range(needs.coordinates):
-        step[c] = 0.0
+    clear_motion(system, step)
     for k in range(needs.units):
         unit = system.units[k]
         add_push(unit, system, unit.impulse, 1.0, step)

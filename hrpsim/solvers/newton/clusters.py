@@ -13,23 +13,21 @@ by that.
 
 from __future__ import annotations
 
-import numpy as np
-
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.newton.active_sets import try_active_sets
 from hrpsim.solvers.newton.coulomb_law import law_error
 from hrpsim.solvers.newton.interior_point import follow_central_path
 from hrpsim.solvers.newton.matrix import add_push, motion_along
-from hrpsim.solvers.newton.minimum_degree import lowest_bit
 from hrpsim.solvers.newton.multiplier_method import grow_multipliers
 from hrpsim.solvers.newton.multipliers import (
+    find_motion,
     go_to_best,
     largest_error,
     note_multipliers,
     push_by_multipliers,
 )
 from hrpsim.solvers.newton.system import write_structure
-from hrpsim.solvers.newton.unit_lists import WORD, add_units_at, clear_set, words_of
+from hrpsim.solvers.newton.unit_lists import add_units_at, clear_set, next_unit
 
 # Clusters that are solved at once, at most; factorisations of each.
 _CLUSTERS, _LIMIT = 50, 60
@@ -129,34 +127,33 @@ def _write_part(core, system, part):
         add_units_at(trees[members[place]], system.at_trees, bits)
     nodes = coordinates = arms = count = 0
     members_count = core
-    for word in range(words_of(system.needs[0].units)):
-        left = bits[word]
-        while left != 0:
-            k = WORD * word + lowest_bit(left)
-            left &= left - np.uint64(1)
-            unit = system.units[k]
-            part.units[count] = unit
-            copy = part.units[count]
-            copy.row = k
-            for node in (unit.node_a, unit.node_b):
-                if node >= 0 and trees[node].part < 0:
-                    trees[node].part = nodes
-                    part.trees[nodes].rank, part.trees[nodes].first = trees[node].rank, coordinates
-                    coordinates += trees[node].rank
-                    nodes += 1
-                    if not trees[node].is_core:
-                        members[members_count] = node
-                        members_count += 1
-            copy.node_a = trees[unit.node_a].part
-            copy.first_a = part.trees[copy.node_a].first
-            copy.arm_a = arms
-            arms = _copy_arm(system.arms, unit.arm_a, unit.size * unit.rank_a, part.arms, arms)
-            copy.arm_b = arms
-            if unit.node_b >= 0:
-                copy.node_b = trees[unit.node_b].part
-                copy.first_b = part.trees[copy.node_b].first
-                arms = _copy_arm(system.arms, unit.arm_b, unit.size * unit.rank_b, part.arms, arms)
-            count += 1
+    units = system.needs[0].units
+    k = next_unit(bits, 0, units)
+    while k < units:
+        unit = system.units[k]
+        part.units[count] = unit
+        copy = part.units[count]
+        copy.row = k
+        for node in (unit.node_a, unit.node_b):
+            if node >= 0 and trees[node].part < 0:
+                trees[node].part = nodes
+                part.trees[nodes].rank, part.trees[nodes].first = trees[node].rank, coordinates
+                coordinates += trees[node].rank
+                nodes += 1
+                if not trees[node].is_core:
+                    members[members_count] = node
+                    members_count += 1
+        copy.node_a = trees[unit.node_a].part
+        copy.first_a = part.trees[copy.node_a].first
+        copy.arm_a = arms
+        arms = _copy_arm(system.arms, unit.arm_a, unit.size * unit.rank_a, part.arms, arms)
+        copy.arm_b = arms
+        if unit.node_b >= 0:
+            copy.node_b = trees[unit.node_b].part
+            copy.first_b = part.trees[copy.node_b].first
+            arms = _copy_arm(system.arms, unit.arm_b, unit.size * unit.rank_b, part.arms, arms)
+        count += 1
+        k = next_unit(bits, k + 1, units)
     needs = part.needs[0]
     needs.nodes, needs.units, needs.coordinates, needs.arms = nodes, count, coordinates, arms
     needs.factorisations, needs.patience = 0, _LIMIT
@@ -174,14 +171,10 @@ def _copy_arm(arms, at, size, out, place):
 @inner_kernel
 def _solve_part(tolerance, part):
     """Solve the problem of a cluster as well as it goes; return the factorisations that it took."""
-    needs, w = part.needs[0], part.point
-    for c in range(needs.coordinates):
-        w[c] = 0.0
-    for k in range(needs.units):
-        add_push(part.units[k], part, part.units[k].multiplier, 1.0, w)
-    for k in range(needs.units):
+    find_motion(part)
+    for k in range(part.needs[0].units):
         unit = part.units[k]
-        motion_along(unit, part, w, unit.step)
+        motion_along(unit, part, part.point, unit.step)
         for r in range(unit.size):
             unit.free[r] = unit.velocity[r] - unit.step[r]
     note_multipliers(part)
@@ -215,13 +208,12 @@ def _take_from_part(count, system, part):
         tree = system.trees[system.members[place]]
         tree.part, tree.is_core = -1, 0
         add_units_at(tree, system.at_trees, bits)
-    for word in range(words_of(system.needs[0].units)):
-        left = bits[word]
-        while left != 0:
-            k = WORD * word + lowest_bit(left)
-            left &= left - np.uint64(1)
-            unit = system.units[k]
-            motion_along(unit, system, system.point, unit.velocity)
-            for r in range(unit.size):
-                unit.velocity[r] += unit.free[r]
-            system.errors[k] = law_error(unit)
+    units = system.needs[0].units
+    k = next_unit(bits, 0, units)
+    while k < units:
+        unit = system.units[k]
+        motion_along(unit, system, system.point, unit.velocity)
+        for r in range(unit.size):
+            unit.velocity[r] += unit.free[r]
+        system.errors[k] = law_error(unit)
+        k = next_unit(bits, k + 1, units)

@@ -17,7 +17,7 @@ import math
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.newton.block_lu import factorise_lu, solve_lu
 from hrpsim.solvers.newton.coulomb_law import STICKS, answer
-from hrpsim.solvers.newton.matrix import add_push, motion_along, write_matrix
+from hrpsim.solvers.newton.matrix import add_push, clear_motion, motion_along, write_matrix
 from hrpsim.solvers.newton.multipliers import (
     go_to_best,
     largest_error,
@@ -184,8 +184,7 @@ def _share_to_aim_at(sigma, was_short, system):
 def _find_step(system):
     """Write dx and dz of all pairs, and the change of all other rows, for the goals."""
     needs, step = system.needs[0], system.step
-    for c in range(needs.coordinates):
-        step[c] = 0.0
+    clear_motion(system, step)
     for k in range(needs.units):
         unit, pair = system.units[k], system.pairs[k]
         if _is_pair(unit):

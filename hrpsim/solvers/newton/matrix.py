@@ -160,6 +160,13 @@ def motion_along(unit, system, w, out):
         out[r] = total
 
 
+@inlined_kernel
+def clear_motion(system, w):
+    """Begin a motion `w` (coordinates,) to which impulses are added."""
+    for c in range(system.needs[0].coordinates):
+        w[c] = 0.0
+
+
 @inner_kernel
 def add_push(unit, system, impulse, share, w):
     """Add `share` times G^T of a unit's impulse (3,) to `w`."""

@@ -9,7 +9,7 @@ from hrpsim.constraints.rows import row_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.solvers.newton.coulomb_law import law_error
-from hrpsim.solvers.newton.matrix import add_push, motion_along
+from hrpsim.solvers.newton.matrix import add_push, clear_motion, motion_along
 
 # Multipliers are better where their error is less than this share of the least before.
 _BETTER = 0.9
@@ -81,7 +81,7 @@ def go_to_best(system):
 @inner_kernel
 def start_from_impulses(rows, velocity, system):
     """Write w and the free velocities for the multipliers, whose motion `velocity` has."""
-    _find_motion(system)
+    find_motion(system)
     for k in range(system.needs[0].units):
         unit = system.units[k]
         motion_along(unit, system, system.point, unit.step)
@@ -94,19 +94,17 @@ def start_from_impulses(rows, velocity, system):
 @inner_kernel
 def push_by_multipliers(system):
     """Write w and the velocities that the multipliers cause."""
-    _find_motion(system)
+    find_motion(system)
     find_velocities(system)
 
 
 @inlined_kernel
-def _find_motion(system):
+def find_motion(system):
     """Write w for the multipliers."""
-    needs, w = system.needs[0], system.point
-    for c in range(needs.coordinates):
-        w[c] = 0.0
-    for k in range(needs.units):
+    clear_motion(system, system.point)
+    for k in range(system.needs[0].units):
         unit = system.units[k]
-        add_push(unit, system, unit.multiplier, 1.0, w)
+        add_push(unit, system, unit.multiplier, 1.0, system.point)
 
 
 @inner_kernel

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.constraints.rows import row_velocity
-from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.compiled import inner_kernel
 
 # Velocity of parting from which on a contact waits, in tolerances, if it is nowhere larger.
 _LEAST = 1e5
@@ -33,7 +33,8 @@ def choose_rows(rows, island_rows, span, share, velocity, tolerance, system):
         return -1
     reach = math.inf
     if share < math.inf:
-        reach = max(share * _largest_error(rows, island_rows, span, velocity), _LEAST * tolerance)
+        largest = largest_miss(rows, island_rows, span, velocity, True)
+        reach = max(share * largest, _LEAST * tolerance)
     contacts = 0
     for k in range(span.first, span.contact_end):
         row = rows[island_rows[k]]
@@ -48,23 +49,18 @@ def choose_rows(rows, island_rows, span, share, velocity, tolerance, system):
     return contacts
 
 
-@inlined_kernel
-def _largest_error(rows, island_rows, span, velocity):
-    """Return the largest velocity by which a contact is off along its normal [m/s]."""
+@inner_kernel
+def largest_miss(rows, island_rows, span, velocity, of_pushing):
+    """Return the largest velocity by which a contact is off along its normal [m/s].
+
+    That of contacts that push counts only if `of_pushing`.
+    """
     largest = 0.0
     for k in range(span.first, span.contact_end):
         row = rows[island_rows[k]]
         along = row_velocity(row, velocity) - row.target
-        largest = max(largest, abs(along) if row.impulse > 0.0 else -along)
+        if not row.impulse > 0.0:
+            largest = max(largest, -along)
+        elif of_pushing:
+            largest = max(largest, abs(along))
     return largest
-
-
-@inner_kernel
-def fastest_approach(rows, island_rows, span, velocity):
-    """Return by how much the contacts that do not push are off [m/s]."""
-    fastest = 0.0
-    for k in range(span.first, span.contact_end):
-        row = rows[island_rows[k]]
-        if row.impulse == 0.0:
-            fastest = max(fastest, row.target - row_velocity(row, velocity))
-    return fastest

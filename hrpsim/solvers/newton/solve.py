@@ -110,10 +110,7 @@ def _start_again(tolerance, limit, first, kept, rows, system):
         count += more
     if kept < best:
         best = kept
-        for k in range(system.needs[0].units):
-            unit = system.units[k]
-            for r in range(unit.size):
-                unit.best[r] = unit.kept[r]
+        _let_be_best(system.units.kept, system)
     return count, best
 
 
@@ -131,8 +128,14 @@ def _follow_path_from_nothing(tolerance, limit, led, system):
     count, best = follow_central_path(tolerance, limit, largest_error(system), system)
     if led < best:
         best = led
-        for k in range(system.needs[0].units):
-            unit = system.units[k]
-            for r in range(unit.size):
-                unit.best[r] = unit.led[r]
+        _let_be_best(system.units.led, system)
     return count, best
+
+
+@inlined_kernel
+def _let_be_best(impulses, system):
+    """Let `impulses`, a row for each unit, be the best again."""
+    for k in range(system.needs[0].units):
+        unit = system.units[k]
+        for r in range(unit.size):
+            unit.best[r] = impulses[k, r]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.solvers.newton.minimum_degree import lowest_bit
 
 WORD = 64
 
@@ -68,3 +69,15 @@ def add_units_at(tree, at_trees, bits):
     for place in range(tree.units_start, tree.units_end):
         k = at_trees[place]
         bits[k // WORD] |= bit_of(k % WORD)
+
+
+@inlined_kernel
+def next_unit(bits, k, count):
+    """Return the first unit of a set from unit `k` on, `count` where there is none."""
+    for word in range(k // WORD, words_of(count)):
+        left = bits[word]
+        if word == k // WORD:
+            left &= ~(bit_of(k % WORD) - np.uint64(1))
+        if left != 0:
+            return WORD * word + lowest_bit(left)
+    return count

@@ -23,8 +23,7 @@ from hrpsim.step.impacts.sweep import (
     LOOKS,
     MORE_LOOKS,
     are_looked_at,
-    both_fly,
-    bounce,
+    bounce_in_flight,
     is_penalty,
     meeting_of,
     root_of,
@@ -53,7 +52,7 @@ def hold_back(s):
     for c in range(stats.candidate_count):
         number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
         a, b = s.collision.shapes[number_a], s.collision.shapes[number_b]
-        if not are_looked_at(s, a, b) or (both_fly(s, a, b) and bounce(s, a, b)):
+        if not are_looked_at(s, a, b) or bounce_in_flight(s, a, b):
             continue
         if _is_held(s, a) and _is_held(s, b):
             continue

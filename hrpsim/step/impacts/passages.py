@@ -23,7 +23,7 @@ from hrpsim.step.impacts.inelastic_impacts import speed_along
 from hrpsim.step.impacts.sweep import (
     are_looked_at,
     both_fly,
-    bounce,
+    bounce_in_flight,
     is_penalty,
     meeting_of,
     root_of,
@@ -149,7 +149,7 @@ def list_passages(s, looks):
             if is_penalty(s, a, b):
                 continue
             fraction, looks, cut = meeting_of(s, c, TOUCH, TOUCH, looks)
-        if stats.flies and bounce(s, a, b) and both_fly(s, a, b):
+        if bounce_in_flight(s, a, b):
             if fraction < 1.0 or separation(collision.pairs[c], 0.0, 1.0, collision) < 0.0:
                 a.flies = b.flies = -1
                 again = True

@@ -109,6 +109,6 @@ def both_fly(s, a, b):
 
 
 @inlined_kernel
-def bounce(s, a, b):
-    """Return whether two shapes have restitution."""
-    return s.materials[a.material, b.material].restitution > 0.0
+def bounce_in_flight(s, a, b):
+    """Return whether two shapes bounce off each other, at an exact time."""
+    return both_fly(s, a, b) and s.materials[a.material, b.material].restitution > 0.0

@@ -14,7 +14,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.model.system import FREE
 from hrpsim.solvers.newton.multipliers import CAUTION
-from hrpsim.solvers.newton.near_contacts import choose_rows, fastest_approach
+from hrpsim.solvers.newton.near_contacts import choose_rows, largest_miss
 from hrpsim.solvers.newton.solve import RESTS, STILL, solve_by_newton
 from hrpsim.solvers.newton.system import write_problem
 from hrpsim.step.rows.kept_impulses import take_back_impulses
@@ -184,7 +184,7 @@ def solve_by_newton_method(s, k, insists):
             s.newton_part,
         )
         spent, begin = spent + count, max(begin, error)
-        missed = fastest_approach(rows, island_rows, span, velocity) if some_wait else 0.0
+        missed = largest_miss(rows, island_rows, span, velocity, False) if some_wait else 0.0
         if missed <= max(span.residual, CAUTION * settings.tolerance):
             break
     span.residual = max(span.residual, missed)

@@ -99,7 +99,6 @@ def _count_rows(s):
 def _write_rows(s):
     """Write every row into the room that there is; TOO_STIFF where a penalty contact explodes."""
     stats, settings = s.step_stats[0], s.settings[0]
-    time_step = settings.time_step
     contacts, contact_count = s.collision.contacts, stats.contact_count
     site_responses(s.forest, s.kinematics, s.articulated, stats.site_count, s.sites)
     site_velocities(s.forest, s.kinematics, s.velocity, stats.site_count, s.sites)
@@ -111,7 +110,6 @@ def _write_rows(s):
         s.materials,
         s.solver_choice,
         settings,
-        time_step,
         s.work.directions,
         s.sites,
         s.rows,
@@ -146,7 +144,6 @@ def write_penalties(s):
         s.materials,
         s.solver_choice,
         s.settings[0],
-        s.settings[0].time_step,
         s.work.directions,
         s.sites,
         s.rows,

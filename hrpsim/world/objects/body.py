@@ -18,7 +18,7 @@ from hrpsim.model.shapes.placement import rotation_matrix
 from hrpsim.model.solid import check_mass, solid_inertia, solid_parts, solid_system
 from hrpsim.step.scene.limits import LARGEST_SPEED
 from hrpsim.values import finite_vector
-from hrpsim.world.objects.entity import Entity, bounded_vector
+from hrpsim.world.objects.entity import Entity, bounded_vector, part_of
 
 if TYPE_CHECKING:
     from hrpsim.world.objects.entity import WorldState
@@ -78,15 +78,8 @@ class Body(Entity):
         """Mass [kg]."""
         return float(self.system.mass[0])
 
-    @property
-    def position(self) -> np.ndarray:
-        """Position of the centre of mass in the world (3,) [m]."""
-        return self.q[:3]
-
-    @property
-    def orientation(self) -> np.ndarray:
-        """Orientation as a quaternion x y z w (4,)."""
-        return self.q[3:]
+    position = part_of("q", slice(3), "Position of the centre of mass in the world (3,) [m].")
+    orientation = part_of("q", slice(3, None), "Orientation as a quaternion x y z w (4,).")
 
     @property
     def velocity(self) -> np.ndarray:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,10 +18,27 @@ from hrpsim.model.connection import AXES
 from hrpsim.values import finite_vector, not_negative, positive
 from hrpsim.world.objects.compliance import refuse_undamped
 from hrpsim.world.objects.ends import BetweenEnds, End
+from hrpsim.world.objects.entity import part_of
 from hrpsim.world.objects.solver_rules import SolverRules, solver_code, solver_name
 
 if TYPE_CHECKING:
     from hrpsim.world.objects.entity import WorldState
+
+
+def _per_axis(field: str, what: str, finite: bool = True) -> Any:
+    """Return a property for six numbers of the record, none of them negative."""
+
+    def read(connection: Connection) -> np.ndarray:
+        return connection._record()[field].copy()
+
+    def change(connection: Connection, value) -> None:
+        new = {name: connection._record()[name] for name in ("compliance", "damping_time")}
+        new[field] = not_negative(field, value, 6, finite=finite)
+        refuse_undamped(new["compliance"], new["damping_time"], connection.world.time_step)
+        connection._changing()
+        connection._set(field, new[field])
+
+    return property(read, change, doc=f"{what}; assign one number for all axes, or six.")
 
 
 class Connection(BetweenEnds):
@@ -88,40 +105,11 @@ class Connection(BetweenEnds):
             record["impulse"] = record["impact_impulse"] = 0.0
             self.world.refresh_exclusions()
 
-    @property
-    def compliance(self) -> np.ndarray:
-        """Compliance (6,) [m/N or rad/Nm]; assign one number for all axes, or six."""
-        return self._record()["compliance"].copy()
-
-    @compliance.setter
-    def compliance(self, value) -> None:
-        compliance = not_negative("compliance", value, 6)
-        refuse_undamped(compliance, self.damping_time, self.world.time_step)
-        self._changing()
-        self._set("compliance", compliance)
-
-    @property
-    def damping_time(self) -> np.ndarray:
-        """Damping time (6,) [s]; assign one number for all axes, or six."""
-        return self._record()["damping_time"].copy()
-
-    @damping_time.setter
-    def damping_time(self, value) -> None:
-        damping_time = not_negative("damping_time", value, 6)
-        refuse_undamped(self.compliance, damping_time, self.world.time_step)
-        self._changing()
-        self._set("damping_time", damping_time)
-
-    @property
-    def force_limit(self) -> np.ndarray:
-        """The most that each axis may exert (6,) [N or Nm]; assign one number, or six."""
-        return self._record()["force_limit"].copy()
-
-    @force_limit.setter
-    def force_limit(self, value) -> None:
-        force_limit = not_negative("force_limit", value, 6, finite=False)
-        self._changing()
-        self._set("force_limit", force_limit)
+    compliance = _per_axis("compliance", "Compliance (6,) [m/N or rad/Nm]")
+    damping_time = _per_axis("damping_time", "Damping time (6,) [s]")
+    force_limit = _per_axis(
+        "force_limit", "The most that each axis may exert (6,) [N or Nm]", False
+    )
 
     def _set(self, field: str, value) -> None:
         """Change what the connection is, which a reset leaves alone."""
@@ -222,15 +210,14 @@ class Connection(BetweenEnds):
         reader.read_wrench(reader.connections, self.index, wrench)
         return wrench
 
-    @property
-    def force(self) -> np.ndarray:
-        """Force on b in the last step, along the world's axes (3,) [N]."""
-        return self.wrench[:3]
-
-    @property
-    def torque(self) -> np.ndarray:
-        """Torque on b in the last step about the point of frame b, along the world's (3,) [Nm]."""
-        return self.wrench[3:]
+    force = part_of(
+        "wrench", slice(3), "Force on b in the last step, along the world's axes (3,) [N]."
+    )
+    torque = part_of(
+        "wrench",
+        slice(3, None),
+        "Torque on b in the last step about frame b's point, along the world's axes (3,) [Nm].",
+    )
 
     def keep_as_initial(self) -> None:
         """Make the present state (enabled, driven, its numbers) that which a reset returns to."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -87,6 +87,18 @@ class BetweenEnds:
         for side in ("body_a", "body_b"):  # they count anew when others leave the world
             self._initial[side] = present[side]
         self._records()[self.index] = self._initial[0]
+
+
+def recorded(field: str, doc: str) -> float:
+    """Return a property for a number of the record of what joins two ends, read only.
+
+    Type checkers take it for its value.
+    """
+
+    def read(joint: BetweenEnds) -> float:
+        return float(joint._record()[field])
+
+    return cast(float, property(read, doc=doc))
 
 
 EndLike: TypeAlias = Entity | tuple[Entity | str, str] | str | None

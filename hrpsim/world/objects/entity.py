@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
@@ -255,6 +255,14 @@ class Entity:
 def same_inertias(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]) -> bool:
     """Return whether masses and inertias are the same."""
     return all(x is y or np.array_equal(x, y) for x, y in zip(a, b))
+
+
+def part_of(vector: str, entries: slice, doc: str) -> np.ndarray:
+    """Return a property for entries of the property `vector`, read only.
+
+    Type checkers take it for its value.
+    """
+    return cast(np.ndarray, property(lambda one: getattr(one, vector)[entries], doc=doc))
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

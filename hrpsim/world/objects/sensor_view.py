@@ -11,7 +11,7 @@ import numpy as np
 
 from hrpsim.errors import WorldError
 from hrpsim.model.model import Model, Sensor
-from hrpsim.world.objects.entity import WorldState, _frozen
+from hrpsim.world.objects.entity import WorldState, _frozen, part_of
 
 
 class SensorCarrier(Protocol):
@@ -58,15 +58,8 @@ class SensorView:
         """
         return self._of_kind("force_torque")
 
-    @property
-    def force(self) -> np.ndarray:
-        """Force part of the wrench (3,) [N]."""
-        return self.wrench[:3]
-
-    @property
-    def torque(self) -> np.ndarray:
-        """Torque part of the wrench (3,) [Nm]."""
-        return self.wrench[3:]
+    force = part_of("wrench", slice(3), "Force part of the wrench (3,) [N].")
+    torque = part_of("wrench", slice(3, None), "Torque part of the wrench (3,) [Nm].")
 
     @property
     def angular_velocity(self) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from hrpsim.constraints.rows import DESCENT, DIRECT, ITERATIVE
 from hrpsim.constraints.spring_rows import AT_LIMIT, CREEPING, FREE, SPRING_HINGE, STUCK
 from hrpsim.values import finite_vector
-from hrpsim.world.objects.ends import BetweenEnds, End
+from hrpsim.world.objects.ends import BetweenEnds, End, recorded
 
 if TYPE_CHECKING:
     from hrpsim.world.objects.entity import WorldState
@@ -26,6 +26,14 @@ class SpringHinge(BetweenEnds):
 
     what = "spring hinge"
 
+    angle = recorded(
+        "angle", "Angle of b from a at the start of the last step [rad], turns counted."
+    )
+    rate = recorded("rate", "Rate of the angle at the start of the last step [rad/s].")
+    max_extension = recorded("max_extension", "Extension that no spring exceeds [m].")
+    stiffness = recorded("stiffness", "Stiffness of each spring [N/m].")
+    damping = recorded("damping", "Viscous damping of each spring [Ns/m].")
+
     def __init__(
         self, world: WorldState, name: str, ends: tuple[End, End], collide: bool, number: int
     ):
@@ -38,16 +46,6 @@ class SpringHinge(BetweenEnds):
 
     def _records(self) -> np.ndarray:
         return self.world.spring_hinge_records
-
-    @property
-    def angle(self) -> float:
-        """Angle of b from a at the start of the last step [rad], turns counted."""
-        return float(self._record()["angle"])
-
-    @property
-    def rate(self) -> float:
-        """Rate of the angle at the start of the last step [rad/s]."""
-        return float(self._record()["rate"])
 
     @property
     def phase(self) -> str:
@@ -68,21 +66,6 @@ class SpringHinge(BetweenEnds):
     def axis_torque(self) -> float:
         """Torque of motor and sliding friction on b about the axis in the last step [Nm]."""
         return -float(self._record()["impulse"][4]) / self.world.time_step
-
-    @property
-    def max_extension(self) -> float:
-        """Extension that no spring exceeds [m]."""
-        return float(self._record()["max_extension"])
-
-    @property
-    def stiffness(self) -> float:
-        """Stiffness of each spring [N/m]."""
-        return float(self._record()["stiffness"])
-
-    @property
-    def damping(self) -> float:
-        """Viscous damping of each spring [Ns/m]."""
-        return float(self._record()["damping"])
 
     @property
     def torque(self) -> float:
