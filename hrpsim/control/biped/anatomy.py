@@ -161,7 +161,7 @@ def _forward(model: Model, poses, legs, bodies, *, named: bool) -> tuple[np.ndar
     knees = [leg[_KNEE].v_index for leg in legs]
     senses = [bend_of_knee(model.system.lower[v], model.system.upper[v]) for v in knees]
     if any(senses):
-        forward = -sum(sense * way for sense, way in zip(senses, ways))
+        forward = -(senses[0] * ways[0] + senses[1] * ways[1])
         if np.linalg.norm(forward) < 0.5:
             raise ModelError(
                 f"{model.source}: the knees {_range(model, legs[0][_KNEE])} and "
