@@ -39,6 +39,7 @@ class YamlText(NamedTuple):
     data: Any
     root: yaml.Node | None
     anchors: Mapping[str, tuple[yaml.Node, int]]  # with the values that each stands for
+    repeats: tuple[str, ...] = ()  # "line 7: mass", keys that are given again in a mapping
 
     def place(self, path: Sequence[str | int]) -> str:
         """Return "label:line:column" of the entry at a path of keys and indices.
@@ -78,7 +79,7 @@ def parse_yaml(
 ) -> YamlText:
     """Return what a YAML text holds; `tags` construct scalars with further tags, "!degrees" say.
 
-    repeated: whether a key may be given twice; the last counts then.
+    repeated: whether a key may be given twice; the last counts then, and `repeats` has them.
     beside: a text whose anchors hold in this one, too.
     """
     if len(text) > limits.YAML_SIZE:
@@ -108,7 +109,7 @@ def parse_yaml(
         for name, node in reader.anchors.items()
         if node is not None
     }
-    return YamlText(label, data, root, anchors)
+    return YamlText(label, data, root, anchors, tuple(reader.repeats))
 
 
 def _key(node: yaml.Node) -> Any:
@@ -126,6 +127,7 @@ class _Reader:
         self.anchors: dict[str, yaml.Node | None] = {}
         self.sizes: dict[int, int] = {}  # nodes that a collection stands for, aliases expanded
         self.made: dict[int, Any] = {}
+        self.repeats: list[str] = []
 
     def fail(self, mark, why: str) -> HrpsimError:
         """Return the error at a mark."""
@@ -231,8 +233,10 @@ class _Reader:
             name = self.value(key)
             if isinstance(name, (dict, list)):
                 raise self.fail(key.start_mark, "a key must be one value")
-            if name in data and not self.repeated:
-                raise self.fail(key.start_mark, f"the key {name!r} is given twice")
+            if name in data:
+                if not self.repeated:
+                    raise self.fail(key.start_mark, f"the key {name!r} is given twice")
+                self.repeats.append(f"line {key.start_mark.line + 1}: {name}")
             data[name] = self.value(child)
         return {**merged, **data}
 

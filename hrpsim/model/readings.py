@@ -32,6 +32,14 @@ def readings(description: Description) -> list[str]:
             _where(joints, _unstated),
         ),
         (
+            "parts of a colour beyond 0 to 1 are drawn as 0 or 1",
+            [
+                (_material(color), color)
+                for color in description.document.root.iter("color")
+                if _odd(color)
+            ],
+        ),
+        (
             "calls of macros that this file does not have are passed over",
             [(_macro(call), call) for call in _calls(description)],
         ),
@@ -69,6 +77,15 @@ def _unstated(joint) -> bool:
     limit = joint.find("limit")
     given = [] if limit is None else [limit.get("effort"), limit.get("velocity")]
     return any(value is not None and float(value) == UNSTATED for value in given)
+
+
+def _odd(color) -> bool:
+    parts = color.get("rgba", "").split() if color.getparent().tag == "material" else []
+    return not all(0.0 <= float(part) <= 1.0 for part in parts)
+
+
+def _material(color) -> str:
+    return color.getparent().get("name", "")
 
 
 def _calls(description: Description) -> Iterator[etree._Element]:

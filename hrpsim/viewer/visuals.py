@@ -86,7 +86,7 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 
 def _rgb(color) -> tuple[int, int, int]:
-    r, g, b = (round(255 * x) for x in _numbers(color.get("rgba"))[:3])
+    r, g, b = (round(255 * min(max(x, 0.0), 1.0)) for x in _numbers(color.get("rgba"))[:3])
     return r, g, b
 
 

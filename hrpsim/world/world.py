@@ -197,7 +197,7 @@ class World:
 
     @property
     def _steps_done(self) -> int:
-        return int(self._contents.clock[0])
+        return self._contents.clock.item()
 
     @property
     def gravity(self) -> np.ndarray:

@@ -187,6 +187,58 @@ def test_a_recurrent_network_remembers_from_zero_in_each_run(policy, description
     assert answers == [[0.0, 0.0], [0.25, -0.25], [0.5, -0.5], [0.0, 0.0]]
 
 
+def lstm(path, cells=4, seed=0):
+    """Write an LSTM and what it answers to: W (4n, SIZE), R (4n, n), b (4n,), V (n, 2).
+
+    Gates stand in ONNX's order: input, output, forget, cell. Its memory is h and c (1, 1, n).
+    """
+    onnx = pytest.importorskip("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    rng, gates = np.random.default_rng(seed), 4 * cells
+    shapes = {"W": (gates, SIZE), "R": (gates, cells), "b": (gates,), "V": (cells, 2)}
+    weights = {name: np.float32(rng.normal(size=shape)) for name, shape in shapes.items()}
+    given = [numpy_helper.from_array(weights[name][None], name) for name in "WR"]
+    bias = np.concatenate([weights["b"], np.zeros(gates, np.float32)])  # ONNX has two
+    given += [numpy_helper.from_array(bias[None], "b"), numpy_helper.from_array(weights["V"], "V")]
+    given += [numpy_helper.from_array(np.int64([1]), "one")]
+
+    def info(name, *shape):
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+    inputs = [info("obs", 1, SIZE), info("h", 1, 1, cells), info("c", 1, 1, cells)]
+    outputs = [info("actions", 1, 2), info("h_out", 1, 1, cells), info("c_out", 1, 1, cells)]
+    asked = ["step", "W", "R", "b", "", "h", "c"]
+    nodes = [
+        helper.make_node("Unsqueeze", ["obs", "one"], ["step"]),
+        helper.make_node("LSTM", asked, ["", "h_out", "c_out"], hidden_size=cells),
+        helper.make_node("Squeeze", ["h_out", "one"], ["flat"]),
+        helper.make_node("MatMul", ["flat", "V"], ["actions"]),
+    ]
+    graph = helper.make_graph(nodes, "policy", inputs, outputs, given)
+    opset = [helper.make_opsetid("", 13)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+    return weights
+
+
+def test_an_lstm_answers_as_its_equations_say(policy, description):
+    """Law: c = f c + i g, h = o tanh c, gates of W x + R h + b (Hochreiter, Gers); action = V h."""
+    weights = lstm(description.with_name("policy.onnx"))
+    robot = hrpsim.load_world(share_path("config/stand.yaml")).robots["hrp2"]
+    with ControlLoop(robot, policy, {"description": str(description)}) as loop:
+        for _ in range(40):
+            loop.tick()
+    h = c = np.zeros(4)
+    for _, pasts, action in policy.asked:
+        seen = np.concatenate([value for past in pasts for value in past])
+        sums = weights["W"] @ seen + weights["R"] @ h + weights["b"]
+        i, o, f = 1.0 / (1.0 + np.exp(-sums[:12].reshape(3, 4)))
+        c = f * c + i * np.tanh(sums[12:])
+        h = o * np.tanh(c)
+        np.testing.assert_allclose(action, np.clip(h @ weights["V"], -1.0, 1.0), atol=1e-5)
+    assert len(policy.asked) == 10 and np.ptp([a for *_, a in policy.asked], axis=0).min() > 0.01
+
+
 def test_a_memory_must_come_back_as_it_was_given(policy, description):
     recurrent(description.with_name("policy.onnx"), ("any", 2))
     robot = hrpsim.load_world(share_path("config/stand.yaml")).robots["hrp2"]

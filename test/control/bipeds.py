@@ -41,10 +41,10 @@ def joint(name, parent, child, axis, at=(0, 0, 0), lower=-2.0, upper=2.0):
     )
 
 
-def leg(name, y, hip, ankle, foot, ahead, sense, between=""):
+def leg(name, y, hip, ankle, foot, ahead, sense, between="", knees=(-0.1, 2.4)):
     """Return a leg of thigh and shank of 0.25 m, and one ankle axis 10 mm below the other.
 
-    between: shapes of the link between the ankle's axes.
+    between: shapes of the link between the ankle's axes. knees: their range, for a positive sense.
     """
     names = [f"{name}_{k}" for k in range(6)]
     links = [f"{joint_name}_link" for joint_name in names]
@@ -61,20 +61,22 @@ def leg(name, y, hip, ankle, foot, ahead, sense, between=""):
     ]
     text = ""
     for k, parent in enumerate(["pelvis", *links[:5]]):
-        limits = (-2.0, 2.0) if k != 3 else (-0.1, 2.4) if sense > 0 else (-2.4, 0.1)
+        limits = (-2.0, 2.0) if k != 3 else knees if sense > 0 else (-knees[1], -knees[0])
         text += joint(names[k], parent, links[k], axes[k], at[k], *limits)
         text += link(links[k], *masses[k])
     return text
 
 
-def biped(hip="yxz", ankle="yx", foot=box, ahead=1, sense=1, extra="", between=""):
+def biped(  # many parameters: keywords, each with a default
+    hip="yxz", ankle="yx", foot=box, ahead=1, sense=1, extra="", between="", knees=(-0.1, 2.4)
+):
     """Return a robot of 30 kg on two legs of six joints.
 
     hip, ankle: axes in their order; ahead: -1 if it faces along -x of its base; sense: the sign of
     bent knees' angles; extra: elements to add; between: shapes between the ankles' axes.
     """
     legs = "".join(
-        leg(name, ahead * y, hip, ankle, foot, ahead, sense, between)
+        leg(name, ahead * y, hip, ankle, foot, ahead, sense, between, knees)
         for name, y in (("left", 0.08), ("right", -0.08))
     )
     trunk = shape((0, 0, 0.2), '<box size="0.2 0.3 0.4"/>')

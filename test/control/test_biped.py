@@ -69,6 +69,21 @@ def test_the_robot_faces_away_from_where_its_knees_take_the_feet():
     assert np.abs(left[1] - np.eye(3)).max() < 1e-8
 
 
+@pytest.mark.parametrize("knees", [(-1.05, 1.1), (-1.1, 1.05)])
+@pytest.mark.parametrize("ahead", [1, -1])
+def test_soles_or_names_tell_the_facing_where_knees_bend_to_both_sides(ahead, knees):
+    """Law: forward is where soles are longer, 0.13 to 0.07 m, or what has the left foot left."""
+    model = hrpsim.load_model(biped(ahead=ahead, knees=knees))
+    found = biped_of(model)
+    assert found.R[:, 0] == pytest.approx((ahead, 0.0, 0.0)) and "soles" in found.facing
+    assert [leg.joints[0] for leg in found.legs] == ["left_0", "right_0"]
+    named = biped_of(model, ("right_5_link", "left_5_link"))  # the other way round
+    assert named.R[:, 0] == pytest.approx((-ahead, 0.0, 0.0)) and "named" in named.facing
+    even = biped(knees=knees, foot=lambda ahead: box(0))
+    with pytest.raises(hrpsim.ModelError, match=r"which way .* cannot be told: .*'left_3'.*--left"):
+        biped_of(hrpsim.load_model(even))
+
+
 def test_feet_can_be_named():
     model = hrpsim.load_model(biped())
     found = biped_of(model, ("right_5_link", "left_5_link"))  # the other way round

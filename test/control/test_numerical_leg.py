@@ -40,6 +40,16 @@ def test_it_takes_the_foot_where_the_angles_of_a_bent_leg_took_it(order, angles)
     assert np.abs(p_found - p).max() < 1e-9 and np.abs(R_found - R).max() < 1e-8
 
 
+@pytest.mark.parametrize("sense", [1, -1])
+def test_a_knee_that_may_bend_to_both_sides_alike_takes_the_foot_backward(sense):
+    """Law: the knee is in front, as with one-sided limits; both postures reach the target."""
+    model = hrpsim.load_model(biped(sense=sense, knees=(-1.05 - 0.05 * sense, 1.05)))
+    leg = NumericalLeg(model, "left_5_link")
+    bent = np.array([-0.4, 0.0, 0.0, 0.8 * sense, -0.4, 0.0])
+    found = leg.solve(*pose(model, leg, bent, "left_5_link"))
+    assert np.abs(found - bent).max() < 1e-6
+
+
 @settings(deadline=None, max_examples=60)
 @given(angles=ANGLES, tilt=st.floats(-0.4, 0.4))
 def test_it_agrees_with_the_closed_form(angles, tilt):

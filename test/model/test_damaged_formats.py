@@ -134,6 +134,21 @@ def test_a_field_that_is_given_twice_is_told(tmp_path, was, becomes, told):
     assert (model.urdf == sound.urdf) == same
 
 
+def test_a_key_of_a_body_file_that_is_given_twice_is_told(tmp_path):
+    """Law: in .body files the last one holds, as in Choreonoid; key, file and line are told."""
+    path = write_robot(tmp_path, "body")
+    text = path.read_text()
+    with pytest.warns(ModelWarning):
+        sound = load_model(path)
+    line = 2 + next(k for k, at in enumerate(text.splitlines()) if "mass:" in at)
+    entry = text.splitlines()[line - 2]
+    wrong = re.sub(r"mass: *[\d.]+", "mass: 77", entry)
+    path.write_text(text.replace(entry, f"{wrong}\n{entry}", 1))
+    told = rf"{path.name}, line {line}: mass: given twice \(1\): the last one holds"
+    with pytest.warns(ModelWarning, match=told):
+        assert load_model(path).urdf == sound.urdf
+
+
 def test_fields_of_prototypes_and_other_nodes_are_given_once(tmp_path):
     """Law: a default of a PROTO and a field of the node itself are not the same field twice."""
     path = write_robot(tmp_path, "wrl")

@@ -53,6 +53,20 @@ def test_what_is_only_seen_may_have_no_size():
             load_model(chain(seen.format(flat).replace("visual", "collision")))
 
 
+def test_a_colour_beyond_its_range_is_told_and_drawn_at_the_end_of_it():
+    """Law: each part is the nearest of 0 to 1; urdfdom reads such files, so none is refused."""
+    material = '<material name="orange"><color rgba="{}"/></material>'
+    box = '<visual><geometry><box size="1 1 1"/></geometry>{}</visual>'
+    seen = SOUND + box.format(material.format("255 0.2 -3 255"))
+    model, notes = said(chain(seen, SOUND + box.format(material.format("1 0 0 1"))))
+    (note,) = [note for note in notes if "colour" in note]
+    assert "beyond 0 to 1" in note and "(1: 'orange')" in note and ":2: link 'l0'" in note
+    with pytest.raises(ModelError, match="rgba='1 0 0 1 1': 4 numbers needed, 5 given"):
+        load_model(chain(SOUND + box.format(material.format("1 0 0 1 1"))))
+    model, _ = said(chain(seen))
+    assert visuals_of_model(model)[0].color == (255, 51, 0)
+
+
 def test_a_sphere_without_radius_is_a_point_on_which_a_robot_stands():
     """Feet are described so for Drake (Atlas, Valkyrie): four points bear as a sole's corners."""
     point = '<collision><origin xyz="{} {} -0.1"/><geometry><sphere radius="0.0"/></geometry>'

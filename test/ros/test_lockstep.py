@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bridges.test_onnx_policy import SIZE, TEXT, network
+from bridges.test_onnx_policy import SIZE, TEXT, lstm, network
 from ros.conftest import LIMIT
 from ros.messages import nanoseconds, time_told
 from sensor_msgs.msg import JointState
@@ -60,19 +60,22 @@ def in_process(name, parameters, ticks):
 
 
 @pytest.mark.parametrize(
-    "controller", ["Feedback", "Sway", "Demanding", "Guessing", "Touching", "Policy"]
+    "controller", ["Feedback", "Sway", "Demanding", "Guessing", "Touching", "Policy", "LSTM"]
 )
 def test_the_same_bits_in_process_and_over_topics(simulations, listener, tmp_path, controller):
     if controller == "Sway":  # the one of the documentation, in a namespace, with states between
         (tmp_path / "sway.py").write_text(documented("sway.py"))
         name, parameters, namespace = f"{tmp_path}/sway.py:Sway", {"duration": 3.0}, "/left"
         ticks, options = 601, {"publish_rate": 1000.0}
-    elif controller == "Policy":
+    elif controller in ("Policy", "LSTM"):
         pytest.importorskip("onnxruntime")
         description = tmp_path / "policy.yaml"
         description.write_text(TEXT)
-        weights = np.random.default_rng(0).normal(size=(SIZE, 2))
-        network(tmp_path / "policy.onnx", weights)
+        if controller == "LSTM":
+            lstm(tmp_path / "policy.onnx")
+        else:
+            weights = np.random.default_rng(0).normal(size=(SIZE, 2))
+            network(tmp_path / "policy.onnx", weights)
         parameters = {"description": str(description), "commands": [[0.1, 0.5, 0.0, 0.0]]}
         name, namespace = "hrpsim.bridges.onnx_policy:OnnxPolicy", ""
         parameters, ticks, options = parameters | {"duration": 2.5}, 501, {}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.control.motion.leg_kinematics import JOINT_COUNT, bodies_between
+from hrpsim.control.motion.numerical_leg import bend_of_knee
 from hrpsim.control.pattern.footsteps import SIDES
 from hrpsim.control.pattern.support_polygon import convex_hull, lowest_points
 from hrpsim.dynamics.functions import link_pose
@@ -20,6 +21,7 @@ from hrpsim.model.urdf.document import Document
 
 _KNEE = 3
 _ALIGNED = 0.9  # of an axis with the one that it should have: cosine
+_LONGER = 1.2  # how much longer a sole is before the ankle, where that tells which way it points
 
 
 class BipedLeg(NamedTuple):
@@ -41,6 +43,7 @@ class Biped(NamedTuple):
 
     legs: tuple[BipedLeg, BipedLeg]  # left, right
     R: np.ndarray  # R_base_walk (3, 3), columns: forward, left, up in the base link's frame
+    facing: str  # what told which way is forward
     aside: float  # how far to the left of the base link's origin the legs' middle is [m]
     above: tuple[str, ...]  # joints between the base and the legs
 
@@ -55,7 +58,9 @@ def biped_of(
     feet: links of the left and the right foot, where they are known. Else they are the bodies that
     reach lowest on two branches of the tree. sole: how far it reaches behind the ankle and before
     it, and its width [m], where that is not to be read off the feet's shapes. The robot faces away
-    from where its knees take its feet. Raises ModelError that says what is missing.
+    from where its knees take its feet; where these bend to both sides alike, its left foot, if it
+    was named, is on the left, or its soles are longer before the ankles. Raises ModelError that
+    says what is missing.
     """
     poses = _body_poses(model)
     ends = [_foot_body(model, name) for name in feet if name is not None]
@@ -65,15 +70,16 @@ def biped_of(
     common = [a for a, b in zip(*chains) if a is b]
     legs = [chain[len(common) :][:JOINT_COUNT] for chain in chains]
     _check_legs(model, ends, legs)
-    R = _walking_axes(model, poses, legs)
     bodies = [_sole_body(model, leg[-1].body, end) for leg, end in zip(legs, ends)]
+    forward, facing = _forward(model, poses, legs, bodies, named=feet != (None, None))
+    R = _axes_along(forward)
     at = [float(R[:, 1] @ poses[leg[-1].body][0]) for leg in legs]
     if feet == (None, None) and at[0] < at[1]:
         legs.reverse()
         bodies.reverse()
     above = tuple(joint.name for joint in common)
     left, right = (_leg(model, poses, R, *of, sole) for of in zip(SIDES, legs, bodies))
-    return Biped((left, right), R, 0.5 * (at[0] + at[1]), above)
+    return Biped((left, right), R, facing, 0.5 * (at[0] + at[1]), above)
 
 
 def _body_poses(model: Model) -> dict[int, tuple[np.ndarray, np.ndarray]]:
@@ -149,23 +155,52 @@ def _range(model: Model, joint: Joint) -> str:
     return f"{joint.name!r} ({model.system.lower[k]:.3f} to {model.system.upper[k]:.3f} rad)"
 
 
-def _walking_axes(model: Model, poses, legs) -> np.ndarray:
-    """Return R_base_walk: bent knees take the feet backward."""
-    back = np.zeros(2)
-    for leg in legs:
-        knee, ankle = leg[_KNEE], leg[_KNEE + 1]
-        lower, upper = model.system.lower[knee.v_index], model.system.upper[knee.v_index]
-        sense = 1.0 if upper >= -lower else -1.0
-        p, R = poses[knee.body]
-        way = sense * np.cross(R[:, 2], poses[ankle.body][0] - p)[:2]
-        back += way / max(float(np.linalg.norm(way)), 1e-9)
-    if np.linalg.norm(back) < 1.0:
+def _forward(model: Model, poses, legs, bodies, *, named: bool) -> tuple[np.ndarray, str]:
+    """Return which way the robot faces (2,), horizontally in the base's frame, and what told it."""
+    ways = [_knee_way(poses, leg) for leg in legs]
+    knees = [leg[_KNEE].v_index for leg in legs]
+    senses = [bend_of_knee(model.system.lower[v], model.system.upper[v]) for v in knees]
+    if any(senses):
+        forward = -(senses[0] * ways[0] + senses[1] * ways[1])
+        if np.linalg.norm(forward) < 0.5:
+            raise ModelError(
+                f"{model.source}: the knees {_range(model, legs[0][_KNEE])} and "
+                f"{_range(model, legs[1][_KNEE])} do not bend the same way; which way the robot "
+                "faces cannot be told"
+            )
+        return forward, "as the knees bend"
+    if named:
+        left, right = (poses[leg[-1].body][0] for leg in legs)
+        x, y, _ = left - right
+        return np.array([y, -x]), "as the feet are named"
+    ahead = sum(_reach(model, poses, *of, ways[0]) for of in zip(legs, bodies))
+    behind = sum(_reach(model, poses, *of, -ways[0]) for of in zip(legs, bodies))
+    if max(ahead, behind) <= _LONGER * min(ahead, behind):
         raise ModelError(
-            f"{model.source}: the knees {_range(model, legs[0][_KNEE])} and "
-            f"{_range(model, legs[1][_KNEE])} do not bend the same way; which way the robot faces "
-            "cannot be told"
+            f"{model.source}: which way the robot faces cannot be told: its knees bend to both "
+            f"sides alike ({_range(model, legs[0][_KNEE])}), and its soles are as long before the "
+            "ankles as behind them; name both feet (--left-foot, --right-foot)"
         )
-    yaw = np.arctan2(-back[1], -back[0])
+    return (ways[0] if ahead > behind else -ways[0]), "as the soles point"
+
+
+def _knee_way(poses, leg: list[Joint]) -> np.ndarray:
+    """Return where a positive angle of the knee takes the foot (2,), horizontally."""
+    p, R = poses[leg[_KNEE].body]
+    way = np.cross(R[:, 2], poses[leg[_KNEE + 1].body][0] - p)[:2]
+    return way / max(float(np.linalg.norm(way)), 1e-9)
+
+
+def _reach(model: Model, poses, leg: list[Joint], body: int, way: np.ndarray) -> float:
+    """Return how far a sole reaches from the last ankle joint along a way (2,) [m]."""
+    p, R = poses[body]
+    points = lowest_points(model, body, R[2]) @ R.T + p - poses[leg[-1].body][0]
+    return max(float((points[:, :2] @ way).max(initial=0.0)), 0.0)
+
+
+def _axes_along(forward: np.ndarray) -> np.ndarray:
+    """Return R_base_walk (3, 3), x along `forward`."""
+    yaw = np.arctan2(forward[1], forward[0])
     quarter = 0.5 * np.pi
     if abs(yaw - quarter * round(yaw / quarter)) < 0.1:  # axes are meant to lie along the base's
         yaw = quarter * round(yaw / quarter)

@@ -170,7 +170,7 @@ def _found(model: Model, biped: Biped) -> list[Finding]:
         Finding("mass", f"{model.mass:.1f} kg, {len(model.joint_names)} joints"),
         Finding("feet", f"{left.foot}, {right.foot}"),
         Finding("legs", f"{', '.join(left.joints)}; {', '.join(right.joints)}"),
-        Finding("faces", f"along {ahead} of {model.base_link!r}, as the knees bend"),
+        Finding("faces", f"along {ahead} of {model.base_link!r}, {biped.facing}"),
         Finding(
             "ankles",
             f"pitch {left.ankle_axes[0]}, roll {left.ankle_axes[1]}, "

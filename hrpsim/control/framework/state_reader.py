@@ -49,7 +49,7 @@ class StateReader:
             numbers[:n],
             numbers[n : 2 * n],
             numbers[2 * n : 3 * n],
-            dict(zip(self._wrenches, map(numbers.__getitem__, self._wrenches.values()))),
+            {name: numbers[part] for name, part in self._wrenches.items()},
             {
                 name: ImuReading(numbers[turned], numbers[rate], numbers[force])
                 for name, turned, rate, force in self._imus

@@ -23,6 +23,7 @@ from hrpsim.model.model import Model
 from hrpsim.model.system import REVOLUTE
 
 _KNEE = 3  # hip (three joints), knee, ankle (two)
+_CLEARLY = 1.5  # how much further a knee bends to one side, where that tells which one is meant
 _BENT = (0.6, 1.3, 2.0)  # the knee, where searches begin [rad]
 _BACKWARD = 0.3  # a knee that is bent the other way by more is not what was sought [rad]
 _EXACT = 1e-10  # [m]
@@ -43,7 +44,8 @@ class NumericalLeg:
     The leg is the first six joints on the way from the base to `foot_link`, of which the fourth
     is the knee; the joints after them are taken to be at zero. Every search begins with the same
     bent knee, so that the same target always gives the same angles; where the knee comes out bent
-    the other way, it begins again with the knee bent more.
+    the other way, it begins again with the knee bent more. A knee whose limits do not tell how it
+    bends takes the foot backward, against the waist's x.
 
     longest: thigh and shank in one line [m]; hip_center: of the third joint, all at zero (3,) [m].
     Raises ModelError where the model has no such leg.
@@ -67,7 +69,7 @@ class NumericalLeg:
         self.q_index = np.array([joint.q_index for joint in chain])
         self.links = np.zeros(JOINT_COUNT + 1, dtype=LINK)
         system, R, p = model.system, waist.R.T, -waist.R.T @ waist.p
-        k, origins, at, turned = 0, [], p, R
+        k, origins, axes, at, turned = 0, [], [], p, R
         for body in bodies:
             p, R = p + R @ system.placement_p[body], R @ system.placement_R[body]
             at = at + turned @ system.placement_p[body]
@@ -76,13 +78,16 @@ class NumericalLeg:
                 self.links[k] = (R, p)
                 R, p, k = np.eye(3), np.zeros(3), k + 1
                 origins.append(at)
+                axes.append(turned[:, 2])
         self.links[JOINT_COUNT] = (R @ foot.R, p + R @ foot.p)
         hip, knee, ankle = origins[_KNEE - 1 : _KNEE + 2]
         self.hip_center = hip
         self.longest = float(np.linalg.norm(knee - hip) + np.linalg.norm(ankle - knee))
         v = chain[_KNEE].v_index
         self.search = np.zeros(1, dtype=SEARCH)
-        self.search["sense"] = 1.0 if system.upper[v] >= -system.lower[v] else -1.0
+        ahead = float(np.cross(axes[_KNEE], ankle - knee)[0])  # where a positive angle takes it
+        told = bend_of_knee(system.lower[v], system.upper[v])
+        self.search["sense"] = told or (-1.0 if ahead > 0.0 else 1.0)
         self.search["length"] = self.longest
         self._target = np.zeros(1, dtype=LINK)
         self._work = np.zeros(1, dtype=CHAIN_WORK)
@@ -104,6 +109,14 @@ class NumericalLeg:
                 f"{np.round(np.asarray(position), 4).tolist()} m by {missed:.4f} m"
             )
         return angles
+
+
+def bend_of_knee(lower: float, upper: float) -> float:
+    """Return the sign of a bent knee's angles, 0 where its limits [rad] do not tell it."""
+    less, more = sorted((-lower, upper))
+    if math.isinf(less) or more < _CLEARLY * less:
+        return 0.0
+    return 1.0 if upper >= -lower else -1.0
 
 
 @kernel

@@ -69,11 +69,15 @@ def draw_solids(axes, solids, right: np.ndarray, shift: float) -> None:
         axes.fill(*outline.T, facecolor=colour, edgecolor=_EDGE, lw=0.4, zorder=2)
 
 
+def _rgba(color) -> tuple[float, ...]:
+    return tuple(min(max(float(part), 0.0), 1.0) for part in color.get("rgba").split())
+
+
 def _parts(model: Model) -> list[_Part]:
     """Return the boxes, cylinders and spheres that the description draws."""
     tree = etree.fromstring(model.urdf.encode())
     colours = {
-        material.get("name"): tuple(map(float, material.find("color").get("rgba").split()))
+        material.get("name"): _rgba(material.find("color"))
         for material in tree.iter("material")
         if material.find("color") is not None
     }

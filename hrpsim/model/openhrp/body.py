@@ -75,7 +75,8 @@ class _Reader:
         if unit not in ("degree", "radian"):
             self.top.fail(f"angle_unit {shown_value(unit)}: degree or radian")
         self.to_radian = math.pi / 180.0 if unit == "degree" else 1.0
-        self.elements = Elements(resources, self.to_radian, self.notes, YamlFiles(yaml))
+        files = YamlFiles(yaml, self.notes)
+        self.elements = Elements(resources, self.to_radian, self.notes, files)
         self.links: dict[str, Part] = {}
         self.loops: list[LoopData] = []
         self._above: dict[str, str] = {}  # children, by the child_links of their parents

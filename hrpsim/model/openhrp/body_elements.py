@@ -52,12 +52,16 @@ _Y_IS_UP = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
 
 class YamlFiles:
-    """The YAML files that a .body file names; each is read once, and knows that file's anchors."""
+    """The YAML files that a .body file names; each is read once, and knows that file's anchors.
 
-    def __init__(self, main: YamlText):
-        self._main = main
+    Keys that are given twice are told, for Choreonoid takes the last one without a word.
+    """
+
+    def __init__(self, main: YamlText, notes: NoteList):
+        self._main, self._notes = main, notes
         self._read: dict[Path, Any] = {}
         self._elements = 0
+        self._tell_repeats(main)
 
     def content(self, path: Path) -> Any:
         """Return what a file says; ModelError names file, line and what is wrong."""
@@ -65,6 +69,7 @@ class YamlFiles:
             text = read_text(path, ModelError, limits.YAML_SIZE, "YAML_SIZE")
             found = parse_yaml(text, str(path), ModelError, repeated=True, beside=self._main)
             self._read[path] = found.data
+            self._tell_repeats(found)
         return self._read[path]
 
     def count(self, element: Values) -> None:
@@ -72,6 +77,10 @@ class YamlFiles:
         self._elements += 1
         if self._elements > limits.YAML_EXPANDED:
             element.fail(f"over {limits.YAML_EXPANDED} elements in all files (YAML_EXPANDED)")
+
+    def _tell_repeats(self, text: YamlText) -> None:
+        for place in text.repeats:
+            self._notes.add(f"{Path(text.label).name}, {place}: given twice", "the last one holds")
 
 
 class Elements:
