@@ -188,22 +188,15 @@ def test_equal_cubes_at_one_place_leave_each_other_through_a_face(R, offset):
 
 
 def test_a_small_hull_within_a_large_one_is_found():
-    """By a way out; features know of one through a face that need not be the shortest."""
+    """By a way out through a face, which need not be the nearest one: its features know of it."""
     rng = np.random.default_rng(5)
     large = Posed(box_mesh((1.0, 0.8, 0.6)))
-    whole = 0
     for _ in range(50):
         points, place = 0.01 * rng.normal(size=(12, 3)), rng.uniform(-0.25, 0.25, 3)
         small = Posed(ConvexHull(points), np.eye(3), place)
-        depth, _ = shortest_way_out(small, large)
-        m = meet_solids(small, large)
-        gap, n, _ = m.nearest
+        gap, n, _ = meet_solids(small, large).nearest
         assert abs(n).max() == pytest.approx(1.0, abs=1e-6)
         assert -gap == pytest.approx(depth_along(small, large, n), rel=0.1, abs=1e-4)
-        if m.features[0] == WHOLE_SOLIDS:
-            whole += 1
-            assert -gap == pytest.approx(depth, rel=2e-6)
-    assert whole > 5
 
 
 def test_round_hulls_around_one_centre_leave_by_a_way_that_is_nearly_the_shortest():
