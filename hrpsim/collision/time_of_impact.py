@@ -22,7 +22,7 @@ import numpy as np
 from hrpsim.collision.distance import shape_distance
 from hrpsim.collision.manifold import collide
 from hrpsim.collision.mesh.mesh_contacts import mesh_contacts
-from hrpsim.collision.mesh.solid_pair import move_solid_pair, place_solid_pair
+from hrpsim.collision.mesh.solid_pair import WHOLE_SOLIDS, move_solid_pair, place_solid_pair
 from hrpsim.collision.stay_apart import stays_apart_until, turning_way
 from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.model.shapes.geometry import MESH, SPHERE
@@ -148,7 +148,9 @@ def separation(pair, fraction, at_most, collision):
 def _meet(a, b, near, collision):
     """Write the contacts up to the gap `near` of two shapes, one a mesh; return how many.
 
-    They are where collision.manifold places them, and do not move.
+    They are where collision.manifold places them, and do not move. Solids so deep in each other
+    that they have one contact as wholes have none here: what comes apart may pass on its way
+    through where it is deeper in something else, and is not stopped there.
     """
     work, m = collision.manifold[0], collision.solid_pair[0]
     place_solid_pair(
@@ -158,10 +160,11 @@ def _meet(a, b, near, collision):
         work.spin[r] = work.drift[r] = 0.0
     move_solid_pair(work.spin, work.drift, m)
     m.near = m.calm = near
-    return mesh_contacts(
+    count = mesh_contacts(
         collision.polyhedra, m, collision.solid_pair_candidates,
         work,
     )  # fmt: skip
+    return 0 if count > 0 and work.feature[0] == WHOLE_SOLIDS else count
 
 
 @inner_kernel

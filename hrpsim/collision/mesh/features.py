@@ -30,6 +30,7 @@ from hrpsim.collision.mesh.tree_queries import measure_thickness, new_stack
 from hrpsim.collision.primitives.simplex import nearest_weights
 from hrpsim.jit.compiled import kernel
 from hrpsim.model.shapes.mesh_integrals import doubled_areas
+from hrpsim.model.shapes.mesh_topology import is_convex
 
 # Faces that meet at less than this angle [rad] continue each other.
 FLAT_ANGLE = 1e-3
@@ -72,6 +73,9 @@ def polyhedron(vertices: np.ndarray, triangles: np.ndarray) -> Polyhedra:
     size = np.ptp(p[t.ravel()], axis=0)
     solid = _solid(p[t.ravel()], RIM * 0.5 * _smallest_extent(size))
     solid["is_closed"] = bool((faces[:, 1] >= 0).all())
+    solid["is_convex"] = bool(
+        solid["is_closed"] and not (bend == CONCAVE).any() and is_convex(p, t)
+    )
     nodes = bounding_tree(lower, upper)
     made = Polyhedra(points, spokes, edges, faces_out, nodes, solid)
     thickness = np.zeros(len(t))
@@ -102,7 +106,7 @@ def core(points: np.ndarray, rounding: float) -> Polyhedra:
         vertices["first_spoke"], vertices["last_spoke"] = [0, 1], [1, 2]
         triangle["vertices"], triangle["owned"] = [0, 1, 1], 0b001011
     solid = _solid(p, RIM * rounding)
-    solid["rounding"] = rounding
+    solid["rounding"], solid["is_convex"] = rounding, 1
     solid["ball"] += rounding
     nodes = bounding_tree(p.min(axis=0)[None], p.max(axis=0)[None])
     nodes["triangle"] = 0

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.collision.mesh.contact_reduction import reduce_candidates
+from hrpsim.collision.mesh.deep_overlap import mend_deep_overlap
 from hrpsim.collision.mesh.edge_contacts import meet_edges
 from hrpsim.collision.mesh.solid_pair import (
     A_FACE,
@@ -123,6 +124,7 @@ def find_candidates(polyhedra, m, candidates):
         _meet_plane(polyhedra, m, SIDE_A, candidates)
     else:
         _meet_solids(polyhedra, m, candidates)
+        mend_deep_overlap(polyhedra, m, candidates)
 
 
 @inner_kernel

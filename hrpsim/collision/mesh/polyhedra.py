@@ -72,6 +72,7 @@ SOLID = np.dtype(
         ("first_edge", "i8"),
         ("first_triangle", "i8"),
         ("is_closed", "i8"),  # 0: a surface with a boundary, or the core of a round shape
+        ("is_convex", "i8"),  # 1: it is the convex hull of its vertices, rounded or not
         ("rounding", "f8"),  # radius about all of it [m]
         ("rim", "f8"),  # by how little features must miss each other to count as missing [m]
         ("ball", "f8"),  # radius of the ball about the frame's origin that holds it [m]

@@ -13,6 +13,7 @@ import math
 
 import numpy as np
 
+from hrpsim.collision.mesh.expanding_polytope import POLYTOPE
 from hrpsim.collision.mesh.tree_queries import STACK_DEPTH, first_hit
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.jit.compiled import inner_kernel
@@ -21,12 +22,14 @@ from hrpsim.spatial.vector import matrix_times
 CANDIDATE_COUNT = 512
 
 # How contacts came about. Of those in one place the first is kept.
-VERTEX_FACE, FACE_VERTEX, EDGE_EDGE, VERTEX_EDGE, EDGE_VERTEX, VERTEX_VERTEX = (
-    np.int64(k) for k in range(6)
+VERTEX_FACE, FACE_VERTEX, EDGE_EDGE, VERTEX_EDGE, EDGE_VERTEX, VERTEX_VERTEX, DEEP = (
+    np.int64(k) for k in range(7)
 )
-A_VERTEX, AN_EDGE, A_FACE = (np.int64(k) for k in range(3))
+A_VERTEX, AN_EDGE, A_FACE, A_SOLID = (np.int64(k) for k in range(4))
 NO_TRIANGLE = np.int64(-1)
 _CODES = np.int64(2**31)
+# The name of the contact of two solids as wholes.
+WHOLE_SOLIDS = np.int64(A_SOLID * (_CODES + 1))
 SIDE_A, SIDE_B = np.int64(0), np.int64(1)
 
 # one of the contacts that are kept of a patch
@@ -55,6 +58,7 @@ SOLID_PAIR = np.dtype(
         ("count", "i8"),  # of candidates
         ("pairs", "i8", (2 * STACK_DEPTH, 2)),  # of nodes, for walks through both trees
         ("stack", "i8", (STACK_DEPTH,)),  # for walks through one
+        ("polytope", POLYTOPE),  # within the difference of two convex solids
         ("memory_count", "i8"),  # of contacts that the two solids had in the last step,
         ("memory_feature", "i8", (MAX_MESH_POINTS,)),
         ("memory_load", "f8", (MAX_MESH_POINTS,)),  # and the normal impulses of these [Ns]

@@ -126,6 +126,45 @@ def new_stack() -> np.ndarray:
 
 
 @inner_kernel
+def farthest_vertex(polyhedra, solid, x, y, z, stack):
+    """Return the vertex of a solid that is farthest along (x, y, z), a direction in its frame.
+
+    `stack` (STACK_DEPTH,) is work.
+    """
+    stack[0] = polyhedra.solids[solid].root
+    waiting = 1
+    farthest, best = polyhedra.solids[solid].first_vertex, -math.inf
+    while waiting > 0:
+        waiting -= 1
+        node = polyhedra.nodes[stack[waiting]]
+        if not _reach_of_box(node, x, y, z) > best:
+            continue
+        if node.child < 0:
+            for k in range(3):
+                vertex = polyhedra.triangles[node.triangle].vertices[k]
+                p = polyhedra.vertices[vertex].position
+                along = x * p[0] + y * p[1] + z * p[2]
+                if along > best:
+                    farthest, best = vertex, along
+            continue
+        near, far = node.child, node.child + 1
+        nodes = polyhedra.nodes
+        if _reach_of_box(nodes[near], x, y, z) > _reach_of_box(nodes[far], x, y, z):
+            near, far = far, near
+        stack[waiting], stack[waiting + 1] = near, far
+        waiting += 2
+    return farthest
+
+
+@inlined_kernel
+def _reach_of_box(node, x, y, z):
+    """Return how far the box of a node reaches along (x, y, z)."""
+    c, h = node.center, node.half
+    middle = x * c[0] + y * c[1] + z * c[2]
+    return middle + abs(x) * h[0] + abs(y) * h[1] + abs(z) * h[2]
+
+
+@inner_kernel
 def boxes_apart(m, box_a, box_b):
     """Return a lower bound of the distance of two nodes' boxes, that of a in the frame of b [m].
 
