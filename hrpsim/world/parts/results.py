@@ -72,13 +72,13 @@ class StepStats:
     it is empty. Where spring hinges use the steepest descent,
     `descent_steps` is how many steps it took and `descent_short` the furthest that it left a spring
     beyond its maximum extension, as a velocity [m/s]. Of the `asleep` bodies that sleep, contacts
-    count but have no rows. Impacts with restitution were solved in `impact_rounds`, with less of it in
-    `impacts_lowered` of them, where with friction Newton's law would have given energy;
-    `impacts_left` gaps still closed when there were too many, and met no restitution. Pairs of fast shapes were
-    looked at `impact_looks` times for when they touch, and the step was begun anew `impact_passes`
-    times for contacts with what they would pass through; `impacts_cut` searches since the world was
-    made or last reset were cut off for their number: these shapes stopped against each other where
-    they were last seen apart.
+    count but have no rows. Impacts with restitution were solved in `impact_rounds`, with less of it
+    in `impacts_lowered` of them, where with friction Newton's law would have given energy;
+    `impacts_left` gaps still closed when there were too many, and met no restitution. Pairs of fast
+    shapes were looked at `impact_looks` times for when they touch, and the step was begun anew
+    `impact_passes` times for contacts with what they would pass through; `impacts_cut` searches
+    since the world was made or last reset were cut off for their number: these shapes stopped
+    against each other where they were last seen apart.
 
     `last_call` is about all steps of the last call of `World.step`, `since_reset` about all since
     the world was made or last reset; `settle` does not count.
