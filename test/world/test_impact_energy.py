@@ -33,7 +33,7 @@ def rod_on_floor(angle, along, towards, friction, restitution, **options):
 
 
 def impact_in_the_plane(angle, along, towards, friction, restitution):
-    """The same by two equations: velocity afterwards, and the largest part of e that gives nothing."""
+    """The same by two equations: velocity afterwards, the largest part of e that gives nothing."""
     arm = np.array([-LENGTH / 2 * np.cos(angle), -RADIUS - LENGTH / 2 * np.sin(angle)])
     jacobian = np.array([[1.0, 0.0, arm[1]], [0.0, 1.0, -arm[0]]])  # of x, z and the turning
     inverse_mass = np.diag([1 / MASS, 1 / MASS, 1 / 0.2])
