@@ -17,11 +17,11 @@ from hrpsim.jit.reference import Reference
 from hrpsim.step.scene.scene import Scene
 from hrpsim.step.scene.status import DIVERGED, DONE, FALLS_ASLEEP, SINGULAR, TOO_STIFF, WAKES
 from hrpsim.step.step import advance
+from hrpsim.uninterrupted import uninterrupted
 from hrpsim.world.arrays.capacity import grow
 from hrpsim.world.parts.convergence import ConvergenceRecord, Unmet
 from hrpsim.world.parts.failure import why_step_failed
 from hrpsim.world.parts.part import Core, Part
-from hrpsim.world.uninterrupted import uninterrupted
 
 _MOST_AT_ONCE = 2**62
 # Kernels on demand that every step calls, and what a process beside compiles for a first step, in
