@@ -19,7 +19,7 @@ MOST_FILES = 20  # in a room, without __init__.py
 LAYERS = [
     {"constants", "limits", "moved", "orphans"},
     {"jit"},
-    {"errors", "clock", "resources", "user_modules", "interrupts"},
+    {"errors", "clock", "resources", "user_modules", "interrupts", "uninterrupted"},
     {"text_file", "version"},
     {"values", "yaml_text", "arguments", "figures"},
     {"schema"},

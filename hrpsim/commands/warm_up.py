@@ -171,11 +171,14 @@ def compile_part(part: str) -> None:
     if part == WALKING:
         _compile_walk()
         return
+    import numpy as np
+
     from hrpsim.jit.compiled import entry_point
     from hrpsim.jit.on_demand import compile_ahead, let_compile
     from hrpsim.jit.reference import Reference
     from hrpsim.model.load import load_model
     from hrpsim.model.shapes.geometry import Sphere
+    from hrpsim.step.side_by_side import TURN, advance_side_by_side
     from hrpsim.step.step import advance
     from hrpsim.world.settle import world_kinetic_energy
     from hrpsim.world.world import World
@@ -196,6 +199,8 @@ def compile_part(part: str) -> None:
     try:
         if part == STEP:
             entry_point(advance, Reference(world.scene), 1)
+            turns = np.zeros(1, TURN)
+            entry_point(advance_side_by_side, Reference(world.scene), 0, turns)
         else:
             compile_ahead(world.scene, part)
     finally:

@@ -46,21 +46,50 @@ def call_address(typing_context, address, arguments):
 
     The arguments must have exactly the types that the kernel was compiled for.
     """
-    plain = types.BaseTuple.from_types([types.unliteral(t) for t in arguments])
 
     def _generate(context, builder, signature, values):
-        address, packed = values
-        argument_types = list(signature.args[1])
-        unpacked = [builder.extract_value(packed, k) for k in range(len(argument_types))]
         builder.call(_unlikely(builder.module), [])
-        function_type = context.call_conv.get_function_type(types.int64, argument_types)
-        function = builder.inttoptr(address, function_type.as_pointer())
-        _, result = context.call_conv.call_function(
-            builder, function, types.int64, argument_types, unpacked
-        )
-        return result
+        return _call(context, builder, signature, values)
 
-    return types.int64(types.int64, plain), _generate
+    return types.int64(types.int64, _plain(arguments)), _generate
+
+
+@intrinsic
+def call_advance(typing_context, address, arguments):
+    """Call `advance` of the step, compiled for these arguments, at an address."""
+
+    def _generate(context, builder, signature, values):
+        return _call(context, builder, signature, values)
+
+    return types.UniTuple(types.int64, 4)(types.int64, _plain(arguments)), _generate
+
+
+@intrinsic
+def reference_at(typing_context, example, address):
+    """Return the reference at an address (hrpsim.jit.reference), of the type of `example`."""
+
+    def _generate(context, builder, signature, values):
+        return builder.inttoptr(values[1], context.get_value_type(signature.return_type))
+
+    return example(example, types.int64), _generate
+
+
+def _plain(arguments):
+    """Return the type of a tuple of arguments without what is known of their values."""
+    return types.BaseTuple.from_types([types.unliteral(t) for t in arguments])
+
+
+def _call(context, builder, signature, values):
+    address, packed = values
+    argument_types = list(signature.args[1])
+    unpacked = [builder.extract_value(packed, k) for k in range(len(argument_types))]
+    returned = signature.return_type
+    function_type = context.call_conv.get_function_type(returned, argument_types)
+    function = builder.inttoptr(address, function_type.as_pointer())
+    _, result = context.call_conv.call_function(
+        builder, function, returned, argument_types, unpacked
+    )
+    return result
 
 
 def _unlikely(module):

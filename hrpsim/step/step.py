@@ -50,7 +50,7 @@ from hrpsim.step.sleep_detection import detect_rest, wake_touched
 _REVISIONS = 6
 
 # A call of `advance` comes back after so long, so that Python can serve signals [s].
-_PATIENCE = 0.05
+LONGEST_CALL = 0.05
 
 
 @inlined_kernel
@@ -70,7 +70,7 @@ def advance(scene, steps):
     unmet = by_newton = 0
     if scene.on_demand[1].awaited != 0:
         return 0, NEEDS_KERNEL, unmet, by_newton
-    end = monotonic_seconds() + _PATIENCE if steps > 1 else 0.0
+    end = monotonic_seconds() + LONGEST_CALL if steps > 1 else 0.0
     for done in range(steps):
         begin_counts(scene.step_stats[0])
         while True:

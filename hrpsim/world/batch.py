@@ -6,15 +6,20 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from threading import Event, Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.errors import StateError, WorldError, shown_value, unknown_name
+from hrpsim.jit.announcement import say_compiled
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
+from hrpsim.world.parts.stepping import announce_steps, whole_number
+from hrpsim.world.share import Share
 from hrpsim.world.world import World
 
 _SHARES = 4  # of the worlds that each thread takes one after another: some steps take longer
@@ -25,9 +30,9 @@ class Batch:
 
     They differ by what is done to each of `worlds`: states, commands, friction, solvers; the
     methods that take a row for each world do it for all. Stepped
-    together they take the same steps, bit for bit, as each would by itself. The compiled step needs
-    no lock of Python's, so `threads` (one a processor by default) work at once; the more steps a
-    call, the less time goes to Python. Raises WorldError for a count or threads below 1.
+    together they take the same steps, bit for bit, as each would by itself. Many worlds are
+    advanced by one compiled call, which needs no lock of Python's, so that `threads` (one a
+    processor by default) work at once. Raises WorldError for a count or threads below 1.
     """
 
     def __init__(self, world: World, count: int, threads: int | None = None):
@@ -38,9 +43,13 @@ class Batch:
         self.worlds: tuple[World, ...] = tuple(world.copy() for _ in range(int(count)))
         self._start = world.snapshot()
         self._noise: dict[tuple[int, str, str], SensorNoise] = {}
-        self._pool = ThreadPoolExecutor(min(int(threads), int(count)), "hrpsim-batch")
-        size = -(-len(self.worlds) // (_SHARES * min(int(threads), int(count))))
-        self._shares = [range(k, min(k + size, count)) for k in range(0, count, size)]
+        self._one_call = Lock()
+        self._threads = min(int(threads), int(count))
+        self._pool = ThreadPoolExecutor(self._threads, "hrpsim-batch")
+        size = -(-len(self.worlds) // (_SHARES * self._threads))
+        self._ranges = [range(k, min(k + size, count)) for k in range(0, count, size)]
+        steppings = [world._stepping for world in self.worlds]
+        self._shares = [Share(r, steppings[r.start : r.stop]) for r in self._ranges]
 
     def __len__(self) -> int:
         return len(self.worlds)
@@ -61,27 +70,40 @@ class Batch:
         Where steps cannot be done the others are advanced all the same; then WorldError names the
         worlds that failed, each kept at the start of the step that it could not do.
         """
-        failures = dict(
-            f for share in self._pool.map(self._step_share(n), self._shares) for f in share
-        )
+        n = whole_number(n)
+        if not self._one_call.acquire(blocking=False):
+            raise WorldError("the batch is being stepped, by another thread")
+        try:
+            failures = self._step(n)
+        finally:
+            self._one_call.release()
         if failures:
-            first = next(iter(failures))
+            first = min(failures)
             raise WorldError(
                 f"{len(failures)} of {len(self)} worlds could not be stepped: "
-                f"{', '.join(map(str, failures))}; world {first}: {failures[first]}"
+                f"{', '.join(map(str, sorted(failures)))}; world {first}: {failures[first]}"
             )
 
-    def _step_share(self, n: int) -> Callable:
-        def step(share: range) -> list[tuple[int, WorldError]]:
-            failures = []
-            for k in share:
-                try:
-                    self.worlds[k].step(n)
-                except WorldError as error:
-                    failures.append((k, error))
-            return failures
-
-        return step
+    def _step(self, n: int) -> dict[int, WorldError]:
+        """Step all worlds, in this thread and in helpers; return what failed."""
+        announced = announce_steps()
+        left, stop = deque(self._shares), Event()
+        helpers = [
+            self._pool.submit(_step_shares, left, n, stop)
+            for _ in range(min(self._threads, len(self._shares)) - 1)
+        ]
+        try:
+            failures = _step_shares(left, n, stop)
+            for helper in helpers:
+                failures |= helper.result()
+        except BaseException:
+            stop.set()
+            wait(helpers)
+            raise
+        finally:
+            if announced is not None:
+                say_compiled(announced)
+        return failures
 
     def map(self, function: Callable[[World, int], Any]) -> list:
         """Return function(world, number) of every world, several at a time, in their order.
@@ -92,7 +114,7 @@ class Batch:
         def apply(share: range) -> list:
             return [function(self.worlds[k], k) for k in share]
 
-        return [result for share in self._pool.map(apply, self._shares) for result in share]
+        return [result for share in self._pool.map(apply, self._ranges) for result in share]
 
     def q(self, name: str) -> np.ndarray:
         """Return the configurations (count, nq) of the robots or bodies called `name`."""
@@ -255,3 +277,15 @@ class Batch:
             self.worlds[k].restore(self._start)
             for robot in self.worlds[k].robots.values():
                 robot.use_gains()
+
+
+def _step_shares(left: deque[Share], n: int, stop: Event) -> dict[int, WorldError]:
+    """Step shares, as long as any are left that no other thread has taken; return what failed."""
+    failures: dict[int, WorldError] = {}
+    while left:
+        try:
+            share = left.popleft()
+        except IndexError:  # another thread was quicker
+            break
+        failures |= share.step(n, stop)
+    return failures

@@ -17,7 +17,7 @@ from hrpsim.world.objects.robot_access import RobotAccess
 from hrpsim.world.world import World
 
 # What is for a scene, whichever it is, and is looked at before it is used: kept as it is.
-_MADE_READY = {"World": ("_run", "_reference"), "Robot": ("_ready",)}
+_MADE_READY = {"Stepping": ("_run", "_reference"), "Robot": ("_ready",)}
 _NEVER_CHANGED = (str, bytes, int, float, NoneType, Enum, np.generic, slice, type)
 _NEVER_CHANGED += (FunctionType, BuiltinFunctionType, MethodType, Reference, RobotAccess)
 

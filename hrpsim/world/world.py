@@ -14,13 +14,7 @@ from numpy.typing import ArrayLike
 
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.errors import WorldError
-from hrpsim.jit.announcement import announce_compilation, begin_beside, say_compiled
-from hrpsim.jit.compiled import entry_point
-from hrpsim.jit.on_demand import KernelsAbsent
-from hrpsim.jit.reference import Reference
 from hrpsim.step.scene.scene import Scene
-from hrpsim.step.scene.status import DONE, FALLS_ASLEEP
-from hrpsim.step.step import advance
 from hrpsim.values import RANGES, finite_vector, flag
 from hrpsim.world.delegation import delegated, delegated_attribute, delegated_property
 from hrpsim.world.objects.solver_rules import SolverRules
@@ -28,7 +22,6 @@ from hrpsim.world.parts.connections import Connections
 from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.convergence import ConvergenceRecord
 from hrpsim.world.parts.exclusions import Exclusions
-from hrpsim.world.parts.interruptions import Interruptions
 from hrpsim.world.parts.part import Core
 from hrpsim.world.parts.population import Population
 from hrpsim.world.parts.readings import Readings
@@ -38,26 +31,10 @@ from hrpsim.world.parts.sleep import Sleep
 from hrpsim.world.parts.snapshots import Snapshots
 from hrpsim.world.parts.solver_choice import SolverChoice
 from hrpsim.world.parts.spring_hinges import SpringHinges
+from hrpsim.world.parts.stepping import Stepping
 from hrpsim.world.parts.surroundings import Surroundings
 from hrpsim.world.settings import new_settings
 from hrpsim.world.settle import relax
-from hrpsim.world.uninterrupted import uninterrupted
-
-_MOST_AT_ONCE = 2**62
-# Kernels on demand that every step calls, and what a process beside compiles for a first step, in
-# the order in which a step asks for it. The step itself, which takes as long as those, and what
-# robots use besides are compiled here.
-_ALWAYS_USED = ("find_contacts", "prepare_rows", "solve_rows")
-_BESIDE = (*_ALWAYS_USED, "solve_by_newton_method")
-
-
-def expect_steps() -> None:
-    """Let a process beside begin with kernels that a first step will need, if the cache has none.
-
-    A world that is made afterwards finds them sooner: reading its robots takes seconds the first
-    time.
-    """
-    begin_beside(advance, _BESIDE)
 
 
 class World:
@@ -140,13 +117,10 @@ class World:
         self._connections = Connections(self, core, self._exclusions)
         self._spring_hinges = SpringHinges(self, core, self._exclusions)
         self._population = Population(self, core, self._connections, self._spring_hinges)
-        self._interruptions = Interruptions(core)
         self._convergence = ConvergenceRecord()
         self._readings = Readings(core, self._convergence)
         self._snapshots = Snapshots(core, self._exclusions, self._convergence)
-        self._reference: Reference | None = None  # to the scene that the compiled step had last
-        self._run: Any = None  # the step, without a look at what it is given
-        self._was_cut = False  # the last call of `step`, by a signal
+        self._stepping = Stepping(core, self._convergence)
 
     # -- what its parts do ----------------------------------------------------------------------
 
@@ -244,83 +218,7 @@ class World:
 
     # -- time -----------------------------------------------------------------------------------
 
-    def step(self, n: int = 1) -> None:
-        """Advance by `n` steps. WorldError if a step cannot be done; its start is then kept.
-
-        Everything is then as if that step had not been asked for, but that pushes (`apply_wrench`)
-        end with the call. Signals are served between steps: an exception that a handler raises,
-        KeyboardInterrupt say, leaves a world some of whose steps are done, at that time. Other
-        threads are refused meanwhile. KernelsAbsent is as an error, but the step can be asked for
-        again (hrpsim.jit.compiler_beside).
-        """
-        if not (type(n) is int and n >= 0):
-            n = _whole_number(n)
-        contents, convergence, scenes = self._contents, self._convergence, self._scenes
-        contents.refuse_while_stepping()
-        announced = None
-        if self._run is None:
-            announced = announce_compilation(advance, _ALWAYS_USED, _BESIDE)
-        before = convergence.begin_call(self._steps_done)
-        contents.is_stepping = True
-        try:
-            scenes.scene  # noqa: B018  makes it
-            if self._was_cut:
-                self._finish_what_was_cut()
-            self._advance(n)
-        except (WorldError, KernelsAbsent):
-            convergence.give_up_call(self._steps_done, before)
-            raise
-        except BaseException:
-            self._was_cut = True
-            raise
-        finally:
-            contents.is_stepping = False
-            if scenes.present is not None:
-                scenes.present.step_stats["wrench_count"] = 0
-            if announced is not None:
-                say_compiled(announced)
-
-    def _advance(self, left: int) -> None:
-        """Do so many steps."""
-        while left > 0:
-            scene = self._scenes.present
-            if self._sleep.any_asleep:
-                if self._sleep.nothing_moves:
-                    self._contents.clock[0] += left
-                    break
-                scene = self._sleep.awake_scene()
-            if self._reference is None or scene is not self._reference.whole:
-                self._refer_to(scene)
-            count = min(left, _MOST_AT_ONCE)
-            if self._run is None:
-                self._run = entry_point(advance, self._reference, count)
-            done, status, unmet, by_newton = self._run(self._reference, count)
-            left -= done
-            if by_newton:
-                self._convergence.add_newton(by_newton)
-            if unmet:
-                self._note_unmet(unmet)
-            if status != DONE:
-                with uninterrupted():
-                    self._interruptions.serve(status)
-
-    def _finish_what_was_cut(self) -> None:
-        """Do what the last step asked for, if a signal came between."""
-        self._was_cut = False
-        if self._scenes.present.step_stats["due"][0] == FALLS_ASLEEP:
-            with uninterrupted():
-                self._interruptions.serve(FALLS_ASLEEP)
-
-    def _refer_to(self, scene: Scene) -> None:
-        """Make ready what the compiled step is called with."""
-        previous, self._reference = self._reference, Reference(scene, self._reference)
-        if previous is None or self._reference.kind_for_kernels is not previous.kind_for_kernels:
-            self._run = None
-
-    def _note_unmet(self, count: int) -> None:
-        scene = self._scenes.present
-        residual = float(scene.step_stats["worst_residual"][0])
-        self._convergence.add(count, residual, lambda: self._scenes.naming().worst_of_call(scene))
+    step = delegated("_stepping", Stepping.step)
 
     def settle(self, duration: float = 20.0, energy_tolerance: float = 1e-14) -> None:
         """Let everything come to rest under its present commands; time does not pass.
@@ -366,21 +264,11 @@ class World:
         return self.copy()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Begin with the format; leave out the step's machine code, which is this process's."""
-        return {"format": saved_format(), **self.__dict__, "_run": None, "_reference": None}
+        """Begin with the format."""
+        return {"format": saved_format(), **self.__dict__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Refuse what another version of hrpsim has saved."""
         refuse_other_format("world", state.get("format"))
         self.__dict__.update(state)
         del self.__dict__["format"]
-
-
-def _whole_number(n) -> int:
-    """Return a number of steps; WorldError for what is none."""
-    try:
-        if np.isfinite(n) and n >= 0 and n == int(n):
-            return int(n)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise WorldError(f"the number of steps must be a whole number >= 0, got {n!r}")

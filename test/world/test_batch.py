@@ -3,8 +3,12 @@
 
 """Copies of a world step as each would alone, differ as they are told to, and fail alone."""
 
+import signal
+
 import numpy as np
 import pytest
+from world.scenes import INTEGRATORS
+from world.scripted import bits, everything
 
 import hrpsim
 from robots import HRP2_LIKE
@@ -83,6 +87,106 @@ def test_worlds_that_differ_step_as_each_would_alone():
     assert len(np.unique(found[0][:, 0])) == count
 
 
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_a_scene_of_everything_steps_as_alone(integrator):
+    """The same bits from a pile, bushes, limits and sensors, where arrays grow in mid-run."""
+    world = everything(integrator)
+    forces = np.array([[3.0, 1.0, 0.0], [0.0, 0.0, 0.0], [-2.0, 4.0, 1.0]])
+    alone = [world.copy() for _ in forces]
+    with hrpsim.Batch(world, len(forces), threads=1) as batch:
+        for steps in (1, 149, 150, 1):
+            batch.apply_wrench("hrp2_like", 10.0 * forces, link="BODY")
+            batch.step(steps)
+            for one, force in zip(alone, forces, strict=True):
+                if force.any():
+                    one.robots["hrp2_like"].apply_wrench("BODY", 10.0 * force)
+                one.step(steps)
+        for one, in_batch in zip(alone, batch.worlds, strict=True):
+            assert bits(one) == bits(in_batch)
+            assert one.stats == in_batch.stats
+    assert len({bits(one) for one in alone}) == len(forces)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_a_step_asks_nothing_of_the_inertias_that_the_last_one_found(integrator):
+    """So that worlds may have them in common: the same bits where they are not numbers before."""
+    world = everything(integrator)
+    other = world.copy()
+    for steps in (1,) * 20 + (60,) * 5:
+        world.step(steps)
+        other.scene.articulated.view(np.uint8)[:] = 0xFF
+        other.step(steps)
+    assert bits(world) == bits(other)
+
+
+def test_bodies_of_a_batch_sleep_and_wake_as_alone():
+    """The same are asleep at the same times, all of them too, and what is pushed wakes."""
+    world = box_world()
+    world.add_body(hrpsim.Box((0.1, 0.1, 0.1)), 1.0, position=(1.0, 0.0, 0.05), name="other")
+    seen = set()
+    with hrpsim.Batch(world, 2, threads=1) as batch:
+        for one in (world, *batch.worlds):
+            one.bodies["other"].apply_wrench((20.0, 0.0, 0.0))
+        for steps in (200, 400, 400, 400, 400):
+            batch.step(steps)
+            world.step(steps)
+            seen.add(world.asleep)
+            for one in batch.worlds:
+                assert one.asleep == world.asleep and one.time == world.time
+                assert bits(one) == bits(world)
+        for one in (world, *batch.worlds):
+            one.bodies["crate"].apply_wrench((50.0, 0.0, 0.0))
+        batch.step(100)
+        world.step(100)
+        assert "crate" not in world.asleep
+        for one in batch.worlds:
+            assert bits(one) == bits(world)
+    assert {(), ("crate", "other")} <= seen
+
+
+def test_pushes_end_with_a_call():
+    """Also with one of no steps, and each in its own world: a push of 1 N for 10 ms, then none."""
+    world = hrpsim.World(gravity=(0.0, 0.0, 0.0))
+    world.add_body(hrpsim.Sphere(0.1), mass=1.0, name="ball")
+    with hrpsim.Batch(world, 3, threads=2) as batch:
+        batch.apply_wrench("ball", [(1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (2.0, 0.0, 0.0)])
+        batch.step(10)
+        batch.step(10)
+        np.testing.assert_allclose(batch.v("ball")[:, 0], [0.01, 0.0, 0.02], atol=1e-15)
+        batch.apply_wrench("ball", (1.0, 0.0, 0.0))
+        batch.step(0)
+        batch.step(10)
+        np.testing.assert_allclose(batch.v("ball")[:, 0], [0.01, 0.0, 0.02], atol=1e-15)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_signal_leaves_worlds_at_a_time_that_their_states_agree_with(threads):
+    """Free fall is exact: v = -t; what was asked for can be asked for again."""
+
+    class Enough(Exception):
+        pass
+
+    def handler(number, frame):
+        raise Enough
+
+    world = hrpsim.World(gravity=(0.0, 0.0, -1.0))
+    world.add_body(hrpsim.Sphere(0.1), 1.0, name="ball")
+    before = signal.signal(signal.SIGVTALRM, handler)
+    try:
+        with hrpsim.Batch(world, 4, threads=threads) as batch:
+            batch.step()
+            with pytest.raises(Enough):
+                signal.setitimer(signal.ITIMER_VIRTUAL, 0.05)
+                batch.step(10**9)
+            batch.step(5)
+            times = np.array([one.time for one in batch.worlds])
+            assert times.max() > 0.006
+            np.testing.assert_allclose(batch.v("ball")[:, 2], -times, rtol=1e-9)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
 def test_a_copy_shares_no_state():
     world = standing_world()
     world.step(10)
@@ -134,6 +238,29 @@ def test_one_that_fails_does_not_hold_up_the_others():
         ):
             batch.step(20)
         assert [world.time for k, world in enumerate(batch.worlds) if k != 2] == [0.02] * 3
+
+
+def test_a_world_that_another_thread_steps_is_refused_alone():
+    with hrpsim.Batch(box_world(), 3, threads=2) as batch:
+        batch.worlds[1]._contents.is_stepping = True  # as in a call of its own
+        with pytest.raises(hrpsim.WorldError, match=r"1 of 3 .* by another thread"):
+            batch.step(5)
+        batch.worlds[1]._contents.is_stepping = False
+        batch.step(5)
+        assert [world.time for world in batch.worlds] == [0.01, 0.005, 0.01]
+
+
+def test_a_batch_that_is_being_stepped_is_refused():
+    with hrpsim.Batch(box_world(), 2) as batch, batch._one_call:
+        with pytest.raises(hrpsim.WorldError, match="by another thread"):
+            batch.step(5)
+        assert [world.time for world in batch.worlds] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.5, float("nan"), "two"])
+def test_a_number_of_steps_is_whole(wrong):
+    with hrpsim.Batch(box_world(), 2) as batch, pytest.raises(hrpsim.WorldError, match="whole"):
+        batch.step(wrong)
 
 
 @pytest.mark.parametrize("wrong", [{"count": 0}, {"count": 2, "threads": 0}])

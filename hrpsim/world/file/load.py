@@ -88,7 +88,8 @@ from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load_constraints import add_connection, add_spring_hinge, constrain_joints
 from hrpsim.world.file.load_shapes import locate, read_shape
 from hrpsim.world.file.world_schema import BODY, WORLD_FILE
-from hrpsim.world.world import World, expect_steps
+from hrpsim.world.parts.stepping import expect_steps
+from hrpsim.world.world import World
 from hrpsim.yaml_text import parse_yaml, read_yaml
 
 

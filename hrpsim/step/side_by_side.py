@@ -1,0 +1,53 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Many scenes advanced by one call, which needs nothing of Python between them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.clock import monotonic_seconds
+from hrpsim.jit.compiled import kernel
+from hrpsim.jit.numba_code import NumbaCode
+from hrpsim.step.step import LONGEST_CALL
+
+call_advance = NumbaCode("hrpsim.jit.intrinsics", "call_advance")
+reference_at = NumbaCode("hrpsim.jit.intrinsics", "reference_at")
+
+# A scene to advance: the address of its reference and how many steps are left to do; what `advance`
+# returned of the last steps, and whether that asks for anything.
+TURN = np.dtype(
+    [
+        ("scene", "i8"),
+        ("left", "i8"),
+        ("status", "i8"),
+        ("unmet", "i8"),
+        ("by_newton", "i8"),
+        ("asks", "i8"),
+    ]
+)
+
+
+@kernel
+def advance_side_by_side(example, address, turns):
+    """Advance scenes, each by the steps that are left to it, or some: this call is no long one.
+
+    example: a reference to any of them; address: of `advance` compiled for it; turns (n,): TURN.
+    Where a scene has done all of its steps, what pushed it does so no longer.
+    """
+    end = monotonic_seconds() + LONGEST_CALL
+    for k in range(len(turns)):
+        turn = turns[k]
+        if turn.left == 0:
+            continue
+        scene = reference_at(example, turn.scene)
+        done, status, unmet, by_newton = call_advance(address, (scene, turn.left))
+        turn.left -= done
+        turn.status, turn.unmet, turn.by_newton = status, unmet, by_newton
+        if status != 0 or unmet > 0 or by_newton > 0:
+            turn.asks = 1
+        if turn.left == 0:
+            scene.step_stats[0].wrench_count = 0
+        if monotonic_seconds() > end:
+            break

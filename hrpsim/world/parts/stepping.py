@@ -1,0 +1,200 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Steps of a world: calls of the compiled step, and what one that ends early asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hrpsim.errors import WorldError
+from hrpsim.jit.announcement import announce_compilation, begin_beside, say_compiled
+from hrpsim.jit.compiled import entry_point
+from hrpsim.jit.on_demand import KernelsAbsent
+from hrpsim.jit.reference import Reference
+from hrpsim.step.scene.scene import Scene
+from hrpsim.step.scene.status import DIVERGED, DONE, FALLS_ASLEEP, SINGULAR, TOO_STIFF, WAKES
+from hrpsim.step.step import advance
+from hrpsim.uninterrupted import uninterrupted
+from hrpsim.world.arrays.capacity import grow
+from hrpsim.world.parts.convergence import ConvergenceRecord, Unmet
+from hrpsim.world.parts.failure import why_step_failed
+from hrpsim.world.parts.part import Core, Part
+
+_MOST_AT_ONCE = 2**62
+# Kernels on demand that every step calls, and what a process beside compiles for a first step, in
+# the order in which a step asks for it. The step itself, which takes as long as those, and what
+# robots use besides are compiled here.
+_ALWAYS_USED = ("find_contacts", "prepare_rows", "solve_rows")
+_BESIDE = (*_ALWAYS_USED, "solve_by_newton_method")
+
+
+def expect_steps() -> None:
+    """Let a process beside begin with kernels that a first step will need, if the cache has none.
+
+    A world that is made afterwards finds them sooner: reading its robots takes seconds the first
+    time.
+    """
+    begin_beside(advance, _BESIDE)
+
+
+def announce_steps() -> float | None:
+    """Say that a first step compiles; return when that began, None if it need not."""
+    return announce_compilation(advance, _ALWAYS_USED, _BESIDE)
+
+
+class Stepping(Part):
+    """Advances a world; `hrpsim.world.share` advances many by the parts of `step`."""
+
+    def __init__(self, core: Core, convergence: ConvergenceRecord):
+        super().__init__(core)
+        self._convergence = convergence
+        self._reference: Reference | None = None  # to the scene that the compiled step had last
+        self._run: Any = None  # the step, without a look at what it is given
+        self._was_cut = False  # the last call of `step`, by a signal
+        self._before: tuple[int, Unmet] | None = None  # the present call, of the convergence record
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the step's machine code, which is this process's."""
+        return self.__dict__ | {"_run": None, "_reference": None}
+
+    def step(self, n: int = 1) -> None:
+        """Advance by `n` steps. WorldError if a step cannot be done; its start is then kept.
+
+        Everything is then as if that step had not been asked for, but that pushes (`apply_wrench`)
+        end with the call. Signals are served between steps: an exception that a handler raises,
+        KeyboardInterrupt say, leaves a world some of whose steps are done, at that time. Other
+        threads are refused meanwhile. KernelsAbsent is as an error, but the step can be asked for
+        again (hrpsim.jit.compiler_beside).
+        """
+        if not (type(n) is int and n >= 0):
+            n = whole_number(n)
+        announced = announce_steps() if self._run is None else None
+        self.begin_call()
+        try:
+            self.get_ready()
+            self.advance(n)
+        except (WorldError, KernelsAbsent):
+            self.give_up_call()
+            raise
+        except BaseException:
+            self.cut_call()
+            raise
+        finally:
+            self.end_pushes()
+            self.end_call()
+            if announced is not None:
+                say_compiled(announced)
+
+    # -- a call of `step` -----------------------------------------------------------------------
+
+    def begin_call(self) -> None:
+        """Begin a call of `step`. WorldError where another thread is in one."""
+        self._contents.refuse_while_stepping()
+        self._before = self._convergence.begin_call(int(self._contents.clock[0]))
+        self._contents.is_stepping = True
+
+    def give_up_call(self) -> None:
+        """Let the call be none if it did no step, after one that could not be done."""
+        self._convergence.give_up_call(int(self._contents.clock[0]), self._before)
+
+    def cut_call(self) -> None:
+        """Note that an exception ended the call, perhaps before what its last step asked for."""
+        self._was_cut = True
+
+    def end_pushes(self) -> None:
+        """Let what was to push in this call no longer push."""
+        if self._scenes.present is not None:
+            self._scenes.present.step_stats["wrench_count"] = 0
+
+    def end_call(self) -> None:
+        """Let others use the world again."""
+        self._contents.is_stepping = False
+
+    # -- steps ----------------------------------------------------------------------------------
+
+    def get_ready(self) -> None:
+        """Make the scene; do what the last step asked for, if a signal came between."""
+        scene = self._scenes.scene
+        if self._was_cut:
+            self._was_cut = False
+            if scene.step_stats["due"][0] == FALLS_ASLEEP:
+                with uninterrupted():
+                    self._serve(FALLS_ASLEEP)
+
+    def advance(self, left: int) -> None:
+        """Do so many steps."""
+        while left > 0:
+            reference = self.reference()
+            if reference is None:
+                self.let_time_pass(left)
+                break
+            count = min(left, _MOST_AT_ONCE)
+            if self._run is None:
+                self._run = entry_point(advance, reference, count)
+            done, status, unmet, by_newton = self._run(reference, count)
+            left -= done
+            if status or unmet or by_newton:
+                self.take(status, unmet, by_newton)
+
+    def reference(self) -> Reference | None:
+        """Return what the compiled step is called with now; None if all there is sleeps."""
+        scene = self._scenes.present
+        if self._sleep.any_asleep:
+            if self._sleep.nothing_moves:
+                return None
+            scene = self._sleep.awake_scene()
+        if self._reference is None or scene is not self._reference.whole:
+            self._refer_to(scene)
+        return self._reference
+
+    def let_time_pass(self, steps: int) -> None:
+        """Do so many steps of a world that sleeps."""
+        self._contents.clock[0] += steps
+
+    def take(self, status: int, unmet: int, by_newton: int) -> None:
+        """Take what the compiled step returns; do what it asks for, or raise WorldError."""
+        if by_newton:
+            self._convergence.add_newton(by_newton)
+        if unmet:
+            self._note_unmet(unmet)
+        if status != DONE:
+            with uninterrupted():
+                self._serve(status)
+
+    def _refer_to(self, scene: Scene) -> None:
+        """Make ready what the compiled step is called with."""
+        previous, self._reference = self._reference, Reference(scene, self._reference)
+        if previous is None or self._reference.kind_for_kernels is not previous.kind_for_kernels:
+            self._run = None
+
+    def _note_unmet(self, count: int) -> None:
+        scene = self._scenes.present
+        residual = float(scene.step_stats["worst_residual"][0])
+        self._convergence.add(count, residual, lambda: self._scenes.naming().worst_of_call(scene))
+
+    def _serve(self, status: int) -> None:
+        """Do what the step that ended with `status` asks for; WorldError if that is nothing."""
+        scene, contents = self._scenes.present, self._contents
+        if status in (SINGULAR, DIVERGED, TOO_STIFF):
+            naming, time = self._scenes.naming(), int(contents.clock[0]) * contents.time_step
+            raise WorldError(why_step_failed(scene, contents.entities, naming, status, time))
+        if status == FALLS_ASLEEP:
+            self._sleep.fall_asleep()
+            scene.step_stats["due"] = DONE
+        elif status == WAKES:
+            self._sleep.wake_shape(int(scene.step_stats["needed"][0]))
+        else:
+            self._scenes.present = grow(scene, status)
+
+
+def whole_number(n) -> int:
+    """Return a number of steps; WorldError for what is none."""
+    try:
+        if np.isfinite(n) and n >= 0 and n == int(n):
+            return int(n)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise WorldError(f"the number of steps must be a whole number >= 0, got {n!r}")

@@ -1,0 +1,117 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A share of the worlds of a batch, which one call of the compiled step advances in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Event
+from typing import Any
+
+import numpy as np
+
+from hrpsim.errors import WorldError
+from hrpsim.jit.compiled import address_of, entry_point
+from hrpsim.jit.fields import at, replaced
+from hrpsim.jit.reference import Reference
+from hrpsim.step.side_by_side import TURN, advance_side_by_side
+from hrpsim.step.step import advance
+from hrpsim.world.parts.stepping import Stepping
+
+_COMMON = "articulated"  # what a step finds of each body's inertia, and the next one anew
+
+
+class Stopped(Exception):
+    """Another thread has ended the call that this one works for."""
+
+
+class Share:
+    """Worlds with numbers, each of which takes the steps that it would take by itself.
+
+    Their steps write articulated inertias in one place. These are the largest part of what a step
+    touches, which so stays in the processor's cache.
+    """
+
+    def __init__(self, numbers: Sequence[int], steppings: Sequence[Stepping]):
+        self._numbers, self._steppings = tuple(numbers), tuple(steppings)
+        self._seen: list[Reference | None] = [None] * len(self._numbers)  # of each world
+        self._references = self._seen.copy()  # the same with what they have in common
+        self._turns = np.zeros(len(self._numbers), TURN)
+        self._example: Reference | None = None  # which the machine code is for, and all like it
+        self._address = 0
+        self._run: Any = None
+
+    def step(self, n: int, stop: Event) -> dict[int, WorldError]:
+        """Advance all by `n` steps; return the errors of those that could not be, by number.
+
+        What fails is kept at the start of the step that it could not do. An exception that a signal
+        raises leaves worlds some of whose steps are done; so does `stop`, with Stopped.
+        """
+        failures: dict[int, WorldError] = {}
+        begun: list[Stepping] = []
+        left = self._turns["left"]
+        left[:] = 0
+        try:
+            for place, stepping in enumerate(self._steppings):
+                try:
+                    stepping.begin_call()
+                    begun.append(stepping)
+                    stepping.get_ready()
+                    left[place] = n
+                except WorldError as error:
+                    failures[self._numbers[place]] = error
+            while left.any():
+                if stop.is_set():
+                    raise Stopped
+                self._advance(failures)
+        except BaseException:
+            for stepping in begun:
+                stepping.cut_call()
+                stepping.end_pushes()
+            raise
+        finally:
+            for stepping in begun:
+                if n == 0:
+                    stepping.end_pushes()
+                stepping.end_call()
+        return failures
+
+    def _advance(self, failures: dict[int, WorldError]) -> None:
+        """Do steps that are left, as long as nothing that they ask for comes between."""
+        turns, left = self._turns, self._turns["left"]
+        for place in np.flatnonzero(left).tolist():
+            stepping = self._steppings[place]
+            reference = stepping.reference()
+            if reference is None:
+                stepping.let_time_pass(int(left[place]))
+                left[place] = 0
+            elif reference is not self._seen[place]:
+                self._refer_to(place, reference)
+        turns["asks"] = 0
+        if left.any():
+            self._run(self._example, self._address, turns)
+        for place in np.flatnonzero(turns["asks"]).tolist():
+            stepping, turn = self._steppings[place], turns[place]
+            try:
+                stepping.take(int(turn["status"]), int(turn["unmet"]), int(turn["by_newton"]))
+            except WorldError as error:
+                failures[self._numbers[place]] = error
+                left[place] = 0
+                stepping.give_up_call()
+                stepping.end_pushes()
+
+    def _refer_to(self, place: int, seen: Reference) -> None:
+        """Let a world's scene be another one."""
+        self._seen[place], reference = seen, seen
+        if self._example is None:
+            self._example = seen
+            self._address = address_of(advance, seen, 1)
+            self._run = entry_point(advance_side_by_side, seen, self._address, self._turns)
+        elif seen.kind_for_kernels is not self._example.kind_for_kernels:
+            raise TypeError("the scenes of a batch's worlds are of several kinds")
+        common = at(self._example.whole, _COMMON)
+        if common.shape == at(seen.whole, _COMMON).shape:
+            reference = Reference(replaced(seen.whole, {_COMMON: common}), seen)
+        self._references[place] = reference
+        self._turns["scene"][place] = reference.address
