@@ -48,6 +48,7 @@ class Rig(SteppedSimulation):
     def step(self):
         """Let the node make its steps and the interface read; return {joint: position}."""
         self.call("step")
+        assert self.listener.wait_for(lambda: self.hardware.latest == self.states[-1])
         self.hardware.read()
         return dict(zip(self.states[-1].name, self.states[-1].position))
 

@@ -37,7 +37,7 @@ class TopicHardware:
                     key = f"{joint.get('name')}/{interface.get('name')}"
                     values[key] = math.nan if initial is None else float(initial.text)
         self._node = node
-        self._latest = JointState()
+        self.latest = JointState()
         self.publisher = node.create_publisher(
             JointState,
             self.parameters.get("joint_commands_topic", "/robot_joint_commands"),
@@ -51,13 +51,13 @@ class TopicHardware:
         )
 
     def _hear(self, message):
-        self._latest = message
+        self.latest = message
 
     def read(self):
         """Take the last message; values that are not finite, and unknown joints, are skipped."""
-        for k, name in enumerate(self._latest.name):
+        for k, name in enumerate(self.latest.name):
             for interface, field in FIELDS.items():
-                values = getattr(self._latest, field)
+                values = getattr(self.latest, field)
                 key = f"{name}/{interface}"
                 if name in self.joints and len(values) and math.isfinite(values[k]):
                     assert key in self.states, key

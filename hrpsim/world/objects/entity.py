@@ -262,7 +262,11 @@ def part_of(vector: str, entries: slice, doc: str) -> np.ndarray:
 
     Type checkers take it for its value.
     """
-    return cast(np.ndarray, property(lambda one: getattr(one, vector)[entries], doc=doc))
+
+    def entries_of(whole: object) -> np.ndarray:
+        return getattr(whole, vector)[entries]
+
+    return cast(np.ndarray, property(entries_of, doc=doc))
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:
