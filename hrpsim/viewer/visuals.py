@@ -42,12 +42,7 @@ _SIZES = ("size", "radius", "length")
 def visuals_of_model(model: Model) -> list[Visual]:
     """Return the <visual> elements; where there is none, the collision shapes."""
     root = etree.fromstring(model.urdf.encode())
-    colors = {
-        material.get("name"): _rgb(material.find("color"))
-        for material in root.iter("material")
-        if material.find("color") is not None
-    }
-    found = []
+    colors, found = material_colors(root), []
     for link in root.findall("link"):
         for element in link.findall("visual"):
             origin, material = element.find("origin"), element.find("material")
@@ -64,6 +59,15 @@ def visuals_of_model(model: Model) -> list[Visual]:
     return found or [
         Visual(shape.link, _in_link(model, shape), shape.geometry) for shape in model.shapes
     ]
+
+
+def material_colors(root: etree._Element) -> dict[str, tuple[int, int, int]]:
+    """Return the colours (r, g, b), each from 0 to 255, of a description's materials by name."""
+    return {
+        material.get("name"): _rgb(material.find("color"))
+        for material in root.iter("material")
+        if material.find("color") is not None
+    }
 
 
 def _in_link(model: Model, shape: CollisionShape) -> Placement:

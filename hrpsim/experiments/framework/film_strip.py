@@ -13,6 +13,7 @@ from scipy.spatial import ConvexHull
 
 from hrpsim import Model, link_pose
 from hrpsim.model.shapes.placement import from_origin
+from hrpsim.viewer.visuals import material_colors
 
 _TURN = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
 _CIRCLE = np.column_stack([np.cos(_TURN), np.sin(_TURN), np.zeros(len(_TURN))])
@@ -69,17 +70,11 @@ def draw_solids(axes, solids, right: np.ndarray, shift: float) -> None:
         axes.fill(*outline.T, facecolor=colour, edgecolor=_EDGE, lw=0.4, zorder=2)
 
 
-def _rgba(color) -> tuple[float, ...]:
-    return tuple(min(max(float(part), 0.0), 1.0) for part in color.get("rgba").split())
-
-
 def _parts(model: Model) -> list[_Part]:
     """Return the boxes, cylinders and spheres that the description draws."""
     tree = etree.fromstring(model.urdf.encode())
     colours = {
-        material.get("name"): _rgba(material.find("color"))
-        for material in tree.iter("material")
-        if material.find("color") is not None
+        name: tuple(part / 255.0 for part in color) for name, color in material_colors(tree).items()
     }
     parts = []
     for link in tree.findall("link"):
