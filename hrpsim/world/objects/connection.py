@@ -32,11 +32,13 @@ def _per_axis(field: str, what: str, finite: bool = True) -> Any:
         return connection._record()[field].copy()
 
     def change(connection: Connection, value) -> None:
-        new = {name: connection._record()[name] for name in ("compliance", "damping_time")}
-        new[field] = not_negative(field, value, 6, finite=finite)
-        refuse_undamped(new["compliance"], new["damping_time"], connection.world.time_step)
+        numbers = not_negative(field, value, 6, finite=finite)
+        softness = {name: connection._record()[name] for name in ("compliance", "damping_time")}
+        if field in softness:
+            softness[field] = numbers
+            refuse_undamped(**softness, time_step=connection.world.time_step)
         connection._changing()
-        connection._set(field, new[field])
+        connection._set(field, numbers)
 
     return property(read, change, doc=f"{what}; assign one number for all axes, or six.")
 
