@@ -150,14 +150,11 @@ def test_contacts_with_friction_solve_the_cone_problem(solver):
     other; where they do, some problems have several solutions, and both sides' are solutions.
     """
     compared, independent, agreed, several, worst_law, worst = 0, 0, 0, 0, 0.0, 0.0
-    unfinished = 0
     for world, problem in problems(2, 300, True, solver):
         ours, finished = our_solution(world, problem)
+        assert finished
         velocity = velocity_of(problem, ours)
         rest = rest_of_laws(problem, ours, velocity)
-        unfinished += not finished
-        nearly = solver == "newton" and rest < 10.0 * world.scene.settings["tolerance"][0]
-        assert finished or nearly
         worst_law = max(worst_law, rest)
         assert rest < 1e-8
         impulses, converged = coulomb(problem)
@@ -174,7 +171,6 @@ def test_contacts_with_friction_solve_the_cone_problem(solver):
             assert difference < 1e-8
     show("compared, agreed, other solutions, without redundancy", compared, agreed, several)
     show("without redundancy; their largest difference; laws", independent, worst, worst_law)
-    assert unfinished <= 1  # at 1e-12 m/s the last bits, which processors differ in, decide
     assert compared > 250
     assert independent > 40
     assert agreed > 0.85 * compared

@@ -34,7 +34,7 @@ _MOST_PENALTY, _LEAST_PENALTY = 1e9, 1e-2
 
 # Rows that contradict each other make no multipliers better: it ends after a few tries without,
 # from this penalty on, and after many in any case. Small errors may have far to go.
-_ENOUGH, _FEW_TRIES, _MANY_TRIES, _SMALL = 1e8, 3, 60, 1e4
+_ENOUGH, _FEW_TRIES, _MANY_TRIES, _SMALL = 1e8, 3, 200, 1e4
 
 # The penalty grows where multipliers come nearer by less than _SLOW: by much after a search of few
 # steps, not after a long one; it falls after one that did not end.
@@ -42,7 +42,7 @@ _SLOW, _LARGE_GROWTH, _SMALL_GROWTH, _DECLINE = 0.1, 10.0, 4.0, 3.0
 _QUICK, _LONG = 3, 6
 
 # Newton steps of a search; more say that the penalty is too large.
-_STEPS = 12
+_STEPS = 20
 
 # A search ends when the velocities are off by _SHARE of the error of the laws; with _ROUGH of it,
 # if a step has not brought them much nearer, as where rounding does not let it.

@@ -49,6 +49,9 @@ _FIRST = 60
 # Error of the path [m/s] above which it is tried again from no impulses.
 _LOST = 1e-4
 
+# Error of the multipliers [m/s] above which they are tried again from no impulses.
+_FAILED = 1e-6
+
 
 @inner_kernel
 def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, system, part):
@@ -108,6 +111,9 @@ def _start_again(tolerance, limit, first, kept, rows, system):
     if best > small_enough(tolerance, system) and count < limit:
         more, best = grow_multipliers(tolerance, penalty, limit - count, best, system)
         count += more
+    if best > max(small_enough(tolerance, system), _FAILED) and count < limit:
+        more, best = _grow_from_nothing(tolerance, limit - count, best, system)
+        count += more
     if kept < best:
         best = kept
         _let_be_best(system.units.kept, system)
@@ -120,16 +126,37 @@ def _follow_path_from_nothing(tolerance, limit, led, system):
 
     Returns (factorisations, least error [m/s]).
     """
-    for k in range(system.needs[0].units):
-        unit = system.units[k]
-        for r in range(unit.size):
-            unit.led[r], unit.best[r] = unit.best[r], 0.0
-    go_to_best(system)
+    _let_nothing_be_best(system)
     count, best = follow_central_path(tolerance, limit, largest_error(system), system)
     if led < best:
         best = led
         _let_be_best(system.units.led, system)
     return count, best
+
+
+@inlined_kernel
+def _grow_from_nothing(tolerance, limit, grown, system):
+    """Grow multipliers from none, if that leads nearer than to the best, whose error is `grown`.
+
+    Near the impulses that led there the laws may be nearly obeyed, and have no solution.
+    Returns (factorisations, least error [m/s]).
+    """
+    _let_nothing_be_best(system)
+    count, best = grow_multipliers(tolerance, _PENALTY, limit, largest_error(system), system)
+    if grown < best:
+        best = grown
+        _let_be_best(system.units.led, system)
+    return count, best
+
+
+@inlined_kernel
+def _let_nothing_be_best(system):
+    """Go to no impulses, the best for now; the best so far are then what has `led` there."""
+    for k in range(system.needs[0].units):
+        unit = system.units[k]
+        for r in range(unit.size):
+            unit.led[r], unit.best[r] = unit.best[r], 0.0
+    go_to_best(system)
 
 
 @inlined_kernel

@@ -35,7 +35,7 @@ _NEARER = 0.7
 
 # Factorisations that an island may take in a step of the world, and multiplications of them all
 # (about half a second). Where fewer than _FEWEST would be left, sweeps go on instead.
-_MOST, _WORK, _FEWEST = 400, 3_000_000_000, 25
+_MOST, _WORK, _FEWEST = 1000, 3_000_000_000, 25
 
 # Multiplications with which a crowd is solved to the tolerance. In a jammed pile the last decades
 # cost most: from there on it is content with a larger error (multipliers.small_enough).
