@@ -33,7 +33,10 @@ class Journal:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(self._file)
-            raise SweepError(f"{path}: another process is running this sweep") from error
+            why = "another process is running this sweep"
+            if not isinstance(error, BlockingIOError):
+                why = f"cannot be locked here ({error.strerror}), and two drivers would mix it up"
+            raise SweepError(f"{path}: {why}") from error
         self._end = 0
 
     def read(self) -> tuple[dict[str, Any] | None, list[Result]]:

@@ -56,8 +56,9 @@ class Store:
         except OSError as error:
             raise SweepError(f"cannot make {self.path.parent}: {error.strerror}") from error
         if not os.path.exists(_journal_of(self.path)) and os.path.exists(self.path):
-            self._take_over_complete()
-            return
+            self._take_over_arrays()
+            if table.finished == table.count:
+                return
         self._journal = Journal(_journal_of(self.path))
         try:
             self._take_over_journal()
@@ -65,8 +66,8 @@ class Store:
             self._journal.close()
             raise
 
-    def _take_over_complete(self) -> None:
-        """Read a store whose sweep has ended."""
+    def _take_over_arrays(self) -> None:
+        """Read a store whose sweep has ended, or whose journal is not there any more."""
         found = open_store(self.path)
         self._compare(_identity_of(found))
         self._read(found)
@@ -74,9 +75,10 @@ class Store:
     def _take_over_journal(self) -> None:
         header, results = self._journal.read()
         if header is None:
-            if self.path.exists():
-                raise SweepError(f"{self.path} is there, but the journal of its sweep is empty")
-            self._journal.append([self._identity])
+            if self.path.exists():  # without its journal, which a copy may have left behind
+                self._take_over_arrays()
+            there = map(self._table.result, np.flatnonzero(self._table.status).tolist())
+            self._journal.append([self._identity, *map(kept, there)])
         else:
             self._compare(header)
         for result in results:
@@ -174,7 +176,7 @@ class Store:
                 begun, mode="w", zarr_format=_FORMAT, consolidated=False, encoding=chunks
             )
         )
-        begun.rename(self.path)
+        self._guarded(lambda: begun.rename(self.path))
 
     def close(self) -> None:
         """Write all that is new; remove the journal if no cell is left to be run."""

@@ -105,6 +105,26 @@ class Batch:
                 say_compiled(announced)
         return failures
 
+    def numbers(self, worlds: Sequence[int] | np.ndarray | None) -> list[int]:
+        """Return the numbers of all worlds (None), of numbers, or of a truth value for each.
+
+        Raises WorldError for what is neither, and for a world that does not exist.
+        """
+        if worlds is None:
+            return list(range(len(self)))
+        given = np.asarray(worlds)
+        if given.dtype == bool and given.shape == (len(self),):
+            return np.flatnonzero(given).tolist()
+        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+            raise WorldError(
+                f"worlds of a batch of {len(self)} are numbers, or a truth value for each, "
+                f"got {shown_value(worlds)}"
+            )
+        for k in given.tolist():
+            if not 0 <= k < len(self):
+                raise WorldError(f"there is no world {k} in a batch of {len(self)}")
+        return given.tolist()
+
     def map(self, function: Callable[[World, int], Any]) -> list:
         """Return function(world, number) of every world, several at a time, in their order.
 
@@ -265,15 +285,12 @@ class Batch:
                 world.robots[name].apply_wrench(link, f, t)
 
     def reset(self, worlds: Sequence[int] | np.ndarray | None = None) -> None:
-        """Return all worlds, or those of these numbers, to the state that the batch was made in.
+        """Return all worlds, or some, to the state that the batch was made in.
 
-        What was set of them (masses, friction, gains) stays.
+        worlds: their numbers, or a truth value for each world. What was set of them (masses,
+        friction, gains) stays.
         """
-        chosen = range(len(self)) if worlds is None else np.asarray(worlds, dtype=np.int64)
-        for k in chosen:
-            if not 0 <= k < len(self):
-                raise WorldError(f"there is no world {k} in a batch of {len(self)}")
-        for k in chosen:
+        for k in self.numbers(worlds):
             self.worlds[k].restore(self._start)
             for robot in self.worlds[k].robots.values():
                 robot.use_gains()

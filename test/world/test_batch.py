@@ -218,6 +218,25 @@ def test_a_study_over_friction():
         assert batch.map(lambda world, k: (k, world.time)) == [(k, 1.0) for k in range(6)]
 
 
+def test_worlds_are_reset_by_number_or_by_truth_values():
+    """A truth value for each is not taken for the numbers 0 and 1."""
+    with hrpsim.Batch(box_world(), 3) as batch:
+        for chosen, left in (
+            ([2], [0, 1]),
+            (np.array([True, False, True]), [1]),
+            (np.zeros(3, dtype=bool), [0, 1, 2]),
+            ([], [0, 1, 2]),
+            (None, []),
+        ):
+            batch.reset()
+            batch.step(3)
+            batch.reset(chosen)
+            assert [k for k, world in enumerate(batch.worlds) if world.time > 0.0] == left
+        for wrong in ([True, False], [0.5], [3], [-1], 1, "all", [[0]]):
+            with pytest.raises(hrpsim.WorldError, match="batch of 3"):
+                batch.reset(wrong)
+
+
 def test_commands_go_row_by_row():
     with hrpsim.Batch(standing_world(), 3) as batch:
         efforts = np.arange(3.0)[:, None]
