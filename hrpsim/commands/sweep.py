@@ -95,7 +95,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument("--cell", type=whole(0, 10**7), metavar="K", help="run this cell again")
     which.add_argument("--worst", type=whole(1, 1000), metavar="N", help="run the N worst again")
     again.add_argument(
-        "--by", metavar="NAME", help="outcome by which the largest are the worst; -NAME: smallest"
+        "--by",
+        metavar="NAME",
+        help="outcome by which the largest are the worst; --by=-NAME: smallest",
     )
     view.add_arguments(parser)
     again.add_argument(
@@ -162,7 +164,7 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
         engine = domains(study.scenario, options.domains or len(os.sched_getaffinity(0)))
     elif options.scheduler == _LOCAL:
         engine = local_dask(options.processes)
-    elif options.scheduler:
+    elif options.scheduler is not None:
         engine = dask_executor(options.scheduler)
     elif options.engine:
         engine = named_executor(options.engine, options.processes)

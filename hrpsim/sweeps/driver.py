@@ -24,6 +24,7 @@ _MOST_LOSSES = 3  # of a cell's process, while no other cell ran
 # Raised where a scenario is sent or received, as cells themselves raise nothing: what it is made of
 # is not there, or cannot be sent.
 _NOT_ARRIVED = (ImportError, AttributeError, TypeError, pickle.PickleError, HrpsimError)
+_DEATHS = ("KilledWorker",)  # of Dask: errors that tell of a process that ended
 _WHERE = "a function has to stand in a module or a file that they can import"
 
 
@@ -55,6 +56,7 @@ class Driver:
         self._executor = make()
         self._pending: dict[Future, _Task] = {}
         self._ended: SimpleQueue = SimpleQueue()
+        self._jobs: list[Any] = []  # futures without callbacks, as submitit's
         self._waiting: deque[_Task] = deque()  # to be run before new ones
         self._suspects: deque[_Task] = deque()  # that were running as the pool broke
         self._has_arrived = False  # the scenario, in a process of the engine
@@ -75,6 +77,7 @@ class Driver:
                 try:
                     future = self._ended.get(timeout=_LOOK)
                 except Empty:
+                    self._look_at_jobs()
                     tell()
                     continue
                 task = self._pending.pop(future, None)
@@ -113,7 +116,16 @@ class Driver:
         except RuntimeError as error:
             raise SweepError(f"the engine takes no more cells: {error}") from error
         self._pending[future] = task
-        future.add_done_callback(self._ended.put)
+        if hasattr(future, "add_done_callback"):
+            future.add_done_callback(self._ended.put)
+        else:
+            self._jobs.append(future)
+
+    def _look_at_jobs(self) -> None:
+        """Find out which jobs have ended that do not tell by themselves."""
+        for job in [job for job in self._jobs if job.done()]:
+            self._jobs.remove(job)
+            self._ended.put(job)
 
     def _taken(self, future: Future, task: _Task) -> list[Result]:
         try:
@@ -122,20 +134,26 @@ class Driver:
             return self._lost(task, error, alone=not self._pending)
         except CancelledError as error:
             raise SweepError("the engine dropped its cells: did its scheduler end?") from error
-        except _NOT_ARRIVED as error:
-            return self._refused(task, f"{type(error).__name__}: {error}")
-        except Exception as error:  # of the engine: a worker that ended, say
+        except Exception as error:  # of the engine
+            kind, said = type(error).__name__, " ".join(str(error).split())
+            died = self._has_arrived or kind in _DEATHS
+            if isinstance(error, _NOT_ARRIVED) or not died:
+                return self._refused(task, f"{kind}: {said}")
             return self._lost(task, error, alone=True)
         refused = [result for result in results if result.status == REFUSED]
         if refused:
-            return self._refused(task, refused[0].error)
+            return self._refused(task, refused[0].error, paused=True)
         self._has_arrived = True
         return results
 
-    def _refused(self, task: _Task, why: str) -> list[Result]:
-        """Let others run a task that a process cannot run as the sweep began."""
+    def _refused(self, task: _Task, why: str, paused: bool = False) -> list[Result]:
+        """Let others run a task that a process cannot run as the sweep began.
+
+        paused: that process has let others go first. One that cannot may answer at once, again and
+        again; this ends soon where no other answers at all.
+        """
         self.refused_by.add(why)
-        if task.refusals >= _MOST_REFUSALS:
+        if task.refusals >= (_MOST_REFUSALS if self._has_arrived or paused else _MOST_LOSSES):
             reasons = " | ".join(sorted(self.refused_by))
             raise SweepError(f"no process can run the cells as the sweep began: {reasons}")
         self._waiting.append(task._replace(refusals=task.refusals + 1))

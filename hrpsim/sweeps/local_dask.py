@@ -13,11 +13,13 @@ from contextlib import contextmanager
 from hrpsim.sweeps.engines import ONE_THREAD, dask_executor
 from hrpsim.sweeps.framework.errors import needed_package
 
-# Dask looks at its workers all the time, which a walk's processor pays for. Here it samples no
-# stacks, and looks seldom at memory and at its own loops.
+# Dask watches its processes all the time, which takes time from walks. Here it samples no stacks,
+# and looks seldom at its loops, its memory and the machine.
 SETTINGS = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
+    "distributed.worker.memory.monitor-interval": "5s",
+    "distributed.admin.system-monitor.interval": "5s",
     "distributed.diagnostics.nvml": False,
 }
 
@@ -35,16 +37,13 @@ def local_dask(workers: int | None = None) -> Iterator[Callable[[], Executor]]:
     workers: processes of one thread, one a processor by default; one that ends is made anew. They
     end with this process, however it ends.
     """
-    dask, distributed = (
-        needed_package("dask", "--scheduler local"),
-        needed_package("distributed", "--scheduler local"),
-    )
+    distributed = needed_package("distributed", "--scheduler local")
+    dask = needed_package("dask", "--scheduler local")
     with (
         dask.config.set(SETTINGS),
         distributed.LocalCluster(
             n_workers=workers or len(os.sched_getaffinity(0)),
             threads_per_worker=1,
-            memory_limit=None,
             dashboard_address="127.0.0.1:0",
             scheduler_kwargs={"dashboard": False},
             env=ONE_THREAD,

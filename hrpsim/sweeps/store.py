@@ -24,7 +24,7 @@ from hrpsim.errors import shown_value
 from hrpsim.sweeps.cells import Result
 from hrpsim.sweeps.fingerprint import differences
 from hrpsim.sweeps.framework.errors import SweepError, needed_package
-from hrpsim.sweeps.journal import Journal, kept
+from hrpsim.sweeps.journal import Journal, kept, read_journal
 from hrpsim.sweeps.table import Table
 
 BLOCK = 1024  # cells of a chunk
@@ -224,7 +224,10 @@ class Store:
 
 
 def open_store(path: str | Path) -> Any:
-    """Return the xarray.Dataset of a store, loaded; SweepError for what is none."""
+    """Return the xarray.Dataset of a store, loaded; SweepError for what is none.
+
+    What stands in the journal alone is in it, too.
+    """
     xarray = needed_package("xarray", "a store")
     needed_package("zarr", "a store")
     path = Path(path)
@@ -238,7 +241,23 @@ def open_store(path: str | Path) -> Any:
         raise SweepError(f"{path} cannot be read: {error}") from error
     if "versions" not in found.attrs or "status" not in found:
         raise SweepError(f"{path} is a dataset, but not of a sweep")
+    _add_journal(found, _journal_of(path))
     return found[sorted(found.data_vars)]
+
+
+def _add_journal(found: Any, journal: Path) -> None:
+    """Put into a dataset what is in the journal, and not yet in the arrays."""
+    try:
+        header, results, _ = read_journal(journal)
+    except FileNotFoundError:
+        return
+    if header is None or header.get("design") != found.attrs.get("design"):
+        return
+    for number, status, outcomes, error, _ in results:
+        found["status"].values[number] = status
+        found["error"].values[number] = error
+        for name, value in outcomes.items():
+            found[name].values[number] = value
 
 
 def _journal_of(path: Path) -> Path:

@@ -78,17 +78,56 @@ class Elsewhere(ThreadPoolExecutor):
     def submit(self, function, *arguments):
         return super().submit(self.fail)
 
+    def __init__(self, error):
+        super().__init__(1)
+        self.error = error
+
     def fail(self):
-        raise ModuleNotFoundError("No module named 'my_controllers'")
+        raise self.error
 
 
-def test_an_engine_that_lacks_a_module_marks_no_cell_as_failed(tmp_path):
-    store = tmp_path / "s.zarr"
-    with Elsewhere(1) as threads, pytest.raises(SweepError, match="No module named 'my_contr"):
+@pytest.mark.parametrize(
+    "error",
+    [
+        ModuleNotFoundError("No module named 'my_controllers'"),
+        RuntimeError("Error during deserialization of the task graph.\nThis frequently occurs"),
+    ],
+)
+def test_an_engine_that_lacks_a_module_marks_no_cell_as_failed(tmp_path, error):
+    """The second is what Dask's scheduler says of its own lack."""
+    store, said = tmp_path / "s.zarr", " ".join(str(error).split())
+    with Elsewhere(error) as threads, pytest.raises(SweepError, match=f"cells .*: {said}"):
         sweep(named(fall), HEIGHTS, threads, store)
     with ThreadPoolExecutor(1) as threads:
         found = sweep(named(fall), HEIGHTS, threads, store)
     assert (found["status"].values == 1).any()
+
+
+class Job:
+    """A future without callbacks, as of submitit."""
+
+    def __init__(self, work):
+        self.work, self.looks = work, 0
+
+    def done(self):
+        self.looks += 1
+        return self.looks > 1
+
+    def result(self):
+        return self.work()
+
+
+class Jobs:
+    """An engine that hands out jobs."""
+
+    def submit(self, function, *arguments):
+        return Job(lambda: function(*arguments))
+
+
+def test_jobs_that_tell_nothing_by_themselves_are_looked_at(monkeypatch):
+    monkeypatch.setattr("hrpsim.sweeps.driver._LOOK", 0.01)
+    found = sweep(named(fall), HEIGHTS, Jobs())
+    assert (found["status"].values > 0).all()
 
 
 class Away(FunctionScenario):

@@ -202,6 +202,18 @@ def test_a_copy_without_its_journal_goes_on_from_its_arrays(whole, begun):
     assert bytes_of(open_store(begun)) == bytes_of(open_store(whole))
 
 
+def test_what_the_journal_alone_has_is_seen(whole, begun):
+    """As while a sweep runs, whose arrays come later, or where a full disk kept them away."""
+    kept = journal_of(begun).read_bytes().count(b"\n") - 1
+    found, there = open_store(begun), open_store(whole)
+    done = found["status"].values > 0
+    assert done.sum() == kept and not (begun / "status" / "0").exists()
+    for name in ("status", "error", "time", "speed", "seed"):
+        assert found[name].values[done].tobytes() == there[name].values[done].tobytes()
+    cell = int(np.flatnonzero(found["status"].values == 1)[0])
+    assert replay(named(fall), begun, cell).same
+
+
 def test_a_store_that_lost_a_file_runs_its_cells_again(whole, tmp_path):
     damaged = tmp_path / "damaged.zarr"
     shutil.copytree(whole, damaged)

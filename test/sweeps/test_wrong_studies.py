@@ -138,6 +138,13 @@ def test_few_paths_are_all_named():
     assert unknown_parameter("heigth", ["height", "pause"]).endswith("available: height, pause")
 
 
+def test_what_is_wrong_with_the_world_itself_is_not_told_of_a_cell(folder):
+    (folder / "box.yaml").write_text(BOX_WORLD + "robots:\n  - urdf: nowhere.urdf\n")
+    study = read_study(study_in(folder, BOX + values("{values: [1, 2]}")))
+    with pytest.raises(HrpsimError, match=r"^(?!cell).*nowhere\.urdf"):
+        planned(study.scenario, study.design, 0)
+
+
 def test_what_find_cannot_reach_is_told_as_its_own(folder):
     scenario = WorldScenario(folder / "box.yaml", duration=0.1, measured=["time"])
     search = BoundaryScenario(scenario, MASS, (-1.0, 1.0), 0.1, bad="time")
