@@ -43,30 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--store", type=Path, metavar="DIR", help="folder of the results (STUDY.zarr)"
     )
-    engines = parser.add_mutually_exclusive_group()
-    engines.add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="Dask scheduler, such as tcp://host:8786; local: one and its workers, for this sweep",
-    )
-    engines.add_argument(
-        "--engine",
-        metavar="MODULE:CALLABLE",
-        help="what makes a concurrent.futures.Executor; by default a pool of processes",
-    )
-    parser.add_argument(
-        "--processes",
-        type=whole(1, 4096),
-        metavar="N",
-        help="of the pool, or workers of --scheduler local; one a processor",
-    )
-    parser.add_argument(
-        "--cells-per-task",
-        type=whole(1, 100_000),
-        default=1,
-        metavar="N",
-        help="that are sent together (1); more where cells are short or workers many",
-    )
+    _add_engines(parser)
     ros = parser.add_argument_group("over ROS")
     ros.add_argument(
         "--ros", action="store_true", help="node and controller as processes, in lockstep"
@@ -105,6 +82,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=sweep, parser=parser)
+
+
+def _add_engines(parser: argparse.ArgumentParser) -> None:
+    engines = parser.add_mutually_exclusive_group()
+    engines.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Dask scheduler, such as tcp://host:8786; local: one and its workers, for this sweep",
+    )
+    engines.add_argument(
+        "--engine",
+        metavar="MODULE:CALLABLE",
+        help="what makes a concurrent.futures.Executor; by default a pool of processes",
+    )
+    parser.add_argument(
+        "--processes",
+        type=whole(1, 4096),
+        metavar="N",
+        help="of the pool, or workers of --scheduler local; one a processor",
+    )
+    parser.add_argument(
+        "--cells-per-task",
+        type=whole(1, 100_000),
+        default=1,
+        metavar="N",
+        help="that are sent together (1); more where cells are short or workers many",
+    )
 
 
 def sweep(options: argparse.Namespace) -> int:
