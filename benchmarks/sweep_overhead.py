@@ -22,14 +22,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hrpsim.resources import share_path
-from hrpsim.sweeps.engines import dask_executor
+from hrpsim.sweeps.engines import ONE_THREAD, dask_executor
 from hrpsim.sweeps.framework.design import Design
 from hrpsim.sweeps.framework.scenario import FunctionScenario
+from hrpsim.sweeps.local_dask import SETTINGS, as_environment
 from hrpsim.sweeps.study_file import read_study
 from hrpsim.sweeps.sweep import planned, sweep
 
@@ -72,20 +73,24 @@ class Cluster(NamedTuple):
 
 @contextmanager
 def dask_cluster(workers: int, folder: str) -> Iterator[Cluster]:
-    """Within, let a scheduler and so many workers of one thread run."""
+    """Within, let a scheduler and so many workers of one thread run, set as users are told to."""
     file = Path(folder, "scheduler.json")
     file.unlink(missing_ok=True)
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+    variables = {**os.environ, **ONE_THREAD, **as_environment(SETTINGS)}
+    options: dict[str, Any] = {"cwd": folder, "env": variables}
+    options |= dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
     python = [sys.executable, "-m"]
     command = [*python, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
-    begun = [subprocess.Popen([*command, "--no-dashboard", "--scheduler-file", str(file)], **quiet)]
+    begun = [
+        subprocess.Popen([*command, "--no-dashboard", "--scheduler-file", str(file)], **options)
+    ]
     try:
         while not file.exists() or not file.read_text().endswith("}"):
             time.sleep(0.05)
         address = json.loads(file.read_text())["address"]
         command = [*python, "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny"]
         command += ["--no-dashboard", "--host", "127.0.0.1"]
-        begun += [subprocess.Popen(command, **quiet) for _ in range(workers)]
+        begun += [subprocess.Popen(command, **options) for _ in range(workers)]
         yield Cluster(address, begun[0].pid, tuple(process.pid for process in begun[1:]))
     finally:
         for process in reversed(begun):

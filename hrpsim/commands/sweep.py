@@ -19,6 +19,7 @@ from hrpsim.commands import view
 from hrpsim.commands.output import print_json
 from hrpsim.errors import HrpsimError
 
+_LOCAL = "local"  # in place of the address of a scheduler
 _PROGRESS_PERIOD = 1.0  # on a terminal [s]
 _PROGRESS_PERIOD_IN_FILES = 60.0  # [s]
 _KERNELS = ("keep_momentum", "seek_grip", "solve_by_newton_method", "walking")  # that walks need
@@ -26,6 +27,7 @@ EPILOG = """exit status: 0 all cells are done, 1 some failed, or it could not go
 
   hrpsim sweep study.yaml                                 results in study.zarr; again: goes on
   hrpsim sweep study.yaml --scheduler tcp://host:8786     on a Dask cluster
+  hrpsim sweep study.yaml --scheduler local               on one of its own, here
   hrpsim sweep study.yaml --engine mpi4py.futures:MPIPoolExecutor
   hrpsim sweep study.yaml --ros --store ros.zarr          node and controller over ROS, same bits
   hrpsim sweep study.yaml --summary --plot map.png --x pushes.0.impulse --y delay.sensing
@@ -41,25 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--store", type=Path, metavar="DIR", help="folder of the results (STUDY.zarr)"
     )
-    engines = parser.add_mutually_exclusive_group()
-    engines.add_argument(
-        "--scheduler", metavar="ADDRESS", help="Dask scheduler, such as tcp://host:8786"
-    )
-    engines.add_argument(
-        "--engine",
-        metavar="MODULE:CALLABLE",
-        help="what makes a concurrent.futures.Executor; by default a pool of processes",
-    )
-    parser.add_argument(
-        "--processes", type=whole(1, 4096), metavar="N", help="of the pool; one a processor"
-    )
-    parser.add_argument(
-        "--cells-per-task",
-        type=whole(1, 100_000),
-        default=1,
-        metavar="N",
-        help="that are sent together (1); more where cells are short or workers many",
-    )
+    _add_engines(parser)
     ros = parser.add_argument_group("over ROS")
     ros.add_argument(
         "--ros", action="store_true", help="node and controller as processes, in lockstep"
@@ -88,7 +72,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument("--cell", type=whole(0, 10**7), metavar="K", help="run this cell again")
     which.add_argument("--worst", type=whole(1, 1000), metavar="N", help="run the N worst again")
     again.add_argument(
-        "--by", metavar="NAME", help="outcome by which the largest are the worst; -NAME: smallest"
+        "--by",
+        metavar="NAME",
+        help="outcome by which the largest are the worst; --by=-NAME: smallest",
     )
     view.add_arguments(parser)
     again.add_argument(
@@ -96,6 +82,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=sweep, parser=parser)
+
+
+def _add_engines(parser: argparse.ArgumentParser) -> None:
+    engines = parser.add_mutually_exclusive_group()
+    engines.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Dask scheduler, such as tcp://host:8786; local: one and its workers, for this sweep",
+    )
+    engines.add_argument(
+        "--engine",
+        metavar="MODULE:CALLABLE",
+        help="what makes a concurrent.futures.Executor; by default a pool of processes",
+    )
+    parser.add_argument(
+        "--processes",
+        type=whole(1, 4096),
+        metavar="N",
+        help="of the pool, or workers of --scheduler local; one a processor",
+    )
+    parser.add_argument(
+        "--cells-per-task",
+        type=whole(1, 100_000),
+        default=1,
+        metavar="N",
+        help="that are sent together (1); more where cells are short or workers many",
+    )
 
 
 def sweep(options: argparse.Namespace) -> int:
@@ -141,6 +154,7 @@ def _check_combination(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace, study, store: Path) -> int:
     from hrpsim.commands.warm_up import compile_side_by_side
     from hrpsim.sweeps.engines import dask_executor, named_executor
+    from hrpsim.sweeps.local_dask import local_dask
     from hrpsim.sweeps.sweep import sweep as run_sweep
     from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
@@ -152,7 +166,9 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
         from hrpsim.ros.sweeps.ros_scenario import domains
 
         engine = domains(study.scenario, options.domains or len(os.sched_getaffinity(0)))
-    elif options.scheduler:
+    elif options.scheduler == _LOCAL:
+        engine = local_dask(options.processes)
+    elif options.scheduler is not None:
         engine = dask_executor(options.scheduler)
     elif options.engine:
         engine = named_executor(options.engine, options.processes)
@@ -346,10 +362,16 @@ def _again(options: argparse.Namespace, study, store: Path) -> int:
 
 def _started(study, found, cell: int):
     """Return the run of a cell at its beginning, and the motion that it makes."""
+    from hrpsim.sweeps.boundary import BoundaryScenario
     from hrpsim.sweeps.sweep import cell_of
     from hrpsim.sweeps.worlds.world_scenario import WorldScenario
     from hrpsim.viewer.session import Motion
 
+    if isinstance(study.scenario, BoundaryScenario):
+        raise HrpsimError(
+            "a cell of a study with find is many runs; one can be shown of a study with "
+            f"{study.scenario.parameter} in its design"
+        )
     if not isinstance(study.scenario, WorldScenario):
         raise HrpsimError("only cells of a study of a world can be shown; this one has a function")
     chosen = cell_of(found, cell)

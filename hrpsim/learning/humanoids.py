@@ -94,15 +94,18 @@ class Humanoids:
         self._pushes: list[np.ndarray] = [np.zeros((0, 4))] * count
 
     def reset(self, worlds: np.ndarray | None = None) -> np.ndarray:
-        """Begin new episodes in worlds of these numbers, by default in all; return observations."""
-        chosen = np.arange(len(self)) if worlds is None else np.asarray(worlds, dtype=np.int64)
+        """Begin new episodes in some worlds, by default in all; return observations.
+
+        worlds: their numbers, or a truth value for each world.
+        """
+        chosen = self.batch.numbers(worlds)
         self.batch.reset(chosen)
         for k in chosen:
             self._episode[k] += 1
-            key = (self._seed, int(k) % self._episodes_of, int(self._episode[k]))
+            key = (self._seed, k % self._episodes_of, int(self._episode[k]))
             self._generators[k] = generator = np.random.default_rng(key)
-            self._vary(int(k), generator)
-            self._plan(int(k), generator)
+            self._vary(k, generator)
+            self._plan(k, generator)
         self._period[chosen] = 0
         self._action[chosen] = 0.0
         return self.observations()

@@ -44,6 +44,8 @@ class BoundaryScenario(Scenario):
             raise SweepError(
                 f"find: bad: {unknown_name('outcome', bad, scenario.outcomes, limit=30)}"
             )
+        if shape := scenario.outcomes[bad].shape:
+            raise SweepError(f"find: bad: {bad!r} is no number but an array of shape {shape}")
         low, high = between
         if not all(map(is_number, (low, high, tolerance))) or not (low < high and tolerance > 0.0):
             raise SweepError(
@@ -100,7 +102,13 @@ class BoundaryScenario(Scenario):
         """Return the border in one cell."""
 
         def ends_badly(at: float) -> bool:
-            return bool(self.scenario.run({**values, self.parameter: at}, seed)[self.bad])
+            found = self.scenario.run({**values, self.parameter: at}, seed)[self.bad]
+            if math.isnan(found):
+                raise SweepError(
+                    f"find: {self.bad} is NaN at {self.parameter} = {at:g}; `bad` needs an outcome "
+                    "that is 0 where a run ends well, such as fell"
+                )
+            return bool(found)
 
         low, high = self._between
         if ends_badly(low):
@@ -109,14 +117,16 @@ class BoundaryScenario(Scenario):
             return {"border": high, "survived": high, "failed": math.nan, "runs": 2.0}
         runs = 2
         while high - low > self._tolerance:
-            middle = 0.5 * (low + high)
+            middle = 0.5 * low + 0.5 * high  # their sum may be too large
+            if not low < middle < high:  # no number lies between them
+                break
             if ends_badly(middle):
                 high = middle
             else:
                 low = middle
             runs += 1
         return {
-            "border": 0.5 * (low + high),
+            "border": 0.5 * low + 0.5 * high,
             "survived": low,
             "failed": high,
             "runs": float(runs),

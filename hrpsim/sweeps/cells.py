@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import time
 import traceback
 from collections.abc import Mapping
@@ -53,11 +54,23 @@ def run_cells(
     run. None: any will do.
     """
     if expected is not None:
-        problem = differences(_fingerprint(scenario, expected), dict(expected))
+        try:
+            problem = differences(_fingerprint(scenario, expected), dict(expected))
+        except HrpsimError as error:  # a file of the study is not there, say
+            problem = f"{type(error).__name__}: {error}"
         if problem:
             time.sleep(_REFUSAL_PAUSE)
             return [Result(c.number, REFUSED, {}, f"{where()}: {problem}") for c in cells]
     return [run_cell(scenario, cell) for cell in cells]
+
+
+def problem_of_scenario(data: bytes) -> str:
+    """Return why a scenario that was sent to this process cannot be read, "" if it can."""
+    try:
+        pickle.loads(data)
+    except Exception as error:  # of whatever it is made of
+        return f"{type(error).__name__}: {error}"
+    return ""
 
 
 def run_cell(scenario: Scenario, cell: Cell) -> Result:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
@@ -12,13 +13,19 @@ from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
-from hrpsim.sweeps.cells import FAILED, REFUSED, Cell, Result, cut, run_cells
+from hrpsim.errors import HrpsimError
+from hrpsim.sweeps.cells import FAILED, REFUSED, Cell, Result, cut, problem_of_scenario, run_cells
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import Scenario
 
 _LOOK = 0.5  # [s]: so often progress is told and signals are served
-_MOST_REFUSALS = 50  # of a cell, by processes that compute otherwise
+_MOST_REFUSALS = 50  # of a cell, by processes that compute otherwise, or cannot run it
 _MOST_LOSSES = 3  # of a cell's process, while no other cell ran
+# Raised where a scenario is sent or received, as cells themselves raise nothing: what it is made of
+# is not there, or cannot be sent.
+_NOT_ARRIVED = (ImportError, AttributeError, TypeError, pickle.PickleError, HrpsimError)
+_DEATHS = ("KilledWorker",)  # of Dask: errors that tell of a process that ended
+_WHERE = "a function has to stand in a module or a file that they can import"
 
 
 class _Task(NamedTuple):
@@ -43,13 +50,16 @@ class Driver:
         per_task: int,
     ):
         self._scenario, self._expected = scenario, expected
+        self._sent = _pickled(scenario) if mended else b""
         self._make, self._mended = make, mended
         self._in_flight, self._per_task = in_flight, per_task
         self._executor = make()
         self._pending: dict[Future, _Task] = {}
         self._ended: SimpleQueue = SimpleQueue()
+        self._jobs: list[Any] = []  # futures without callbacks, as submitit's
         self._waiting: deque[_Task] = deque()  # to be run before new ones
         self._suspects: deque[_Task] = deque()  # that were running as the pool broke
+        self._has_arrived = False  # the scenario, in a process of the engine
         self.refused_by: set[str] = set()
 
     def results(self, cells: Iterable[Cell], tell: Callable[[], Any]) -> Iterator[list[Result]]:
@@ -67,6 +77,7 @@ class Driver:
                 try:
                     future = self._ended.get(timeout=_LOOK)
                 except Empty:
+                    self._look_at_jobs()
                     tell()
                     continue
                 task = self._pending.pop(future, None)
@@ -105,7 +116,16 @@ class Driver:
         except RuntimeError as error:
             raise SweepError(f"the engine takes no more cells: {error}") from error
         self._pending[future] = task
-        future.add_done_callback(self._ended.put)
+        if hasattr(future, "add_done_callback"):
+            future.add_done_callback(self._ended.put)
+        else:
+            self._jobs.append(future)
+
+    def _look_at_jobs(self) -> None:
+        """Find out which jobs have ended that do not tell by themselves."""
+        for job in [job for job in self._jobs if job.done()]:
+            self._jobs.remove(job)
+            self._ended.put(job)
 
     def _taken(self, future: Future, task: _Task) -> list[Result]:
         try:
@@ -114,19 +134,51 @@ class Driver:
             return self._lost(task, error, alone=not self._pending)
         except CancelledError as error:
             raise SweepError("the engine dropped its cells: did its scheduler end?") from error
-        except Exception as error:  # of the engine: a worker that ended, say
+        except Exception as error:  # of the engine
+            kind, said = type(error).__name__, " ".join(str(error).split())
+            died = self._has_arrived or kind in _DEATHS
+            if isinstance(error, _NOT_ARRIVED) or not died:
+                return self._refused(task, f"{kind}: {said}")
             return self._lost(task, error, alone=True)
         refused = [result for result in results if result.status == REFUSED]
         if refused:
-            self.refused_by.add(refused[0].error)
-            if task.refusals >= _MOST_REFUSALS:
-                raise SweepError(
-                    "no process does the arithmetic that the sweep began with: "
-                    + " | ".join(sorted(self.refused_by))
-                )
-            self._waiting.append(task._replace(refusals=task.refusals + 1))
-            return []
+            return self._refused(task, refused[0].error, paused=True)
+        self._has_arrived = True
         return results
+
+    def _refused(self, task: _Task, why: str, paused: bool = False) -> list[Result]:
+        """Let others run a task that a process cannot run as the sweep began.
+
+        paused: that process has let others go first. One that cannot may answer at once, again and
+        again; this ends soon where no other answers at all.
+        """
+        self.refused_by.add(why)
+        if task.refusals >= (_MOST_REFUSALS if self._has_arrived or paused else _MOST_LOSSES):
+            reasons = " | ".join(sorted(self.refused_by))
+            raise SweepError(f"no process can run the cells as the sweep began: {reasons}")
+        self._waiting.append(task._replace(refusals=task.refusals + 1))
+        return []
+
+    def _check_arrival(self) -> None:
+        """Raise SweepError if the pool's processes cannot read the scenario, or do not even begin.
+
+        Either ends them as a cell does that ends its process.
+        """
+        for _ in range(_MOST_LOSSES):
+            try:
+                problem = self._executor.submit(problem_of_scenario, self._sent).result()
+            except BrokenExecutor:
+                self._executor = self._make()
+                continue
+            if problem:
+                told = "other processes cannot read the scenario"
+                raise SweepError(f"{told}: {problem}; {_WHERE}")
+            self._has_arrived = True
+            return
+        raise SweepError(
+            "the processes of the pool end as they begin: each reads the program again, which has "
+            'to be a file with the sweep under `if __name__ == "__main__":`'
+        )
 
     def _lost(self, task: _Task, error: Exception, alone: bool) -> list[Result]:
         """Deal with a task whose process ended before it."""
@@ -157,3 +209,15 @@ class Driver:
                 del self._pending[future]
                 self._suspects.append(task)
         self._executor = self._make()
+        if not self._has_arrived:
+            self._check_arrival()
+
+
+def _pickled(scenario: Scenario) -> bytes:
+    """Return what the pool's processes read; SweepError, as a pool hangs that cannot send it."""
+    try:
+        return pickle.dumps(scenario)
+    except _NOT_ARRIVED as error:
+        raise SweepError(
+            f"the scenario cannot be sent to other processes: {error}; {_WHERE}"
+        ) from error

@@ -115,4 +115,5 @@ def named_executor(name: str, processes: int | None) -> Iterator[Callable[[], Ex
     try:
         yield lambda: executor
     finally:
-        executor.shutdown()
+        if hasattr(executor, "shutdown"):  # submitit's have none
+            executor.shutdown()

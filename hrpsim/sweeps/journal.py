@@ -33,27 +33,15 @@ class Journal:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(self._file)
-            raise SweepError(f"{path}: another process is running this sweep") from error
+            why = "another process is running this sweep"
+            if not isinstance(error, BlockingIOError):
+                why = f"cannot be locked here ({error.strerror}), and two drivers would mix it up"
+            raise SweepError(f"{path}: {why}") from error
         self._end = 0
 
     def read(self) -> tuple[dict[str, Any] | None, list[Result]]:
         """Return the header, None for a new file, and all results; cut off what is not whole."""
-        header, results = None, []
-        with open(self.path, "rb") as file:
-            if not _may_be_journal(file.readline()):
-                raise SweepError(
-                    f"{self.path} is no journal of a sweep; name another store, or move this file"
-                )
-            file.seek(0)
-            for line in file:
-                entry = _entry(line)
-                if entry is None:
-                    break
-                if header is None:
-                    header = entry
-                else:
-                    results.append(Result(**entry))
-                self._end += len(line)
+        header, results, self._end = read_journal(self.path)
         os.ftruncate(self._file, self._end)
         return header, results
 
@@ -79,6 +67,30 @@ class Journal:
     def close(self) -> None:
         """Let go of the file."""
         os.close(self._file)
+
+
+def read_journal(path: Path) -> tuple[dict[str, Any] | None, list[Result], int]:
+    """Return the header, all results, and where the last whole line ends.
+
+    Another process may be writing it.
+    """
+    header, results, end = None, [], 0
+    with open(path, "rb") as file:
+        if not _may_be_journal(file.readline()):
+            raise SweepError(
+                f"{path} is no journal of a sweep; name another store, or move this file"
+            )
+        file.seek(0)
+        for line in file:
+            entry = _entry(line)
+            if entry is None:
+                break
+            if header is None:
+                header = entry
+            else:
+                results.append(Result(**entry))
+            end += len(line)
+    return header, results, end
 
 
 def kept(result: Result) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from hrpsim.errors import shown_value
 from hrpsim.sweeps.cells import Result
 from hrpsim.sweeps.fingerprint import differences
 from hrpsim.sweeps.framework.errors import SweepError, needed_package
-from hrpsim.sweeps.journal import Journal, kept
+from hrpsim.sweeps.journal import Journal, kept, read_journal
 from hrpsim.sweeps.table import Table
 
 BLOCK = 1024  # cells of a chunk
@@ -56,8 +56,9 @@ class Store:
         except OSError as error:
             raise SweepError(f"cannot make {self.path.parent}: {error.strerror}") from error
         if not os.path.exists(_journal_of(self.path)) and os.path.exists(self.path):
-            self._take_over_complete()
-            return
+            self._take_over_arrays()
+            if table.finished == table.count:
+                return
         self._journal = Journal(_journal_of(self.path))
         try:
             self._take_over_journal()
@@ -65,8 +66,8 @@ class Store:
             self._journal.close()
             raise
 
-    def _take_over_complete(self) -> None:
-        """Read a store whose sweep has ended."""
+    def _take_over_arrays(self) -> None:
+        """Read a store whose sweep has ended, or whose journal is not there any more."""
         found = open_store(self.path)
         self._compare(_identity_of(found))
         self._read(found)
@@ -74,9 +75,10 @@ class Store:
     def _take_over_journal(self) -> None:
         header, results = self._journal.read()
         if header is None:
-            if self.path.exists():
-                raise SweepError(f"{self.path} is there, but the journal of its sweep is empty")
-            self._journal.append([self._identity])
+            if self.path.exists():  # without its journal, which a copy may have left behind
+                self._take_over_arrays()
+            there = map(self._table.result, np.flatnonzero(self._table.status).tolist())
+            self._journal.append([self._identity, *map(kept, there)])
         else:
             self._compare(header)
         for result in results:
@@ -174,7 +176,7 @@ class Store:
                 begun, mode="w", zarr_format=_FORMAT, consolidated=False, encoding=chunks
             )
         )
-        begun.rename(self.path)
+        self._guarded(lambda: begun.rename(self.path))
 
     def close(self) -> None:
         """Write all that is new; remove the journal if no cell is left to be run."""
@@ -222,7 +224,10 @@ class Store:
 
 
 def open_store(path: str | Path) -> Any:
-    """Return the xarray.Dataset of a store, loaded; SweepError for what is none."""
+    """Return the xarray.Dataset of a store, loaded; SweepError for what is none.
+
+    What stands in the journal alone is in it, too.
+    """
     xarray = needed_package("xarray", "a store")
     needed_package("zarr", "a store")
     path = Path(path)
@@ -236,7 +241,23 @@ def open_store(path: str | Path) -> Any:
         raise SweepError(f"{path} cannot be read: {error}") from error
     if "versions" not in found.attrs or "status" not in found:
         raise SweepError(f"{path} is a dataset, but not of a sweep")
+    _add_journal(found, _journal_of(path))
     return found[sorted(found.data_vars)]
+
+
+def _add_journal(found: Any, journal: Path) -> None:
+    """Put into a dataset what is in the journal, and not yet in the arrays."""
+    try:
+        header, results, _ = read_journal(journal)
+    except FileNotFoundError:
+        return
+    if header is None or header.get("design") != found.attrs.get("design"):
+        return
+    for number, status, outcomes, error, _ in results:
+        found["status"].values[number] = status
+        found["error"].values[number] = error
+        for name, value in outcomes.items():
+            found[name].values[number] = value
 
 
 def _journal_of(path: Path) -> Path:

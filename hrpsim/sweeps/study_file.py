@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from hrpsim import schema
+from hrpsim.errors import shown_value
 from hrpsim.resources import share_path
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.framework.design import (
@@ -173,11 +174,7 @@ def _scenario(path: Path, file: dict[str, Any]) -> Scenario:
             raise SweepError(f"{key} does not go with {'world' if 'world' in file else 'function'}")
     scenario: Scenario
     if "function" in file:
-        place, _, function = file["function"].rpartition(":")
-        called = file["function"]
-        if place.endswith(".py"):
-            called = f"{_beside(path, place)}:{function}"
-        scenario = FunctionScenario(called, file.get("outcomes"))
+        scenario = FunctionScenario(_called(path, file["function"]), file.get("outcomes"))
     else:
         if "duration" not in file:
             raise SweepError("a study of a world needs a duration [s]")
@@ -186,7 +183,8 @@ def _scenario(path: Path, file: dict[str, Any]) -> Scenario:
             controller = {"plugin": controller}
         options = {key: file[key] for key in OF_WORLDS if key in file}
         options["world"] = _beside(path, file["world"])
-        options["controller"] = controller.get("plugin")
+        plugin = controller.get("plugin")
+        options["controller"] = None if plugin is None else _called(path, plugin)
         options["parameters"] = controller.get("parameters")
         scenario = WorldScenario(**options)
     if "find" in file:
@@ -205,11 +203,23 @@ def _design(path: Path, entry: dict[str, Any]) -> Design:
     )
 
 
+def _called(study: Path, name: str) -> str:
+    """Return "module:attribute" as it is, and "file.py:attribute" with the file's whole path."""
+    place, separator, attribute = name.rpartition(":")
+    return f"{_beside(study, place)}:{attribute}" if separator and place.endswith(".py") else name
+
+
 def _beside(study: Path, named: str) -> Path:
-    """Return a file that a study names: beside it, or one that hrpsim ships."""
-    path = study.parent / Path(named).expanduser()
-    if path.exists():
-        return path
+    """Return a file that a study names: beside it, or one that hrpsim ships.
+
+    The path is whole: processes of an engine may stand in other folders.
+    """
+    path = (study.parent / Path(named).expanduser()).absolute()
+    try:
+        if path.exists():
+            return path
+    except OSError as error:  # a name that is too long
+        raise SweepError(f"{shown_value(named)}: {error.strerror}") from error
     try:
         return share_path(named)
     except FileNotFoundError:

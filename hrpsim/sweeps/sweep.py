@@ -122,14 +122,16 @@ def planned(
     columns = design.columns(seed)
     count = len(next(iter(columns.values())))
     columns.pop("", None)
-    _check(scenario, columns, count)
+    _check_columns(scenario, columns)
+    described = json.loads(json.dumps(scenario.identity()))
+    _check_cells(scenario, columns, count)
     seeds = np.array([seed_of(seed, k) for k in range(count)], dtype=np.int64)
     table = Table(columns, seeds, scenario.parameters(), scenario.outcomes)
     digest = hashlib.sha256(seeds.tobytes())
     for name, column in table.columns.items():
         digest.update(name.encode() + column.tobytes())
     identity = {
-        "scenario": json.loads(json.dumps(scenario.identity())),
+        "scenario": described,
         "seed": seed,
         "cells": count,
         "parameters": list(table.columns),
@@ -140,8 +142,8 @@ def planned(
     return table, identity
 
 
-def _check(scenario: Scenario, columns: dict[str, list[Any]], count: int) -> None:
-    """Refuse unknown paths and values that cannot be, by cell."""
+def _check_columns(scenario: Scenario, columns: dict[str, list[Any]]) -> None:
+    """Refuse unknown paths, and values that cannot be, by cell."""
     known = scenario.parameters()
     for path, values in columns.items():
         if path not in known:
@@ -152,6 +154,10 @@ def _check(scenario: Scenario, columns: dict[str, list[Any]], count: int) -> Non
                 mistakes[value] = known[path].mistake(value)
             if mistakes[value]:
                 raise SweepError(f"cell {cell}: {path} = {value!r}: {mistakes[value]}")
+
+
+def _check_cells(scenario: Scenario, columns: dict[str, list[Any]], count: int) -> None:
+    """Refuse values that do not go together, by cell."""
     for cell in range(count):
         values = {path: column[cell] for path, column in columns.items()}
         try:

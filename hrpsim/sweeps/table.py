@@ -60,6 +60,13 @@ class Table:
         """Return the values of a cell's parameters."""
         return {name: column[cell].item() for name, column in self.columns.items()}
 
+    def result(self, cell: int) -> Result:
+        """Return the result of a cell that is finished."""
+        status, found = int(self.status[cell]), {}
+        if status == DONE:
+            found = {name: array[cell].tolist() for name, array in self.results.items()}
+        return Result(cell, status, found, self.errors.get(cell, ""))
+
     @property
     def finished(self) -> int:
         """Number of cells that are done or failed."""

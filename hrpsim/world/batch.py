@@ -18,10 +18,12 @@ from numpy.typing import ArrayLike
 from hrpsim.errors import StateError, WorldError, shown_value, unknown_name
 from hrpsim.jit.announcement import say_compiled
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
+from hrpsim.values import is_number
 from hrpsim.world.parts.stepping import announce_steps, whole_number
 from hrpsim.world.share import Share
 from hrpsim.world.world import World
 
+_KINDS = {"robots": "robot", "bodies": "body", "entities": "entity"}
 _SHARES = 4  # of the worlds that each thread takes one after another: some steps take longer
 
 
@@ -38,12 +40,13 @@ class Batch:
     def __init__(self, world: World, count: int, threads: int | None = None):
         threads = (os.cpu_count() or 1) if threads is None else threads
         for what, value in {"count": count, "threads": threads}.items():
-            if value < 1 or value != int(value):
+            if not is_number(value) or value < 1 or value != int(value):
                 raise WorldError(f"{what} of a batch must be a whole number >= 1, got {value!r}")
         self.worlds: tuple[World, ...] = tuple(world.copy() for _ in range(int(count)))
         self._start = world.snapshot()
         self._noise: dict[tuple[int, str, str], SensorNoise] = {}
         self._one_call = Lock()
+        self._is_closed = False
         self._threads = min(int(threads), int(count))
         self._pool = ThreadPoolExecutor(self._threads, "hrpsim-batch")
         size = -(-len(self.worlds) // (_SHARES * self._threads))
@@ -62,6 +65,7 @@ class Batch:
 
     def close(self) -> None:
         """Let the threads end; the worlds stay as they are."""
+        self._is_closed = True
         self._pool.shutdown()
 
     def step(self, n: int = 1) -> None:
@@ -86,6 +90,8 @@ class Batch:
 
     def _step(self, n: int) -> dict[int, WorldError]:
         """Step all worlds, in this thread and in helpers; return what failed."""
+        if self._is_closed:
+            raise WorldError("the batch is closed; its worlds can be stepped by themselves")
         announced = announce_steps()
         left, stop = deque(self._shares), Event()
         helpers = [
@@ -105,6 +111,26 @@ class Batch:
                 say_compiled(announced)
         return failures
 
+    def numbers(self, worlds: Sequence[int] | np.ndarray | None) -> list[int]:
+        """Return the numbers of all worlds (None), of numbers, or of a truth value for each.
+
+        Raises WorldError for what is neither, and for a world that does not exist.
+        """
+        if worlds is None:
+            return list(range(len(self)))
+        given = np.asarray(worlds)
+        if given.dtype == bool and given.shape == (len(self),):
+            return np.flatnonzero(given).tolist()
+        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+            raise WorldError(
+                f"worlds of a batch of {len(self)} are numbers, or a truth value for each, "
+                f"got {shown_value(worlds)}"
+            )
+        for k in given.tolist():
+            if not 0 <= k < len(self):
+                raise WorldError(f"there is no world {k} in a batch of {len(self)}")
+        return given.tolist()
+
     def map(self, function: Callable[[World, int], Any]) -> list:
         """Return function(world, number) of every world, several at a time, in their order.
 
@@ -118,11 +144,11 @@ class Batch:
 
     def q(self, name: str) -> np.ndarray:
         """Return the configurations (count, nq) of the robots or bodies called `name`."""
-        return np.array([world.entities[name].q for world in self.worlds])
+        return np.array([one.q for one in self._called("entities", name)])
 
     def v(self, name: str) -> np.ndarray:
         """Return the velocities (count, nv) of the robots or bodies called `name`."""
-        return np.array([world.entities[name].v for world in self.worlds])
+        return np.array([one.v for one in self._called("entities", name)])
 
     def command(
         self,
@@ -136,9 +162,9 @@ class Batch:
         positions, velocities, efforts: (count, joints). StateError on any other number of rows.
         """
         rows = {what: self._rows(what, v) for what, v in values.items() if v is not None}
-        for k, world in enumerate(self.worlds):
+        for k, robot in enumerate(self._called("robots", name)):
             one = {what: array[k] for what, array in rows.items()}
-            world.robots[name].command(names=names, over=over, **one)
+            robot.command(names=names, over=over, **one)
 
     def _rows(self, what: str, given: ArrayLike) -> np.ndarray:
         """Return an array with a row for each world."""
@@ -160,6 +186,26 @@ class Batch:
             )
         return np.broadcast_to(array, (len(self),))
 
+    def _vectors(self, what: str, given: ArrayLike) -> np.ndarray:
+        """Return a vector for each world (count, 3), from one or from as many."""
+        array = np.asarray(given, dtype=np.float64)
+        if array.shape not in ((3,), (len(self), 3)):
+            raise StateError(
+                f"{what} of {len(self)} worlds must have shape (3,) or ({len(self)}, 3), "
+                f"got {array.shape}"
+            )
+        return np.broadcast_to(array, (len(self), 3))
+
+    def _called(self, kind: str, name: str) -> list[Any]:
+        """Return what is called `name` in each world, among its robots, bodies or entities."""
+        found = []
+        for world in self.worlds:
+            there = getattr(world, kind)
+            if name not in there:
+                raise WorldError(unknown_name(_KINDS[kind], str(name), there))
+            found.append(there[name])
+        return found
+
     # -- what differs from world to world ---------------------------------------------------------
 
     def scale_inertias(
@@ -175,26 +221,26 @@ class Batch:
                 f"factors of {len(self)} worlds must have shape ({len(self)},) or "
                 f"({len(self)}, links), got {factors.shape}"
             )
-        for world, row in zip(self.worlds, factors):
-            world.robots[name].scale_inertias(row, links)
+        for robot, row in zip(self._called("robots", name), factors):
+            robot.scale_inertias(row, links)
 
     def set_gains(
         self, name: str, kp: ArrayLike, kd: ArrayLike, names: str | Sequence[str] | None = None
     ) -> None:
         """Set PD gains (count, joints) of the robots called `name`; held targets follow at once."""
         rows = self._rows("kp", kp), self._rows("kd", kd)
-        for world, p, d in zip(self.worlds, *rows):
-            world.robots[name].set_gains(p, d, names)
-            world.robots[name].use_gains()
+        for robot, p, d in zip(self._called("robots", name), *rows):
+            robot.set_gains(p, d, names)
+            robot.use_gains()
 
     def set_joint_properties(
         self, name: str, names: str | Sequence[str] | None = None, **values: ArrayLike
     ) -> None:
         """Set friction, damping, stiffness, rotor_inertia (count, joints) of robots' joints."""
         rows = {what: self._rows(what, array) for what, array in values.items()}
-        for k, world in enumerate(self.worlds):
+        for k, robot in enumerate(self._called("robots", name)):
             one = {what: array[k] for what, array in rows.items()}
-            world.robots[name].set_joint_properties(names, **one)
+            robot.set_joint_properties(names, **one)
 
     def set_friction(
         self,
@@ -220,10 +266,10 @@ class Batch:
         """
         if len(levels) != len(self):
             raise StateError(f"{len(self)} worlds need as many levels, got {len(levels)}")
-        for k, (world, one) in enumerate(zip(self.worlds, levels)):
+        for k, (robot, one) in enumerate(zip(self._called("robots", name), levels)):
             if not isinstance(one, NoiseLevels):
                 raise StateError(f"levels[{k}] must be NoiseLevels, got {shown_value(one)}")
-            for sensor in world.robots[name].sensors.values():
+            for sensor in robot.sensors.values():
                 told = sensor.description
                 self._noise[k, name, told.name] = SensorNoise(told.name, told.kind, one)
 
@@ -233,8 +279,7 @@ class Batch:
         Force [N] and torque [Nm], or angular velocity [rad/s] and specific force [m/s^2].
         """
         readings = np.empty((len(self), 6))
-        for k, world in enumerate(self.worlds):
-            robot = world.robots[name]
+        for k, (world, robot) in enumerate(zip(self.worlds, self._called("robots", name))):
             if sensor not in robot.sensors:
                 raise WorldError(f"{name!r}: {unknown_name('sensor', sensor, robot.sensors)}")
             readings[k] = robot.sensors[sensor].reading
@@ -254,26 +299,23 @@ class Batch:
 
         link: of the robots called `name`; None for bodies.
         """
-        shape = (len(self), 3)
-        forces, torques = np.broadcast_to(force, shape), np.broadcast_to(torque, shape)
-        for world, f, t in zip(self.worlds, forces, torques):
+        pushed = self._called("bodies" if link is None else "robots", name)
+        forces, torques = self._vectors("force", force), self._vectors("torque", torque)
+        for one, f, t in zip(pushed, forces, torques):
             if not (f.any() or t.any()):
                 continue
             if link is None:
-                world.bodies[name].apply_wrench(f, t)
+                one.apply_wrench(f, t)
             else:
-                world.robots[name].apply_wrench(link, f, t)
+                one.apply_wrench(link, f, t)
 
     def reset(self, worlds: Sequence[int] | np.ndarray | None = None) -> None:
-        """Return all worlds, or those of these numbers, to the state that the batch was made in.
+        """Return all worlds, or some, to the state that the batch was made in.
 
-        What was set of them (masses, friction, gains) stays.
+        worlds: their numbers, or a truth value for each world. What was set of them (masses,
+        friction, gains) stays.
         """
-        chosen = range(len(self)) if worlds is None else np.asarray(worlds, dtype=np.int64)
-        for k in chosen:
-            if not 0 <= k < len(self):
-                raise WorldError(f"there is no world {k} in a batch of {len(self)}")
-        for k in chosen:
+        for k in self.numbers(worlds):
             self.worlds[k].restore(self._start)
             for robot in self.worlds[k].robots.values():
                 robot.use_gains()

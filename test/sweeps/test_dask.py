@@ -5,22 +5,28 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
-from sweeps.scenarios import SLOW, fall, named
+from sweeps.scenarios import SLOW, SOURCE, fall, named
 
+from hrpsim.cli import main
 from hrpsim.sweeps.framework.errors import SweepError
 
 pytest.importorskip("xarray")
 pytest.importorskip("zarr")
 pytest.importorskip("distributed")
 
+import dask
+
 from hrpsim.sweeps.engines import dask_executor
+from hrpsim.sweeps.local_dask import SETTINGS, as_environment, local_dask
 from hrpsim.sweeps.store import open_store
 from hrpsim.sweeps.sweep import sweep
 
@@ -121,3 +127,55 @@ def test_no_scheduler_is_an_error():
     with pytest.raises(SweepError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
         with dask_executor("tcp://127.0.0.1:9", patience=1.0):
             pass
+
+
+def children_of(pid):
+    """Return processes that a process started, and those that these did."""
+    found = []
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/children") as file:
+            found += [int(child) for child in file.read().split()]
+    return found + [each for child in found for each in children_of(child)]
+
+
+def is_worker(pid):
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        return b"spawn_main" in file.read()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+def test_a_cluster_of_its_own_gives_the_same_bits_and_ends_with_the_sweep(tmp_path):
+    """Law: the same though a worker is killed; no process and no setting is left behind."""
+    before, alone = dask.config.get("distributed.worker.profile.enabled"), children_of(os.getpid())
+    killed = []
+
+    def tell(progress):
+        if progress.here >= 10 and not killed:
+            killed.append(next(p for p in children_of(os.getpid()) if is_worker(p)))
+            os.kill(killed[0], signal.SIGKILL)
+
+    store = tmp_path / "d.zarr"
+    sweep(named(fall), SLOW, store=store, seed=5, engine=local_dask(2), tell=tell)
+    assert killed
+    assert bytes_of(open_store(store)) == bytes_of(sweep(named(fall), SLOW, seed=5, processes=1))
+    assert dask.config.get("distributed.worker.profile.enabled") == before
+    left = set(children_of(os.getpid())) - set(alone)
+    assert not [pid for pid in left if is_worker(pid)]
+
+
+def test_the_command_makes_a_cluster_of_its_own(tmp_path, capsys):
+    study = tmp_path / "falls.yaml"
+    study.write_text(
+        f"function: {SOURCE}:fall\ndesign: {{parameters: {{height: {{values: [1.0, 2.0]}}}}}}\n"
+    )
+    assert main(["sweep", str(study), "--scheduler", "local", "--processes", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["cells"] == 2
+
+
+def test_settings_are_variables_of_the_environment_as_dask_reads_them():
+    """Law: Dask makes of the variables what SETTINGS says, and the guide names them all."""
+    variables = as_environment(SETTINGS)
+    read = dask.config.collect_env(variables)
+    assert {key: dask.config.get(key, config=read) for key in SETTINGS} == SETTINGS
+    guide = (Path(__file__).parents[2] / "docs" / "howto" / "sweep.md").read_text()
+    assert all(f"{name}={value}" in guide for name, value in variables.items())

@@ -72,6 +72,8 @@ def test_a_table_is_read_as_numbers_and_texts(tmp_path):
     file.write_text("a,b\n1\n")
     with pytest.raises(SweepError, match=r"cells.csv:2: not as many values"):
         read_table(file)
+    file.write_text("a,b\ntrue,1_0\n")
+    assert read_table(file) == [{"a": "true", "b": "1_0"}]
 
 
 @settings(max_examples=50, deadline=None)

@@ -3,6 +3,7 @@
 
 """A sweep's results are those of its cells, on any engine, however often it is cut short."""
 
+import errno
 import os
 import shutil
 import signal
@@ -126,6 +127,20 @@ def go_on(store, tell=None):
         sweep(named(fall), SLOW, threads, store, seed=5, tell=tell)
 
 
+class Interrupted(Exception):
+    """Ends a sweep."""
+
+
+def interrupt_at(count):
+    """Return what ends a sweep after so many cells."""
+
+    def tell(progress):
+        if progress.here >= count:
+            raise Interrupted
+
+    return tell
+
+
 def wait_for_lines(journal, count, driver):
     while not (journal.exists() and journal.read_bytes().count(b"\n") > count):
         assert driver.poll() is None
@@ -170,6 +185,41 @@ def test_a_cell_that_ends_its_process_is_a_result():
     assert "its process ended" in found["error"].values[5]
     others = np.delete(np.arange(10), 5)
     np.testing.assert_array_equal(found["twice"].values[others], 2.0 * others)
+
+
+def test_a_copy_without_its_journal_goes_on_from_its_arrays(whole, begun):
+    """Law: the folder alone has what was written to it; the rest is run, the bits are the same."""
+    with pytest.raises(Interrupted):
+        go_on(begun, interrupt_at(5))
+    table, identity = module.planned(named(fall), SLOW, 5)
+    module.Store(begun, table, identity, "").abandon()  # which writes its journal to the arrays
+    there = table.finished
+    assert 10 < there < 64
+    journal_of(begun).unlink()
+    seen = []
+    go_on(begun, seen.append)
+    assert seen[-1].here == 64 - there
+    assert bytes_of(open_store(begun)) == bytes_of(open_store(whole))
+
+
+def test_what_the_journal_alone_has_is_seen(whole, begun):
+    """As while a sweep runs, whose arrays come later, or where a full disk kept them away."""
+    kept = journal_of(begun).read_bytes().count(b"\n") - 1
+    found, there = open_store(begun), open_store(whole)
+    done = found["status"].values > 0
+    assert done.sum() == kept and not (begun / "status" / "0").exists()
+    for name in ("status", "error", "time", "speed", "seed"):
+        assert found[name].values[done].tobytes() == there[name].values[done].tobytes()
+    cell = int(np.flatnonzero(found["status"].values == 1)[0])
+    assert replay(named(fall), begun, cell).same
+
+
+def test_a_store_that_lost_a_file_runs_its_cells_again(whole, tmp_path):
+    damaged = tmp_path / "damaged.zarr"
+    shutil.copytree(whole, damaged)
+    (damaged / "status" / "0").unlink()
+    go_on(damaged)
+    assert bytes_of(open_store(damaged)) == bytes_of(open_store(whole))
 
 
 def test_a_torn_line_of_the_journal_is_cut_off(whole, begun):
@@ -223,6 +273,15 @@ def test_a_processor_that_computes_otherwise_runs_no_cell(monkeypatch):
     monkeypatch.setattr("hrpsim.sweeps.cells._REFUSAL_PAUSE", 0.0)
     with ThreadPoolExecutor(1) as threads, pytest.raises(SweepError, match="kernels: , not other"):
         sweep(named(fall), HEIGHTS, threads)
+
+
+def test_a_disk_that_knows_no_locks_is_told_as_such(begun, monkeypatch):
+    def flock(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("hrpsim.sweeps.journal.fcntl.flock", flock)
+    with pytest.raises(SweepError, match=r"cannot be locked here \(No locks available\)"):
+        go_on(begun)
 
 
 def test_two_drivers_of_one_store_are_refused(begun):

@@ -35,6 +35,7 @@ def folder(tmp_path):
     (tmp_path / "box.yaml").write_text(BOX_WORLD)
     (tmp_path / "twice.csv").write_text(f"{MASS},{MASS}\n1,2\n")
     (tmp_path / "cells.csv").write_text(f"{MASS}\n1\n2\n")
+    (tmp_path / "leaves.py").write_text("import sys\nsys.exit(3)\n")
     (tmp_path / "bad.py").write_text("import nowhere_at_all\n")
     return tmp_path
 
@@ -58,7 +59,8 @@ def values(text):
             "available: walk, module:Class, path/to/file.py:Class",
         ),
         (f"{STAND}controller: [walk]\ndesign: {{}}", "a plug-in's name, or a mapping of plugin"),
-        (f"{STAND}controller: 'bad.py:Class'\ndesign: {{}}", "'bad.py' does not exist"),
+        (f"{STAND}controller: 'none.py:C'\ndesign: {{}}", "none.py' does not exist"),
+        (f"{STAND}controller: 'bad.py:C'\ndesign: {{}}", "bad.py:C': ModuleNotFoundError"),
         ("function: bad.py:f\ndesign: {}", "bad.py:f': ModuleNotFoundError: No module named"),
         (
             f"{STAND}controller: {{plugin: walk, parameters: {{patern: E5}}}}\ndesign: {{}}",
@@ -81,6 +83,13 @@ def values(text):
         (BOX + values("{steps: [1, 2, 2.5]}"), "y.yaml:3:1: .* a whole count >= 2"),
         (BOX + values("{steps: [1, 2, 2], values: [1]}"), "y.yaml:3:1: .* one of values, steps"),
         (BOX + values("{values: [[0, 0, 1]]}"), "y.yaml:3:1: .* numbers, texts or truth values"),
+        (BOX + values("{integers: [0, 1000000000]}"), "whole numbers, at most 1000000 of them"),
+        (BOX + values("{steps: [1, 2, 1000000000]}"), "a whole count >= 2, at most 1000000, got"),
+        (BOX + values("{uniform: [-1.7e308, 1.7e308]}"), r"at most 1e\+50 in size, got \[-1.7e"),
+        (BOX + values("{log_uniform: [1e-308, 1]}"), "low must be 1e-50 or more, got 1e-308"),
+        ("function: leaves.py:f\ndesign: {}", "leaves.py:f': SystemExit: 3"),
+        (f"{STAND}controller: 'leaves.py:F'\ndesign: {{}}", "leaves.py:F': SystemExit: 3"),
+        (f"world: {'x' * 300}\nduration: 1\ndesign: {{}}", "xxx': File name too long"),
         (f"{BOX}design: {{method: sobol}}", "y.yaml:3:1: .* a design by sobol needs a count"),
         (f"{BOX}design: {{count: 4}}", "a design by grid has no count of cells; random, .* repeat"),
         (f"{BOX}design: {{method: table}}", "a design by table needs a table of rows"),
@@ -127,6 +136,13 @@ def test_an_unknown_path_is_answered_with_the_nearest(given, hint):
 
 def test_few_paths_are_all_named():
     assert unknown_parameter("heigth", ["height", "pause"]).endswith("available: height, pause")
+
+
+def test_what_is_wrong_with_the_world_itself_is_not_told_of_a_cell(folder):
+    (folder / "box.yaml").write_text(BOX_WORLD + "robots:\n  - urdf: nowhere.urdf\n")
+    study = read_study(study_in(folder, BOX + values("{values: [1, 2]}")))
+    with pytest.raises(HrpsimError, match=r"^(?!cell).*nowhere\.urdf"):
+        planned(study.scenario, study.design, 0)
 
 
 def test_what_find_cannot_reach_is_told_as_its_own(folder):
@@ -263,6 +279,14 @@ class TestStores:
 
         with pytest.raises(SweepError, match=f"design: cell 1: {MASS} = 2 there, 3 here"):
             sweep(read.scenario, read.design, store=folder / "y.zarr")
+
+    def test_a_cell_that_is_many_runs_cannot_be_shown(self, folder, capsys):
+        find = f"find: {{parameter: {MASS}, between: [1, 2], tolerance: 1, bad: unconverged}}\n"
+        study = study_in(folder, f"{BOX}{find}design: {{}}")
+        assert self.run(study) == 0
+        assert main(["sweep", str(study), "--cell", "0", "--film", str(folder / "x.png")]) == 1
+        said = capsys.readouterr().err
+        assert f"is many runs; one can be shown of a study with {MASS} in its design" in said
 
     def test_a_cell_of_another_scenario_says_what_differs(self, study, folder, capsys):
         assert self.run(study) == 0

@@ -218,6 +218,55 @@ def test_a_study_over_friction():
         assert batch.map(lambda world, k: (k, world.time)) == [(k, 1.0) for k in range(6)]
 
 
+def test_worlds_are_reset_by_number_or_by_truth_values():
+    """A truth value for each is not taken for the numbers 0 and 1."""
+    with hrpsim.Batch(box_world(), 3) as batch:
+        for chosen, left in (
+            ([2], [0, 1]),
+            (np.array([True, False, True]), [1]),
+            (np.zeros(3, dtype=bool), [0, 1, 2]),
+            ([], [0, 1, 2]),
+            (None, []),
+        ):
+            batch.reset()
+            batch.step(3)
+            batch.reset(chosen)
+            assert [k for k, world in enumerate(batch.worlds) if world.time > 0.0] == left
+        for wrong in ([True, False], [0.5], [3], [-1], 1, "all", [[0]]):
+            with pytest.raises(hrpsim.WorldError, match="batch of 3"):
+                batch.reset(wrong)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda batch: batch.q("box"),
+        lambda batch: batch.command("box", positions=np.zeros((2, 1))),
+        lambda batch: batch.scale_inertias("box", [1.0, 1.0]),
+        lambda batch: batch.set_gains("box", np.ones((2, 1)), np.ones((2, 1))),
+        lambda batch: batch.sensor("box", "imu"),
+        lambda batch: batch.apply_wrench("box", (1, 0, 0)),
+        lambda batch: batch.apply_wrench("box", (1, 0, 0), link="BODY"),
+    ],
+)
+def test_an_unknown_name_is_told_with_those_that_exist(use):
+    with hrpsim.Batch(box_world(), 2) as batch:
+        with pytest.raises(hrpsim.WorldError, match=r"'box' does not exist; .*(crate|none)"):
+            use(batch)
+
+
+def test_what_a_batch_cannot_take_is_told():
+    batch = hrpsim.Batch(box_world(), 2)
+    for force in ((1, 0), np.ones((3, 3))):
+        with pytest.raises(hrpsim.StateError, match=r"force of 2 worlds must have shape \(3,\) or"):
+            batch.apply_wrench("crate", force)
+    batch.close()
+    with pytest.raises(hrpsim.WorldError, match="the batch is closed"):
+        batch.step()
+    with pytest.raises(hrpsim.WorldError, match="must be a whole number >= 1, got '3'"):
+        hrpsim.Batch(box_world(), "3")
+
+
 def test_commands_go_row_by_row():
     with hrpsim.Batch(standing_world(), 3) as batch:
         efforts = np.arange(3.0)[:, None]

@@ -218,7 +218,7 @@ def _refuse_large(size: int) -> None:
 
 
 def _number_or_text(text: str) -> Any:
-    for kind in (int, float):
+    for kind in (int, float) if "_" not in text else ():  # 1_0 is a number to Python alone
         try:
             return kind(text)
         except ValueError:

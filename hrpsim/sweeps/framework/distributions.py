@@ -26,7 +26,7 @@ import numpy as np
 
 from hrpsim.errors import shown_value, unknown_name
 from hrpsim.sweeps.framework.errors import SweepError
-from hrpsim.values import is_number
+from hrpsim.values import LARGEST, is_number
 
 KINDS = ("values", "steps", "integers", "uniform", "log_uniform", "normal")
 _MOST_LEVELS = 1_000_000
@@ -104,6 +104,8 @@ def read_distribution(given: Any) -> Levels | Continuous:
                 f"normal: [{a:g}, {b:g}] has nothing within [{within[0]:g}, {within[1]:g}]"
             )
         return Continuous(kind, a, b, within)
+    if kind == "log_uniform" and 0.0 < a < 1.0 / LARGEST:
+        raise SweepError(f"log_uniform: low must be {1.0 / LARGEST:g} or more, got {a:g}")
     if not a < b or (kind == "log_uniform" and a <= 0.0):
         bounds = "0 < low < high" if kind == "log_uniform" else "low < high"
         raise SweepError(f"{kind}: [low, high] needs {bounds}, got {shown_value(given[kind])}")
@@ -123,12 +125,16 @@ def _evenly(kind: str, values: Any) -> Levels:
     if kind == "integers":
         low, high = _numbers(kind, values, 2)
         if low != int(low) or high != int(high) or not low <= high < low + _MOST_LEVELS:
-            raise SweepError(f"integers: [low, high], whole numbers, got {shown_value(values)}")
+            raise SweepError(
+                f"integers: [low, high], whole numbers, at most {_MOST_LEVELS} of them, "
+                f"got {shown_value(values)}"
+            )
         return Levels(tuple(range(int(low), int(high) + 1)))
     low, high, count = _numbers(kind, values, 3)
     if count != int(count) or not 2 <= count <= _MOST_LEVELS or not low < high:
         raise SweepError(
-            f"steps: [low, high, count] with low < high and a whole count >= 2, "
+            f"steps: [low, high, count] with low < high and a whole count >= 2, at most "
+            f"{_MOST_LEVELS}, "
             f"got {shown_value(values)}"
         )
     return Levels(tuple(np.linspace(low, high, int(count)).tolist()))
@@ -136,8 +142,11 @@ def _evenly(kind: str, values: Any) -> Levels:
 
 def _numbers(what: str, values: Any, count: int) -> tuple[float, ...]:
     good = isinstance(values, (list, tuple)) and len(values) == count
-    if not good or not all(is_number(value) and math.isfinite(value) for value in values):
-        raise SweepError(f"{what}: {count} finite numbers are needed, got {shown_value(values)}")
+    if not good or not all(is_number(value) and abs(value) <= LARGEST for value in values):
+        raise SweepError(
+            f"{what}: {count} finite numbers are needed, at most {LARGEST:g} in size, "
+            f"got {shown_value(values)}"
+        )
     return tuple(float(value) for value in values)
 
 

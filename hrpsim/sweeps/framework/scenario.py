@@ -209,7 +209,7 @@ def function_called(name: str) -> Callable[..., Any]:
         raise SweepError(f"{name!r}: there is no file {place}")
     try:
         module = module_in_file(path) if path else importlib.import_module(place)
-    except Exception as error:  # of whatever stands in it
+    except (Exception, SystemExit) as error:  # of whatever stands in it
         raise SweepError(f"{name!r}: {type(error).__name__}: {error}") from error
     found = getattr(module, attribute, None)
     if not callable(found):

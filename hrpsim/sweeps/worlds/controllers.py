@@ -28,5 +28,5 @@ def controller_class(name: str) -> type[Controller]:
         return find_controller(name)
     except HrpsimError:
         raise
-    except Exception as error:  # of whatever stands in it
+    except (Exception, SystemExit) as error:  # of whatever stands in it
         raise SweepError(f"controller {name!r}: {type(error).__name__}: {error}") from error

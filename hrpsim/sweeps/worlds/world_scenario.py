@@ -354,8 +354,9 @@ class WorldScenario(Scenario):
     def identity(self) -> dict[str, Any]:
         """Return the world file's data, the robots as they are read, controller and settings."""
         world = self._base({}).world
-        source = ""
+        source, called = "", self.controller
         if self.controller is not None:
+            called = Path(self.controller).name  # of a file: a study may move
             module = inspect.getmodule(controller_class(self.controller))
             text = inspect.getsource(module or controller_class(self.controller))
             source = hashlib.sha256(text.encode()).hexdigest()
@@ -365,7 +366,7 @@ class WorldScenario(Scenario):
                 name: hashlib.sha256(robot.model.urdf.encode()).hexdigest()
                 for name, robot in world.robots.items()
             },
-            "controller": [self.controller, self.controller_parameters, source],
+            "controller": [called, self.controller_parameters, source],
             "robot": self.robot,
             "pushes": self.pushes,
             "settings": self._settings,

@@ -1,0 +1,53 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Dask on this machine, for one sweep: its scheduler and workers, with the settings for walks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+
+from hrpsim.sweeps.engines import ONE_THREAD, dask_executor
+from hrpsim.sweeps.framework.errors import needed_package
+
+# Dask watches its processes all the time, which takes time from walks. Here it samples no stacks,
+# and looks seldom at its loops, its memory and the machine.
+SETTINGS = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.worker.memory.monitor-interval": "5s",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.diagnostics.nvml": False,
+}
+
+
+def as_environment(settings: dict[str, object]) -> dict[str, str]:
+    """Return settings as variables of the environment, for `dask scheduler` and `worker`."""
+    names = {key: key.upper().replace(".", "__").replace("-", "_") for key in settings}
+    return {f"DASK_{names[key]}": str(value) for key, value in settings.items()}
+
+
+@contextmanager
+def local_dask(workers: int | None = None) -> Iterator[Callable[[], Executor]]:
+    """Within, give what makes an executor of a Dask cluster of this machine.
+
+    workers: processes of one thread, one a processor by default; one that ends is made anew. They
+    end with this process, however it ends.
+    """
+    distributed = needed_package("distributed", "--scheduler local")
+    dask = needed_package("dask", "--scheduler local")
+    with (
+        dask.config.set(SETTINGS),
+        distributed.LocalCluster(
+            n_workers=workers or len(os.sched_getaffinity(0)),
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
+            env=ONE_THREAD,
+        ) as cluster,
+        dask_executor(cluster.scheduler_address) as make,
+    ):
+        yield make
