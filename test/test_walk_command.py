@@ -62,6 +62,13 @@ def test_options_reach_robot_and_controller(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["pattern"] == "sideways"
 
 
+def test_a_walk_of_one_tick_has_a_report(capsys):
+    """Law: where the sensors told no ZMP yet, nothing is said of its error."""
+    assert main(["walk", "--duration", "0.005"]) == 0
+    said = capsys.readouterr().out
+    assert "simulated" in said and "ZMP" not in said
+
+
 def test_a_set_of_sequence_files_is_a_pattern(tmp_path, capsys):
     (tmp_path / "still.pos").write_text("0" + " 0 0 -0.4538 0.8727 -0.4189 0" * 2 + " 0" * 18)
     still = str(tmp_path / "still")
@@ -99,6 +106,7 @@ def test_malformed_files_are_told_by_line(tmp_path, capsys):
         ["--ros", "--plot", "walk.png"],
         ["--no-bush", "--bush-set", "jaxon"],
         ["--duration", "-1"],
+        ["--duration", "0"],
     ],
 )
 def test_combinations_without_sense_are_wrong_usage(arguments):

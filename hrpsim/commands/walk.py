@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--period", type=positive, metavar="S", help="control period [s] (0.005)")
     parser.add_argument("--world", type=Path, metavar="FILE", help=f"world file ({WORLD})")
     parser.add_argument(
-        "--duration", type=not_negative, metavar="S", help="end after S s, walking or not"
+        "--duration", type=positive, metavar="S", help="end after S s, walking or not"
     )
     parser.add_argument(
         "--plot", type=Path, metavar="FILE", help="draw foot forces, ZMP and inclination (PNG)"

@@ -23,7 +23,8 @@ def report(
     """Return the summary of a walk in a process; SI units, angles in radians.
 
     zmp_error: horizontal distance between the ZMP that the foot force sensors tell and the
-    sequence's, rms and largest, until the fall; None for a sequence without ZMP and waist.
+    sequence's, rms and largest, until the fall; None for a sequence without ZMP and waist, and
+    where nothing was measured, as in a first tick.
     creep: how far a sole moved along the floor at most while it stood alone.
     """
     moved = sole_motion(model, trial)
@@ -63,6 +64,8 @@ def _zmp_error(trial: Trial, model: Model, sequence: MotionSequence) -> dict[str
     errors = np.linalg.norm(measured_zmp(model, trial) - planned, axis=1)
     errors = errors[trial.times <= (trial.fell_at or math.inf)]
     errors = errors[np.isfinite(errors)]
+    if errors.size == 0:
+        return None
     return {"rms": float(np.sqrt(np.mean(errors**2))), "largest": float(errors.max())}
 
 

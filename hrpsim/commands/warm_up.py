@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import fcntl
+import gc
 import io
 import multiprocessing
 import os
@@ -98,7 +99,8 @@ def _compile(names: list[str], processes: int | None) -> None:
     longest_first = in_order(names)
     begin = time.perf_counter()
     spawn = multiprocessing.get_context("spawn")  # numba's state does not survive a fork
-    with ProcessPoolExecutor(workers, mp_context=spawn) as pool:
+    # These processes end soon: what collecting would free is not worth looking for.
+    with ProcessPoolExecutor(workers, mp_context=spawn, initializer=gc.disable) as pool:
         parts = {pool.submit(_timed, part): part for part in longest_first}
         left = set(parts)
         while left:
