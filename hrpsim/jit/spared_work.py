@@ -61,11 +61,7 @@ def spared_work() -> Iterator[None]:
         (BaseFunction, "get_call_type", get_call_type),
         (BaseContext, "refresh", unless_same(_refresh)),
         (BaseTypingContext, "refresh", unless_same(_refresh_typing)),
-        (
-            BaseContext,
-            "get_abi_sizeof",
-            _once(BaseContext.get_abi_sizeof, lambda c, kind: str(kind)),
-        ),
+        (BaseContext, "get_abi_sizeof", _once(BaseContext.get_abi_sizeof, _text_of_type)),
         (base, "_has_loc", _once(base._has_loc, id)),
         (Record, "__repr__", _once(Record.__repr__, id)),
         (PostProcessor, "run", _process_lazily),
