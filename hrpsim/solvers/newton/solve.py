@@ -49,7 +49,8 @@ _FIRST = 60
 # Error of the path [m/s] above which it is tried again from no impulses.
 _LOST = 1e-4
 
-# Error of the multipliers [m/s] above which they are tried again from no impulses.
+# Error of the multipliers [m/s] above which they are tried again from no impulses, where only contacts
+# and limits push: what holds both ways may contradict itself, and is nearly obeyed by large impulses.
 _FAILED = 1e-6
 
 
@@ -111,7 +112,8 @@ def _start_again(tolerance, limit, first, kept, rows, system):
     if best > small_enough(tolerance, system) and count < limit:
         more, best = grow_multipliers(tolerance, penalty, limit - count, best, system)
         count += more
-    if best > max(small_enough(tolerance, system), _FAILED) and count < limit:
+    failed = best > max(small_enough(tolerance, system), _FAILED)
+    if failed and count < limit and not _holds_both_ways(system):
         more, best = _grow_from_nothing(tolerance, limit - count, best, system)
         count += more
     if kept < best:
@@ -147,6 +149,16 @@ def _grow_from_nothing(tolerance, limit, grown, system):
         best = grown
         _let_be_best(system.units.led, system)
     return count, best
+
+
+@inlined_kernel
+def _holds_both_ways(system):
+    """Return whether a row that stands by itself pushes and pulls, as those of connections do."""
+    found = False
+    for k in range(system.needs[0].units):
+        unit = system.units[k]
+        found = found or (unit.size == 1 and unit.lower < 0.0 < unit.upper)
+    return found
 
 
 @inlined_kernel
