@@ -49,8 +49,8 @@ _FIRST = 60
 # Error of the path [m/s] above which it is tried again from no impulses.
 _LOST = 1e-4
 
-# Error of the multipliers [m/s] above which they are tried again from no impulses, where only contacts
-# and limits push: what holds both ways may contradict itself, and is nearly obeyed by large impulses.
+# Error of the multipliers [m/s] above which they are tried again from no impulses, where only
+# contacts and limits push: large impulses would nearly obey what contradicts itself.
 _FAILED = 1e-6
 
 
