@@ -133,9 +133,8 @@ def _evenly(kind: str, values: Any) -> Levels:
     low, high, count = _numbers(kind, values, 3)
     if count != int(count) or not 2 <= count <= _MOST_LEVELS or not low < high:
         raise SweepError(
-            f"steps: [low, high, count] with low < high and a whole count >= 2, at most "
-            f"{_MOST_LEVELS}, "
-            f"got {shown_value(values)}"
+            "steps: [low, high, count] with low < high and a whole count >= 2, "
+            f"at most {_MOST_LEVELS}, got {shown_value(values)}"
         )
     return Levels(tuple(np.linspace(low, high, int(count)).tolist()))
 
