@@ -20,18 +20,6 @@ YAML_NODES = 400_000  # as written
 YAML_EXPANDED = 800_000  # nodes once aliases stand for what they name
 YAML_ALIASES = 1_000
 
-# xacro
-XACRO_EXPRESSION = 4_000  # characters between ${ and }
-XACRO_SIZE = 8_000_000  # bytes of one file
-XACRO_TEXT = 200_000  # characters that one attribute, property or text becomes
-XACRO_WORK = 2_000_000  # operations and elements of values, over a whole description
-XACRO_ELEMENTS = 50_000  # elements and attributes, over a whole description
-XACRO_DEPTH = 100  # includes and macros within each other
-XACRO_KEYS = 10_000  # of a mapping or set
-XACRO_INTEGER_BITS = 4_096
-XACRO_RANGE = 100_000  # numbers in a range
-XACRO_FACTORIAL = 170  # its argument; the factorial of a larger one is no float
-
 # MJCF, which MuJoCo compiles in a process of its own
 MJCF_TIME = 60.0  # of the processor [s]
 MJCF_WAIT = 600.0  # [s, wall]: a busy machine may take ten times as long

@@ -11,7 +11,7 @@ and what aliases expand to are bounded by hrpsim.limits, and a key that is given
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,8 +28,6 @@ _TOO_DEEP = f"nested more than {limits.YAML_DEPTH} deep (YAML_DEPTH)"
 _NUMBER_LENGTH = 400  # characters; the longest finite double has 309 digits before the point
 _scalars = yaml.constructor.SafeConstructor()
 _resolver = yaml.resolver.Resolver()
-
-Construct = Callable[[str], Any]
 
 
 class YamlText(NamedTuple):
@@ -73,18 +71,17 @@ def parse_yaml(
     text: str,
     label: str,
     error: type[HrpsimError],
-    tags: Mapping[str, Construct] | None = None,
     repeated: bool = False,
     beside: YamlText | None = None,
 ) -> YamlText:
-    """Return what a YAML text holds; `tags` construct scalars with further tags, "!degrees" say.
+    """Return what a YAML text holds.
 
     repeated: whether a key may be given twice; the last counts then, and `repeats` has them.
     beside: a text whose anchors hold in this one, too.
     """
     if len(text) > limits.YAML_SIZE:
         raise error(f"{label}: over {limits.YAML_SIZE} characters (YAML_SIZE)")
-    reader = _Reader(label, error, tags or {}, repeated)
+    reader = _Reader(label, error, repeated)
     for name, (node, size) in beside.anchors.items() if beside is not None else ():
         reader.anchors[name], reader.sizes[id(node)] = node, size
     loader = None
@@ -119,10 +116,8 @@ def _key(node: yaml.Node) -> Any:
 class _Reader:
     """Makes nodes of events, and data of nodes."""
 
-    def __init__(
-        self, label: str, error: type[HrpsimError], tags: Mapping[str, Construct], repeated: bool
-    ):
-        self.label, self.error, self.tags, self.repeated = label, error, tags, repeated
+    def __init__(self, label: str, error: type[HrpsimError], repeated: bool):
+        self.label, self.error, self.repeated = label, error, repeated
         self.count = self.aliases = 0
         self.anchors: dict[str, yaml.Node | None] = {}
         self.sizes: dict[int, int] = {}  # nodes that a collection stands for, aliases expanded
@@ -251,8 +246,6 @@ class _Reader:
     def scalar(self, node: yaml.ScalarNode) -> Any:
         """Return the value of a scalar."""
         text, tag = node.value, node.tag
-        if tag in self.tags:
-            return self.tags[tag](text)
         kind = tag.removeprefix(_TAG)
         if kind == "int" and text.endswith("_"):  # a prefix of names, not YAML 1.1's 1_000
             return text

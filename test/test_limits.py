@@ -25,7 +25,6 @@ from hrpsim.model.table_files import read_table
 
 ROOT = Path(__file__).resolve().parents[1]
 LINK = "<link name='{}'/>"
-SPACE = "xmlns:xacro='http://ros.org/wiki/xacro'"
 COMPOUND = "static: [{shape: {compound: [{shape: {compound: [{shape: {sphere: 1}}]}}]}}]\n"
 
 
@@ -33,21 +32,8 @@ def xml(folder):
     return hrpsim.load_model(write(folder / "robot.urdf", robot(LINK.format("a"))))
 
 
-def xacro(expression):
-    def read(folder):
-        return hrpsim.load_model(robot(LINK.format(f"a${{{expression}}}"), SPACE))
-
-    return read
-
-
-def xacro_file(folder):
-    write(folder / "part.xacro", robot("", SPACE))
-    whole = robot("<xacro:include filename='part.xacro'/>" + LINK.format("a"), SPACE)
-    return hrpsim.load_model(write(folder / "whole.xacro", whole))
-
-
-def robot(content, space=""):
-    return f"<robot name='r' {space}>{content}</robot>"
+def robot(content):
+    return f"<robot name='r'>{content}</robot>"
 
 
 def write(path, text):
@@ -106,12 +92,6 @@ NESTED = "B b\n" + "=" * 80 + "\nMSG: a_msgs/B\nint8 x\n"
 CASES = {
     "XML_SIZE": (20, xml),
     "XML_ELEMENTS": (1, xml),
-    "XACRO_EXPRESSION": (5, xacro("1 + 1 + 1")),
-    "XACRO_KEYS": (1, xacro("len(dict([(1, 1), (2, 2)]))")),
-    "XACRO_INTEGER_BITS": (8, xacro("17 * 17")),
-    "XACRO_RANGE": (4, xacro("len(range(5))")),
-    "XACRO_FACTORIAL": (3, xacro("factorial(4)")),
-    "XACRO_SIZE": (20, xacro_file),
     "MJCF_TIME": (1e-3, mjcf),
     "MJCF_WAIT": (1e-3, mjcf),
     "VRML_DEPTH": (1, wrl),

@@ -15,18 +15,6 @@ from fuzz.targets import ARM
 
 from hrpsim.resources import share_path
 
-HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
-XACRO = f"""{HEAD}
-<xacro:arg name="n" default="2"/><xacro:property name="size" value="${{radians(90) / $(arg n)}}"/>
-<xacro:property name="table" value="${{dict(a=[1, 2, 3], b=4)}}"/>
-<xacro:macro name="rod" params="name length:=^|1 *block **more">
-<link name="${{name}}"><collision><geometry><box size="${{length}} 1 ${{table['a'][2]}}"/>
-</geometry></collision><xacro:insert_block name="block"/></link><xacro:insert_block name="more"/>
-</xacro:macro>
-<xacro:rod name="a" length="${{max(size, 2 ** 3) if true else len('x')}}"><inertial>
-<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial><more/>
-</xacro:rod><xacro:if value="$(eval n == 2)"/><xacro:unless value="${{not 1 &lt; 2}}"/>
-<xacro:include filename="none.xacro" optional="true"/></robot>"""
 FUZZED_MJCF = """<mujoco model="m"><option timestep="0.002"/>
 <default><joint armature="0.01" damping="0.2"/><default class="d"><geom contype="0"/></default>
 </default><asset><mesh name="t" vertex="0 0 0  0.1 0 0  0 0.1 0  0 0 0.1"/></asset><worldbody>
@@ -106,7 +94,6 @@ def seeds(kind: str) -> tuple[bytes, ...]:
         "wrl": [WRL],
         "body": [BODY],
         "urdf": [ARM],
-        "xacro": [XACRO, (share_path("urdf") / "crane.urdf.xacro").read_text()],
         "srdf": [SRDF],
         "world": [WORLD, FIELD, (share_path("config") / "crane.yaml").read_text()],
         "parameters": [(share_path("config") / "walk_controller.yaml").read_text()],

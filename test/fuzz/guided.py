@@ -26,7 +26,6 @@ with atheris.instrument_imports(include=["hrpsim"]):
     import hrpsim.model.load
     import hrpsim.model.shapes.mesh_files
     import hrpsim.model.table_files
-    import hrpsim.model.urdf.xacro_expressions
     import hrpsim.world.file.load  # noqa: F401
 
 

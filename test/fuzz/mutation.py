@@ -118,7 +118,7 @@ VALUES = (
         {"mesh": {"file": "/etc/passwd"}},
     ),
 )
-XML = ("urdf", "xacro", "srdf", "mjcf")
+XML = ("urdf", "srdf", "mjcf")
 YAML = ("world", "parameters", "keyframes", "metadata", "body")
 
 

@@ -18,7 +18,6 @@ SUFFIXES = {
     "mjcf": ".xml",
     "wrl": ".wrl",
     "body": ".body",
-    "xacro": ".xacro",
     "srdf": ".srdf",
     "world": ".yaml",
     "parameters": ".yaml",
@@ -71,7 +70,7 @@ def read(kind: str, path: Path) -> None:
         from model.openhrp_files import SOLE
 
         (path.parent / "sole.wrl").write_text(SOLE)
-    if kind in ("urdf", "xacro", "mjcf", "wrl", "body"):
+    if kind in ("urdf", "mjcf", "wrl", "body"):
         from hrpsim.model.load import load_model
 
         load_model(path, base="fixed" if len(path.read_bytes()) % 2 else "free")

@@ -1,12 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Turns xacro into plain URDF text with the `xacro` package, which it imports only when needed.
+"""Expands xacro to URDF text with the package `xacro`, which is imported only when needed.
 
-A description may come from a stranger, and xacro hands its expressions to Python. Here they go to
-`xacro_expressions`, which runs no code; work, sizes and depth are bounded; and files are read only
-below the description's folder, its package, and packages that $(find) knows. SECURITY.md says what
-stays possible.
+Xacro evaluates its expressions as Python: a file in xacro is a program, trusted like one.
 """
 
 from __future__ import annotations
@@ -15,22 +12,12 @@ import importlib.util
 import os
 import re
 import threading
-import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
-from hrpsim import limits
-from hrpsim.errors import ModelError, ModelWarning, unknown_name
-from hrpsim.model.urdf.expansion_cache import (
-    Expanded,
-    Looks,
-    Trace,
-    digest_of,
-    keep,
-    key_of,
-    recall,
-)
-from hrpsim.model.urdf.places import Places
+from hrpsim.errors import ModelError, unknown_name
+from hrpsim.model.urdf.kept_expansions import Expansion, keep, key_of, recall
 from hrpsim.model.urdf.resources import Resources
 
 NAMESPACES = ("http://www.ros.org/wiki/xacro", "http://ros.org/wiki/xacro")
@@ -75,56 +62,75 @@ def expand(
 ) -> str:
     """Return the URDF text that xacro makes of `text` (read from `path`, None: given as text).
 
-    Raises ModelError with the file that xacro was reading, and for arguments that nothing uses.
+    $(find package) looks where `resources` does, then asks ament. What xacro warns of, it writes
+    to stderr. Raises ModelError with the file that xacro was reading, and for arguments that
+    nothing uses.
     """
     given = _Arguments(arguments)
-    if path is None:
-        expanded, _ = _expand(text, path, given, resources, label)
-    else:
-        expanded = _expand_file(text, path, given, resources, label)
-    for note in expanded.notes:
-        warnings.warn(f"{label}: xacro: {note}", ModelWarning, stacklevel=4)
+    key = "" if path is None else key_of(text, path, given, _version())
+    expansion = recall(key, resources)
+    if expansion is None:
+        expansion = _expand(text, path, given, resources, label)
+        keep(key, text, expansion)
     for name in given.given:
-        if name not in expanded.asked:
-            raise ModelError(f"{label}: {unknown_name('xacro argument', name, expanded.asked)}")
-    return expanded.text
-
-
-def _expand_file(
-    text: str, path: Path, given: _Arguments, resources: Resources, label: str
-) -> Expanded:
-    """Expand a file, unless an earlier process did."""
-    key = key_of(text, path, given, _version())
-    expanded = recall(key, _looks(path, resources))
-    if expanded is None:
-        expanded, trace = _expand(text, path, given, resources, label)
-        keep(key, expanded, trace)
-    return expanded
+        if name not in expansion.asked:
+            raise ModelError(f"{label}: {unknown_name('xacro argument', name, expansion.asked)}")
+    return expansion.text
 
 
 def _expand(
     text: str, path: Path | None, given: _Arguments, resources: Resources, label: str
-) -> tuple[Expanded, Trace]:
+) -> Expansion:
     try:
         import xacro
-        import xacro.substitution_args
     except ImportError as cause:
         raise ModelError(f"{label}: reading xacro needs xacro: pip install xacro") from cause
-    from hrpsim.model.urdf.xacro_expansion import Expansion
-
-    expansion = Expansion(xacro, path, given, resources)
-    with _xacro_lock, expansion.in_place():
-        xacro.init_stacks(None if path is None else str(path))
+    packages: dict[str, str] = {}
+    with _xacro_lock, _packages_found(resources, packages):
+        del xacro.all_includes[:]
         try:
-            document = expansion.parse(text)
-            xacro.process_doc(document, mappings=given)
+            if path is None:
+                xacro.init_stacks(None)
+                document = xacro.parse(text)
+                xacro.process_doc(document, mappings=given)
+            else:
+                document = xacro.process_file(str(path), mappings=given)
             result = document.toxml()
         except Exception as cause:  # xacro raises whatever it likes
             inner = next((f for f in reversed(xacro.filestack or []) if f), label)
             where = label if inner in (label, str(path)) else f"{label}, in {inner}"
             message = " ".join(str(cause).split()) or repr(cause)
             raise ModelError(f"{where}: xacro: {message}") from cause
-    return Expanded(result, expansion.notes, list(given.asked)), expansion.trace
+        included = [os.path.abspath(name) for name in xacro.all_includes]
+    return Expansion(result, list(given.asked), included, packages)
+
+
+@contextmanager
+def _packages_found(resources: Resources, found: dict[str, str]) -> Iterator[None]:
+    """Make $(find package) look in `resources` first; note in `found` what it found there.
+
+    Xacro itself asks the index of ament alone, which neither `package_paths` nor a machine
+    without ROS 2 has.
+    """
+    import xacro.substitution_args
+
+    by_ament: Callable[[str], str] = xacro.substitution_args._eval_find
+
+    def find(package: str) -> str:
+        folders = resources.packages(package)
+        if not folders:
+            try:
+                return by_ament(package)
+            except Exception as cause:  # ament is not installed, or does not know it either
+                raise LookupError(f"package {package!r} was not found") from cause
+        found[package] = str(folders[0])
+        return found[package]
+
+    xacro.substitution_args._eval_find = find
+    try:
+        yield
+    finally:
+        xacro.substitution_args._eval_find = by_ament
 
 
 def _version() -> str:
@@ -134,16 +140,6 @@ def _version() -> str:
         return "none"
     status = os.stat(found.origin)
     return f"{status.st_size} {status.st_mtime_ns}"
-
-
-def _looks(path: Path, resources: Resources) -> Looks:
-    """Return how an expansion that was kept looks again at what it depended on."""
-    places = Places(path, resources)
-    return Looks(
-        lambda name: digest_of(places.read(name, limits.XACRO_SIZE, "XACRO_SIZE")),
-        places.entries,
-        lambda name: str(resources.packages(name)[0]),
-    )
 
 
 def _as_text(value: object) -> str:
