@@ -152,6 +152,8 @@ verification: setup-test
 	@missed=0; \
 	(cd test && ../$(RUN) -m world.report) >> verification.tmp || missed=1; \
 	echo >> verification.tmp; \
+	(cd test && ../$(RUN) -m world.closed_form_report) >> verification.tmp || missed=1; \
+	echo >> verification.tmp; \
 	(cd test && ../$(RUN) -m dynamics.report 200) >> verification.tmp || missed=1; \
 	$(RUN) -m hrpsim.cli reproduce all --output docs/images/reproduce --markdown docs/reproduce.tmp \
 		|| missed=1; \
