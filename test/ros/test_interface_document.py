@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""docs/reference/ros_interface.md says what the node does: topics, services and parameters."""
+"""docs/reference/ros says what the node does: topics, services and parameters."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,10 @@ import pytest
 
 from hrpsim.ros.base.parameter_table import SPECIFICATIONS
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "reference" / "ros_interface.md"
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = ROOT / "docs" / "reference"
+PAGES = [REFERENCE / "ros_interface.md", *sorted((REFERENCE / "ros").glob("*.md"))]
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 # Beside what rclpy brings: a topic that only those have who have ros_gz_interfaces.
 COMMON = {"/parameter_events", "/rosout", "/contacts"}
 TYPE_NAMES = {float: "double", int: "integer", bool: "bool", str: "string", list: "string array"}
@@ -18,7 +21,7 @@ TYPE_NAMES = {float: "double", int: "integer", bool: "bool", str: "string", list
 
 def table(title):
     """Return the rows of the first table below a heading, cells without backquotes."""
-    section = DOCUMENT.read_text().split(f"## {title}\n")[1].split("\n## ")[0]
+    section = TEXT.split(f"\n## {title}\n")[1].split("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("|")]
     return [
         [cell.strip().replace("`", "") for cell in row.strip("|").split("|")] for row in rows[2:]
@@ -87,9 +90,8 @@ def test_parameter_table():
 
 
 def test_every_parameter_is_explained():
-    text = DOCUMENT.read_text()
     for specification in SPECIFICATIONS:
-        assert f"- **{specification.name}**: {specification.description}." in text
+        assert f"- **{specification.name}**: {specification.description}." in TEXT
 
 
 def test_declared_parameters_have_descriptions(graph, module_listener):
@@ -113,6 +115,11 @@ def plain(default):
 
 
 def test_links_to_files_exist():
-    root = DOCUMENT.parents[2]
-    for name in re.findall(r"(?:launch|config|docs)/[\w.]+\.\w+", DOCUMENT.read_text()):
-        assert (root / name).exists(), name
+    for name in re.findall(r"(?:launch|config|docs)/[\w.]+\.\w+", TEXT):
+        assert (ROOT / name).exists(), name
+
+
+def test_every_page_is_found_from_the_index():
+    index = PAGES[0].read_text(encoding="utf-8")
+    for page in PAGES[1:]:
+        assert re.search(rf"^ros/{page.stem}$", index, re.MULTILINE), page

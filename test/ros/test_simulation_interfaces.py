@@ -179,8 +179,8 @@ def test_features_tell_what_there_is(simulator):
 
 def test_services_are_those_of_the_document(simulator):
     reference = Path(__file__).resolve().parents[2] / "docs" / "reference"
-    text = (reference / "ros_interface.md").read_text()
-    table = text.split("## Services of simulation_interfaces\n")[1].split("\n- **")[0]
+    text = (reference / "ros" / "simulation_interfaces.md").read_text()
+    table = text.split("## Services of simulation_interfaces\n")[1].split("\n## ")[0]
     rows = [line.split("|")[1:3] for line in table.splitlines() if line.startswith("| `~")]
     documented = {name.strip(" `").replace("~", "/hrpsim"): kind.strip() for name, kind in rows}
     node = simulator.listener.node

@@ -5,7 +5,7 @@
 
     ros2 run hrpsim hrpsim_node --ros-args -p world_file:=config/stand.yaml -p real_time_factor:=1.0
 
-docs/reference/ros_interface.md lists topics, services and parameters.
+docs/reference/ros lists topics, services and parameters.
 """
 
 from __future__ import annotations
