@@ -33,7 +33,7 @@ help:
 	@echo "make test-pythons   the same tests with each Python that is found (PYTHONS='python3.12 ...')"
 	@echo "make fuzz       damaged files, worlds and requests for FUZZ_MINUTES=15 minutes on 2 cores"
 	@echo "make bench      timed beside other engines (ARGS='standing --quick', ARGS=--write)"
-	@echo "make verification  measure the figures of docs/verification.md anew"
+	@echo "make verification  measure the figures of docs/verification again"
 	@echo "make dist       what is published: source distribution and wheels, in dist"
 	@echo "                (with compiled kernels; KERNELS=x86-64-v3: for these only, KERNELS=: none)"
 	@echo "make setup      only the environment (.venv) that the demo needs"
@@ -145,20 +145,18 @@ bench: setup-test
 		--target .venv/mujoco3 "mujoco<4" || echo "without mujoco 3"
 	@$(RUN) -m benchmarks $(ARGS)
 
-# The head of the page is kept, what stands below the line "Generated" is measured anew. The page is
-# written even where a figure is missed, which it then shows; make fails all the same.
+# Pages of laws and algorithms keep their head, up to the line "Measured"; those of experiments are
+# written whole. A missed figure is shown on its page, and make fails.
 verification: setup-test
-	@(sed '/^## Generated/q' docs/verification.md; echo) > verification.tmp
 	@missed=0; \
-	(cd test && ../$(RUN) -m world.report) >> verification.tmp || missed=1; \
-	echo >> verification.tmp; \
-	(cd test && ../$(RUN) -m world.closed_form_report) >> verification.tmp || missed=1; \
-	echo >> verification.tmp; \
-	(cd test && ../$(RUN) -m dynamics.report 200) >> verification.tmp || missed=1; \
-	$(RUN) -m hrpsim.cli reproduce all --output docs/images/reproduce --markdown docs/reproduce.tmp \
+	measure() { (sed '/^## Measured/q' docs/verification/$$1.md; echo; cd test && ../$(RUN) -m $$2) \
+		> verification.tmp || missed=1; mv verification.tmp docs/verification/$$1.md; }; \
+	measure laws world.report; \
+	measure closed_forms world.closed_form_report; \
+	measure dynamics "dynamics.report 200"; \
+	$(RUN) -m hrpsim.cli reproduce all --output docs/images/reproduce --pages docs/verification \
 		|| missed=1; \
-	(echo; cat docs/reproduce.tmp) >> verification.tmp; rm -f docs/reproduce.tmp; \
-	mv verification.tmp docs/verification.md; exit $$missed
+	exit $$missed
 
 # One lock for every Python from 3.10 on and every extra that setup-test installs.
 lock: setup-test

@@ -119,6 +119,7 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
         "--output", type=Path, default=Path("output/reproduce"), help="folder of the figures"
     )
     again.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there too")
+    again.add_argument("--pages", type=Path, metavar="FOLDER", help="a page of each, such as e7.md")
     again.add_argument("--json", action="store_true", help="print JSON")
     again.set_defaults(run=reproduce_experiments)
     return parser
@@ -194,6 +195,7 @@ def reproduce_experiments(options: argparse.Namespace) -> int:
         quick=options.quick,
         as_json=options.json,
         markdown=options.markdown,
+        pages=options.pages,
     )
 
 

@@ -120,6 +120,18 @@ def test_the_page_links_its_figure_from_where_it_lies(invented, reproduce, tmp_p
     assert (tmp_path / "figures" / "e90.png").stat().st_size > 1000
 
 
+def test_each_experiment_has_a_page_of_its_own(invented, reproduce, tmp_path):
+    """Law: the page has the section that --markdown writes, under a heading of the first level."""
+    whole, folder = tmp_path / "docs" / "whole.md", tmp_path / "docs"
+    reproduce("E90", "E91", "--markdown", str(whole), "--pages", str(folder))
+    sections = whole.read_text().split("### ")[1:]
+    for name, section in zip(("e90", "e91"), sections, strict=True):
+        text = (folder / f"{name}.md").read_text()
+        title, body = section.split("\n", 1)
+        assert text.startswith(f"# {title}\n\nMeasured by `hrpsim reproduce {name.upper()}`")
+        assert text.endswith(body.rstrip("\n") + "\n")
+
+
 def test_without_matplotlib_the_table_is_printed_and_the_figure_left_out(
     invented, reproduce, monkeypatch, tmp_path
 ):

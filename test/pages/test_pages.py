@@ -22,6 +22,7 @@ from pages.blocks import DOCS, PAGES, ROOT, Block, blocks_of
 from pages.commands import look_up
 
 from hrpsim.cli import main
+from hrpsim.experiments.framework.registry import available
 
 LIMIT = 1000.0  # for a block of several processes [s]
 _WRAPPER = '#!/bin/sh\nexec "{python}" -m {module} "$@"\n'
@@ -145,6 +146,14 @@ def test_every_page_is_found_from_its_index():
         index = (DOCS / folder / "index.md").read_text(encoding="utf-8")
         for page in (DOCS / folder).glob("*.md"):
             assert page.stem == "index" or re.search(rf"^{page.stem}$", index, re.M), page
+
+
+def test_every_experiment_has_a_page_in_the_index_of_verification():
+    """Law: the pages are those of all experiments, and of the other measurements."""
+    index = (DOCS / "verification.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^verification/(\w+)$", index, re.M))
+    assert {page.stem for page in (DOCS / "verification").glob("*.md")} == listed
+    assert {name.lower() for name in available()} < listed
 
 
 def test_links_between_pages_lead_somewhere():

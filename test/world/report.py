@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A markdown table of the figures that the first issue asks for: measured, target, met.
+"""A markdown table of conservation laws, friction and standing: measured, target, met.
 
 From the folder test/, or with it on the path:  python -m world.report
 It exits with 1 if a figure is missed.

@@ -83,6 +83,14 @@ def as_markdown(outcome: Outcome, folder: Path) -> str:
     return "\n".join([*lines, "", f"{_verdict(outcome)}.", ""])
 
 
+def as_page(outcome: Outcome, folder: Path) -> str:
+    """Return a page of `folder` about one experiment; the page verification.md lies above it."""
+    _, section = as_markdown(outcome, folder).split("\n", 1)
+    command = f"hrpsim reproduce {outcome.experiment.name}"
+    columns = "the columns are explained in [verification](../verification.md#columns)"
+    return f"# {_heading(outcome)}\n\nMeasured by `{command}`; {columns}.\n{section}"
+
+
 def as_data(outcomes: list[Outcome]) -> dict[str, Any]:
     """Return what --json prints: met, versions, and each experiment with its rows."""
     return {

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hrpsim.experiments.framework.experiment import Options
 from hrpsim.experiments.framework.registry import find
-from hrpsim.experiments.framework.report import as_data, as_markdown, as_text
+from hrpsim.experiments.framework.report import as_data, as_markdown, as_page, as_text
 from hrpsim.experiments.framework.runner import run_all
 
 
@@ -22,11 +22,12 @@ def reproduce(
     quick: bool = False,
     as_json: bool = False,
     markdown: Path | None = None,
+    pages: Path | None = None,
 ) -> int:
     """Run the experiments `names`; return 0 if every target is met, else 1.
 
-    Figures go to `folder`. The tables go to standard output, or JSON does; `markdown` also
-    receives them as a page. Raises HrpsimError for an unknown name, before anything runs.
+    Figures go to `folder`. The tables go to standard output, or JSON does; the file
+    `markdown` receives them all, and the folder `pages` a page for each experiment. Raises HrpsimError for an unknown name, before anything runs.
     """
     outcomes = []
     for outcome in run_all(find(names), Options(quick=quick), folder):
@@ -37,4 +38,9 @@ def reproduce(
     if markdown is not None:
         markdown.parent.mkdir(parents=True, exist_ok=True)
         markdown.write_text("\n".join(as_markdown(o, markdown.parent) for o in outcomes))
+    if pages is not None:
+        pages.mkdir(parents=True, exist_ok=True)
+        for outcome in outcomes:
+            page = pages / f"{outcome.experiment.name.lower()}.md"
+            page.write_text(as_page(outcome, pages))
     return 0 if all(outcome.met for outcome in outcomes) else 1
