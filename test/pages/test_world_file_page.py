@@ -1,8 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""docs/reference/world_file.md says what the schema of world files accepts: every key and value."""
+"""docs/reference/world_file.md says what world files accept: every key, value and default."""
 
+import inspect
 import re
 from pathlib import Path
 
@@ -10,7 +11,12 @@ import pytest
 import voluptuous as vol
 import yaml
 
+from hrpsim import World, load_model
+from hrpsim.model.shapes.height_field import HeightField
+from hrpsim.model.shapes.mesh_files import load_mesh
+from hrpsim.model.shapes.terrain import TERRAINS
 from hrpsim.world.file.world_schema import WORLD_FILE
+from hrpsim.world.objects.robot import Robot
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reference" / "world_file.md"
@@ -43,6 +49,24 @@ ENTRIES = {
         for kind in ("stairs", "ramp", "rubble", "stepping_stones", "rough_ground")
     },
     "height_field": lambda x: {"static": [{"shape": {"height_field": x}}]},
+}
+# Whose parameters the entries below a heading are.
+FUNCTIONS = {
+    "world": [World],
+    "ground": [World.add_ground],
+    "friction": [World.set_friction],
+    "contacts": [World.set_contact],
+    "penalties": [World.set_penalty],
+    "solvers": [World.add_solver_rule],
+    "robots": [load_model, World.add_robot],
+    "constraints of robots": [Robot.set_constraint],
+    "bodies": [World.add_body],
+    "static": [World.add_static],
+    "connections": [World.connect],
+    "spring_hinges": [World.add_spring_hinge],
+    "mesh": [load_mesh],
+    "height_field": [HeightField],
+    **{kind: [terrain] for kind, terrain in TERRAINS.items()},
 }
 
 
@@ -116,18 +140,32 @@ def schema_of(heading):
 
 
 def documented(heading):
-    """Return {key: words} of the table below a heading of the page."""
+    """Return {key: (words, default)} of the table below a heading of the page."""
     section = re.split(rf"^#+ `?{re.escape(heading)}`?$", TEXT, flags=re.MULTILINE)[1]
-    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.+?) \|$", section.split("\n#")[0], re.MULTILINE)
-    assert all(meaning.strip() for *_, meaning in rows)
-    return {key: words for key, words, _ in rows}
+    row = re.compile(r"^\| `(\w+)` \| (.*?) \| (?:(.+?) )?\| (.+?) \|$", re.MULTILINE)
+    return {
+        key: (words, default) for key, words, default, _ in row.findall(section.split("\n#")[0])
+    }
 
 
 @pytest.mark.parametrize("heading", ENTRIES)
 def test_the_table_is_the_schema(heading):
     expected = schema_of(heading)
     assert len(expected) > 1
-    assert documented(heading) == expected
+    assert {key: words for key, (words, _) in documented(heading).items()} == expected
+
+
+@pytest.mark.parametrize("heading", ENTRIES)
+def test_the_defaults_are_those_of_the_functions(heading):
+    """Law: what is not needed has a default, the parameter's; one that is None is put in words."""
+    functions = map(inspect.signature, FUNCTIONS.get(heading, []))
+    parameters = {key: each for f in functions for key, each in f.parameters.items()}
+    for key, (words, default) in documented(heading).items():
+        assert bool(default) != words.endswith("(needed)"), key
+        value = parameters[key].default if key in parameters else None
+        if default and value not in (None, inspect.Parameter.empty):
+            given = yaml.safe_load(default.strip("`"))
+            assert given == (list(value) if isinstance(value, tuple) else value), key
 
 
 def test_shapes_are_those_of_the_schema():

@@ -26,8 +26,9 @@ def reproduce(
 ) -> int:
     """Run the experiments `names`; return 0 if every target is met, else 1.
 
-    Figures go to `folder`. The tables go to standard output, or JSON does; the file
-    `markdown` receives them all, and the folder `pages` a page for each experiment. Raises HrpsimError for an unknown name, before anything runs.
+    Figures go to `folder`. The tables go to standard output, or JSON does; the file `markdown`
+    receives them all, and the folder `pages` a page for each experiment. Raises HrpsimError for
+    an unknown name, before anything runs.
     """
     outcomes = []
     for outcome in run_all(find(names), Options(quick=quick), folder):
