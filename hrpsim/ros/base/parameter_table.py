@@ -120,13 +120,13 @@ SPECIFICATIONS = (
     Specification(
         "state_name",
         "saved",
-        "Name of the state that ~/save_state keeps and ~/load_state returns to",
+        "Name under which ~/save_state stores the state and ~/load_state restores it",
         read_only=False,
     ),
     Specification(
         "state_limit",
         20,
-        "Most states that are kept by ~/save_state",
+        "Maximum number of states stored by ~/save_state",
         0,
         1000,
         read_only=False,
@@ -134,7 +134,7 @@ SPECIFICATIONS = (
     Specification(
         "lockstep",
         False,
-        "Stand still at each control tick until joint_commands with the tick's stamp have come",
+        "Wait at each control tick until joint_commands with the tick's stamp arrive",
     ),
     Specification(
         "control_period",
@@ -146,20 +146,20 @@ SPECIFICATIONS = (
     Specification(
         "lockstep_timeout",
         1.0,
-        "In lockstep: wall time without a command after which the node says what it waits for, "
-        "and ~/step gives up [s]",
+        "In lockstep: wall time without a command after which the node logs what it waits for, "
+        "and ~/step fails [s]",
         0.0,
         1.0e6,
     ),
     Specification(
         "interpolate_commands",
         True,
-        "In lockstep: let position targets move evenly over the control period",
+        "In lockstep: interpolate position targets linearly over the control period",
     ),
     Specification(
         "lockstep_policy",
         "pause",
-        "In lockstep: what follows when lockstep_timeout has passed: wait on, go on without the "
+        "In lockstep: reaction after lockstep_timeout: continue to wait, continue without the "
         "command (the last one holds), or end the node with exit code 1",
         choices=("pause", "hold", "abort"),
     ),
@@ -174,7 +174,7 @@ SPECIFICATIONS = (
     Specification(
         "wrench_ramp",
         0.02,
-        "Simulated time in which it then falls to zero, evenly [s]",
+        "Simulated time in which it then falls linearly to zero [s]",
         0.0,
         1000.0,
         read_only=False,
@@ -230,7 +230,7 @@ SPECIFICATIONS = (
     Specification(
         "noise_seed",
         0,
-        "What all noise is drawn from: the same seed gives the same noise at the same step",
+        "Seed of all noise: the same seed gives the same noise at the same step",
         0,
         2**31 - 1,
         read_only=False,
@@ -238,7 +238,7 @@ SPECIFICATIONS = (
     Specification(
         "foot_sensors",
         ["lfsensor", "rfsensor"],
-        "Force-torque sensors whose readings make zmp",
+        "Force-torque sensors from which zmp is computed",
     ),
     Specification(
         "marker_rate",
@@ -262,7 +262,7 @@ SPECIFICATIONS = (
     Specification(
         "solver_sweep_limit",
         0,
-        "Most sweeps of the contact solver in a step, new contacts too; 0 takes the world file's",
+        "Limit of solver sweeps in a step, with new contacts too; 0 takes the world file's",
         0,
         100_000,
         read_only=False,
@@ -278,7 +278,7 @@ SPECIFICATIONS = (
     Specification(
         "entity_limit",
         1000,
-        "Most entities in the world; ~/spawn_entity refuses more",
+        "Maximum number of entities in the world; ~/spawn_entity refuses more",
         0,
         1_000_000,
         read_only=False,
@@ -286,7 +286,7 @@ SPECIFICATIONS = (
     Specification(
         "spawn_size_limit",
         10_000_000,
-        "Largest description that ~/spawn_entity takes, as text or file [bytes]",
+        "Largest description that ~/spawn_entity accepts, as text or file [bytes]",
         0,
         1_000_000_000,
         read_only=False,
@@ -294,7 +294,7 @@ SPECIFICATIONS = (
     Specification(
         "spawn_link_limit",
         1000,
-        "Most links of a robot that ~/spawn_entity takes",
+        "Maximum number of links of a robot that ~/spawn_entity accepts",
         0,
         1_000_000,
         read_only=False,
@@ -302,19 +302,19 @@ SPECIFICATIONS = (
     Specification(
         "spawn_xacro",
         False,
-        "Whether ~/spawn_entity takes xacro, whose expressions this process would evaluate",
+        "Whether ~/spawn_entity accepts xacro, whose expressions this process evaluates",
         read_only=False,
     ),
     Specification(
         "spawn_mjcf",
         False,
-        "Whether ~/spawn_entity takes MJCF, which MuJoCo's parser would read in a child process",
+        "Whether ~/spawn_entity accepts MJCF, which MuJoCo's parser reads in a child process",
         read_only=False,
     ),
     Specification(
         "step_limit",
         1_000_000,
-        "Most steps of one call of ~/step_simulation",
+        "Maximum number of steps of one call of ~/step_simulation",
         1,
         1_000_000_000,
         read_only=False,
@@ -322,7 +322,7 @@ SPECIFICATIONS = (
     Specification(
         "filter_limit",
         256,
-        "Longest filter of names that ~/get_entities takes [letters]",
+        "Longest filter of names that ~/get_entities accepts [letters]",
         0,
         10_000,
         read_only=False,
@@ -330,7 +330,7 @@ SPECIFICATIONS = (
     Specification(
         "compile_ahead",
         True,
-        "Whether a process of low priority compiles, the first time, what steps may come to need",
+        "Whether a process of low priority compiles kernels that later steps may need",
     ),
     Specification(
         "duration",
