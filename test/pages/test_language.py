@@ -14,7 +14,7 @@ IDIOMS = re.compile(
 # Written by programs, from texts of the code; and the past of the changelog.
 OTHERS = {
     *("CHANGELOG.md", "benchmarks.md", "simbenchmark.md", "faults.md", "command_line.md"),
-    *("scene.md", "licences.md", "check_a_simulator.md"),
+    *("scene.md", "licences.md"),
 }
 PAGES = [
     page

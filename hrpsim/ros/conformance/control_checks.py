@@ -32,7 +32,7 @@ _PART_OF = {
 
 
 def tells_known_features(session: Session) -> None:
-    """GetSimulatorFeatures: each is one of the standard's, told once, and not without its base."""
+    """GetSimulatorFeatures: each is in the standard, listed once, and with the feature it needs."""
     told = list(session.ask("GetSimulatorFeatures").features.features)
     unknown = sorted(set(told) - set(constants_of(message("SimulatorFeatures")).values()))
     demand(not unknown, f"numbers of no feature: {unknown}")
@@ -49,23 +49,23 @@ def tells_its_state(session: Session) -> None:
 
 
 def pauses(session: Session) -> None:
-    """SetSimulationState: PAUSED is reached, and asked for again ALREADY_IN_TARGET_STATE."""
+    """SetSimulationState: PAUSED is reached; a second request is ALREADY_IN_TARGET_STATE."""
     _reaches(session, "PAUSED")
 
 
 def plays(session: Session) -> None:
-    """SetSimulationState: PLAYING is reached, and asked for again ALREADY_IN_TARGET_STATE."""
+    """SetSimulationState: PLAYING is reached; a second request is ALREADY_IN_TARGET_STATE."""
     _reaches(session, "PLAYING")
     session.pause()
 
 
 def stops(session: Session) -> None:
-    """SetSimulationState: STOPPED is reached, and asked for again ALREADY_IN_TARGET_STATE."""
+    """SetSimulationState: STOPPED is reached; a second request is ALREADY_IN_TARGET_STATE."""
     _reaches(session, "STOPPED")
 
 
 def knows_no_other_state(session: Session) -> None:
-    """SetSimulationState: a state that is none of the standard's is refused."""
+    """SetSimulationState: a state outside the standard is refused."""
     request = session.request("SetSimulationState")
     request.state.state = 211
     session.refused(session.ask("SetSimulationState", request))
@@ -125,7 +125,7 @@ def acts_not_while_playing(session: Session) -> None:
 
 
 def resets_state(session: Session) -> None:
-    """ResetSimulation: SCOPE_STATE takes an entity back to where it was at first."""
+    """ResetSimulation: SCOPE_STATE returns an entity to its initial state."""
     if not (session.claims("ENTITY_STATE_SETTING") and session.claims("ENTITY_STATE_GETTING")):
         raise NotTried("states can be neither set nor got")
     session.pause()
@@ -143,7 +143,7 @@ def resets_state(session: Session) -> None:
 
 
 def resets_spawned(session: Session) -> None:
-    """ResetSimulation: SCOPE_SPAWNED takes away what was spawned."""
+    """ResetSimulation: SCOPE_SPAWNED deletes spawned entities."""
     name = session.entity()
     _reset(session, "SCOPE_SPAWNED")
     demand(name not in session.names(), "the entity is still there")
@@ -155,7 +155,7 @@ def resets_time(session: Session) -> None:
 
 
 def resets_all(session: Session) -> None:
-    """ResetSimulation: the default scope is done, and what was spawned is gone."""
+    """ResetSimulation: the default scope is done; spawned entities are removed."""
     name = session.entity() if session.claims("SPAWNING") else ""
     _reset(session, "SCOPE_DEFAULT")
     demand(name not in session.names(), "what was spawned is still there")
@@ -173,7 +173,7 @@ def refuses_unclaimed_scopes(session: Session) -> None:
 
 
 def quits(session: Session) -> None:
-    """SetSimulationState: QUITTING is answered, and then the simulator goes."""
+    """SetSimulationState: QUITTING is answered, then the simulator ends."""
     session.set_state("QUITTING")
     simulator = session.simulator
     gone = simulator.wait_for(lambda: not simulator.is_there())

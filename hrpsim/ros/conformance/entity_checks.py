@@ -23,7 +23,7 @@ from hrpsim.ros.conformance.session import (
 
 
 def spawns(session: Session) -> None:
-    """SpawnEntity: the entity is then one of those that GetEntities tells, under its name."""
+    """SpawnEntity: GetEntities then lists the entity under its name."""
     request = session.spawning()
     name = session.expect(session.ask("SpawnEntity", request)).entity_name
     demand(bool(name), "entity_name is empty")
@@ -53,7 +53,7 @@ def refuses_no_resource(session: Session) -> None:
 
 
 def refuses_what_is_no_model(session: Session) -> None:
-    """SpawnEntity: a text that is no model is UNSUPPORTED_FORMAT or RESOURCE_PARSE_ERROR."""
+    """SpawnEntity: a text that is not a model is UNSUPPORTED_FORMAT or RESOURCE_PARSE_ERROR."""
     request = session.spawning()
     resource = resource_of(request)
     resource.uri, resource.resource_string = "", "<this is no model"
@@ -81,7 +81,7 @@ def stands_where_it_was_put(session: Session) -> None:
 
 
 def spawns_several(session: Session) -> None:
-    """SpawnEntities: all that can come do; with one that cannot it is ENTITIES_SPAWN_FAILED."""
+    """SpawnEntities: valid ones are spawned; with an invalid one it is ENTITIES_SPAWN_FAILED."""
     wrong = session.spawning("SpawnEntities")
     resource = resource_of(wrong)
     resource.uri = resource.resource_string = ""
@@ -111,7 +111,7 @@ def finds_by_name(session: Session) -> None:
 
 
 def finds_by_category(session: Session) -> None:
-    """GetEntities: categories leave out what is of another one."""
+    """GetEntities: categories exclude entities of other categories."""
     name = session.entity()
     answer = session.ask("GetEntityInfo", session.request("GetEntityInfo", entity=name))
     category = session.expect(answer).info.category
@@ -122,7 +122,7 @@ def finds_by_category(session: Session) -> None:
 
 
 def finds_by_tags(session: Session) -> None:
-    """GetEntities: tags leave out what has none of them."""
+    """GetEntities: tags exclude entities without any of them."""
     name = session.entity()
     tags = message("TagsFilter")()
     tags.tags = [UNKNOWN]
@@ -130,17 +130,17 @@ def finds_by_tags(session: Session) -> None:
 
 
 def finds_in_a_sphere(session: Session) -> None:
-    """GetEntities: a sphere finds what reaches into it and leaves out the rest."""
+    """GetEntities: a sphere finds the entities that overlap it, and no others."""
     _finds_inside(session, 3, lambda x, y, z, r: [(x, y, z), (r, 0.0, 0.0)])
 
 
 def finds_in_a_box(session: Session) -> None:
-    """GetEntities: a box finds what reaches into it and leaves out the rest."""
+    """GetEntities: a box finds the entities that overlap it, and no others."""
     _finds_inside(session, 1, lambda x, y, z, r: [(x + r, y + r, z + r), (x - r, y - r, z - r)])
 
 
 def finds_in_a_hull(session: Session) -> None:
-    """GetEntities: a convex hull finds what reaches into it and leaves out the rest."""
+    """GetEntities: a convex hull finds the entities that overlap it, and no others."""
     _finds_inside(
         session,
         2,
@@ -215,7 +215,7 @@ def tells_infos(session: Session) -> None:
 
 
 def sets_infos(session: Session) -> None:
-    """SetEntityInfo: what was set is told, and its tags are found; of no entity NOT_FOUND."""
+    """SetEntityInfo: the new info is returned, and its tags are found; of no entity NOT_FOUND."""
     name = session.entity()
     request = session.request("SetEntityInfo", entity=name)
     request.info.category.category = 4
@@ -247,7 +247,7 @@ def tells_bounds(session: Session) -> None:
 
 
 def deletes(session: Session) -> None:
-    """DeleteEntity: the entity is then gone, and deleted again NOT_FOUND."""
+    """DeleteEntity: the entity is removed; a second deletion is NOT_FOUND."""
     name = session.entity()
     request = session.request("DeleteEntity", entity=name)
     session.expect(session.ask("DeleteEntity", request))

@@ -13,7 +13,7 @@ from hrpsim.ros.conformance.session import NOT_FOUND, UNKNOWN, NotTried, Session
 
 
 def tells_spawnables(session: Session) -> None:
-    """GetSpawnables: each has a URI or a text, and a source that nobody knows hinders nothing."""
+    """GetSpawnables: each has a URI or a text; an unknown source is no obstacle."""
     found = session.expect(session.ask("GetSpawnables")).spawnables
     for one in found:
         resource = resource_of(one)
@@ -24,7 +24,7 @@ def tells_spawnables(session: Session) -> None:
 
 
 def tells_poses(session: Session) -> None:
-    """GetNamedPoses: names are unique, and a tag that none has finds none."""
+    """GetNamedPoses: names are unique; an unused tag finds none."""
     names = [pose.name for pose in session.expect(session.ask("GetNamedPoses")).poses]
     demand(len(set(names)) == len(names), "two poses have one name")
     request = session.request("GetNamedPoses")
@@ -52,7 +52,7 @@ def tells_worlds(session: Session) -> None:
 
 
 def finds_worlds_by_tags(session: Session) -> None:
-    """GetAvailableWorlds: a tag that none has finds none."""
+    """GetAvailableWorlds: an unused tag finds none."""
     request = session.request("GetAvailableWorlds", offline_only=True)
     request.filter.tags = [UNKNOWN]
     found = session.expect(session.ask("GetAvailableWorlds", request)).worlds
@@ -67,7 +67,7 @@ def tells_the_world(session: Session) -> None:
 
 
 def loads(session: Session) -> None:
-    """LoadWorld: what was spawned is gone, the simulation is stopped, the world is the current."""
+    """LoadWorld: spawned entities are removed, the simulation is stopped, the world is current."""
     request = session.request("LoadWorld")
     resource = resource_of(request)
     resource.uri, resource.resource_string = _loadable(session)
@@ -89,7 +89,7 @@ def refuses_no_world(session: Session) -> None:
 
 
 def refuses_what_is_no_world(session: Session) -> None:
-    """LoadWorld: a text that is no world is UNSUPPORTED_FORMAT or RESOURCE_PARSE_ERROR."""
+    """LoadWorld: a text that is not a world is UNSUPPORTED_FORMAT or RESOURCE_PARSE_ERROR."""
     request = session.request("LoadWorld")
     resource_of(request).resource_string = "<this is no world"
     answer = session.ask("LoadWorld", request, session.options.load_timeout)
@@ -97,7 +97,7 @@ def refuses_what_is_no_world(session: Session) -> None:
 
 
 def unloads(session: Session) -> None:
-    """UnloadWorld: then NO_WORLD_LOADED, nothing is left, nothing plays; a world comes back."""
+    """UnloadWorld: then NO_WORLD_LOADED, no entities, not playing; a world can be loaded."""
     if not session.claims("WORLD_LOADING"):
         raise NotTried("a world that is unloaded could not be loaded again")
     back = session.request("LoadWorld")
