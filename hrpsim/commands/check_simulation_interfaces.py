@@ -24,7 +24,7 @@ It pauses, plays, resets, spawns, deletes, loads and unloads: what is simulated 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("--node", default="", help="the simulator's node; else the only one")
-    parser.add_argument("--resource", default="", metavar="URI", help="what to spawn")
+    parser.add_argument("--resource", default="", metavar="URI", help="entity to spawn")
     parser.add_argument("--world", default="", metavar="URI", help="which world to load")
     parser.add_argument("--quit", action="store_true", help="ask the simulator to end, at last")
     parser.add_argument(

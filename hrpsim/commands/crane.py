@@ -27,7 +27,9 @@ EPILOG = """A body that lies on the fixed shape called "goal" counts.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--script", action="store_true", help="let a script fetch what stands alone")
+    how.add_argument(
+        "--script", action="store_true", help="let a script fetch the separate objects"
+    )
     how.add_argument("--ros", action="store_true", help="play over ROS 2 topics")
     parser.add_argument("--world", type=Path, metavar="FILE", help=f"world file ({WORLD})")
     parser.add_argument(

@@ -28,7 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--integrator", help="semi_implicit, rk4 or euler; else the recorded one")
     parser.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
     parser.add_argument(
-        "--tolerance", type=not_negative, default=0.0, help="what counts as the same (0: the bits)"
+        "--tolerance",
+        type=not_negative,
+        default=0.0,
+        help="largest difference that counts as equal (0: the bits)",
     )
     parser.add_argument(
         "--duration", type=not_negative, default=0.0, help="only so long [s, simulated]"

@@ -57,13 +57,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="wait so long for a command, or a sign of life of the node (60)",
     )
-    parser.add_argument("--parameters", action="store_true", help="list what may be varied")
+    parser.add_argument(
+        "--parameters", action="store_true", help="list the parameters that may be varied"
+    )
     looking = parser.add_argument_group("of results that are there")
     looking.add_argument("--summary", action="store_true", help="print a table, run nothing")
     looking.add_argument("--plot", type=Path, metavar="FILE", help="draw (.png, .svg)")
     looking.add_argument("--x", metavar="PATH", help="parameter across the picture")
     looking.add_argument("--y", metavar="PATH", help="parameter up the picture: a map")
-    looking.add_argument("--outcome", metavar="NAME", help="what is drawn (fell, or the first)")
+    looking.add_argument("--outcome", metavar="NAME", help="outcome to draw (fell, or the first)")
     looking.add_argument(
         "--survival", metavar="PATH", help="draw survival curves by this parameter"
     )
@@ -94,7 +96,7 @@ def _add_engines(parser: argparse.ArgumentParser) -> None:
     engines.add_argument(
         "--engine",
         metavar="MODULE:CALLABLE",
-        help="what makes a concurrent.futures.Executor; by default a pool of processes",
+        help="factory of a concurrent.futures.Executor; by default a pool of processes",
     )
     parser.add_argument(
         "--processes",

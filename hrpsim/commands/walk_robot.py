@@ -43,7 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--robot", type=Path, metavar="FILE", help="URDF, xacro, MJCF, .body or .wrl of a biped"
     )
-    group.add_argument("--check", action="store_true", help="only say what is found and missing")
+    group.add_argument(
+        "--check", action="store_true", help="only report derived and missing information"
+    )
     group.add_argument("--left-foot", metavar="LINK", help="where it is not found")
     group.add_argument("--right-foot", metavar="LINK", help="where it is not found")
     group.add_argument(

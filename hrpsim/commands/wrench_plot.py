@@ -28,7 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--right", default="rfsensor", metavar="TOPIC", help="right foot (rfsensor)"
     )
     parser.add_argument(
-        "--zmp", metavar="TOPIC", help="zero-moment point (zmp beside the left foot, if recorded)"
+        "--zmp",
+        metavar="TOPIC",
+        help="zero-moment point (zmp in the left foot's namespace, if recorded)",
     )
     parser.set_defaults(run=wrench_plot)
 

@@ -12,14 +12,11 @@ IDIOMS = re.compile(
     r"\b(tells?|telling|told|whom|anew|beside|stands? in|go(es)? on|gone on)\b", re.I
 )
 # Written by programs, from texts of the code; and the past of the changelog.
-OTHERS = {
-    *("CHANGELOG.md", "benchmarks.md", "simbenchmark.md", "faults.md", "command_line.md"),
-    *("scene.md", "licences.md"),
-}
+OTHERS = "CHANGELOG", "benchmarks", "simbenchmark", "faults", "scene", "licences"
 PAGES = [
     page
     for page in (*ROOT.glob("*.md"), *sorted(DOCS.rglob("*.md")))
-    if page.name not in OTHERS and page.parent.name != "verification"
+    if page.stem not in OTHERS and page.parent.name != "verification"
 ]
 
 
