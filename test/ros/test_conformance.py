@@ -166,8 +166,8 @@ def test_a_wrong_simulator_fails(wrong):
     failed = {row["law"].split(",")[0]: row["detail"] for row in rows if row["verdict"] == "failed"}
     told = {row["interface"]: row for row in rows}
     for law, detail in {
-        "each is one of the standard's": "[199]",
-        "PAUSED is reached": "in state 1, not 2",
+        "each is in the standard": "[199]",
+        "PAUSED is reached; a second request is ALREADY_IN_TARGET_STATE": "in state 1, not 2",
         "a taken name is NAME_NOT_UNIQUE; with allow_renaming another is found": "NAME_NOT_UNIQUE",
         "neither uri nor resource_string is NO_RESOURCE": "OK (1) where NO_RESOURCE (104) is due",
         "a quaternion of length 0 is INVALID_POSE": "INVALID_POSE (109)",
@@ -176,10 +176,12 @@ def test_a_wrong_simulator_fails(wrong):
         "the state of one": "NOT_FOUND (2) is due",
         "a category of the standard; of no entity NOT_FOUND": "no answer within 15 s",
         "a box whose first corner is the upper one; of no entity NOT_FOUND": "no GetEntityBounds",
-        "the entity is then gone": "still there",
-        "names are unique": "two poses have one name",
+        "the entity is removed; a second deletion is NOT_FOUND": "still there",
+        "names are unique; an unused tag finds none": "two poses have one name",
         "as many states as entities": "no GetEntitiesStates is offered",
-        "the default scope is done": "FEATURE_UNSUPPORTED (0) where OK (1) is due",
+        "the default scope is done; spawned entities are removed": (
+            "FEATURE_UNSUPPORTED (0) where OK (1) is due"
+        ),
     }.items():
         assert detail in failed.pop(law), law
     assert told["LoadWorld"]["verdict"] == told["StepSimulation"]["verdict"] == "unsupported"
