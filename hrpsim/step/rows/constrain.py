@@ -90,10 +90,9 @@ def solve_rows(s):
         span = s.islands.spans[stats.direct_island]
         if has_cones and not span.converged and goes_to_newton(s, span) != NOT_AT_ALL:
             status = solve_by_newton_method(s, stats.direct_island, False)
-            if status == DONE:
-                stats.handed_over += 1
-            elif status != TOO_LARGE:
+            if status != DONE and status != TOO_LARGE:
                 return status
+            stats.handed_over += span.converged
     if has_cones:
         summarise(s)
     return DONE

@@ -87,10 +87,10 @@ def try_direct_solver(s, k):
     sweeps, residual = span.sweeps, span.residual
     exchange_impulses(s, span)
     solve_direct_island(s, tolerance)
-    if span.residual < before:
+    if span.converged:
         stats.handed_over += 1
-        set_steps_by_newton(s, span, BY_DIRECT if span.converged else 0)
-    else:
+        set_steps_by_newton(s, span, BY_DIRECT)
+    elif not span.residual < before:
         return_to_start(rows, stats.row_count, s.rows.response, velocity, s.direct)
         exchange_impulses(s, span)
         span.sweeps, span.residual, span.converged = sweeps, residual, 0
