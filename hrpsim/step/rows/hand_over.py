@@ -51,9 +51,8 @@ _NEXT = (
     (_BEGIN, _BEGIN, _BEGIN, _END),
     # _SWEEPS_AT_REST: the first sweeps over a robot at rest change too much.
     (_NEWTON_AGAIN, _NEWTON_AGAIN, _NEWTON_AGAIN, _END),
-    # _NEWTON_AGAIN, _NEWTON_CHOSEN: where a body carries 1e9 times its own mass the least eigenvalue
-    # of the scaled problem is 4e-10, for which no penalty is large enough; the direct solver needs
-    # none.
+    # _NEWTON_AGAIN, _NEWTON_CHOSEN: where a body carries 1e9 times its own mass the scaled problem
+    # has an eigenvalue of 4e-10, for which no penalty is large enough; the direct solver needs none.
     (_DIRECT, _DIRECT, _DIRECT, _FEW_SWEEPS),
     (_DIRECT, _DIRECT, _DIRECT, _END),
     # _FEW_SWEEPS: they stall where bodies push each other. Over a lone robot they are cheap and
