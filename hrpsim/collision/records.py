@@ -58,7 +58,8 @@ CONTACT = np.dtype(
         ("is_new", "i8"),  # whether the last step did not have it
         ("impulse", "f8", (3,)),  # along the normal and the two tangents [Ns]
         ("warm", "f8", (3,)),  # the part of it that a next step starts from
-        ("by_newton", "i8"),  # for how many steps to come Newton's method is first to solve for it
+        # for how many steps to come Newton's method is first to solve for it; -1: the direct solver
+        ("by_newton", "i8"),
         ("forgotten", "i8"),  # of the last step's: whether none starts from it, for a set state
         ("axis_angle", "f8"),  # of the friction pyramid's axes, drawn at the contact's birth [rad]
         ("turn", "f8", (2,)),  # cosine and sine between the tangents and the axes of its rows

@@ -22,7 +22,6 @@ from hrpsim.constraints.rows import (
     DIRECT,
     DRIVE,
     ITERATIVE,
-    WHERE_SWEEPS_STALL,
     attach_pair,
     choose_solver,
     coupling,
@@ -143,7 +142,7 @@ def write_connection_rows(
             if row.inverse_mass <= least_inverse_mass(row, sites):
                 row.inverse_mass = 0.0
             row.kind, row.source = CONNECTION, c
-            choose_solver(row, connection.solver, WHERE_SWEEPS_STALL)
+            choose_solver(row, connection.solver)
             row.impulse = connection.impulse[axis]
             row.upper = connection.force_limit[axis] * time_step
             row.lower = -row.upper

@@ -23,7 +23,6 @@ from hrpsim.constraints.rows import (
     CONE,
     CONTACT_ROW,
     ITERATIVE,
-    NEVER,
     PENALTY,
     PYRAMID,
     SLIP_DIRECTION,
@@ -159,7 +158,7 @@ def write_contact_rows(
         for axis in range(3):
             row = rows[3 * c + axis]
             row.kind, row.source = CONTACT_ROW, c
-            choose_solver(row, solver, NEVER)
+            choose_solver(row, solver)
             row.impulse = contact.impulse[axis]
         pair = materials[a.material, b.material]
         approach, slip_x, slip_y = point_velocity(normal, x, y, sites.velocity)

@@ -14,7 +14,6 @@ from hrpsim.constraints.rows import (
     MIMIC,
     MOTOR,
     UPPER_LIMIT,
-    WHERE_SWEEPS_STALL,
     attach_second_site,
     attach_site,
     choose_solver,
@@ -203,7 +202,7 @@ def _attach(forest, sites, k, sign, own, time_step, row, response, used):
     row.upper = own.force_limit * time_step
     row.lower = -row.upper
     row.source = k
-    choose_solver(row, own.solver, WHERE_SWEEPS_STALL)
+    choose_solver(row, own.solver)
     return used
 
 

@@ -20,7 +20,7 @@ CONNECTION, DRIVE, SPRING = range(MOTOR + 1, MOTOR + 4)
 # Which solver a row is for; a contact may be for PENALTY, a spring's row for DESCENT. AUTO and
 # NEWTON are choices: their rows are ITERATIVE, and say when their island goes to Newton's method.
 ITERATIVE, DIRECT, SPLIT, PENALTY, DESCENT, AUTO, NEWTON = range(7)
-NEVER, WHERE_SWEEPS_STALL, AT_ONCE = range(3)
+NEVER, WHERE_OTHERS_FAIL, AT_ONCE = range(3)
 
 # What a row asks for. Its impulse is then one [Ns or Nms], that of a displacement rate, or a force.
 VELOCITY, DISPLACEMENT, ACCELERATION = range(3)
@@ -59,7 +59,7 @@ ROW = np.dtype(
         ("friction", "f8"),  # at a normal row: coefficient of its contact
         ("friction_model", "i8"),  # at a normal row
         ("solver", "i8"),
-        ("newton", "i8"),  # NEVER, WHERE_SWEEPS_STALL or AT_ONCE
+        ("newton", "i8"),  # NEVER, WHERE_OTHERS_FAIL or AT_ONCE
         ("kind", "i8"),
         ("island", "i8"),  # work of the search for islands
         ("source", "i8"),  # its contact, degree of freedom or connection
@@ -118,20 +118,18 @@ def start_row(row, used):
     row.response_at = used
     row.correction_velocity = row.target = row.compliance = 0.0
     row.bilateral, row.quantity = 0, VELOCITY
-    row.solver, row.newton = ITERATIVE, WHERE_SWEEPS_STALL
+    row.solver, row.newton = ITERATIVE, WHERE_OTHERS_FAIL
 
 
 @inlined_kernel
-def choose_solver(row, choice, newton_after_direct):
-    """Write the solver that was chosen for a row; what `direct` rows say of Newton's method."""
+def choose_solver(row, choice):
+    """Write the solver that was chosen for a row, and when its island goes to Newton's method."""
     row.solver = ITERATIVE if choice >= AUTO else choice
-    row.newton = NEVER
-    if choice == AUTO:
-        row.newton = WHERE_SWEEPS_STALL
-    elif choice == NEWTON:
+    row.newton = WHERE_OTHERS_FAIL
+    if choice == NEWTON:
         row.newton = AT_ONCE
-    elif choice == DIRECT:
-        row.newton = newton_after_direct
+    elif choice == ITERATIVE or choice == PENALTY:
+        row.newton = NEVER
 
 
 @inlined_kernel

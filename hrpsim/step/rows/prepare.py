@@ -68,6 +68,7 @@ def _count_rows(s):
     time_step = settings.time_step
     stats.direct_rows = stats.split_rows = stats.factorisations = stats.fell_back = 0
     stats.newton_rows = stats.newton_islands = stats.newton_factorisations = 0
+    stats.handed_over = 0
     contacts, contact_count = s.collision.contacts, stats.contact_count
     mark_contact_sites(contacts, contact_count, s.sites)
     joint_row_count = mark_joint_sites(

@@ -71,6 +71,7 @@ STEP_STATS = np.dtype(
         ("newton_rows", "i8"),  # that ask for Newton's method
         ("newton_islands", "i8"),  # that it solved
         ("newton_factorisations", "i8"),
+        ("handed_over", "i8"),  # islands that another solver than the chosen one solved
         ("fell_back", "i8"),  # whether the direct solver gave its rows to the iteration
         ("sweeps", "i8"),
         ("residual", "f8"),  # [m/s]
