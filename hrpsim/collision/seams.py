@@ -3,12 +3,12 @@
 
 """Which contacts a face makes impossible: what slides over a seam does not catch on hidden sides.
 
-Two convex shapes meet only where they overlap along every axis. The nearest points of a box and of
-the next tile of a floor lie on the tile's hidden side, so a normal between them points sideways; but
-the box cannot come against that side while it lies on the plane of the tile's top. So a contact
-counts only if the shapes overlap, by more than a tolerance, along the normals of all other faces
-there when they would meet: the test of separating axes for moving shapes (Eberly, Dynamic Collision
-Detection using Oriented Bounding Boxes, 1999), with shapes that are flush taken as apart.
+The nearest points of a box and of the next tile of a floor lie on the tile's hidden side, and the
+normal between them points sideways; but the box cannot come against that side while it lies on the
+plane of the tile's top. So a contact counts only if the shapes overlap, by more than a tolerance,
+along the normals of all other faces there when they would meet: the test of separating axes for
+moving shapes (Eberly, Dynamic Collision Detection using Oriented Bounding Boxes, 1999), with shapes
+that are flush taken as apart.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FLUSH_SHARE = 1e-2
 # Cosine with a face's normal above which a contact normal is that of the face.
 ON_FACE = 1.0 - 5e-10
 # Cosine below which a contact normal points sideways, however the shapes move.
-_SIDEWAYS = 0.5
+SIDEWAYS = 0.5
 
 
 @inlined_kernel
@@ -66,7 +66,7 @@ def passes_over(
     that would close the gap within the step is kept from it: there what is at rest lies on an edge.
     """
     cosine = nx * fx + ny * fy + nz * fz
-    if cosine > (_SIDEWAYS if on_face else ON_FACE):
+    if cosine > (SIDEWAYS if on_face else ON_FACE):
         return False
     approach, along = -(vx * nx + vy * ny + vz * nz), vx * fx + vy * fy + vz * fz
     time = time_step
@@ -74,7 +74,7 @@ def passes_over(
         time = max(gap, 0.0) / approach
     if separation + min(along, 0.0) * time < -tolerance:
         return False
-    return cosine < _SIDEWAYS or (gap > 0.0 and (approach + along * cosine) * time_step > gap)
+    return cosine < SIDEWAYS or (gap > 0.0 and (approach + along * cosine) * time_step > gap)
 
 
 @inlined_kernel
@@ -123,7 +123,7 @@ def _is_hidden(a, b, work, k, time_step, tolerance):
 
 @inner_kernel
 def drop_hidden(a, b, count, work, time_step):
-    """Drop contacts of two shapes without a mesh that a face makes impossible; return how many stay.
+    """Drop the contacts of two shapes without a mesh that a face makes impossible; count the rest.
 
     work.spin and work.drift say how a moves against b.
     """
