@@ -11,11 +11,10 @@ import numpy as np
 
 from hrpsim.collision.manifold import collide_convex, collide_simple
 from hrpsim.collision.mesh.contact_reduction import reduce_candidates
-from hrpsim.collision.mesh.hidden_candidates import take_out_hidden
 from hrpsim.collision.mesh.mesh_contacts import find_candidates
 from hrpsim.collision.mesh.solid_pair import move_solid_pair, place_solid_pair
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
-from hrpsim.collision.seams import drop_hidden, flush_tolerance, may_hide_sides
+from hrpsim.collision.primitives.hidden_sides import drop_hidden, may_hide_sides
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import NEEDS_KERNEL, on_demand_kernel_of_parts
 from hrpsim.jit.reference import Reference
@@ -200,10 +199,6 @@ def meet_meshes(forest, kinematics, collision, pair, near, margin, time_step, pr
     move_solid_pair(work.spin, work.drift, m)
     m.near, m.calm, m.time_step = near, margin, time_step
     find_candidates(collision.polyhedra, m, collision.solid_pair_candidates)
-    if a.kind != PLANE and b.kind != PLANE:
-        take_out_hidden(
-            collision.polyhedra, m, collision.solid_pair_candidates, work, flush_tolerance(a, b)
-        )
     if m.count > MAX_POINTS:
         _recall_points(collision.previous, previous_count, number_a, number_b, m)
     return reduce_candidates(

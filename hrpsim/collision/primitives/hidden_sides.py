@@ -22,18 +22,12 @@ from hrpsim.model.shapes.geometry import BOX, CYLINDER, MESH, PLANE
 # Shapes are flush with a face if they overlap by no more than this along its normal [m], or than
 # this part of the thinner one.
 FLUSH = 1e-5
-_FLUSH_SHARE = 1e-2
+FLUSH_SHARE = 1e-2
 
 # Cosine with a face's normal above which a contact normal is that of the face.
 ON_FACE = 1.0 - 5e-10
 # Cosine below which a contact normal points sideways, however the shapes move.
 SIDEWAYS = 0.5
-
-
-@inlined_kernel
-def flush_tolerance(a, b):
-    """Return by how much two shapes that are flush may overlap [m]."""
-    return min(FLUSH, _FLUSH_SHARE * min(a.thickness, b.thickness))
 
 
 @inlined_kernel
@@ -77,17 +71,6 @@ def passes_over(
     return cosine < SIDEWAYS or (gap > 0.0 and (approach + along * cosine) * time_step > gap)
 
 
-@inlined_kernel
-def velocity_in_contact(work, point):
-    """Return the velocity of a against b at a contact point, relative to the reference [m/s]."""
-    w, d = work.spin, work.drift
-    return (
-        d[0] + w[1] * point[2] - w[2] * point[1],
-        d[1] + w[2] * point[0] - w[0] * point[2],
-        d[2] + w[0] * point[1] - w[1] * point[0],
-    )
-
-
 @inner_kernel
 def _face(shape, R, axis):
     """Return (some, x, y, z): whether a shape has a face across an axis of its own, and that."""
@@ -96,10 +79,29 @@ def _face(shape, R, axis):
 
 
 @inner_kernel
+def _velocity_of_core(work, k, shape, R, sign):
+    """Return the velocity of a against b where the core of a shape is nearest to contact k [m/s].
+
+    How a round surface turns does not move it. `sign` is 1 for a and -1 for b.
+    """
+    n, p = work.normal[k], work.point[k]
+    x, y, z = p[0], p[1], p[2]
+    if shape.kind != BOX:
+        radius = sign * shape.size[0]
+        along = 0.0
+        if shape.kind == CYLINDER:
+            along = n[0] * R[0, 2] + n[1] * R[1, 2] + n[2] * R[2, 2]
+        x += radius * (n[0] - along * R[0, 2])
+        y += radius * (n[1] - along * R[1, 2])
+        z += radius * (n[2] - along * R[2, 2])
+    w, d = work.spin, work.drift
+    return d[0] + w[1] * z - w[2] * y, d[1] + w[2] * x - w[0] * z, d[2] + w[0] * y - w[1] * x
+
+
+@inner_kernel
 def _is_hidden(a, b, work, k, time_step, tolerance):
     """Return whether a face of one of two shapes makes contact k of the manifold impossible."""
     n = work.normal[k]
-    vx, vy, vz = velocity_in_contact(work, work.point[k])
     tx, ty, tz = work.p_a[0] - work.p_b[0], work.p_a[1] - work.p_b[1], work.p_a[2] - work.p_b[2]
     on_face = False
     for face in range(6):
@@ -114,7 +116,13 @@ def _is_hidden(a, b, work, k, time_step, tolerance):
         apart = x * tx + y * ty + z * tz
         apart -= surface_reach(a.kind, a.size, work.R_a, x, y, z)
         apart -= surface_reach(b.kind, b.size, work.R_b, x, y, z)
-        if apart >= -tolerance and passes_over(
+        if apart < -tolerance:
+            continue
+        if face < 3:
+            vx, vy, vz = _velocity_of_core(work, k, a, work.R_a, 1.0)
+        else:
+            vx, vy, vz = _velocity_of_core(work, k, b, work.R_b, -1.0)
+        if passes_over(
             work.gap[k], n[0], n[1], n[2], on_face, apart, x, y, z, vx, vy, vz, time_step, tolerance
         ):
             return True
@@ -127,7 +135,7 @@ def drop_hidden(a, b, count, work, time_step):
 
     work.spin and work.drift say how a moves against b.
     """
-    tolerance = flush_tolerance(a, b)
+    tolerance = min(FLUSH, FLUSH_SHARE * min(a.thickness, b.thickness))
     kept = np.int64(0)
     for k in range(count):
         if _is_hidden(a, b, work, k, time_step, tolerance):

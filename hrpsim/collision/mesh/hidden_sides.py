@@ -3,9 +3,9 @@
 
 """Contacts of solids that a face beside the features that touch makes impossible.
 
-The rule is that of hrpsim.collision.seams. The faces are those about a vertex, beside an edge, or
-beyond the edges of a triangle. The solids need not be convex: what lies outside the plane of a face
-cannot reach what is behind it.
+The rule is that of hrpsim.collision.primitives.hidden_sides. The faces are those about a vertex,
+beside an edge, or beyond the edges of a triangle. The solids need not be convex: what lies outside
+the plane of a face cannot reach what is behind it.
 """
 
 from __future__ import annotations
@@ -17,16 +17,25 @@ from hrpsim.collision.mesh.polyhedra import CONVEX
 from hrpsim.collision.mesh.solid_pair import (
     A_FACE,
     A_VERTEX,
-    DEEP,
     FACE_VERTEX,
     SIDE_A,
     SIDE_B,
     VERTEX_FACE,
+    velocity_at,
 )
 from hrpsim.collision.mesh.tree_queries import farthest_vertex
-from hrpsim.collision.seams import ON_FACE, SIDEWAYS, passes_over, velocity_in_contact
+from hrpsim.collision.primitives.hidden_sides import (
+    FLUSH,
+    FLUSH_SHARE,
+    ON_FACE,
+    SIDEWAYS,
+    passes_over,
+)
 from hrpsim.jit.compiled import inner_kernel
 from hrpsim.spatial.vector import matrix_times, transposed_times
+
+# A rim is this part of half the smaller solid's least extent (hrpsim.collision.mesh.features).
+_RIM = 1e-4
 
 
 @inner_kernel
@@ -124,11 +133,25 @@ def _is_on_face(polyhedra, m, found):
 
 
 @inner_kernel
-def _is_hidden(polyhedra, m, candidates, found, work, tolerance):
+def _velocity_of_core(m, found, side):
+    """Return the velocity of a against b, in the world, where a core is nearest to a contact [m/s].
+
+    How a round surface turns does not move it.
+    """
+    x, y, z = _surface_point(found, side)
+    n, R, p = found.normal, m.world_R[SIDE_A], m.world_p[SIDE_A]
+    r = m.rounding[side] if side == SIDE_A else -m.rounding[side]
+    x, y, z = x + r * n[0] - p[0], y + r * n[1] - p[1], z + r * n[2] - p[2]
+    x, y, z = transposed_times(R, x, y, z)
+    x, y, z = velocity_at(m, SIDE_A, x, y, z)
+    return matrix_times(R, x, y, z)
+
+
+@inner_kernel
+def _is_hidden(polyhedra, m, candidates, found, tolerance):
     """Return whether a face about the features of a candidate makes it impossible."""
     n = found.normal
     on_face = _is_on_face(polyhedra, m, found)
-    vx, vy, vz = velocity_in_contact(work, found.point)
     for side in range(2):
         own = SIDE_A if side == 0 else SIDE_B
         sign = -1.0 if side == 0 else 1.0
@@ -140,7 +163,10 @@ def _is_hidden(polyhedra, m, candidates, found, work, tolerance):
                 continue
             plane = _plane_of_face(polyhedra, m, found, own, k, x, y, z)
             height = _height_of_other(polyhedra, m, candidates, own, x, y, z, plane, -tolerance)
-            if height >= -tolerance and passes_over(
+            if height < -tolerance:
+                continue
+            vx, vy, vz = _velocity_of_core(m, found, 1 - own)
+            if passes_over(
                 found.gap, n[0], n[1], n[2], on_face, height, sign * x, sign * y, sign * z,
                 vx, vy, vz, m.time_step, tolerance,
             ):  # fmt: skip
@@ -149,12 +175,9 @@ def _is_hidden(polyhedra, m, candidates, found, work, tolerance):
 
 
 @inner_kernel
-def take_out_hidden(polyhedra, m, candidates, work, tolerance):
-    """Take out the candidates of two solids that a face makes impossible.
-
-    work.spin and work.drift say how a moves against b.
-    """
+def take_out_hidden(polyhedra, m, candidates):
+    """Take out the candidates of two solids that a face makes impossible."""
+    tolerance = min(FLUSH, FLUSH_SHARE / _RIM * m.rim)
     for k in range(m.count):
-        found = candidates[k]
-        if found.how != DEEP and _is_hidden(polyhedra, m, candidates, found, work, tolerance):
-            found.how = TAKEN_OUT
+        if _is_hidden(polyhedra, m, candidates, candidates[k], tolerance):
+            candidates[k].how = TAKEN_OUT
