@@ -134,7 +134,7 @@ def detect(forest, kinematics, pair_count, margin, time_step, previous_count, on
             found = collide_simple(
                 a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near, work
             )
-        if may_hide_sides(a, b, found, work.point):
+        if may_hide_sides(a, b, found, work):
             found = drop_impossible(on_demand, forest, kinematics, collision, c, found, time_step)
         if found == NEEDS_KERNEL:
             return NEEDS_KERNEL

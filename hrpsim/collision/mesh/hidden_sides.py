@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.collision.mesh.contact_reduction import TAKEN_OUT
+from hrpsim.collision.mesh.contact_reduction import LIKE, TAKEN_OUT, cosine_of_normals
 from hrpsim.collision.mesh.polyhedra import CONVEX
 from hrpsim.collision.mesh.solid_pair import (
     A_FACE,
@@ -30,6 +30,7 @@ from hrpsim.collision.primitives.hidden_sides import (
     ON_FACE,
     SIDEWAYS,
     passes_over,
+    span_a_patch,
 )
 from hrpsim.jit.compiled import inner_kernel
 from hrpsim.spatial.vector import matrix_times, transposed_times
@@ -178,6 +179,21 @@ def _is_hidden(polyhedra, m, candidates, found, tolerance):
 def take_out_hidden(polyhedra, m, candidates):
     """Take out the candidates of two solids that a face makes impossible."""
     tolerance = min(FLUSH, FLUSH_SHARE / _RIM * m.rim)
+    patch = _find_patch(m, candidates)
     for k in range(m.count):
-        if _is_hidden(polyhedra, m, candidates, candidates[k], tolerance):
-            candidates[k].how = TAKEN_OUT
+        found = candidates[k]
+        if patch and cosine_of_normals(found, candidates[0]) > LIKE:
+            continue
+        if _is_hidden(polyhedra, m, candidates, found, tolerance):
+            found.how = TAKEN_OUT
+
+
+@inner_kernel
+def _find_patch(m, candidates):
+    """Return whether the first candidate and two others of like normals span a patch."""
+    if m.count < 3:
+        return False
+    first, second, third = candidates[0], candidates[m.count // 2], candidates[m.count - 1]
+    if cosine_of_normals(first, second) < LIKE or cosine_of_normals(first, third) < LIKE:
+        return False
+    return span_a_patch(first.point, second.point, third.point, first.normal)

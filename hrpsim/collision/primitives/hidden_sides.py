@@ -31,21 +31,28 @@ SIDEWAYS = 0.5
 
 
 @inlined_kernel
-def may_hide_sides(a, b, count, point):
+def span_a_patch(p, q, r, n):
+    """Return whether the triangle of three points, seen along n, is wider than flush all over."""
+    x, y, z = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+    u, v, w = r[0] - p[0], r[1] - p[1], r[2] - p[2]
+    area = n[0] * (y * w - z * v) + n[1] * (z * u - x * w) + n[2] * (x * v - y * u)
+    squares = x * x + y * y + z * z + u * u + v * v + w * w
+    return area * area > 4.0 * FLUSH * FLUSH * squares
+
+
+@inlined_kernel
+def may_hide_sides(a, b, count, work):
     """Return whether a face of two shapes without a mesh may make one of their contacts impossible.
 
-    It cannot where the `count` contacts span a triangle that is everywhere wider than flush.
+    It cannot where the `count` contacts span a patch: they lie on both shapes, which so overlap.
     """
     if count == 0 or a.kind == PLANE or b.kind == PLANE or a.kind == MESH or b.kind == MESH:
         return False
     if a.kind != BOX and b.kind != BOX and a.kind != CYLINDER and b.kind != CYLINDER:
         return False
-    if count < 3:
-        return True
-    x, y, z = point[1, 0] - point[0, 0], point[1, 1] - point[0, 1], point[1, 2] - point[0, 2]
-    u, v, w = point[2, 0] - point[0, 0], point[2, 1] - point[0, 1], point[2, 2] - point[0, 2]
-    area = (y * w - z * v) ** 2 + (z * u - x * w) ** 2 + (x * v - y * u) ** 2
-    return area <= 4.0 * FLUSH * FLUSH * (x * x + y * y + z * z + u * u + v * v + w * w)
+    return count < 3 or not span_a_patch(
+        work.point[0], work.point[1], work.point[2], work.normal[0]
+    )
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
