@@ -13,6 +13,7 @@ import math
 
 import numpy as np
 
+from hrpsim.constraints.impact_rows import CLOSED
 from hrpsim.constraints.point_rows import (
     attach_point,
     find_masses,
@@ -20,7 +21,6 @@ from hrpsim.constraints.point_rows import (
     point_velocity,
 )
 from hrpsim.constraints.rows import (
-    CLOSED,
     CONE,
     CONTACT_ROW,
     ITERATIVE,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.constraints.impact_rows import IMPACT
+from hrpsim.constraints.impact_rows import CLOSED, IMPACT
 from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.fields import Axis, array
 from hrpsim.spatial.simd import LANES, broadcast, load, plus, plus_times, store, times
@@ -67,11 +67,8 @@ ROW = np.dtype(
 )
 
 
-# A gap up to this is none [m]: no more than rounding.
-CLOSED = 1e-10
-
 # Share of a step that a compliant stop acts for at least, once it is met: bounds its compliance.
-SHORTEST = 1e-3
+_SHORTEST = 1e-3
 
 # Share of the largest inverse mass at a site that rounding may leave where there is none.
 _ROUNDING = 1e-13
@@ -303,7 +300,7 @@ def soften_stop(row, gap, rate, acceleration, compliance, damping_time, time_ste
     if start > CLOSED:
         end = gap + 0.5 * time_step * (rate + time_step * acceleration)
         if end < 0.0:
-            duration *= max(end / (end - start), SHORTEST)
+            duration *= max(end / (end - start), _SHORTEST)
         else:
             damping_time = 0.0
         start = 0.0

@@ -6,6 +6,7 @@
 The impulse of a landing is not a force that lasts for a step: spread over one, half of the
 approach would still move the bodies into each other before it is stopped. So the velocities jump
 first, under the same constraints, and the step's forces are found for the motion after the jump.
+Springs, those of compliant contacts and limits too, have no impulse in no time.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def resolve_inelastic_impacts(s):
     """Where anything meets in this step, let s.velocity jump; RESOLVED if it did, else DONE.
 
     Reads: articulated, collision, connections, direct, forest, islands, joint_impact_impulses,
-    kinematics, newton, newton_part, q, rows, sites, velocity, work.
+    joint_parameters, kinematics, newton, newton_part, q, rows, sites, velocity, work.
     Writes: articulated, collision, connections, direct, islands, joint_impact_impulses,
     kinematics, newton, newton_part, rows, sites, velocity, work.
     """
@@ -87,7 +88,7 @@ def jump(s):
     for number in range(stats.row_count):
         row = rows[number]
         row.impulse = 0.0
-        if row.compliance > 0.0:  # a spring has no time either
+        if row.compliance > 0.0:
             row.lower = row.upper = 0.0
             row.target = -LARGEST_SPEED
     status = solve_rows(s)
