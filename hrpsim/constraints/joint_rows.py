@@ -19,6 +19,7 @@ from hrpsim.constraints.rows import (
     choose_solver,
     coupling,
     soften,
+    soften_stop,
     start_row,
     wanted_correction,
 )
@@ -113,7 +114,8 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
     forest,
     q,
     velocity,
-    time_step,
+    acceleration,
+    lead,
     settings,
     parameters,
     holds,
@@ -125,9 +127,11 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
 ):
     """Write the joints' rows from row `first` on; return (next row, response space used).
 
-    `settings` has the world's numbers for corrections, `parameters` (nv, 5) those of joints.
+    `acceleration` (nv,) is that without constraints; `lead` [s] lies between `q` and the middle of
+    the step as compliant rows count it; `settings` has the time step and the world's numbers for
+    corrections, `parameters` (nv, 5) those of joints.
     """
-    rows, response = rows_out.rows, rows_out.response
+    rows, response, time_step = rows_out.rows, rows_out.response, settings.time_step
     number = first
     for place in range(forest.joints.shape[0]):
         k = forest.joints[place]
@@ -141,13 +145,13 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
         if near_lower_limit(dof, position, rate, time_step, impulse):
             row = rows[number]
             used = _attach(forest, sites, k, 1.0, limit, time_step, row, response, used)
-            _limit(position - dof.lower, rate, time_step, settings, limit, row)
+            _limit(position - dof.lower, rate, acceleration[k], lead, settings, limit, row)
             _start_from(impulse, LOWER_LIMIT, row)
             number += 1
         if near_upper_limit(dof, position, rate, time_step, impulse):
             row = rows[number]
             used = _attach(forest, sites, k, -1.0, limit, time_step, row, response, used)
-            _limit(dof.upper - position, -rate, time_step, settings, limit, row)
+            _limit(dof.upper - position, -rate, -acceleration[k], lead, settings, limit, row)
             _start_from(impulse, UPPER_LIMIT, row)
             number += 1
         if dof.friction > 0.0:
@@ -165,13 +169,13 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
             error = position - dof.mimic_offset
             error -= dof.mimic_ratio * q[forest.dofs[dof.mimic_dof].q_index]
             rate -= dof.mimic_ratio * velocity[dof.mimic_dof]
-            _hold(error, rate, time_step, settings, own, row)
+            _hold(error, rate, lead, settings, own, row)
             _start_from(impulse, MIMIC, row)
             number += 1
         if holds[k].locked:
             row, own = rows[number], parameters[k, LOCK_PARAMETERS]
             used = _attach(forest, sites, k, 1.0, own, time_step, row, response, used)
-            _hold(position - holds[k].position, velocity[k], time_step, settings, own, row)
+            _hold(position - holds[k].position, velocity[k], lead, settings, own, row)
             _start_from(impulse, LOCK, row)
             number += 1
         if holds[k].driven:
@@ -207,19 +211,24 @@ def _attach(forest, sites, k, sign, own, time_step, row, response, used):
 
 
 @inlined_kernel
-def _limit(room, rate, time_step, settings, own, row):
-    """Write what a limit asks for that is `room` away [rad or m] and changes at `rate`."""
+def _limit(room, rate, acceleration, lead, settings, own, row):
+    """Write what a limit asks for that is `room` away [rad or m] and changes at `rate`.
+
+    `acceleration` is that of the room without constraints.
+    """
+    time_step, damping_time = settings.time_step, own.damping_time
     row.lower = 0.0
     row.correction_velocity = -room / time_step
-    if room > 0.0:
+    if damping_time >= 0.0:
+        row.correction_velocity = min(row.correction_velocity, 0.0)
+        room += lead * rate
+        soften_stop(row, room, rate, acceleration, own.compliance, damping_time, time_step)
+    elif room > 0.0:
         row.target = row.correction_velocity
-    elif own.damping_time < 0.0:
+    else:
         row.correction_velocity = min(
             settings.correction_rate * row.correction_velocity, settings.correction_speed
         )
-    else:
-        row.correction_velocity = 0.0
-        soften(row, room, rate, 0.0, own.compliance, own.damping_time, time_step)
 
 
 @inlined_kernel
@@ -234,11 +243,13 @@ def _follow(forest, sites, dof, row, response, used):
 
 
 @inlined_kernel
-def _hold(error, rate, time_step, settings, own, row):
+def _hold(error, rate, lead, settings, own, row):
     """Write what a row asks for that holds `error` [rad or m] at zero."""
+    time_step = settings.time_step
     if own.damping_time < 0.0:
         row.correction_velocity = wanted_correction(error, time_step, settings)
     else:
+        error += lead * rate
         soften(row, error, rate, 0.0, own.compliance, own.damping_time, time_step)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.constraints.impact_rows import IMPACT
+from hrpsim.constraints.impact_rows import CLOSED, IMPACT
 from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.fields import Axis, array
 from hrpsim.spatial.simd import LANES, broadcast, load, plus, plus_times, store, times
@@ -66,6 +66,9 @@ ROW = np.dtype(
     ]
 )
 
+
+# Share of a step that a compliant stop acts for at least, once it is met: bounds its compliance.
+_SHORTEST = 1e-3
 
 # Share of the largest inverse mass at a site that rounding may leave where there is none.
 _ROUNDING = 1e-13
@@ -271,11 +274,40 @@ def soften(row, error, rate, bend, compliance, damping_time, time_step):
     """Let a row hold `error` [m or rad] at zero as a spring and damper do (SPOOK, AGX eq. 15).
 
     compliance [m/N or rad/Nm], 0 for a rigid row; damping_time [s]; `rate` is the rate of the
-    error at the start of the step. `bend` is the velocity that the row's curvature adds over the
-    part of a step that lies between the place where the row is linear and the velocity at its end:
-    without it, what turns is stretched.
+    error at the start of the step, `error` what it has become in the middle of the step by that
+    rate. `bend` is the velocity that the row's curvature adds over the part of a step that lies
+    between the place where the row is linear and the velocity at its end: without it, what turns is
+    stretched.
     """
     share = 1.0 / (1.0 + 4.0 * damping_time / time_step)
     row.compliance = 4.0 * compliance * share / (time_step * time_step)
     row.inverse_mass += row.compliance
     row.target = share * (rate - 4.0 * error / time_step) - bend
+
+
+@inlined_kernel
+def soften_stop(row, gap, rate, acceleration, compliance, damping_time, time_step):
+    """Let a one-sided row resist as a spring and damper do, once its gap is closed.
+
+    `gap` [m or rad] is that in the middle of the step by its `rate` at the start, `acceleration`
+    that of the gap without constraints. A gap that closes within the step meets spring and damper
+    for the rest of the step. One that should not close, but does by other constraints, meets the
+    spring alone. Equations: docs/explanation/derivations.md, section 10.
+    """
+    start, duration = gap - 0.5 * time_step * rate, time_step
+    if start > CLOSED:
+        end = gap + 0.5 * time_step * (rate + time_step * acceleration)
+        if end < 0.0:
+            duration *= max(end / (end - start), _SHORTEST)
+        else:
+            damping_time = 0.0
+        start = 0.0
+    row.upper *= duration / time_step
+    drag, weight = damping_time * duration * row.inverse_mass, 1.0
+    if compliance > 0.0:
+        weight = (3.0 * compliance + drag) / (6.0 * compliance + drag)
+    share = 1.0 / (1.0 + 4.0 * weight * damping_time / time_step)
+    row.compliance = 4.0 * compliance * share / (time_step * duration)
+    row.inverse_mass += row.compliance
+    pressed = 0.5 * (start + gap) + (1.0 - weight) * damping_time * rate
+    row.target = -4.0 * share * pressed / time_step

@@ -26,9 +26,13 @@ from hrpsim.dynamics.sites import number_sites
 from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.solvers.direct_system import assemble_direct_system
-from hrpsim.step.scene.contents import has_connections, has_spring_hinges
+from hrpsim.step.scene.contents import (
+    has_anticipated_contacts,
+    has_connections,
+    has_spring_hinges,
+)
 from hrpsim.step.scene.islands import find_islands
-from hrpsim.step.scene.records import SEMI_IMPLICIT
+from hrpsim.step.scene.records import RK4, SEMI_IMPLICIT
 from hrpsim.step.scene.status import (
     DONE,
     MORE_BLOCKS,
@@ -102,7 +106,10 @@ def _write_rows(s):
     stats, settings = s.step_stats[0], s.settings[0]
     contacts, contact_count = s.collision.contacts, stats.contact_count
     site_responses(s.forest, s.kinematics, s.articulated, stats.site_count, s.sites)
-    site_velocities(s.forest, s.kinematics, s.velocity, stats.site_count, s.sites)
+    if s.on_demand[0].find_site_motion != 0:
+        find_site_motion(s)
+    else:
+        site_velocities(s.forest, s.kinematics, s.velocity, stats.site_count, s.sites)
     used = write_contact_rows(
         s.forest,
         contacts,
@@ -111,6 +118,7 @@ def _write_rows(s):
         s.materials,
         s.solver_choice,
         settings,
+        _lead(settings),
         s.work.directions,
         s.sites,
         s.rows,
@@ -129,6 +137,35 @@ def _write_rows(s):
             return NEEDS_KERNEL
     if s.spring_hinges.shape[0] > 0:
         write_springs(s, first_spring_row, used)
+    return DONE
+
+
+@inlined_kernel
+def _lead(settings):
+    """Return the time from the positions of a step to its middle, as compliant rows count it [s].
+
+    rk4 moves by the mean of both velocities. A step of euler moves by the velocity at its start:
+    its velocities are half a step late, and the middle is where it ends.
+    """
+    if settings.integrator == SEMI_IMPLICIT:
+        return 0.0
+    return settings.time_step * (0.5 if settings.integrator == RK4 else 1.0)
+
+
+@on_demand_kernel(used=has_anticipated_contacts)
+def find_site_motion(s):
+    """Write the sites' velocity at the start of the step and their acceleration without rows."""
+    sites, work, dt = s.sites, s.work, s.settings[0].time_step
+    velocity, acceleration = sites.velocity, sites.acceleration
+    for k in range(work.change.shape[0]):
+        work.change[k] = s.velocity[k] + dt * work.dv[k]
+    site_velocities(s.forest, s.kinematics, work.change, s.step_stats[0].site_count, sites)
+    for k in range(velocity.shape[0]):
+        acceleration[k] = velocity[k]
+        sites.lag[k] = velocity[k] = 0.0
+    site_velocities(s.forest, s.kinematics, s.velocity, s.step_stats[0].site_count, sites)
+    for k in range(velocity.shape[0]):
+        acceleration[k] = (acceleration[k] - velocity[k]) / dt
     return DONE
 
 
@@ -163,8 +200,8 @@ def write_connections(s, used):
     _, used = write_connection_rows(
         s.forest,
         s.kinematics,
-        time_step,
         0.5 * time_step if settings.integrator == SEMI_IMPLICIT else time_step,
+        _lead(settings),
         settings,
         s.connections,
         s.work.placed_connection[0],
@@ -183,7 +220,8 @@ def write_joints(s, first, used):
         s.forest,
         s.q,
         s.velocity,
-        s.settings[0].time_step,
+        s.work.dv,
+        _lead(s.settings[0]),
         s.settings[0],
         s.joint_parameters,
         s.joint_holds,
