@@ -11,6 +11,7 @@ first, under the same constraints, and the step's forces are found for the motio
 from __future__ import annotations
 
 from hrpsim.constraints.contact_rows import friction_impulses
+from hrpsim.constraints.rows import VELOCITY_LIMIT
 from hrpsim.dynamics.articulated import wrench_response
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
@@ -81,6 +82,8 @@ def jump(s):
     stats, rows = s.step_stats[0], s.rows.rows
     for number in range(stats.row_count):
         rows[number].impulse = 0.0
+        if rows[number].kind == VELOCITY_LIMIT:
+            rows[number].upper = 0.0
     status = solve_rows(s)
     if status != DONE:
         return status
