@@ -140,7 +140,7 @@ def revise_limited(forest, control, q, velocity, work, time_step, implicit, may_
         dof, actuator = forest.dofs[k], control[k]
         acceleration = work.dv[k] + work.change[k]
         beyond = overspeed(velocity[k] + time_step * acceleration, dof.velocity_limit)
-        if beyond != 0 and actuator.limiting == 0 and actuator.saturated != -beyond:
+        if beyond != 0 and actuator.limiting != beyond and actuator.saturated != -beyond:
             actuator.limiting = beyond
             changed = True
         if not implicit:

@@ -23,7 +23,11 @@ from hrpsim.step.motion.loose_rotation import (
     turn_to_stage,
 )
 from hrpsim.step.motion.motion import accelerate, external_forces, move
-from hrpsim.step.motion.rk4_actuators import add_stage_efforts, hold_velocity_limits
+from hrpsim.step.motion.rk4_actuators import (
+    add_stage_efforts,
+    hold_velocity_limits,
+    release_velocity_limits,
+)
 from hrpsim.step.motion.rk4_connections import begin_stages, end_stages, solve_stage
 from hrpsim.step.motion.stick_drift import add_spin, ask_back_slip, start_slip
 from hrpsim.step.scene.contents import is_rk4
@@ -87,6 +91,9 @@ def integrate_rk4(s):
                 return DIVERGED  # where the step began, nothing was singular
             if staged:
                 solve_stage(s, stage)
+            while not staged and release_velocity_limits(s, (2 * stage - 1) / 6.0):
+                if stage_acceleration(s) != DONE:
+                    return DIVERGED
         else:
             for k in range(s.velocity.shape[0]):
                 work.dv[k] += work.change[k]

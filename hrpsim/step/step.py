@@ -284,8 +284,8 @@ def integrate(s):
 def keep_for_next_step(s):
     """Keep what the next step and its readers need of a step that is done.
 
-    Reads: collision, connections, control, forest, past_accelerations, rows, sensors,
-    spring_hinges, work.
+    Reads: collision, connections, control, forest, joint_impulses, past_accelerations, rows,
+    sensors, spring_hinges, velocity, work.
     Writes: collision, connections, control, joint_impulses, past_accelerations, sensors,
     spring_hinges.
     """

@@ -39,6 +39,32 @@ def hold_velocity_limits(s):
 
 
 @inner_kernel
+def release_velocity_limits(s, weight_before):
+    """Let joints go whose velocity limit a stage cannot hold; return whether there are any.
+
+    They brake with their effort limit, or follow their law. The rows' impulses are then those, and
+    the stage is to be found again. `weight_before`: of the stages before, which stay as they are.
+    """
+    work, stats, time_step = s.work, s.step_stats[0], s.settings[0].time_step
+    changed = False
+    for number in range(first_joint_row(stats), stats.row_count):
+        row = s.rows.rows[number]
+        if row.kind != VELOCITY_LIMIT or not 0.0 < row.impulse < row.upper:
+            continue
+        k, side = row.source, s.control[row.source].limiting
+        surplus = work.dv[k] - _acceleration_to_limit(s, k)
+        wanted = row.impulse + time_step * side * _prescribing_inertia(row) * surplus
+        allowed = min(max(wanted, 0.0), row.upper)
+        if allowed != wanted:
+            rise = side * (allowed - row.impulse) / time_step
+            row.impulse = allowed
+            work.constraint_effort[k] -= rise
+            work.applied[k] += weight_before * rise
+            changed = True
+    return changed
+
+
+@inner_kernel
 def add_stage_efforts(s, weight, held):
     """Add `weight` times what actuators deliver at a stage to work.applied.
 
