@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of joints: limits, dry friction, mimics, locks and motors."""
+"""The rows of joints: limits, dry friction, mimics, locks, motors, and limits of velocity."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hrpsim.constraints.rows import (
     MIMIC,
     MOTOR,
     UPPER_LIMIT,
+    VELOCITY_LIMIT,
     attach_second_site,
     attach_site,
     choose_solver,
@@ -23,6 +24,7 @@ from hrpsim.constraints.rows import (
     start_row,
     wanted_correction,
 )
+from hrpsim.dynamics.joint_forces import law_effort, limited
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 # Of each row of a joint, from LOWER_LIMIT on: its name, and the kind of constraint that it is of.
@@ -35,8 +37,9 @@ _ROWS = (
     ("motor", "motor"),
 )
 ROW_NAMES = {LOWER_LIMIT + k: name for k, (name, _) in enumerate(_ROWS)}
+ROW_NAMES[VELOCITY_LIMIT] = "velocity limit"  # part of an actuator, not a constraint of its own
 JOINT_KINDS = tuple(dict.fromkeys(kind for _, kind in _ROWS))
-JOINT_ROW_COUNT = len(_ROWS)
+JOINT_ROW_COUNT = len(ROW_NAMES)
 
 # Columns of the tables of JOINT_PARAMETERS, by kind and by row.
 LIMIT_PARAMETERS, FRICTION_PARAMETERS, MIMIC_PARAMETERS, LOCK_PARAMETERS, MOTOR_PARAMETERS = range(
@@ -66,7 +69,7 @@ JOINT_HOLD = np.dtype(
 
 
 @inner_kernel
-def mark_joint_sites(forest, q, velocity, time_step, holds, impulses, sites_out):
+def mark_joint_sites(forest, q, velocity, time_step, control, holds, impulses, sites_out):
     """Mark the degrees of freedom that joint constraints push; return the number of their rows."""
     of_dof = sites_out.of_dof
     for k in range(of_dof.shape[0]):
@@ -89,6 +92,7 @@ def mark_joint_sites(forest, q, velocity, time_step, holds, impulses, sites_out)
             of_dof[dof.mimic_dof] = 0
         wanted += 1 if holds[k].locked else 0
         wanted += 1 if holds[k].driven else 0
+        wanted += 1 if limits_velocity(control[k], holds[k]) else 0
         if wanted > 0:
             of_dof[k] = 0
             count += wanted
@@ -107,6 +111,16 @@ def near_upper_limit(dof, position, rate, time_step, impulse):
     """Return whether the joint may touch its upper limit in this step."""
     touches = dof.upper - position < 1e-5 + 2.0 * time_step * rate
     return impulse[UPPER_LIMIT - LOWER_LIMIT] > 0.0 or touches
+
+
+@inlined_kernel
+def limits_velocity(actuator, hold):
+    """Return whether a row holds the joint at its velocity limit.
+
+    An actuator that brakes with its effort limit needs none, a motor has its own velocity.
+    """
+    marked = actuator.limiting != 0 and actuator.saturated != -actuator.limiting
+    return marked and not hold.driven
 
 
 @inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
@@ -186,6 +200,68 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
             _start_from(impulse, MOTOR, row)
             number += 1
     return number, used
+
+
+@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
+def write_velocity_limit_rows(
+    forest,
+    q,
+    velocity,
+    time_step,
+    horizon,
+    actuator_inertia,
+    control,
+    parameters,
+    holds,
+    impulses,
+    sites,
+    first,
+    used,
+    rows_out,
+):
+    """Write the rows of velocity limits from row `first` on; return the response space used.
+
+    With the velocity v at the end of the step and the actuator's law u:
+    0 <= l, l <= dt (u + effort limit), (limit - v) l = 0, at the lower limit the same mirrored. So
+    the actuator delivers u - l / dt, between its law and full braking. `horizon` is that of
+    `joint_forces`, which wrote `actuator_inertia`.
+    """
+    number = first
+    for place in range(forest.joints.shape[0]):
+        k = forest.joints[place]
+        if k >= forest.dofs.shape[0]:
+            break
+        actuator = control[k]
+        if not limits_velocity(actuator, holds[k]):
+            continue
+        dof, side, row = forest.dofs[k], actuator.limiting, rows_out.rows[number]
+        own, response = parameters[k, LIMIT_PARAMETERS], rows_out.response
+        used = _attach(forest, sites, k, -side, own, time_step, row, response, used)
+        acceleration = (side * dof.velocity_limit - velocity[k]) / time_step
+        position, inertia = q[dof.q_index], actuator_inertia[k]
+        law = law_effort(dof, actuator, position, velocity[k], acceleration, inertia, horizon)
+        room = side * limited(law, dof.effort_limit) + dof.effort_limit
+        row.target, row.lower, row.upper = -dof.velocity_limit, 0.0, time_step * room
+        _start_from(impulses[k], VELOCITY_LIMIT, row)
+        row.impulse = min(row.impulse, row.upper)
+        number += 1
+    return used
+
+
+@inner_kernel
+def mark_full_brakes(rows, first, row_count, control):
+    """Mark actuators whose velocity limit asks for all that they have; return whether any is new.
+
+    At their effort limit they deliver that, whatever their law asks for at the speed found.
+    """
+    changed = False
+    for number in range(first, row_count):
+        row = rows[number]
+        if row.kind == VELOCITY_LIMIT and row.impulse >= (1.0 - 1e-9) * row.upper:
+            actuator = control[row.source]
+            actuator.saturated = -actuator.limiting
+            changed = True
+    return changed
 
 
 @inlined_kernel

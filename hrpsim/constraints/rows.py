@@ -15,7 +15,7 @@ from hrpsim.jit.fields import Axis, array
 from hrpsim.spatial.simd import LANES, broadcast, load, plus, plus_times, store, times
 
 CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = range(7)
-CONNECTION, DRIVE, SPRING = range(MOTOR + 1, MOTOR + 4)
+VELOCITY_LIMIT, CONNECTION, DRIVE, SPRING = range(MOTOR + 1, MOTOR + 5)
 
 # Which solver a row is for; a contact may be for PENALTY, a spring's row for DESCENT. AUTO and
 # NEWTON are choices: their rows are ITERATIVE, and say when their island goes to Newton's method.
@@ -95,6 +95,12 @@ class Rows(NamedTuple):
 def is_one_sided(row):
     """Return whether a row (of a contact, its normal) holds a gap open."""
     return row.kind == CONTACT_ROW or row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
+
+
+@inlined_kernel
+def takes_time(row):
+    """Return whether a row of a joint is a bounded force, which does nothing in an impact."""
+    return row.kind == JOINT_FRICTION or row.kind == VELOCITY_LIMIT
 
 
 @inlined_kernel

@@ -9,7 +9,9 @@ Kernels get the scene by reference (hrpsim.jit.reference) and call it `s`.
 from __future__ import annotations
 
 from hrpsim.clock import monotonic_seconds
-from hrpsim.dynamics.joint_forces import advance_targets, revise_saturated
+from hrpsim.constraints.joint_rows import mark_full_brakes
+from hrpsim.constraints.rows import LOWER_LIMIT, VELOCITY_LIMIT
+from hrpsim.dynamics.joint_forces import advance_targets, revise_limited
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.sensors.sensing import keep_readings, sense
 from hrpsim.spatial.vector import copy_vector
@@ -148,7 +150,7 @@ def forward_kinematics(s):
 def solve_constraints(s):
     """Find the motion of the step with its constraints.
 
-    Once more, from the same start, where it takes actuators to their effort limits or off them.
+    Once more, from the same start, where it takes actuators to their limits or off them.
     """
     revisions = 0
     while True:
@@ -172,22 +174,18 @@ def solve_constraints(s):
 def revise_actuators(s, may_release):
     """See which actuators the motion found takes to their limits; return whether that is new.
 
-    Reads: control, forest, q, velocity, work.
+    Reads: control, forest, q, rows, velocity, work.
     Writes: control.
     """
-    settings = s.settings[0]
-    if settings.integrator != SEMI_IMPLICIT:
-        return False
-    return revise_saturated(
-        s.forest,
-        s.control,
-        s.q,
-        s.velocity,
-        s.work.dv,
-        s.work.change,
-        s.work.actuator_inertia,
-        may_release,
+    settings, stats = s.settings[0], s.step_stats[0]
+    implicit = settings.integrator == SEMI_IMPLICIT
+    changed = revise_limited(
+        s.forest, s.control, s.q, s.velocity, s.work, settings.time_step, implicit, may_release
     )
+    if implicit:
+        first = 3 * stats.contact_count + stats.connection_rows
+        changed = mark_full_brakes(s.rows.rows, first, stats.row_count, s.control) or changed
+    return changed
 
 
 @inlined_kernel
@@ -286,8 +284,8 @@ def integrate(s):
 def keep_for_next_step(s):
     """Keep what the next step and its readers need of a step that is done.
 
-    Reads: collision, connections, control, forest, past_accelerations, rows, sensors,
-    spring_hinges, work.
+    Reads: collision, connections, control, forest, joint_impulses, past_accelerations, rows,
+    sensors, spring_hinges, velocity, work.
     Writes: collision, connections, control, joint_impulses, past_accelerations, sensors,
     spring_hinges.
     """
@@ -295,5 +293,13 @@ def keep_for_next_step(s):
     remember_acceleration(s.work, s.past_accelerations)
     if s.on_demand[0].turn_freely != 0:
         remember_moments(s)
-    advance_targets(s.forest, s.work.applied, s.control)
+    advance_targets(
+        s.forest,
+        s.velocity,
+        s.joint_impulses,
+        VELOCITY_LIMIT - LOWER_LIMIT,
+        s.settings[0].time_step,
+        s.work.applied,
+        s.control,
+    )
     keep_readings(s.sensors)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from hrpsim.constraints.contact_rows import friction_impulses
 from hrpsim.constraints.joint_rows import LIMIT_PARAMETERS
+from hrpsim.constraints.rows import VELOCITY_LIMIT
 from hrpsim.dynamics.articulated import wrench_response
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
@@ -91,6 +92,8 @@ def jump(s):
         if row.compliance > 0.0:
             row.lower = row.upper = 0.0
             row.target = -LARGEST_SPEED
+        elif row.kind == VELOCITY_LIMIT:
+            row.upper = 0.0
     status = solve_rows(s)
     if status != DONE:
         return status

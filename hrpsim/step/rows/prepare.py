@@ -17,7 +17,11 @@ from hrpsim.constraints.contact_rows import (
     mark_contact_sites,
     write_contact_rows,
 )
-from hrpsim.constraints.joint_rows import mark_joint_sites, write_joint_rows
+from hrpsim.constraints.joint_rows import (
+    mark_joint_sites,
+    write_joint_rows,
+    write_velocity_limit_rows,
+)
 from hrpsim.constraints.penalty_rows import STABLE_BELOW, write_penalty_rows
 from hrpsim.constraints.rows import AT_ONCE, DIRECT, PENALTY, SPLIT
 from hrpsim.constraints.spring_rows import ROWS, mark_spring_sites, write_spring_rows
@@ -50,7 +54,7 @@ def prepare_rows(s):
 
     Every world needs it; apart from the step it is compiled at the same time (announcement).
 
-    Reads: articulated, collision, connections, direct, forest, islands, joint_holds,
+    Reads: articulated, collision, connections, control, direct, forest, islands, joint_holds,
     joint_impulses, joint_parameters, kinematics, materials, q, rows, sites, solver_choice,
     spring_hinges, velocity, work.
     Writes: collision, connections, direct, islands, rows, sites, spring_hinges, work.
@@ -76,7 +80,7 @@ def _count_rows(s):
     contacts, contact_count = s.collision.contacts, stats.contact_count
     mark_contact_sites(contacts, contact_count, s.sites)
     joint_row_count = mark_joint_sites(
-        s.forest, s.q, s.velocity, time_step, s.joint_holds, s.joint_impulses, s.sites
+        s.forest, s.q, s.velocity, time_step, s.control, s.joint_holds, s.joint_impulses, s.sites
     )
     stats.connection_rows = mark_connection_sites(s.connections, s.sites)
     spring_row_count = mark_spring_sites(s.spring_hinges, s.sites)
@@ -216,7 +220,8 @@ def write_connections(s, used):
 @on_demand_kernel(np.int64, np.int64)
 def write_joints(s, first, used):
     """Write the rows of joints from row `first` on; return the response space used."""
-    _, used = write_joint_rows(
+    time_step = s.settings[0].time_step
+    first, used = write_joint_rows(
         s.forest,
         s.q,
         s.velocity,
@@ -231,7 +236,22 @@ def write_joints(s, first, used):
         used,
         s.rows,
     )
-    return used
+    return write_velocity_limit_rows(
+        s.forest,
+        s.q,
+        s.velocity,
+        time_step,
+        time_step if s.settings[0].integrator == SEMI_IMPLICIT else 0.0,
+        s.work.actuator_inertia,
+        s.control,
+        s.joint_parameters,
+        s.joint_holds,
+        s.joint_impulses,
+        s.sites,
+        first,
+        used,
+        s.rows,
+    )
 
 
 @on_demand_kernel(np.int64, np.int64, used=has_spring_hinges)
