@@ -124,7 +124,7 @@ def turn_to_stage(s, stage, duration):
 
 @inner_kernel
 def find_turning(s, stage, duration):
-    """Write the rates of a stage, `duration` after the start: of T for the quaternion, of d, of L."""
+    """Write the rates of T, d and L at a stage, `duration` after the start of the step."""
     bodies, rate, acceleration = s.forest.bodies, s.work.rate, s.work.acceleration
     for i in range(bodies.shape[0]):
         if not is_loose(s.forest, i):

@@ -6,9 +6,9 @@
 The contact force of an rk4 step is found once, for velocities at its end to first order; between,
 a contact leaves its gap, and slips where it sticks, by a second-order trifle, always the same way
 while a robot swings. Both are taken back as a displacement in the next step, like penetration: by
-how much the gap missed the one it was to have (`held_gap`) is seen where that step finds it. Gaps
-are held alike whether a contact sticks or slides. Were only those of sticking ones, a contact would
-be off the surface for some steps where it begins to slide, without a force.
+how much the gap missed what the velocity at the end of the step leads to (`held_gap`) is seen where
+that next step finds it. Gaps are held alike whether a contact sticks or slides. Were only those of
+sticking ones, a contact would leave the surface for some steps where it begins to slide.
 
 The slip is the integral of the relative velocity *at the contact point*, by the quadrature of the
 method itself, so it has the method's order.
@@ -38,10 +38,15 @@ _LARGEST_TURN = 1.0  # in a step [rad]: beyond, r(1/2) is half way; no corner tu
 
 @inner_kernel
 def start_slip(s):
-    """Complete the slip of the last step with where contact points came to be."""
+    """Complete the slip of the last step with where contact points came to be; see which gaps hold.
+
+    sites.velocity must be that of the end of the step, as the rows found it.
+    """
     contacts = s.collision.contacts
     for c in range(s.step_stats[0].contact_count):
         contact = contacts[c]
+        rate = row_velocity(s.rows.rows[3 * c], s.sites.velocity)
+        contact.held_gap += s.settings[0].time_step * rate
         if not contact.has_slipped:
             clear_slip(contact)
         _renew_arm(s, contact.body_a, contact.point_a, contact.shift_a, contact.arm_a, contact.way)
@@ -104,24 +109,21 @@ def ask_back_slip(s):
     update_poses(s.forest, s.q, s.kinematics)
     for c in range(s.step_stats[0].contact_count):
         contact, normal, x, y = contacts[c], rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
-        held_gap, known = contact.held_gap, contact.has_slipped
-        contact.held_gap, contact.has_slipped = math.inf, 0
-        if _is_guided(s, contact.body_a) or _is_guided(s, contact.body_b):
-            continue
-        if _holds_gap(contact, normal):
-            contact.held_gap = contact.found_gap + dt * normal.target
-            if held_gap < math.inf:
-                missed = (held_gap - contact.found_gap) / dt
-                normal.bilateral = 1
-                # No gap is closed twice: the motion closed what there was of it.
-                normal.correction_velocity = max(normal.correction_velocity, 0.0)
-                normal.correction_velocity += min(max(missed, -speed), speed)
-        if not friction_holds(normal, x, y, 0.999):
+        guided = _is_guided(s, contact.body_a) or _is_guided(s, contact.body_b)
+        if guided or not _holds_gap(contact, normal):
+            contact.held_gap = math.inf
+        elif contact.missed_gap < math.inf:
+            normal.bilateral = 1
+            # No gap is closed twice: the motion closed what there was of it.
+            normal.correction_velocity = max(normal.correction_velocity, 0.0)
+            normal.correction_velocity += min(max(contact.missed_gap / dt, -speed), speed)
+        known, sticks = contact.has_slipped, friction_holds(normal, x, y, 0.999) and not guided
+        contact.has_slipped = 1 if sticks else 0
+        if not sticks:
             continue
         if known:
             _ask_back(contact, x, dt)
             _ask_back(contact, y, dt)
-        contact.has_slipped = 1
         clear_slip(contact)
         _add_slip(s, contact.body_a, contact.arm_a, 1.0, contact.way, contact.shift_a)
         _add_slip(s, contact.body_b, contact.arm_b, -1.0, contact.way, contact.shift_b)
@@ -145,7 +147,7 @@ def _ask_back(contact, row, time_step):
 
 @inner_kernel
 def remember_gaps(s):
-    """Let contacts know which gap this step's displacement was to leave them."""
+    """Add to the gaps that contacts hold what the displacement of this step adds."""
     if not s.step_stats[0].corrects_position:
         return
     for c in range(s.step_stats[0].contact_count):
