@@ -308,7 +308,9 @@ def recall_impulses(previous_count, previous, count, contacts, born):
                 break
             j += 1
         contact.is_new, contact.forgotten = (1 if is_new else 0), 0
+        contact.held_gap = contact.gap
         if is_new:
+            contact.missed_gap = math.inf
             contact.axis_angle = 0.5 * math.pi * _uniform(born + new)
             contact.phase, contact.softening = 0, 1.0
             contact.has_slipped = contact.slipping = contact.by_newton = 0
@@ -327,7 +329,8 @@ def copy_friction_state(kept, contact_out):
 
 @inlined_kernel
 def copy_slip(kept, contact_out):
-    """Write what a contact slipped while it stuck in an rk4 step."""
+    """Write by how much a contact missed its gap in an rk4 step, and its slip while it stuck."""
+    contact_out.missed_gap = kept.held_gap - contact_out.gap
     contact_out.has_slipped = kept.has_slipped
     if kept.has_slipped:
         for r in range(3):

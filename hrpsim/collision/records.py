@@ -75,6 +75,8 @@ CONTACT = np.dtype(
         ("damping", "f8"),  # [Ns/m]
         ("slides", "i8"),  # whether it slips faster than the threshold at the start of the step
         ("slipping", "i8"),  # for how many steps it has slipped more slowly
+        ("held_gap", "f8"),  # that it pressed for in an rk4 step; inf: it did not press [m]
+        ("missed_gap", "f8"),  # the last step's `held_gap` less what was found; inf: none [m]
         ("has_slipped", "i8"),  # whether it stuck in an rk4 step and the rest here is known
         ("way", "f8", (3,)),  # that a slipped over b in it, had the point kept its arms [m]
         (

@@ -31,6 +31,7 @@ from hrpsim.step.integrate import (
 from hrpsim.step.motion.midpoint import drift_to_middle, remember_acceleration, remember_moments
 from hrpsim.step.motion.momentum import keep_momentum
 from hrpsim.step.motion.motion import find_acceleration
+from hrpsim.step.motion.stick_drift import remember_gaps
 from hrpsim.step.position_projection import project_connections
 from hrpsim.step.restoring import keep_start, restore_start
 from hrpsim.step.rows.constrain import constrain, remember_impulses, solve_position_correction
@@ -268,6 +269,8 @@ def integrate(s):
     if s.step_stats[0].row_count > 0:
         solve_position_correction(s)
         correct_positions(s)
+        if s.settings[0].integrator == RK4:
+            remember_gaps(s)
         if s.settings[0].projection:
             project_connections(s)
     if not within_limits(s.q, s.velocity):
