@@ -1,0 +1,91 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Models of the same measured trials, each fitted and judged the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hrpsim.experiments.framework.experiment import Options, Result
+from hrpsim.experiments.framework.fitting import (
+    Parameter,
+    Values,
+    cross_validate,
+    held_out,
+    spread,
+)
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A simulation and what of it is fitted.
+
+    `errors(values, trials)` simulates these trials (a list of their indices) and returns an error
+    (trials, kinds) of each kind; `loss(errors)` is what the fit makes least, (trials,).
+    """
+
+    name: str
+    errors: Callable[[Values, Sequence[int]], np.ndarray]
+    loss: Callable[[np.ndarray], np.ndarray]
+    parameters: Mapping[str, Parameter]
+    start: Values
+
+    def losses(self, values: Values, trials: Sequence[int]) -> np.ndarray:
+        """Return the loss of each of these trials (trials,)."""
+        return self.loss(self.errors(values, trials))
+
+    def fitted(self, count: int, folds: int) -> list[Values]:
+        """Fit to `count` trials without those that each fold holds out; return what each found."""
+        return cross_validate(self.losses, self.parameters, self.start, count, folds)
+
+    def held_out_errors(self, found: Sequence[Values], count: int) -> np.ndarray:
+        """Return the errors (count, kinds) of each trial with values that have not seen it."""
+        parts = held_out(count, len(found))
+        judged = [self.errors(values, list(out)) for values, out in zip(found, parts)]
+        errors = np.empty((count, judged[0].shape[1]))
+        for out, part in zip(parts, judged):
+            errors[out] = part
+        return errors
+
+
+def values_of(
+    contestants: Sequence[Contestant],
+    stored: Mapping[str, list[Values]],
+    options: Options,
+    count: int,
+    folds: int,
+    result: Result,
+) -> dict[str, list[Values]]:
+    """Return each contestant's values, fold by fold: those stored, or fitted anew if asked for.
+
+    Notes say what they are. Raises KeyError for a contestant that is not stored.
+    """
+    found: dict[str, list[Values]] = {}
+    for one in contestants:
+        if options.fit:
+            found[one.name] = one.fitted(count, folds)
+            result.notes.append(f"fitted, {one.name!r}: {_literal(found[one.name])}")
+        else:
+            found[one.name] = stored[one.name]
+        parts = [
+            f"{name} {mean:.4g} ({low:.4g} to {high:.4g})"
+            for name, (mean, low, high) in spread(found[one.name]).items()
+        ]
+        result.notes.append(f"{one.name}, mean of the folds (least to largest): {', '.join(parts)}")
+    return found
+
+
+def _literal(found: Sequence[Values]) -> Any:
+    """Return values to five digits, as they can be stored."""
+    return [{name: float(f"{value:.5g}") for name, value in values.items()} for values in found]
+
+
+def difference(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+    """Return the mean of first - second over the same trials, and its standard error."""
+    away = first - second
+    return float(away.mean()), float(away.std(ddof=1) / np.sqrt(len(away)))
