@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import Options, Result
+from hrpsim.experiments.framework.experiment import Options, Result, Row
 from hrpsim.experiments.framework.fitting import (
     Parameter,
     Values,
     cross_validate,
     held_out,
+    profile,
     spread,
+    undecided,
 )
 
 
@@ -89,3 +92,42 @@ def difference(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
     """Return the mean of first - second over the same trials, and its standard error."""
     away = first - second
     return float(away.mean()), float(away.std(ddof=1) / np.sqrt(len(away)))
+
+
+def add_profiles(
+    result: Result,
+    contestants: Sequence[Contestant],
+    found: Mapping[str, list[Values]],
+    count: int,
+) -> None:
+    """Add rows that say which values of each parameter are as good as the best, others unchanged.
+
+    "From" and "to" are not a number where no other value of the profile is.
+    """
+    result.data["profiles"] = {}
+    for one in contestants:
+        best = found[one.name][0]
+        losses = partial(one.losses, trials=range(count))
+        profiles = profile(losses, one.parameters, best)
+        result.data["profiles"][one.name] = (one.parameters, profiles)
+        for name, curve in profiles.items():
+            low, high = undecided(*curve)
+            what = f"{one.name} contact, {name}"
+            result.rows += [
+                Row(f"{what}: fitted, first fold", "", best[name]),
+                Row(f"{what}: as good from", "", low),
+                Row(f"{what}: to", "", high),
+            ]
+
+
+def draw_profiles(axes, result: Result, what: str, limits: tuple[float, float]) -> None:
+    """Draw the profiles that `add_profiles` found, `what` being the loss."""
+    for style, (name, profiles) in zip("-:", result.data.get("profiles", {}).items()):
+        parameters, curves = profiles
+        for colour, (parameter, (values, extra, _)) in enumerate(curves.items()):
+            shares = [parameters[parameter].share(value) for value in values]
+            label = f"{parameter}, {name}"
+            axes.plot(shares, extra, style, color=f"C{colour}", label=label, lw=1.2)
+    axes.set(title="One parameter moved, the others fitted", xlabel="where between its bounds")
+    axes.set(ylabel=what, ylim=limits)
+    axes.legend(fontsize=7, frameon=False)

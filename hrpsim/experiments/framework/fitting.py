@@ -18,8 +18,8 @@ from scipy.optimize import differential_evolution
 from scipy.stats import qmc
 
 Values = dict[str, float]
-POPULATION = 16  # of differential evolution
-GENERATIONS = 10  # after the first
+POPULATION = 12  # of differential evolution
+GENERATIONS = 9  # after the first
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,9 @@ def cassie_text(path: Path) -> str:
             link.remove(visual)
         inertial = link.find("inertial")
         if inertial.find("inertia") is None:  # a point mass
-            etree.SubElement(inertial, "inertia", {f"i{k}": "0" for k in "xx yy zz xy xz yz".split()})
+            etree.SubElement(
+                inertial, "inertia", {f"i{k}": "0" for k in "xx yy zz xy xz yz".split()}
+            )
     for limit in root.iter("limit"):
         for bound in ("effort", "velocity"):
             limit.set(bound, limit.get(bound, "0"))

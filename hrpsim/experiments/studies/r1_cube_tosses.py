@@ -14,9 +14,15 @@ from functools import partial
 
 import numpy as np
 
-from hrpsim.experiments.framework.contestants import Contestant, difference, values_of
+from hrpsim.experiments.framework.contestants import (
+    Contestant,
+    add_profiles,
+    difference,
+    draw_profiles,
+    values_of,
+)
 from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
-from hrpsim.experiments.framework.fitting import Parameter, held_out, profile, undecided
+from hrpsim.experiments.framework.fitting import Parameter, held_out
 from hrpsim.experiments.framework.measurements import measurements
 from hrpsim.experiments.framework.peers import mujoco_module, peer_name
 from hrpsim.experiments.framework.targets import at_most
@@ -83,7 +89,7 @@ def contestants(tosses: Sequence[np.ndarray], mujoco=None) -> list[Contestant]:
 def run(options: Options) -> Result:
     """Judge each contestant on tosses that its fit has not seen, and say what the data decide."""
     (path,) = measurements(options.data, ("cube_tosses.npz",), SOURCE)
-    tosses = read_tosses(path)[:: 4 if options.quick else 1]
+    tosses = read_tosses(path)[: 32 if options.quick else None]
     mujoco = mujoco_module()
     result = Result(peer=peer_name(mujoco, "elliptic cone, solref and impratio fitted"))
     entrants = contestants(tosses, mujoco)
@@ -92,14 +98,14 @@ def run(options: Options) -> Result:
     _comparison_rows(result, judged)
     _start_rows(result, entrants[0], found["rigid"], tosses)
     if not options.quick:
-        _profile_rows(result, entrants[:2], found, len(tosses))
+        add_profiles(result, entrants[:2], found, len(tosses))
     makers = {"rigid": Cube, "compliant": Cube, "mujoco": partial(MujocoCube, mujoco)}
     result.data["growth"] = {
         e.name: _growth(makers[e.name], found[e.name], tosses) for e in entrants
     }
     result.notes += [
-        f"{len(tosses)} tosses, {sum(map(len, tosses))} frames at {FRAME_RATE:g} Hz, each toss from "
-        f"its first measured state; {FOLDS} folds; the mean position error is what is fitted",
+        f"{len(tosses)} tosses, {sum(map(len, tosses))} frames at {FRAME_RATE:g} Hz, each toss "
+        f"from its first measured state; {FOLDS} folds; the mean position error is what is fitted",
         "on all 513 tosses with known figures, position: bullet 13.3 %, MuJoCo fitted 12.8, "
         "Drake 12.7",
     ]
@@ -141,27 +147,6 @@ def _start_rows(result: Result, rigid: Contestant, found, tosses) -> None:
     result.rows.append(Row(what, "% of width", float(better.mean())))
 
 
-def _profile_rows(result: Result, entrants, found, count: int) -> None:
-    """Which values of each parameter are as good as the best, the others unchanged."""
-    result.data["profiles"] = {}
-    for entrant in entrants:
-        best = found[entrant.name][0]
-
-        def losses(values, entrant=entrant):
-            return entrant.losses(values, range(count))
-
-        profiles = profile(losses, entrant.parameters, best)
-        result.data["profiles"][entrant.name] = (entrant.parameters, profiles)
-        for name, curve in profiles.items():
-            low, high = undecided(*curve)
-            what = f"{entrant.name} contact, {name}"
-            result.rows += [
-                Row(f"{what}: fitted, first fold", "", best[name]),
-                Row(f"{what}: as good from", "", low),
-                Row(f"{what}: to", "", high),
-            ]
-
-
 def _growth(make, found, tosses, longest: int = 75) -> np.ndarray:
     """Return the mean position error by frames since the first contact (longest,) [% of width]."""
     away = np.full((len(tosses), longest), np.nan)
@@ -184,18 +169,7 @@ def draw(result: Result, figure) -> None:
         ylabel="position error [% of width]",
     )
     left.legend(fontsize=8, frameon=False)
-    for style, (name, (parameters, profiles)) in zip("-:", result.data.get("profiles", {}).items()):
-        for colour, (parameter, (values, extra, _)) in enumerate(profiles.items()):
-            shares = [parameters[parameter].share(value) for value in values]
-            label = f"{parameter}, {name}"
-            right.plot(shares, extra, style, color=f"C{colour}", label=label, lw=1.2)
-    right.set(
-        title="One parameter moved, the others fitted",
-        xlabel="where between its bounds",
-        ylabel="extra position error [% of width]",
-        ylim=(-0.5, 6.0),
-    )
-    right.legend(fontsize=7, frameon=False)
+    draw_profiles(right, result, "extra position error [% of width]", (-0.5, 6.0))
 
 
 EXPERIMENT = Experiment(

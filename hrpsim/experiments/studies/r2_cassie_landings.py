@@ -14,9 +14,15 @@ from functools import partial
 
 import numpy as np
 
-from hrpsim.experiments.framework.contestants import Contestant, difference, values_of
+from hrpsim.experiments.framework.contestants import (
+    Contestant,
+    add_profiles,
+    difference,
+    draw_profiles,
+    values_of,
+)
 from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
-from hrpsim.experiments.framework.fitting import Parameter, profile, undecided
+from hrpsim.experiments.framework.fitting import Parameter
 from hrpsim.experiments.framework.measurements import measurements
 from hrpsim.experiments.framework.peers import mujoco_module, peer_name
 from hrpsim.experiments.framework.targets import at_most
@@ -110,7 +116,7 @@ def run(options: Options) -> Result:
     plain = _plain_predictions(landings, model, mujoco)
     _rows(result, plain, judged)
     if not options.quick:
-        _profile_rows(result, entrants, found, len(landings))
+        add_profiles(result, entrants[:2], found, len(landings))
     result.data |= {"plain": {k: ours for k, (ours, _) in plain.items()}, "judged": judged}
     result.notes += [
         f"{len(landings)} landings whose feet come down in the recorded 50 ms; {FOLDS} folds; "
@@ -179,27 +185,6 @@ def _rows(result: Result, plain: dict[str, Prediction], judged: dict[str, np.nda
             ]
 
 
-def _profile_rows(result: Result, entrants, found, count: int) -> None:
-    """Which values of each parameter are as good as the best, the others unchanged."""
-    result.data["profiles"] = {}
-    for entrant in entrants[:2]:
-        best = found[entrant.name][0]
-
-        def losses(values, entrant=entrant):
-            return entrant.losses(values, range(count))
-
-        profiles = profile(losses, entrant.parameters, best)
-        result.data["profiles"][entrant.name] = (entrant.parameters, profiles)
-        for name, curve in profiles.items():
-            low, high = undecided(*curve)
-            what = f"{entrant.name} contact, {name}"
-            result.rows += [
-                Row(f"{what}: fitted, first fold", "", best[name]),
-                Row(f"{what}: as good from", "", low),
-                Row(f"{what}: to", "", high),
-            ]
-
-
 def draw(result: Result, figure) -> None:
     """Errors as shares of the change at the impact on the left, what the data decide right."""
     left, right = figure.subplots(1, 2, width_ratios=(1.25, 1.0))
@@ -222,18 +207,7 @@ def draw(result: Result, figure) -> None:
     left.invert_yaxis()
     left.set(title="Velocities 20 ms after the impact", xlabel="error / error if nothing changes")
     left.legend(fontsize=7, frameon=False)
-    for style, (name, (parameters, profiles)) in zip("-:", result.data.get("profiles", {}).items()):
-        for colour, (parameter, (values, extra, _)) in enumerate(profiles.items()):
-            shares = [parameters[parameter].share(value) for value in values]
-            label = f"{parameter}, {name}"
-            right.plot(shares, extra, style, color=f"C{colour}", label=label, lw=1.2)
-    right.set(
-        title="One parameter moved, the others fitted",
-        xlabel="where between its bounds",
-        ylabel="extra error, share",
-        ylim=(-0.05, 0.6),
-    )
-    right.legend(fontsize=7, frameon=False)
+    draw_profiles(right, result, "extra error, share", (-0.05, 0.6))
 
 
 EXPERIMENT = Experiment(
