@@ -43,7 +43,7 @@ class Cube:
     [m/N] and damping_time [s] of a corner's contact, rigid where the compliance is 0.
     """
 
-    def __init__(  # many parameters: keywords, those that are fitted
+    def __init__(
         self,
         friction: float,
         restitution: float = 0.0,
@@ -85,7 +85,7 @@ class MujocoCube:
     As `Cube`; time_constant [s] and damping_ratio are its solref, impedance_ratio its impratio.
     """
 
-    def __init__(  # many parameters: keywords, those that are fitted
+    def __init__(
         self,
         mujoco,
         friction: float,
