@@ -161,9 +161,9 @@ def test_a_profile_says_what_the_data_decide():
     curves = profile(
         lambda values: (data - values["mean"]) ** 2, parameters, {"mean": 0.5, "ignored": 0.5}, 41
     )
-    low, high = undecided(*curves["mean"])
-    assert 0.4 < low <= 0.5 <= high < 0.6
-    assert undecided(*curves["ignored"]) == (0.0, 1.0)
+    low, high = undecided(0.5, *curves["mean"])
+    assert 0.4 < low < 0.51 and 0.49 < high < 0.6
+    assert undecided(0.5, *curves["ignored"]) == (0.0, 1.0)
 
 
 def test_absent_measurements_are_named_and_nothing_fails(tmp_path, capsys):

@@ -102,7 +102,7 @@ def add_profiles(
 ) -> None:
     """Add rows that say which values of each parameter are as good as the best, others unchanged.
 
-    "From" and "to" are not a number where no other value of the profile is.
+    The best are those of the first fold; the loss is that of all trials.
     """
     result.data["profiles"] = {}
     for one in contestants:
@@ -111,13 +111,9 @@ def add_profiles(
         profiles = profile(losses, one.parameters, best)
         result.data["profiles"][one.name] = (one.parameters, profiles)
         for name, curve in profiles.items():
-            low, high = undecided(*curve)
-            what = f"{one.name} contact, {name}"
-            result.rows += [
-                Row(f"{what}: fitted, first fold", "", best[name]),
-                Row(f"{what}: as good from", "", low),
-                Row(f"{what}: to", "", high),
-            ]
+            low, high = undecided(best[name], *curve)
+            what = f"{one.name} contact, {name}: fitted (as good)"
+            result.rows.append(Row(what, "", f"{best[name]:.3g} ({low:.3g} to {high:.3g})"))
 
 
 def draw_profiles(axes, result: Result, what: str, limits: tuple[float, float]) -> None:
@@ -128,6 +124,7 @@ def draw_profiles(axes, result: Result, what: str, limits: tuple[float, float]) 
             shares = [parameters[parameter].share(value) for value in values]
             label = f"{parameter}, {name}"
             axes.plot(shares, extra, style, color=f"C{colour}", label=label, lw=1.2)
-    axes.set(title="One parameter moved, the others fitted", xlabel="where between its bounds")
+    axes.set_title("One parameter moved, others kept", fontsize=11)
+    axes.set_xlabel("where between its bounds")
     axes.set(ylabel=what, ylim=limits)
     axes.legend(fontsize=7, frameon=False)

@@ -131,10 +131,9 @@ def profile(
     return found
 
 
-def undecided(values: np.ndarray, extra: np.ndarray, error: np.ndarray) -> tuple[float, float]:
-    """Return the least and the largest of a profile's values that are as good as the best.
-
-    Both are not a number where none but the best itself is.
-    """
-    good = values[extra <= 2.0 * error]
-    return (float(good.min()), float(good.max())) if len(good) else (np.nan, np.nan)
+def undecided(
+    best: float, values: np.ndarray, extra: np.ndarray, error: np.ndarray
+) -> tuple[float, float]:
+    """Return the least and the largest of `best` and a profile's values that are as good."""
+    good = [best, *values[extra <= 2.0 * error]]
+    return float(min(good)), float(max(good))

@@ -169,7 +169,7 @@ def draw(result: Result, figure) -> None:
         ylabel="position error [% of width]",
     )
     left.legend(fontsize=8, frameon=False)
-    draw_profiles(right, result, "extra position error [% of width]", (-0.5, 6.0))
+    draw_profiles(right, result, "extra position error [% of width]", (-0.5, 8.0))
 
 
 EXPERIMENT = Experiment(
