@@ -19,17 +19,19 @@ def reproduce(
     names: list[str],
     folder: Path,
     *,
-    quick: bool = False,
+    options: Options | None = None,
     as_json: bool = False,
     markdown: Path | None = None,
 ) -> int:
-    """Run the experiments `names`; return 0 if every target is met, else 1.
+    """Run the experiments `names`; return 0 if no target is missed, else 1.
+
+    One whose measurements are not on this machine is skipped, by name.
 
     Figures go to `folder`. The tables go to standard output, or JSON does; `markdown` also
     receives them as a page. Raises HrpsimError for an unknown name, before anything runs.
     """
     outcomes = []
-    for outcome in run_all(find(names), Options(quick=quick), folder):
+    for outcome in run_all(find(names), options or Options(), folder):
         outcomes.append(outcome)
         print(as_text(outcome), end="\n\n", flush=True, file=sys.stderr if as_json else sys.stdout)
     if as_json:
