@@ -60,7 +60,7 @@ def test_a_tower_of_ten_decades_of_mass_stands(solver, hands_over):
 
 
 def test_islands_are_handed_over_each_by_itself():
-    """Law: islands do not see each other; not even one of the direct solver those handed over."""
+    """Law: islands do not see each other, handed over or direct from the start."""
     motions = []
     for towers in ((), (3.0, 6.0)):
         world = ground(None)

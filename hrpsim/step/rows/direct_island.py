@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The island with the rows for the direct or the split solver."""
+"""The island with the rows for the direct or the split solver, and islands handed over to it."""
 
 from __future__ import annotations
 

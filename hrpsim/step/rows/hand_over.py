@@ -52,7 +52,7 @@ _NEXT = (
     # _SWEEPS_AT_REST: the first sweeps over a robot at rest change too much.
     (_NEWTON_AGAIN, _NEWTON_AGAIN, _NEWTON_AGAIN, _END),
     # _NEWTON_AGAIN, _NEWTON_CHOSEN: where a body carries 1e9 times its own mass the scaled problem
-    # has an eigenvalue of 4e-10, for which no penalty is large enough; the direct solver needs none.
+    # has an eigenvalue of 4e-10: no penalty is large enough, and the direct solver needs none.
     (_DIRECT, _DIRECT, _DIRECT, _FEW_SWEEPS),
     (_DIRECT, _DIRECT, _DIRECT, _END),
     # _FEW_SWEEPS: they stall where bodies push each other. Over a lone robot they are cheap and
