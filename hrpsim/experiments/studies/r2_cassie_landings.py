@@ -166,8 +166,15 @@ def _rows(result: Result, plain: dict[str, Prediction], judged: dict[str, np.nda
         what = f"what is fitted, share of the errors if nothing changes: {name} contact, held out"
         share = float((judged[name] / scale).mean())
         peer = None if theirs is None else float((theirs / scale).mean())
-        target = None if peer is None else at_most(peer)
-        result.rows.append(Row(what, "", share, target, peer=peer))
+        result.rows.append(Row(what, "", share, peer=peer))
+        if theirs is not None:
+            less, error = difference(*((e / scale).mean(1) for e in (judged[name], theirs)))
+            what = f"the same, {name} less mujoco, landing by landing"
+            bound = at_most(2.0 * error)
+            result.rows += [
+                Row(f"{what}: mean, at most two standard errors", "", less, bound),
+                Row(f"{what}: standard error of the mean", "", error),
+            ]
     for kind, (what, unit) in enumerate(KINDS):
         for name, (ours, peer) in plain.items():
             row = Row(f"{what}: {name}", unit, _mean(ours, kind), peer=_mean(peer, kind))
