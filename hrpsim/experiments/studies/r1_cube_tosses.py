@@ -126,7 +126,7 @@ def _comparison_rows(result: Result, judged: dict[str, np.ndarray]) -> None:
             what = f"position, {name} less {other}, toss by toss"
             bound = at_most(2.0 * error) if other == "mujoco" else None
             result.rows += [
-                Row(f"{what}: mean, at most two standard errors", "% of width", less, bound),
+                Row(f"{what}: mean", "% of width", less, bound),
                 Row(f"{what}: standard error of the mean", "% of width", error),
             ]
 

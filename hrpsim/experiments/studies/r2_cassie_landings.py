@@ -172,7 +172,7 @@ def _rows(result: Result, plain: dict[str, Prediction], judged: dict[str, np.nda
             what = f"the same, {name} less mujoco, landing by landing"
             bound = at_most(2.0 * error)
             result.rows += [
-                Row(f"{what}: mean, at most two standard errors", "", less, bound),
+                Row(f"{what}: mean", "", less, bound),
                 Row(f"{what}: standard error of the mean", "", error),
             ]
     for kind, (what, unit) in enumerate(KINDS):
@@ -213,7 +213,7 @@ def draw(result: Result, figure) -> None:
     left.set_yticks(range(len(shown)), [name.replace(", ", ",\n", 1) for name in shown], fontsize=7)
     left.invert_yaxis()
     left.set(title="Velocities 20 ms after the impact", xlabel="error / error if nothing changes")
-    left.legend(fontsize=7, frameon=False)
+    left.legend(fontsize=6.5, loc="center right", edgecolor="none")
     draw_profiles(right, result, "extra error, share", (-0.02, 0.4))
 
 
