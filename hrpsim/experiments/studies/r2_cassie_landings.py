@@ -200,7 +200,7 @@ def draw(result: Result, figure) -> None:
     shown |= {f"fitted, {name}, held out": e for name, e in result.data["judged"].items()}
     for place, errors in enumerate(shown.values()):
         shares = errors / scale
-        for kind, (what, _) in enumerate(KINDS):
+        for kind, what in enumerate(("joints", "base", "turning of the base")):
             left.errorbar(
                 shares[:, kind].mean(),
                 place + 0.2 * (kind - 1),
@@ -213,7 +213,7 @@ def draw(result: Result, figure) -> None:
     left.set_yticks(range(len(shown)), [name.replace(", ", ",\n", 1) for name in shown], fontsize=7)
     left.invert_yaxis()
     left.set(title="Velocities 20 ms after the impact", xlabel="error / error if nothing changes")
-    left.legend(fontsize=6.5, loc="center right", edgecolor="none")
+    left.legend(fontsize=6.5, loc="lower right", edgecolor="none")
     draw_profiles(right, result, "extra error, share", (-0.02, 0.4))
 
 
