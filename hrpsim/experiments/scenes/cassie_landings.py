@@ -75,6 +75,8 @@ def cassie_text(path: Path) -> str:
             etree.SubElement(
                 inertial, "inertia", {f"i{k}": "0" for k in "xx yy zz xy xz yz".split()}
             )
+    for point in root.iter("sphere"):  # contact points: spheres without a radius
+        point.set("radius", "1e-6")
     for limit in root.iter("limit"):
         for bound in ("effort", "velocity"):
             limit.set(bound, limit.get(bound, "0"))
@@ -305,8 +307,6 @@ def _text_for_mujoco(model: Model) -> str:
     root = etree.fromstring(model.urdf.encode())
     for element in root.findall("hrpsim"):
         root.remove(element)
-    for sphere in root.iter("sphere"):
-        sphere.set("radius", "1e-6")
     options = {"fusestatic": "true", "discardvisual": "true", "balanceinertia": "true"}
     options["boundinertia"] = "1e-9"
     etree.SubElement(etree.SubElement(root, "mujoco"), "compiler", **options)
