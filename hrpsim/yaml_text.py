@@ -94,20 +94,20 @@ def parse_yaml(
         raise error(f"{label}: over {limits.YAML_SIZE} characters (YAML_SIZE)")
     try:
         loader = _Loader(text, repeated, {} if beside is None else beside.anchors)
-        root = loader.document()
+        root = loader.get_single_node()
         data = None if root is None else loader.construct_object(root, deep=True)
     except yaml.MarkedYAMLError as cause:
         mark = cause.problem_mark or cause.context_mark
         at = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        problem = cause.problem or cause.context
-        if problem and "nesting depth" in problem:  # newer libyaml has a limit, too
+        problem = f"not YAML: {cause.problem or cause.context}"
+        if isinstance(cause, (ComposerError, ConstructorError)):
+            problem = ", ".join(filter(None, (cause.context, cause.problem)))
+        elif "nesting depth" in problem:  # newer libyaml has a limit, too
             problem = _TOO_DEEP
-        elif not isinstance(cause, (ComposerError, ConstructorError)):
-            problem = f"not YAML: {problem}"
         raise error(f"{label}{at}: {problem}") from None
     except yaml.YAMLError as cause:  # characters that YAML does not allow
         raise error(f"{label}: not YAML: {' '.join(str(cause).split())}") from None
-    return YamlText(label, data, root, loader.anchors, tuple(loader.repeats))
+    return YamlText(label, data, root, loader.named, tuple(loader.repeats))
 
 
 def _key(node: yaml.Node) -> Any:
@@ -119,22 +119,11 @@ class _Loader(_Base):
 
     def __init__(self, text: str, repeated: bool, anchors: Mapping[str, yaml.Node]):
         super().__init__(text)
-        self.anchors = dict(anchors)
+        self.anchors = dict(anchors)  # PyYAML empties it at the end of a document
+        self.named = dict(anchors)
         self.repeats: list[str] = []
         self._repeated = repeated
         self._depth = self._count = self._aliases = 0
-
-    def document(self) -> yaml.Node | None:
-        """Return the root of the one document of a text, None if the text is empty."""
-        self.get_event()
-        if self.check_event(yaml.StreamEndEvent):
-            return None
-        self.get_event()
-        root = self.compose_node(None, None)
-        self.get_event()
-        if not self.check_event(yaml.StreamEndEvent):
-            raise _refusal(self.peek_event(), "a second document; one is allowed")
-        return root
 
     def compose_node(self, parent, index) -> yaml.Node:
         """Return the next node; its `size` is the number of nodes in it, aliases expanded."""
@@ -159,6 +148,8 @@ class _Loader(_Base):
             if node.size > limits.YAML_EXPANDED:
                 why = f"aliases make more than {limits.YAML_EXPANDED} values (YAML_EXPANDED)"
                 raise _refusal(node, why)
+            if event.anchor is not None:
+                self.named[event.anchor] = node
         self._depth -= 1
         return node
 

@@ -96,7 +96,7 @@ REFUSED = [
     ("<<: 1", "merging"),
     ("*a", "a"),
     ("a: [", "not YAML"),
-    ("--- 1\n--- 2", "second document"),
+    ("--- 1\n--- 2", "another document"),
     ("a: \x00", "not YAML"),
     ("\t", "not YAML"),
 ]
