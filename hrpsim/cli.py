@@ -112,12 +112,14 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
             _add_command(commands, name, import_module(f"hrpsim.commands.{module}"), summary)
         else:
             commands.add_parser(name, help=summary)
-    again = commands.add_parser("reproduce", help="run experiments of the source documents")
-    again.add_argument("experiments", nargs="+", metavar="EXPERIMENT", help="E7 E8 ..., or all")
+    again = commands.add_parser("reproduce", help="run experiments, and compare with theory and measurements")
+    again.add_argument("experiments", nargs="+", metavar="EXPERIMENT", help="E7 R1 ..., or all")
     again.add_argument("--quick", action="store_true", help="fewer cases, the same targets")
     again.add_argument(
         "--output", type=Path, default=Path("output/reproduce"), help="folder of the figures"
     )
+    again.add_argument("--data", type=Path, metavar="FOLDER", help="measurements, for R1 and R2")
+    again.add_argument("--fit", action="store_true", help="fit parameters to them again")
     again.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there too")
     again.add_argument("--pages", type=Path, metavar="FOLDER", help="a page of each, such as e7.md")
     again.add_argument("--json", action="store_true", help="print JSON")
@@ -187,12 +189,13 @@ def run_world(options: argparse.Namespace) -> int:
 
 def reproduce_experiments(options: argparse.Namespace) -> int:
     """Run experiments beside theory and other engines; status 1 if a target is missed."""
+    from hrpsim.experiments.framework.experiment import Options
     from hrpsim.experiments.framework.reproduce import reproduce
 
     return reproduce(
         options.experiments,
         options.output,
-        quick=options.quick,
+        options=Options(options.quick, options.data, options.fit),
         as_json=options.json,
         markdown=options.markdown,
         pages=options.pages,

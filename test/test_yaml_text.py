@@ -33,12 +33,12 @@ def events(monkeypatch):
     """What was read of a text, event by event."""
     read = []
 
-    class Counting(yaml_text._Parser):
+    class Counting(yaml_text._Loader):
         def get_event(self):
             read.append(super().get_event())
             return read[-1]
 
-    monkeypatch.setattr(yaml_text, "_Parser", Counting)
+    monkeypatch.setattr(yaml_text, "_Loader", Counting)
     return read
 
 
@@ -93,10 +93,10 @@ REFUSED = [
     ("!!set {a, b}", "set"),
     ("a: 1\na: 2", "given twice"),
     ("[a]: 1", "one value"),
-    ("<<: 1", "merges"),
+    ("<<: 1", "merging"),
     ("*a", "a"),
     ("a: [", "not YAML"),
-    ("--- 1\n--- 2", "second document"),
+    ("--- 1\n--- 2", "another document"),
     ("a: \x00", "not YAML"),
     ("\t", "not YAML"),
 ]
@@ -122,6 +122,8 @@ def test_places_are_lines_and_columns():
     assert text.place(["bodies", 0, "colour"]) == "f.yaml:3:5"
     assert text.place(["bodies", 7]) == "f.yaml:2:1"
     assert text.place(["nothing"]) == "f.yaml:1:1"
+    merged = parse("a: &x {b: 1, c: 2}\nd: {<<: *x, b: 3}\n")
+    assert [merged.place(["d", key]) for key in "bc"] == ["f.yaml:2:13", "f.yaml:1:14"]
 
 
 def test_bytes_that_are_no_text_are_named_with_their_line(tmp_path):

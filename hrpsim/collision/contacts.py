@@ -14,6 +14,7 @@ from hrpsim.collision.mesh.contact_reduction import reduce_candidates
 from hrpsim.collision.mesh.mesh_contacts import find_candidates
 from hrpsim.collision.mesh.solid_pair import move_solid_pair, place_solid_pair
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
+from hrpsim.collision.primitives.hidden_sides import drop_hidden, may_hide_sides
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import NEEDS_KERNEL, on_demand_kernel_of_parts
 from hrpsim.jit.reference import Reference
@@ -133,6 +134,8 @@ def detect(forest, kinematics, pair_count, margin, time_step, previous_count, on
             found = collide_simple(
                 a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near, work
             )
+        if may_hide_sides(a, b, found, work):
+            found = drop_impossible(on_demand, forest, kinematics, collision, c, found, time_step)
         if found == NEEDS_KERNEL:
             return NEEDS_KERNEL
         for k in range(found):
@@ -204,6 +207,19 @@ def meet_meshes(forest, kinematics, collision, pair, near, margin, time_step, pr
         collision.solid_pair_candidates,
         work,
     )
+
+
+@on_demand_kernel_of_parts(
+    lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0, 0, 0.0),
+)
+def drop_impossible(forest, kinematics, collision, pair, count, time_step):
+    """Drop contacts of a candidate pair without a mesh that cannot happen; return how many stay."""
+    work = collision.manifold[0]
+    a, b = collision.shapes[collision.pairs[pair, 0]], collision.shapes[collision.pairs[pair, 1]]
+    nearby = a.body if a.body >= 0 else b.body
+    reference = kinematics[forest.bodies[nearby].root].origin
+    _find_motion(forest, kinematics, reference, a.body, b.body, work)
+    return drop_hidden(a, b, count, work, time_step)
 
 
 @inner_kernel
@@ -292,7 +308,9 @@ def recall_impulses(previous_count, previous, count, contacts, born):
                 break
             j += 1
         contact.is_new, contact.forgotten = (1 if is_new else 0), 0
+        contact.held_gap = contact.gap
         if is_new:
+            contact.missed_gap = math.inf
             contact.axis_angle = 0.5 * math.pi * _uniform(born + new)
             contact.phase, contact.softening = 0, 1.0
             contact.has_slipped = contact.slipping = contact.by_newton = 0
@@ -311,7 +329,8 @@ def copy_friction_state(kept, contact_out):
 
 @inlined_kernel
 def copy_slip(kept, contact_out):
-    """Write what a contact slipped while it stuck in an rk4 step."""
+    """Write by how much a contact missed its gap in an rk4 step, and its slip while it stuck."""
+    contact_out.missed_gap = kept.held_gap - contact_out.gap
     contact_out.has_slipped = kept.has_slipped
     if kept.has_slipped:
         for r in range(3):

@@ -58,7 +58,8 @@ CONTACT = np.dtype(
         ("is_new", "i8"),  # whether the last step did not have it
         ("impulse", "f8", (3,)),  # along the normal and the two tangents [Ns]
         ("warm", "f8", (3,)),  # the part of it that a next step starts from
-        ("by_newton", "i8"),  # for how many steps to come Newton's method is first to solve for it
+        # for how many steps to come Newton's method is first to solve for it; -1: the direct solver
+        ("by_newton", "i8"),
         ("forgotten", "i8"),  # of the last step's: whether none starts from it, for a set state
         ("axis_angle", "f8"),  # of the friction pyramid's axes, drawn at the contact's birth [rad]
         ("turn", "f8", (2,)),  # cosine and sine between the tangents and the axes of its rows
@@ -74,6 +75,8 @@ CONTACT = np.dtype(
         ("damping", "f8"),  # [Ns/m]
         ("slides", "i8"),  # whether it slips faster than the threshold at the start of the step
         ("slipping", "i8"),  # for how many steps it has slipped more slowly
+        ("held_gap", "f8"),  # that it pressed for in an rk4 step; inf: it did not press [m]
+        ("missed_gap", "f8"),  # the last step's `held_gap` less what was found; inf: none [m]
         ("has_slipped", "i8"),  # whether it stuck in an rk4 step and the rest here is known
         ("way", "f8", (3,)),  # that a slipped over b in it, had the point kept its arms [m]
         (

@@ -15,7 +15,7 @@ import math
 
 from hrpsim.collision.distance import lowest_along
 from hrpsim.collision.mesh.mesh_contacts import mesh_contacts
-from hrpsim.collision.primitives.support import core_reach
+from hrpsim.collision.primitives.support import surface_reach
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, MESH, SPHERE
 from hrpsim.spatial.vector import transposed_times
@@ -43,7 +43,8 @@ def stays_apart_until(pair, fraction, gap, touch, least, collision):
         apart += _lowest_of_solid(polyhedra, a.solid, work.R_a, nx, ny, nz, stack)
         apart += _lowest_of_solid(polyhedra, b.solid, work.R_b, -nx, -ny, -nz, stack)
     else:
-        apart -= _reach(a, work.R_a, nx, ny, nz) + _reach(b, work.R_b, nx, ny, nz)
+        apart -= surface_reach(a.kind, a.size, work.R_a, nx, ny, nz)
+        apart -= surface_reach(b.kind, b.size, work.R_b, nx, ny, nz)
     if not apart > least:
         return 0.0
     closing = _closing_way(pair, nx, ny, nz, collision)
@@ -72,15 +73,6 @@ def _nearest_contact(with_mesh, gap, touch, collision):
             if abs(length - 1.0) < 1e-6:
                 return k
     return -1
-
-
-@inlined_kernel
-def _reach(shape, R, nx, ny, nz):
-    """Return how far a shape without a mesh reaches along n from its origin, both ways [m]."""
-    if shape.kind == SPHERE:
-        return shape.size[0]
-    rounding = shape.size[0] if shape.kind == CAPSULE else 0.0
-    return rounding + core_reach(shape.kind, shape.size, R, nx, ny, nz)
 
 
 @inner_kernel

@@ -22,7 +22,8 @@ import numpy as np
 from hrpsim.collision.distance import shape_distance
 from hrpsim.collision.manifold import collide
 from hrpsim.collision.mesh.mesh_contacts import mesh_contacts
-from hrpsim.collision.mesh.solid_pair import WHOLE_SOLIDS, move_solid_pair, place_solid_pair
+from hrpsim.collision.mesh.solid_pair import DEEP, WHOLE_SOLIDS, move_solid_pair, place_solid_pair
+from hrpsim.collision.primitives.hidden_sides import FLUSH
 from hrpsim.collision.stay_apart import stays_apart_until, turning_way
 from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.model.shapes.geometry import MESH, SPHERE
@@ -141,7 +142,10 @@ def separation(pair, fraction, at_most, collision):
     if apart > 0.0:
         return apart
     count = _meet(a, b, 0.0, collision)
-    return _least(count, work.gap) if count > 0 else -math.inf
+    if count > 0:
+        return _least(count, work.gap)
+    is_flush = m.count > 0 and collision.solid_pair_candidates[0].how != DEEP
+    return 0.0 if is_flush else -math.inf
 
 
 @inner_kernel
@@ -164,7 +168,8 @@ def _meet(a, b, near, collision):
         collision.polyhedra, m, collision.solid_pair_candidates,
         work,
     )  # fmt: skip
-    return 0 if count > 0 and work.feature[0] == WHOLE_SOLIDS else count
+    is_deep = count > 0 and work.feature[0] == WHOLE_SOLIDS and work.gap[0] < -FLUSH
+    return 0 if is_deep else count
 
 
 @inner_kernel

@@ -22,7 +22,6 @@ from hrpsim.constraints.rows import (
     DIRECT,
     DRIVE,
     ITERATIVE,
-    WHERE_SWEEPS_STALL,
     attach_pair,
     choose_solver,
     coupling,
@@ -105,8 +104,8 @@ def connection_response_space(forest, connections, sites):
 def write_connection_rows(
     forest,
     kinematics,
-    time_step,
     bend_time,
+    lead,
     settings,
     connections,
     placed,
@@ -120,9 +119,10 @@ def write_connection_rows(
     sites.velocity must be the velocity at the start of the step. `bend_time` [s] lies between a
     velocity at a step's end and the place where the rows are linear (see `soften`), and the rest
     of the step between its start and that place; what the error bends on the way there is not taken
-    back, for the other half of the step bends it back.
+    back, for the other half of the step bends it back. `lead` [s] lies between the positions and
+    the middle of the step as compliant rows count it.
     """
-    rows, response = rows_out.rows, rows_out.response
+    rows, response, time_step = rows_out.rows, rows_out.response, settings.time_step
     number = first
     for c in range(connections.shape[0]):
         connection = connections[c]
@@ -143,13 +143,13 @@ def write_connection_rows(
             if row.inverse_mass <= least_inverse_mass(row, sites):
                 row.inverse_mass = 0.0
             row.kind, row.source = CONNECTION, c
-            choose_solver(row, connection.solver, WHERE_SWEEPS_STALL)
+            choose_solver(row, connection.solver)
             row.impulse = connection.impulse[axis]
             row.upper = connection.force_limit[axis] * time_step
             row.lower = -row.upper
             if connection.axes[axis] == LOCKED:
                 connection.error[axis] = error
-                _ask_locked(connection, axis, placed, sites, time_step, bend_time, settings, row)
+                _ask_locked(connection, axis, placed, sites, bend_time, lead, settings, row)
             else:
                 row.kind = DRIVE
                 row.target = -connection.speed[axis]
@@ -158,12 +158,13 @@ def write_connection_rows(
 
 
 @inlined_kernel
-def _ask_locked(connection, axis, placed, sites, time_step, bend_time, settings, row):
+def _ask_locked(connection, axis, placed, sites, bend_time, lead, settings, row):
     """Write what the row of a locked axis asks for, whose error is connection.error.
 
     That of rigid connections that are solved iteratively is taken back like penetration, by
     `settings`: fed back to velocities that do not converge, it would grow.
     """
+    time_step = settings.time_step
     error, bending = connection.error[axis], _bending(connection, axis, placed)
     if axis >= 3:
         error, bending = _within_a_radian(error, bending, placed.direction)
@@ -177,6 +178,7 @@ def _ask_locked(connection, axis, placed, sites, time_step, bend_time, settings,
     else:
         if compliance == 0.0:
             error = _within_reach(error, damping_time, time_step, settings)
+        error += lead * rate
         soften(row, error, rate, bend, compliance, damping_time, time_step)
 
 

@@ -13,6 +13,7 @@ import math
 
 import numpy as np
 
+from hrpsim.constraints.impact_rows import CLOSED
 from hrpsim.constraints.point_rows import (
     attach_point,
     find_masses,
@@ -23,22 +24,15 @@ from hrpsim.constraints.rows import (
     CONE,
     CONTACT_ROW,
     ITERATIVE,
-    NEVER,
     PENALTY,
     PYRAMID,
     SLIP_DIRECTION,
     choose_solver,
     least_inverse_mass,
-    soften,
+    row_velocity,
+    soften_stop,
 )
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
-
-# A gap up to this is none [m]: no more than rounding. From there on what may close grows from zero,
-# up to the whole of twice as large a gap. Did it jump, corners of a sole that residues tilt would
-# ask for velocities that no flat sole can have, and its load would go to one diagonal. For the
-# direct solver the slop counts both ways at rigid contacts: whichever of a face's redundant points
-# is lowest would carry all.
-_CLOSED = 1e-10
 
 # what holds between a pair of materials; tables are (k, k) and symmetric
 MATERIAL_PAIR = np.dtype(
@@ -129,14 +123,18 @@ def write_contact_rows(
     materials,
     solvers,
     settings,
+    lead,
     directions,
     sites,
     rows_out,
 ):
     """Write three rows a contact: normal, first and second tangent (Nakaoka eqs. 6-10).
 
-    sites.velocity must be the velocity at the start of the step; `solvers` (k, k) is the solver by
-    the solver classes of both shapes; `directions` (3, 3) is work. Returns the response space used.
+    sites.velocity must be the velocity at the start of the step, and sites.acceleration that
+    without constraints where a contact is compliant; `solvers` (k, k) is the solver by the solver
+    classes of both shapes; `lead` [s] lies between the positions, where gaps are, and the middle of
+    the step as compliant rows count it; `directions` (3, 3) is work. Returns the response space
+    used.
     """
     rows, response = rows_out.rows, rows_out.response
     used = np.int64(0)  # not a literal, which would compile all that takes it twice
@@ -159,13 +157,13 @@ def write_contact_rows(
         for axis in range(3):
             row = rows[3 * c + axis]
             row.kind, row.source = CONTACT_ROW, c
-            choose_solver(row, solver, NEVER)
+            choose_solver(row, solver)
             row.impulse = contact.impulse[axis]
         pair = materials[a.material, b.material]
         approach, slip_x, slip_y = point_velocity(normal, x, y, sites.velocity)
         _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, response)
         if solver != PENALTY:
-            _ask(contact, approach, pair, settings, normal)
+            _ask(contact, approach, pair, settings, lead, sites, normal)
         least = least_inverse_mass(normal, sites)
         for axis in range(3):
             row = rows[3 * c + axis]
@@ -264,22 +262,30 @@ def friction_holds(normal, x, y, share):
 
 
 @inlined_kernel
-def _ask(contact, approach, pair, settings, normal):
-    """Write what the normal row asks for: not to pass, to come out.
+def _ask(contact, approach, pair, settings, lead, sites, normal):
+    """Write what the normal row asks for: not to pass, to come out, or what its spring asks for.
 
-    What bounces has done so before.
+    What bounces has done so before. At rigid contacts what may close grows from zero at a gap of
+    CLOSED, up to the whole of twice as large a gap. Did it jump, corners of a sole that residues
+    tilt would ask for velocities that no flat sole can have, and its load would go to one diagonal.
+    For the direct solver the slop counts both ways: whichever of a face's redundant points is
+    lowest would carry all.
     """
     time_step = settings.time_step
-    gap, closed = contact.gap + contact.lag, _CLOSED  # up to which a gap is none [m]
+    gap, closed = contact.gap + contact.lag, CLOSED  # up to which a gap is none [m]
     bounces = pair.restitution > 0.0 and approach < -settings.restitution_threshold
-    if normal.solver != ITERATIVE and pair.damping_time < 0.0 and not bounces:
-        closed = max(_CLOSED, settings.slop)
+    if normal.solver != ITERATIVE and not bounces:
+        closed = max(CLOSED, settings.slop)
     normal.lower, normal.upper = 0.0, pair.force_limit * time_step
-    if gap > closed:
-        closing = min(gap, 2.0 * (gap - _CLOSED))
+    if pair.damping_time >= 0.0:
+        gap += lead * approach
+        normal.correction_velocity = -max(gap, 0.0) / time_step
+        acceleration = row_velocity(normal, sites.acceleration)
+        compliance, damping_time = pair.compliance, pair.damping_time
+        soften_stop(normal, gap, approach, acceleration, compliance, damping_time, time_step)
+    elif gap > closed:
+        closing = min(gap, 2.0 * (gap - CLOSED))
         normal.target = normal.correction_velocity = -closing / time_step
-    elif pair.damping_time >= 0.0:
-        soften(normal, gap, approach, 0.0, pair.compliance, pair.damping_time, time_step)
     elif gap < -settings.slop:
         wanted = -settings.correction_rate * (gap + settings.slop) / time_step
         normal.correction_velocity = min(wanted, settings.correction_speed)

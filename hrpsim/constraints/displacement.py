@@ -4,8 +4,8 @@
 """The same rows once more, now for displacements: taking back penetration and violated limits.
 
 What is asked for is a displacement rate that is never added to the state's velocity, so that a
-correction gives no kinetic energy. Friction, springs, and what has slipped at its force limit take
-no part; motors hold what they drive.
+correction gives no kinetic energy. Friction, springs, velocity limits, and what has slipped at its
+force limit take no part; motors hold what they drive.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import math
 from hrpsim.constraints.rows import (
     CONTACT_ROW,
     DISPLACEMENT,
-    JOINT_FRICTION,
     SPRING,
     VELOCITY,
     row_velocity,
+    takes_time,
 )
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
@@ -102,6 +102,6 @@ def turn_to_motion(rows, row_count):
 
 @inlined_kernel
 def _takes_no_part(row):
-    if row.kind == JOINT_FRICTION or row.compliance > 0.0:
+    if takes_time(row) or row.compliance > 0.0:
         return True
     return abs(row.kept_impulse) >= row.upper

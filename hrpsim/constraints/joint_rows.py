@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of joints: limits, dry friction, mimics, locks and motors."""
+"""The rows of joints: limits, dry friction, mimics, locks, motors, and limits of velocity."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from hrpsim.constraints.rows import (
     MIMIC,
     MOTOR,
     UPPER_LIMIT,
-    WHERE_SWEEPS_STALL,
+    VELOCITY_LIMIT,
     attach_second_site,
     attach_site,
     choose_solver,
     coupling,
     soften,
+    soften_stop,
     start_row,
     wanted_correction,
 )
+from hrpsim.dynamics.joint_forces import law_effort, limited
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 # Of each row of a joint, from LOWER_LIMIT on: its name, and the kind of constraint that it is of.
@@ -35,8 +37,9 @@ _ROWS = (
     ("motor", "motor"),
 )
 ROW_NAMES = {LOWER_LIMIT + k: name for k, (name, _) in enumerate(_ROWS)}
+ROW_NAMES[VELOCITY_LIMIT] = "velocity limit"  # part of an actuator, not a constraint of its own
 JOINT_KINDS = tuple(dict.fromkeys(kind for _, kind in _ROWS))
-JOINT_ROW_COUNT = len(_ROWS)
+JOINT_ROW_COUNT = len(ROW_NAMES)
 
 # Columns of the tables of JOINT_PARAMETERS, by kind and by row.
 LIMIT_PARAMETERS, FRICTION_PARAMETERS, MIMIC_PARAMETERS, LOCK_PARAMETERS, MOTOR_PARAMETERS = range(
@@ -66,7 +69,7 @@ JOINT_HOLD = np.dtype(
 
 
 @inner_kernel
-def mark_joint_sites(forest, q, velocity, time_step, holds, impulses, sites_out):
+def mark_joint_sites(forest, q, velocity, time_step, control, holds, impulses, sites_out):
     """Mark the degrees of freedom that joint constraints push; return the number of their rows."""
     of_dof = sites_out.of_dof
     for k in range(of_dof.shape[0]):
@@ -89,6 +92,7 @@ def mark_joint_sites(forest, q, velocity, time_step, holds, impulses, sites_out)
             of_dof[dof.mimic_dof] = 0
         wanted += 1 if holds[k].locked else 0
         wanted += 1 if holds[k].driven else 0
+        wanted += 1 if limits_velocity(control[k], holds[k]) else 0
         if wanted > 0:
             of_dof[k] = 0
             count += wanted
@@ -109,12 +113,23 @@ def near_upper_limit(dof, position, rate, time_step, impulse):
     return impulse[UPPER_LIMIT - LOWER_LIMIT] > 0.0 or touches
 
 
+@inlined_kernel
+def limits_velocity(actuator, hold):
+    """Return whether a row holds the joint at its velocity limit.
+
+    An actuator that brakes with its effort limit needs none, a motor has its own velocity.
+    """
+    marked = actuator.limiting != 0 and actuator.saturated != -actuator.limiting
+    return marked and not hold.driven
+
+
 @inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def write_joint_rows(  # long: a branch for each kind of row, in the order of their codes
     forest,
     q,
     velocity,
-    time_step,
+    acceleration,
+    lead,
     settings,
     parameters,
     holds,
@@ -126,9 +141,11 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
 ):
     """Write the joints' rows from row `first` on; return (next row, response space used).
 
-    `settings` has the world's numbers for corrections, `parameters` (nv, 5) those of joints.
+    `acceleration` (nv,) is that without constraints; `lead` [s] lies between `q` and the middle of
+    the step as compliant rows count it; `settings` has the time step and the world's numbers for
+    corrections, `parameters` (nv, 5) those of joints.
     """
-    rows, response = rows_out.rows, rows_out.response
+    rows, response, time_step = rows_out.rows, rows_out.response, settings.time_step
     number = first
     for place in range(forest.joints.shape[0]):
         k = forest.joints[place]
@@ -142,13 +159,13 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
         if near_lower_limit(dof, position, rate, time_step, impulse):
             row = rows[number]
             used = _attach(forest, sites, k, 1.0, limit, time_step, row, response, used)
-            _limit(position - dof.lower, rate, time_step, settings, limit, row)
+            _limit(position - dof.lower, rate, acceleration[k], lead, settings, limit, row)
             _start_from(impulse, LOWER_LIMIT, row)
             number += 1
         if near_upper_limit(dof, position, rate, time_step, impulse):
             row = rows[number]
             used = _attach(forest, sites, k, -1.0, limit, time_step, row, response, used)
-            _limit(dof.upper - position, -rate, time_step, settings, limit, row)
+            _limit(dof.upper - position, -rate, -acceleration[k], lead, settings, limit, row)
             _start_from(impulse, UPPER_LIMIT, row)
             number += 1
         if dof.friction > 0.0:
@@ -166,13 +183,13 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
             error = position - dof.mimic_offset
             error -= dof.mimic_ratio * q[forest.dofs[dof.mimic_dof].q_index]
             rate -= dof.mimic_ratio * velocity[dof.mimic_dof]
-            _hold(error, rate, time_step, settings, own, row)
+            _hold(error, rate, lead, settings, own, row)
             _start_from(impulse, MIMIC, row)
             number += 1
         if holds[k].locked:
             row, own = rows[number], parameters[k, LOCK_PARAMETERS]
             used = _attach(forest, sites, k, 1.0, own, time_step, row, response, used)
-            _hold(position - holds[k].position, velocity[k], time_step, settings, own, row)
+            _hold(position - holds[k].position, velocity[k], lead, settings, own, row)
             _start_from(impulse, LOCK, row)
             number += 1
         if holds[k].driven:
@@ -183,6 +200,68 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
             _start_from(impulse, MOTOR, row)
             number += 1
     return number, used
+
+
+@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
+def write_velocity_limit_rows(
+    forest,
+    q,
+    velocity,
+    time_step,
+    horizon,
+    actuator_inertia,
+    control,
+    parameters,
+    holds,
+    impulses,
+    sites,
+    first,
+    used,
+    rows_out,
+):
+    """Write the rows of velocity limits from row `first` on; return the response space used.
+
+    With the velocity v at the end of the step and the actuator's law u:
+    0 <= l, l <= dt (u + effort limit), (limit - v) l = 0, at the lower limit the same mirrored. So
+    the actuator delivers u - l / dt, between its law and full braking. `horizon` is that of
+    `joint_forces`, which wrote `actuator_inertia`.
+    """
+    number = first
+    for place in range(forest.joints.shape[0]):
+        k = forest.joints[place]
+        if k >= forest.dofs.shape[0]:
+            break
+        actuator = control[k]
+        if not limits_velocity(actuator, holds[k]):
+            continue
+        dof, side, row = forest.dofs[k], actuator.limiting, rows_out.rows[number]
+        own, response = parameters[k, LIMIT_PARAMETERS], rows_out.response
+        used = _attach(forest, sites, k, -side, own, time_step, row, response, used)
+        acceleration = (side * dof.velocity_limit - velocity[k]) / time_step
+        position, inertia = q[dof.q_index], actuator_inertia[k]
+        law = law_effort(dof, actuator, position, velocity[k], acceleration, inertia, horizon)
+        room = side * limited(law, dof.effort_limit) + dof.effort_limit
+        row.target, row.lower, row.upper = -dof.velocity_limit, 0.0, time_step * room
+        _start_from(impulses[k], VELOCITY_LIMIT, row)
+        row.impulse = min(row.impulse, row.upper)
+        number += 1
+    return used
+
+
+@inner_kernel
+def mark_full_brakes(rows, first, row_count, control):
+    """Mark actuators whose velocity limit asks for all that they have; return whether any is new.
+
+    At their effort limit they deliver that, whatever their law asks for at the speed found.
+    """
+    changed = False
+    for number in range(first, row_count):
+        row = rows[number]
+        if row.kind == VELOCITY_LIMIT and row.impulse >= (1.0 - 1e-9) * row.upper:
+            actuator = control[row.source]
+            actuator.saturated = -actuator.limiting
+            changed = True
+    return changed
 
 
 @inlined_kernel
@@ -203,24 +282,29 @@ def _attach(forest, sites, k, sign, own, time_step, row, response, used):
     row.upper = own.force_limit * time_step
     row.lower = -row.upper
     row.source = k
-    choose_solver(row, own.solver, WHERE_SWEEPS_STALL)
+    choose_solver(row, own.solver)
     return used
 
 
 @inlined_kernel
-def _limit(room, rate, time_step, settings, own, row):
-    """Write what a limit asks for that is `room` away [rad or m] and changes at `rate`."""
+def _limit(room, rate, acceleration, lead, settings, own, row):
+    """Write what a limit asks for that is `room` away [rad or m] and changes at `rate`.
+
+    `acceleration` is that of the room without constraints.
+    """
+    time_step, damping_time = settings.time_step, own.damping_time
     row.lower = 0.0
     row.correction_velocity = -room / time_step
-    if room > 0.0:
+    if damping_time >= 0.0:
+        row.correction_velocity = min(row.correction_velocity, 0.0)
+        room += lead * rate
+        soften_stop(row, room, rate, acceleration, own.compliance, damping_time, time_step)
+    elif room > 0.0:
         row.target = row.correction_velocity
-    elif own.damping_time < 0.0:
+    else:
         row.correction_velocity = min(
             settings.correction_rate * row.correction_velocity, settings.correction_speed
         )
-    else:
-        row.correction_velocity = 0.0
-        soften(row, room, rate, 0.0, own.compliance, own.damping_time, time_step)
 
 
 @inlined_kernel
@@ -235,11 +319,13 @@ def _follow(forest, sites, dof, row, response, used):
 
 
 @inlined_kernel
-def _hold(error, rate, time_step, settings, own, row):
+def _hold(error, rate, lead, settings, own, row):
     """Write what a row asks for that holds `error` [rad or m] at zero."""
+    time_step = settings.time_step
     if own.damping_time < 0.0:
         row.correction_velocity = wanted_correction(error, time_step, settings)
     else:
+        error += lead * rate
         soften(row, error, rate, 0.0, own.compliance, own.damping_time, time_step)
 
 

@@ -9,18 +9,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.constraints.impact_rows import IMPACT
+from hrpsim.constraints.impact_rows import CLOSED, IMPACT
 from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.fields import Axis, array
 from hrpsim.spatial.simd import LANES, broadcast, load, plus, plus_times, store, times
 
 CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = range(7)
-CONNECTION, DRIVE, SPRING = range(MOTOR + 1, MOTOR + 4)
+VELOCITY_LIMIT, CONNECTION, DRIVE, SPRING = range(MOTOR + 1, MOTOR + 5)
 
 # Which solver a row is for; a contact may be for PENALTY, a spring's row for DESCENT. AUTO and
 # NEWTON are choices: their rows are ITERATIVE, and say when their island goes to Newton's method.
 ITERATIVE, DIRECT, SPLIT, PENALTY, DESCENT, AUTO, NEWTON = range(7)
-NEVER, WHERE_SWEEPS_STALL, AT_ONCE = range(3)
+NEVER, WHERE_OTHERS_FAIL, AT_ONCE = range(3)
 
 # What a row asks for. Its impulse is then one [Ns or Nms], that of a displacement rate, or a force.
 VELOCITY, DISPLACEMENT, ACCELERATION = range(3)
@@ -59,13 +59,16 @@ ROW = np.dtype(
         ("friction", "f8"),  # at a normal row: coefficient of its contact
         ("friction_model", "i8"),  # at a normal row
         ("solver", "i8"),
-        ("newton", "i8"),  # NEVER, WHERE_SWEEPS_STALL or AT_ONCE
+        ("newton", "i8"),  # NEVER, WHERE_OTHERS_FAIL or AT_ONCE
         ("kind", "i8"),
         ("island", "i8"),  # work of the search for islands
         ("source", "i8"),  # its contact, degree of freedom or connection
     ]
 )
 
+
+# Share of a step that a compliant stop acts for at least, once it is met: bounds its compliance.
+_SHORTEST = 1e-3
 
 # Share of the largest inverse mass at a site that rounding may leave where there is none.
 _ROUNDING = 1e-13
@@ -95,6 +98,12 @@ def is_one_sided(row):
 
 
 @inlined_kernel
+def takes_time(row):
+    """Return whether a row of a joint is a bounded force, which does nothing in an impact."""
+    return row.kind == JOINT_FRICTION or row.kind == VELOCITY_LIMIT
+
+
+@inlined_kernel
 def row_velocity(row, velocity):
     """Return J times the sites' velocity, in three sums that need not wait for each other."""
     J, at = row.J_a, row.at_a
@@ -118,20 +127,18 @@ def start_row(row, used):
     row.response_at = used
     row.correction_velocity = row.target = row.compliance = 0.0
     row.bilateral, row.quantity = 0, VELOCITY
-    row.solver, row.newton = ITERATIVE, WHERE_SWEEPS_STALL
+    row.solver, row.newton = ITERATIVE, WHERE_OTHERS_FAIL
 
 
 @inlined_kernel
-def choose_solver(row, choice, newton_after_direct):
-    """Write the solver that was chosen for a row; what `direct` rows say of Newton's method."""
+def choose_solver(row, choice):
+    """Write the solver that was chosen for a row, and when its island goes to Newton's method."""
     row.solver = ITERATIVE if choice >= AUTO else choice
-    row.newton = NEVER
-    if choice == AUTO:
-        row.newton = WHERE_SWEEPS_STALL
-    elif choice == NEWTON:
+    row.newton = WHERE_OTHERS_FAIL
+    if choice == NEWTON:
         row.newton = AT_ONCE
-    elif choice == DIRECT:
-        row.newton = newton_after_direct
+    elif choice == ITERATIVE or choice == PENALTY:
+        row.newton = NEVER
 
 
 @inlined_kernel
@@ -273,11 +280,40 @@ def soften(row, error, rate, bend, compliance, damping_time, time_step):
     """Let a row hold `error` [m or rad] at zero as a spring and damper do (SPOOK, AGX eq. 15).
 
     compliance [m/N or rad/Nm], 0 for a rigid row; damping_time [s]; `rate` is the rate of the
-    error at the start of the step. `bend` is the velocity that the row's curvature adds over the
-    part of a step that lies between the place where the row is linear and the velocity at its end:
-    without it, what turns is stretched.
+    error at the start of the step, `error` what it has become in the middle of the step by that
+    rate. `bend` is the velocity that the row's curvature adds over the part of a step that lies
+    between the place where the row is linear and the velocity at its end: without it, what turns is
+    stretched.
     """
     share = 1.0 / (1.0 + 4.0 * damping_time / time_step)
     row.compliance = 4.0 * compliance * share / (time_step * time_step)
     row.inverse_mass += row.compliance
     row.target = share * (rate - 4.0 * error / time_step) - bend
+
+
+@inlined_kernel
+def soften_stop(row, gap, rate, acceleration, compliance, damping_time, time_step):
+    """Let a one-sided row resist as a spring and damper do, once its gap is closed.
+
+    `gap` [m or rad] is that in the middle of the step by its `rate` at the start, `acceleration`
+    that of the gap without constraints. A gap that closes within the step meets spring and damper
+    for the rest of the step. One that should not close, but does by other constraints, meets the
+    spring alone. Equations: docs/explanation/derivations.md, section 10.
+    """
+    start, duration = gap - 0.5 * time_step * rate, time_step
+    if start > CLOSED:
+        end = gap + 0.5 * time_step * (rate + time_step * acceleration)
+        if end < 0.0:
+            duration *= max(end / (end - start), _SHORTEST)
+        else:
+            damping_time = 0.0
+        start = 0.0
+    row.upper *= duration / time_step
+    drag, weight = damping_time * duration * row.inverse_mass, 1.0
+    if compliance > 0.0:
+        weight = (3.0 * compliance + drag) / (6.0 * compliance + drag)
+    share = 1.0 / (1.0 + 4.0 * weight * damping_time / time_step)
+    row.compliance = 4.0 * compliance * share / (time_step * duration)
+    row.inverse_mass += row.compliance
+    pressed = 0.5 * (start + gap) + (1.0 - weight) * damping_time * rate
+    row.target = -4.0 * share * pressed / time_step

@@ -9,9 +9,9 @@ import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
-# The actuators' law: effort + kp (target_position - q) + kd (target_velocity - v). The sum is
-# limited by the joint's effort limit, and never drives a joint further that already moves faster
-# than its velocity limit.
+# The actuators' law: effort + kp (target_position - q) + kd (target_velocity - v), bounded by the
+# joint's effort limit. Where the joint would exceed its velocity limit the actuator delivers what
+# holds it there, within the effort limit: a constraint (hrpsim.constraints.joint_rows).
 CONTROL = np.dtype(
     [
         ("kp", "f8"),  # [Nm/rad] or [N/m]
@@ -24,23 +24,32 @@ CONTROL = np.dtype(
         ("ahead", "f8"),  # by what that, a step's end's, is ahead of the one in its middle
         ("ramp_steps", "i8"),  # for how many more steps
         ("saturated", "i8"),  # +1, -1: the last implicit step found it at its effort limit
-        ("mark", "i8"),  # that, as the last step left it
+        ("limiting", "i8"),  # +1, -1: at this velocity limit it does not follow its law
+        ("mark", "i8"),  # `saturated`, as the last step left it
+        ("limiting_mark", "i8"),  # the same of `limiting`
     ]
 )
 
-# Part of an effort limit by which a demand is not over it.
+# Part of a limit by which an effort or a velocity is not over it.
 _ROUNDING = 1e-9
 
 
 @inner_kernel
-def advance_targets(forest, applied, control):
-    """Keep what actuators delivered (nv,); move every target on by one step of its ramp."""
+def advance_targets(forest, velocity, impulses, column, time_step, applied, control):
+    """Keep what actuators delivered (nv,); move every target on by one step of its ramp.
+
+    A `column` of `impulses` (nv, rows) is that of the velocity limits, which lower what the laws
+    delivered: `applied`. Limits that acted, or that `velocity` is beyond, stay marked.
+    """
     for place in range(forest.joints.shape[0]):
         k = forest.joints[place]
         if k >= control.shape[0]:
             break
-        actuator = control[k]
-        actuator.applied, actuator.mark = applied[k], actuator.saturated
+        actuator, impulse = control[k], impulses[k, column]
+        actuator.applied = applied[k] - actuator.limiting * (impulse / time_step)
+        if impulse == 0.0:
+            actuator.limiting = overspeed(velocity[k], forest.dofs[k].velocity_limit)
+        actuator.mark, actuator.limiting_mark = actuator.saturated, actuator.limiting
         if actuator.ramp_steps > 0:
             actuator.target_position += actuator.ramp
             actuator.ramp_steps -= 1
@@ -71,8 +80,8 @@ def joint_forces(
         stiffness, damping, follows = dof.stiffness, dof.damping, False
         passive = -stiffness * (position - dof.rest) - damping * rate
         wanted = demand(actuator, position + (actuator.ahead if horizon > 0.0 else 0.0), rate)
-        if horizon == 0.0 or overspeeds(wanted, rate, dof.velocity_limit):
-            active = limited(wanted, rate, dof.effort_limit, dof.velocity_limit)
+        if horizon == 0.0:
+            active = limited(wanted, dof.effort_limit)
         elif actuator.saturated != 0:
             active = actuator.saturated * dof.effort_limit
         else:
@@ -116,13 +125,12 @@ def damping_inertia(damping, inertia, time_step):
 
 
 @inner_kernel
-def revise_saturated(forest, control, q, velocity, dv, change, inertia, may_release):
-    """Mark the actuators that would exceed their effort limit; return whether a mark has changed.
+def revise_limited(forest, control, q, velocity, work, time_step, implicit, may_release):
+    """Mark actuators at their velocity or effort limits; return whether a mark has changed.
 
-    `inertia` (nv,) is the actuators' share of what `joint_forces` wrote.
-    `dv` + `change` (nv,) is the acceleration that the implicit law leads to, constraint forces
-    included: what a limit or the ground bears is not asked of an actuator. Without `may_release`
-    marks stay.
+    The acceleration work.dv + work.change (nv,) is what the present marks lead to, constraint
+    forces included: what a limit or the ground bears is not asked of an actuator. Effort limits
+    are looked at in an `implicit` step; without `may_release` its marks stay.
     """
     changed = False
     for place in range(forest.joints.shape[0]):
@@ -130,18 +138,33 @@ def revise_saturated(forest, control, q, velocity, dv, change, inertia, may_rele
         if k >= forest.dofs.shape[0]:
             break
         dof, actuator = forest.dofs[k], control[k]
-        wanted = demand(actuator, q[dof.q_index] + actuator.ahead, velocity[k])
-        if overspeeds(wanted, velocity[k], dof.velocity_limit):
+        acceleration = work.dv[k] + work.change[k]
+        beyond = overspeed(velocity[k] + time_step * acceleration, dof.velocity_limit)
+        if beyond != 0 and actuator.limiting != beyond and actuator.saturated != -beyond:
+            actuator.limiting = beyond
+            changed = True
+        if not implicit:
             continue
-        wanted -= inertia[k] * (dv[k] + change[k])
+        wanted = demand(actuator, q[dof.q_index] + actuator.ahead, velocity[k])
+        wanted -= work.actuator_inertia[k] * acceleration
         if actuator.saturated == 0:
             if abs(wanted) > (1.0 + _ROUNDING) * dof.effort_limit:
                 actuator.saturated = 1 if wanted > 0.0 else -1
                 changed = True
+        elif beyond != 0 and actuator.saturated == -beyond:
+            continue  # it brakes with all it has
         elif may_release and actuator.saturated * wanted < (1.0 - _ROUNDING) * dof.effort_limit:
             actuator.saturated = 0
             changed = True
     return changed
+
+
+@inlined_kernel
+def overspeed(rate, velocity_limit):
+    """Return 1 or -1 where a joint velocity is beyond its upper or lower limit, else 0."""
+    if abs(rate) <= (1.0 + _ROUNDING) * velocity_limit:
+        return 0
+    return 1 if rate > 0.0 else -1
 
 
 @inlined_kernel
@@ -160,30 +183,38 @@ def _actuator_inertia(dof, actuator, damped, time_step):
 def restore_marks(control):
     """Mark the actuators at their limits as the last step did."""
     for k in range(control.shape[0]):
-        control[k].saturated = control[k].mark
+        control[k].saturated, control[k].limiting = control[k].mark, control[k].limiting_mark
 
 
 @inner_kernel
-def delivered_effort(forest, control, q, velocity_before, velocity, horizon, inertia, applied_out):
-    """Write the actuators' share (nv,) of a step that `joint_forces` began with `q`.
+def add_delivered_effort(forest, control, q, velocity, horizon, weight, work):
+    """Add to work.applied `weight` times what the actuators' laws delivered (nv,).
 
-    `inertia` (nv,) is what it wrote of them. Entries of free bodies stay as they are.
+    At the state of `joint_forces` and with the acceleration work.dv + work.change that it led to.
+    Entries of free bodies stay as they are.
     """
     for place in range(forest.joints.shape[0]):
         k = forest.joints[place]
         if k >= forest.dofs.shape[0]:
             break
         dof, actuator = forest.dofs[k], control[k]
-        rate = velocity_before[k]
-        ahead = actuator.ahead if horizon > 0.0 else 0.0
-        wanted = demand(actuator, q[dof.q_index] + ahead, rate)
-        if horizon == 0.0 or overspeeds(wanted, rate, dof.velocity_limit):
-            applied_out[k] = limited(wanted, rate, dof.effort_limit, dof.velocity_limit)
-        elif actuator.saturated != 0:
-            applied_out[k] = actuator.saturated * dof.effort_limit
-        else:
-            change = (velocity[k] - rate) / horizon
-            applied_out[k] = wanted - inertia[k] * change
+        rate, acceleration = velocity[k], work.dv[k] + work.change[k]
+        position, inertia = q[dof.q_index], work.actuator_inertia[k]
+        effort = law_effort(dof, actuator, position, rate, acceleration, inertia, horizon)
+        work.applied[k] += weight * effort
+
+
+@inlined_kernel
+def law_effort(dof, actuator, position, rate, acceleration, inertia, horizon):
+    """Return what an actuator delivers by its law [Nm or N] in a step of that acceleration.
+
+    Position, rate and horizon are those of `joint_forces`, inertia what it wrote of the actuator.
+    """
+    if horizon == 0.0:
+        return limited(demand(actuator, position, rate), dof.effort_limit)
+    if actuator.saturated != 0:
+        return actuator.saturated * dof.effort_limit
+    return demand(actuator, position + actuator.ahead, rate) - inertia * acceleration
 
 
 @inner_kernel
@@ -196,15 +227,7 @@ def demand(actuator, position, rate):
     )
 
 
-@inner_kernel
-def limited(wanted, rate, effort_limit, velocity_limit):
-    """Return what an actuator delivers of `wanted` [Nm or N] at the joint velocity `rate`."""
-    if overspeeds(wanted, rate, velocity_limit):
-        return 0.0
+@inlined_kernel
+def limited(wanted, effort_limit):
+    """Return what an actuator delivers of `wanted` [Nm or N]."""
     return min(max(wanted, -effort_limit), effort_limit)
-
-
-@inner_kernel
-def overspeeds(wanted, rate, velocity_limit):
-    """Return whether an effort would drive a joint further that is beyond its velocity limit."""
-    return (rate > velocity_limit and wanted > 0.0) or (rate < -velocity_limit and wanted < 0.0)

@@ -78,7 +78,7 @@ def solve_coupled(
     ):
         if not finished and not given_up:
             given_up = True
-            _start_again(rows, row_count, response, velocity, system)
+            return_to_start(rows, row_count, response, velocity, system)
         rounds += 1
         previous = change
         change = _sweep(
@@ -90,7 +90,7 @@ def solve_coupled(
             )
             factorisations += more
     if not finished and not given_up:
-        _start_again(rows, row_count, response, velocity, system)
+        return_to_start(rows, row_count, response, velocity, system)
     elif has_cones and change > tolerance:
         for k in range(span.first, span.contact_end):
             n = island_rows[k]
@@ -120,7 +120,7 @@ def _sweep(rows, island_rows, span, has_cones, rounds, finished, response, veloc
 
 
 @inner_kernel
-def _start_again(rows, row_count, response, velocity, system):
+def return_to_start(rows, row_count, response, velocity, system):
     """Go back to the impulses that the solution started from."""
     for number in range(row_count):
         rows[number].impulse = system.start[number]

@@ -69,7 +69,7 @@ def choose_active(rows, row_count, has_cones, tolerance, velocity, system):
 @inlined_kernel
 def _may_change(row):
     """Return whether the direct solver can do anything for a row."""
-    return row.solver != ITERATIVE and row.lower < row.upper and row.inverse_mass > 0.0
+    return row.solver > ITERATIVE and row.lower < row.upper and row.inverse_mass > 0.0
 
 
 @inlined_kernel

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from hrpsim.dynamics.joint_forces import delivered_effort, joint_forces
+from hrpsim.dynamics.joint_forces import add_delivered_effort, joint_forces
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
@@ -23,6 +23,11 @@ from hrpsim.step.motion.loose_rotation import (
     turn_to_stage,
 )
 from hrpsim.step.motion.motion import accelerate, external_forces, move
+from hrpsim.step.motion.rk4_actuators import (
+    add_stage_efforts,
+    hold_velocity_limits,
+    release_velocity_limits,
+)
 from hrpsim.step.motion.rk4_connections import begin_stages, end_stages, solve_stage
 from hrpsim.step.motion.stick_drift import add_spin, ask_back_slip, start_slip
 from hrpsim.step.scene.contents import is_rk4
@@ -42,19 +47,11 @@ def integrate_euler(s):
     symmetric = s.settings[0].integrator == SEMI_IMPLICIT
     if not symmetric:
         copy_vector(s.velocity, work.velocity_after_impacts)
+    horizon = dt if symmetric else 0.0
+    work.applied[:] = 0.0
+    add_delivered_effort(s.forest, s.control, s.q, s.velocity, horizon, 1.0, work)
     for k in range(s.velocity.shape[0]):
         s.velocity[k] += dt * (work.dv[k] + work.change[k])
-    horizon = dt if symmetric else 0.0
-    delivered_effort(
-        s.forest,
-        s.control,
-        s.q,
-        work.velocity_start,
-        s.velocity,
-        horizon,
-        work.actuator_inertia,
-        work.applied,
-    )
     if s.step_stats[0].undrifted:
         move_on(s)
     elif symmetric:
@@ -68,7 +65,7 @@ def integrate_rk4(s):
     """The classical fourth-order method; forces of contacts and limits are the step's, held.
 
     Everything else (gravity, springs, dampers, gains, applied wrenches, velocity products, rigid
-    connections) is evaluated at every stage.
+    connections, what holds velocity limits) is evaluated at every stage.
     """
     work, dt = s.work, s.settings[0].time_step
     rate, acceleration = work.rate, work.acceleration
@@ -80,6 +77,7 @@ def integrate_rk4(s):
     start_turning(s, staged)
     copy_vector(s.q, work.q_after_impacts)
     copy_vector(s.velocity, work.velocity_after_impacts)
+    work.applied[:] = 0.0
     for stage in range(4):
         h = dt if stage == 3 else 0.5 * dt
         if stage > 0:
@@ -93,9 +91,14 @@ def integrate_rk4(s):
                 return DIVERGED  # where the step began, nothing was singular
             if staged:
                 solve_stage(s, stage)
+            while not staged and release_velocity_limits(s, (2 * stage - 1) / 6.0):
+                if stage_acceleration(s) != DONE:
+                    return DIVERGED
         else:
             for k in range(s.velocity.shape[0]):
                 work.dv[k] += work.change[k]
+        weight = 1.0 / 6.0 if stage == 0 or stage == 3 else 1.0 / 3.0
+        add_stage_efforts(s, weight, stage > 0 or staged)
         add_spin(s, stage)
         configuration_rate(s.forest, s.q, s.velocity, rate[stage])
         for k in range(s.velocity.shape[0]):
@@ -111,16 +114,6 @@ def integrate_rk4(s):
     turn_over_step(s)
     if staged:
         end_stages(s)
-    delivered_effort(
-        s.forest,
-        s.control,
-        work.q_start,
-        work.velocity_start,
-        s.velocity,
-        0.0,
-        work.actuator_inertia,
-        work.applied,
-    )
     ask_back_slip(s)
     return DONE
 
@@ -150,6 +143,7 @@ def stage_acceleration(s):
         if k >= work.effort.shape[0]:
             break
         work.effort[k] += work.constraint_effort[k]
+    hold_velocity_limits(s)
     external_forces(kinematics, s.wrenches, s.step_stats[0].wrench_count, s.articulated)
     for i in range(s.forest.bodies.shape[0]):
         before, now = work.per_body[i].p, kinematics[i].p

@@ -9,7 +9,9 @@ Kernels get the scene by reference (hrpsim.jit.reference) and call it `s`.
 from __future__ import annotations
 
 from hrpsim.clock import monotonic_seconds
-from hrpsim.dynamics.joint_forces import advance_targets, revise_saturated
+from hrpsim.constraints.joint_rows import mark_full_brakes
+from hrpsim.constraints.rows import LOWER_LIMIT, VELOCITY_LIMIT
+from hrpsim.dynamics.joint_forces import advance_targets, revise_limited
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.sensors.sensing import keep_readings, sense
 from hrpsim.spatial.vector import copy_vector
@@ -29,6 +31,7 @@ from hrpsim.step.integrate import (
 from hrpsim.step.motion.midpoint import drift_to_middle, remember_acceleration, remember_moments
 from hrpsim.step.motion.momentum import keep_momentum
 from hrpsim.step.motion.motion import find_acceleration
+from hrpsim.step.motion.stick_drift import remember_gaps
 from hrpsim.step.position_projection import project_connections
 from hrpsim.step.restoring import keep_start, restore_start
 from hrpsim.step.rows.constrain import constrain, remember_impulses, solve_position_correction
@@ -148,7 +151,7 @@ def forward_kinematics(s):
 def solve_constraints(s):
     """Find the motion of the step with its constraints.
 
-    Once more, from the same start, where it takes actuators to their effort limits or off them.
+    Once more, from the same start, where it takes actuators to their limits or off them.
     """
     revisions = 0
     while True:
@@ -172,22 +175,18 @@ def solve_constraints(s):
 def revise_actuators(s, may_release):
     """See which actuators the motion found takes to their limits; return whether that is new.
 
-    Reads: control, forest, q, velocity, work.
+    Reads: control, forest, q, rows, velocity, work.
     Writes: control.
     """
-    settings = s.settings[0]
-    if settings.integrator != SEMI_IMPLICIT:
-        return False
-    return revise_saturated(
-        s.forest,
-        s.control,
-        s.q,
-        s.velocity,
-        s.work.dv,
-        s.work.change,
-        s.work.actuator_inertia,
-        may_release,
+    settings, stats = s.settings[0], s.step_stats[0]
+    implicit = settings.integrator == SEMI_IMPLICIT
+    changed = revise_limited(
+        s.forest, s.control, s.q, s.velocity, s.work, settings.time_step, implicit, may_release
     )
+    if implicit:
+        first = 3 * stats.contact_count + stats.connection_rows
+        changed = mark_full_brakes(s.rows.rows, first, stats.row_count, s.control) or changed
+    return changed
 
 
 @inlined_kernel
@@ -270,6 +269,8 @@ def integrate(s):
     if s.step_stats[0].row_count > 0:
         solve_position_correction(s)
         correct_positions(s)
+        if s.settings[0].integrator == RK4:
+            remember_gaps(s)
         if s.settings[0].projection:
             project_connections(s)
     if not within_limits(s.q, s.velocity):
@@ -286,8 +287,8 @@ def integrate(s):
 def keep_for_next_step(s):
     """Keep what the next step and its readers need of a step that is done.
 
-    Reads: collision, connections, control, forest, past_accelerations, rows, sensors,
-    spring_hinges, work.
+    Reads: collision, connections, control, forest, joint_impulses, past_accelerations, rows,
+    sensors, spring_hinges, velocity, work.
     Writes: collision, connections, control, joint_impulses, past_accelerations, sensors,
     spring_hinges.
     """
@@ -295,5 +296,13 @@ def keep_for_next_step(s):
     remember_acceleration(s.work, s.past_accelerations)
     if s.on_demand[0].turn_freely != 0:
         remember_moments(s)
-    advance_targets(s.forest, s.work.applied, s.control)
+    advance_targets(
+        s.forest,
+        s.velocity,
+        s.joint_impulses,
+        VELOCITY_LIMIT - LOWER_LIMIT,
+        s.settings[0].time_step,
+        s.work.applied,
+        s.control,
+    )
     keep_readings(s.sensors)

@@ -76,7 +76,8 @@ class Viewer:
         except BaseException:
             self.server.stop()
             raise
-        # The share button would lead the page through a public relay.
+        # Nobody may lead the page through a public relay, with the button or without it.
+        self.server.request_share_url = lambda verbose=True: None  # type: ignore[method-assign]
         self.server.gui.configure_theme(show_share_button=False, show_logo=False)
         self.server.scene.set_up_direction("+z")
         self.server.scene.configure_default_lights(cast_shadow=False)
@@ -129,7 +130,8 @@ class Viewer:
         now = time.monotonic()
         if now < self._next_picture:
             return
-        self._next_picture = now + self.gate.page_count / _PICTURES - 0.1 * _FRAME
+        pages = len(self.server.get_clients())
+        self._next_picture = now + pages / _PICTURES - 0.1 * _FRAME
         try:
             self._draw()
         except Exception as error:  # a page may have said nonsense about its camera, say

@@ -62,12 +62,14 @@ class World:
     friction_model: "cone" bounds friction alike in all directions; "pyramid" bounds it along each
     of two axes, turned at random at every new contact point; "slip_direction" lets it act against
     the slip only where a point slips faster than slip_threshold [m/s], and is a pyramid elsewhere.
-    Slower points have static friction, faster ones kinetic friction, in every model.
+    Slower points have static friction, faster ones kinetic friction, in every model. None, the
+    default, stands for 0.1 g time_step, g being gravity, but at least 9.80665 m/s^2.
 
     impact_law: what happens where an impact finds several contacts with restitution closed.
     "simultaneous" solves for all of them at once, by Newton's law; "sequential" for the one that
     closes fastest, with those that close as fast, again and again until none closes any more. What
-    is slower than restitution_threshold [m/s] does not bounce.
+    is slower than restitution_threshold [m/s] does not bounce; None, the default, stands for
+    1.5 g time_step. In "rk4" a ball whose threshold is below g time_step may never come to rest.
 
     solver: names one solver for everything that it can solve, or is a list of rules, mappings with
     the arguments of `add_solver_rule`.
@@ -96,8 +98,8 @@ class World:
         correction_rate: float = 0.2,
         correction_speed: float = 0.1,
         slop: float = 1e-6,
-        slip_threshold: float = 1e-3,
-        restitution_threshold: float = 0.01,
+        slip_threshold: float | None = None,
+        restitution_threshold: float | None = None,
         impact_law: str = "simultaneous",
         friction_model: str = "cone",
         stop: str = "residual",

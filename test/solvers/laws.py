@@ -14,6 +14,7 @@ import numpy as np
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.model.system import FIXED, FREE
+from hrpsim.solvers.impulses import warm_start
 from hrpsim.step.rows.constrain import solve_rows
 from hrpsim.step.scene.status import DONE
 from hrpsim.world.arrays.capacity import grow
@@ -27,6 +28,15 @@ def solve_prepared(scene, sweep_limit):
     scene.settings[0].sweep_limit = sweep_limit
     for k in range(scene.step_stats[0].island_count):
         scene.islands.spans[k].new_count = 0  # which would allow more
+    return solve_rows(scene)
+
+
+@kernel
+def solve_from_impulses(scene):
+    """Solve the rows that `prepared` left, from the impulses that they have."""
+    stats, rows = scene.step_stats[0], scene.rows
+    count = stats.contact_count
+    warm_start(rows.rows, count, stats.row_count, rows.response, scene.sites.velocity)
     return solve_rows(scene)
 
 
@@ -70,6 +80,18 @@ def solved(world, sweep_limit):
         world._scenes.present = grow(world.scene, status)
         world.scene.sites.velocity[:] = free
     return world.scene
+
+
+def solved_from(world, impulses):
+    """Return the scene of `prepared` with its rows solved, the last step's impulses being given."""
+    free = world.scene.sites.velocity.copy()
+    while True:
+        world.scene.sites.velocity[:] = free
+        world.scene.rows.rows["impulse"][: len(impulses)] = impulses
+        status = solve_from_impulses(Reference(world.scene))
+        if status == DONE:
+            return world.scene
+        world._scenes.present = grow(world.scene, status)
 
 
 def problem_of(scene) -> Problem:

@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
+from scipy.spatial.transform import Rotation
 from world.scenes import GRAVITY, INTEGRATORS, kinetic_energy, show, spin, weightless
 
 from hrpsim import Box, World
@@ -74,6 +76,68 @@ def test_a_body_that_spins_however_fast_keeps_its_energy(spin_rate):
     world.step(500)
     assert kinetic_energy(body) == pytest.approx(energy, rel=3e-11)
     assert np.linalg.norm(spin(body)) == pytest.approx(momentum, rel=3e-11)
+
+
+SLENDER = {
+    "rod of 0.5 m by 10 mm": ((2.1e-3, 2.1e-3, 1.25e-6), (10.0, 5.0, 200.0)),
+    "wire": ((6e-3, 1.7e-8, 6e-3 - 1e-9), (1.0, 2.0, 3.0)),
+    "strip": ((2.1e-3, 2.0e-3, 1.0e-4), (10.0, 5.0, 30.0)),
+    "box at its middle axis": ((1e-2, 2e-2, 2.9e-2), (1.0, 10.0, 1.0)),
+    "wheel": ((1e-3, 1e-3, 2e-3), (1.0, 1.0, 1e4)),
+}
+
+
+def free(moments_of_inertia, angular_velocity, time_step):
+    """Return a weightless world of rk4 and its only body, whose axes are its principal ones."""
+    world = weightless(time_step, "rk4")
+    inertia = np.diag(moments_of_inertia)
+    return world, world.add_body(
+        Box((0.1, 0.1, 0.1)), 1.0, angular_velocity=angular_velocity, inertia=inertia
+    )
+
+
+@pytest.mark.parametrize("time_step", [1e-3, 7e-3, 5e-2])
+@pytest.mark.parametrize("name", SLENDER)
+def test_rk4_keeps_the_energy_of_slender_and_fast_bodies(name, time_step):
+    """Energy and angular momentum of a free body stay, however small it is about one axis."""
+    world, body = free(*SLENDER[name], time_step)
+    energy, momentum = kinetic_energy(body), spin(body)
+    for _ in range(20):
+        world.step(round(0.05 / time_step))
+        assert kinetic_energy(body) == pytest.approx(energy, rel=1e-9)
+        np.testing.assert_allclose(spin(body), momentum, atol=1e-9 * np.linalg.norm(momentum))
+
+
+def under_moment(moments_of_inertia, angular_velocity, moment, time_step):
+    """Return the angular velocity in the body's axes after 0.5 s of a moment along the world's."""
+    world, body = free(moments_of_inertia, angular_velocity, time_step)
+    body.apply_wrench(torque=moment)
+    world.step(round(0.5 / time_step))
+    return rotation_matrix(body.orientation).T @ body.angular_velocity
+
+
+@pytest.mark.parametrize("name", ["rod of 0.5 m by 10 mm", "wire", "box at its middle axis"])
+def test_rk4_is_of_fourth_order_for_slender_bodies_under_a_moment(name):
+    """Euler's equations and the quaternion's, by an adaptive method of eighth order."""
+    moments_of_inertia, angular_velocity = SLENDER[name]
+    inertia, moment = np.array(moments_of_inertia), 20.0 * min(moments_of_inertia) * np.ones(3)
+
+    def rates(_, y):
+        turned, w = Rotation.from_quat(y[:4]), y[4:]
+        x, v = y[:4], turned.apply(w)
+        turning = 0.5 * np.array([*(x[3] * v + np.cross(v, x[:3])), -v @ x[:3]])
+        return [*turning, *((turned.inv().apply(moment) - np.cross(w, inertia * w)) / inertia)]
+
+    start = [0, 0, 0, 1, *angular_velocity]
+    truth = solve_ivp(rates, (0.0, 0.5), start, "DOP853", rtol=1e-12, atol=1e-12).y[4:, -1]
+    steps = (4e-3, 2e-3) if name != "rod of 0.5 m by 10 mm" else (1e-3, 5e-4)
+    errors = [
+        np.abs(under_moment(*SLENDER[name], moment, h) - truth).max() / np.linalg.norm(truth)
+        for h in steps
+    ]
+    show(f"rk4, {name} under a moment: error of w at {steps} s (relative)", *errors)
+    assert errors[1] < max(errors[0] / 12.0, 1e-9)
+    assert errors[0] < 1e-3
 
 
 def test_a_body_without_gravity_keeps_its_linear_momentum_exactly():

@@ -175,3 +175,63 @@ def test_the_edge_of_a_box_that_tips_stays_in_place(time_step):
         drift = max(drift, abs(x), abs(z))
     show(f"a tipping box, dt {time_step}: its edge moved [m]", drift)
     assert drift < 4e-6 * (time_step / 1e-3) ** 2
+
+
+LEAVES = 0.5730  # cosine, where N = 0 of a ball that rolls, then slips (`ball_off_a_ball`)
+
+
+def ball_off_a_ball(friction: float, start: float) -> float:
+    """Return the cosine at which a ball (0.1 m, 1 kg) leaves a fixed one (1 m), rolling from rest.
+
+    a'' = (m g sin(a) - f) / (m d) and r w' = f r^2 / I with d = R + r; N = m (g cos(a) - d a'^2).
+    It rolls, f = 2/7 m g sin(a), while f is below the friction coefficient times N.
+    """
+    d, rolls = 1.0 + R, [True]
+
+    def normal(y):
+        return GRAVITY * math.cos(y[0]) - d * y[1] ** 2
+
+    def rates(_, y):
+        held = 2 / 7 * GRAVITY * math.sin(y[0])
+        rolls[0] = rolls[0] and held <= friction * normal(y)
+        force = held if rolls[0] else friction * max(normal(y), 0.0)
+        return [y[1], (GRAVITY * math.sin(y[0]) - force) / d]
+
+    angle, rate, h = start, 0.0, 1e-5
+    while normal((angle, rate)) > 0.0:
+        slope, bend = rates(0.0, (angle, rate))
+        middle = (angle + 0.5 * h * slope, rate + 0.5 * h * bend)
+        slope, bend = rates(0.0, middle)
+        angle, rate = angle + h * slope, rate + h * bend
+    return math.cos(angle)
+
+
+@pytest.mark.parametrize(
+    "time_step, solver", [(1e-3, None), (1e-3, "newton"), (2e-4, None), (2e-4, "direct")]
+)
+def test_a_ball_that_rolls_off_a_ball_presses_until_it_leaves(time_step, solver):
+    """rk4: N stays m (g cos(a) - d a'^2), also where slipping begins; without it the ball flies."""
+    start, friction = math.radians(15), 2.0
+    leaves = ball_off_a_ball(friction, start)
+    assert leaves == pytest.approx(LEAVES, abs=1e-4)
+    world = World(time_step, integrator="rk4", solver=solver, sleeping=False)
+    world.set_friction("default", "default", static=friction, kinetic=friction)
+    world.add_static(Sphere(1.0))
+    ball = world.add_body(Sphere(R), 1.0, (1.1 * math.sin(start), 0.0, 1.1 * math.cos(start)))
+    worst, last = 0.0, math.cos(start)
+    while True:
+        world.step()
+        distance = np.linalg.norm(ball.position)
+        cosine = ball.position[2] / distance
+        forces = world.contact_arrays().forces
+        if not forces.any():
+            break
+        pull = abs((forces @ ball.position).sum()) / distance
+        expected = GRAVITY * cosine - ball.velocity @ ball.velocity / 1.1
+        if world.time > 0.01:
+            worst = max(worst, abs(pull - expected))
+        assert abs(distance - 1.1) < 1e-6
+        last, step = cosine, last - cosine
+    show(f"ball off a ball, dt {time_step}, {solver}: cosine, error of N [N]", last, worst)
+    assert abs(last - leaves) < 1e-3 + 0.5 * step
+    assert worst < 200 * time_step

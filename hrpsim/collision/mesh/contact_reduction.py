@@ -17,7 +17,7 @@ from hrpsim.jit.compiled import inner_kernel
 TAKEN_OUT = np.int64(-1)
 
 # Contacts whose normals differ by less than this angle's cosine make one patch (18 degrees).
-_LIKE = 0.95
+LIKE = 0.95
 # Contacts in one place are one contact if their normals are within this angle's cosine.
 _SAME = 0.999
 # Of points as deep as each other to this length the first is the deepest [m].
@@ -75,7 +75,7 @@ def _drop_other_faces(polyhedra, m, candidates):
 
 
 @inner_kernel
-def _cosine(first, second):
+def cosine_of_normals(first, second):
     """Return the cosine between the normals of two candidates."""
     n, w = first.normal, second.normal
     return n[0] * w[0] + n[1] * w[1] + n[2] * w[2]
@@ -96,7 +96,7 @@ def _merge(m, candidates):
             squared = 0.0
             for r in range(3):
                 squared += (first.point[r] - second.point[r]) ** 2
-            if squared < near and _cosine(first, second) > _SAME:
+            if squared < near and cosine_of_normals(first, second) > _SAME:
                 if second.how < first.how:
                     first.how = TAKEN_OUT
                     break
@@ -128,7 +128,11 @@ def reduce_candidates(polyhedra, m, candidates, out):
         size = 0
         for k in range(m.count):
             found = candidates[k]
-            if found.how >= 0 and found.cluster < 0 and _cosine(found, candidates[seed]) > _LIKE:
+            if (
+                found.how >= 0
+                and found.cluster < 0
+                and cosine_of_normals(found, candidates[seed]) > LIKE
+            ):
                 found.cluster, found.kept = cluster, 1
                 size += 1
         if size > MAX_POINTS:

@@ -63,10 +63,12 @@ def _is_consistent(polyhedra, m, candidates):
     Along its normal the deepest contact of convex solids is as deep as these are, and no other one
     presses against it.
     """
-    deepest, least = 0, math.inf
+    deepest, least = -1, math.inf
     for k in range(m.count):
-        if candidates[k].gap < least:
+        if candidates[k].how >= 0 and candidates[k].gap < least:
             deepest, least = k, candidates[k].gap
+    if deepest < 0:  # a face keeps the solids apart
+        return True
     n = candidates[deepest].normal
     depth = _depth_along(polyhedra, m, n)
     if depth <= _RIMS * m.rim:
@@ -75,7 +77,8 @@ def _is_consistent(polyhedra, m, candidates):
         return False
     for k in range(m.count):
         w = candidates[k].normal
-        if candidates[k].gap < 0.0 and n[0] * w[0] + n[1] * w[1] + n[2] * w[2] < 0.0:
+        pushes = candidates[k].how >= 0 and candidates[k].gap < 0.0
+        if pushes and n[0] * w[0] + n[1] * w[1] + n[2] * w[2] < 0.0:
             return False
     return True
 

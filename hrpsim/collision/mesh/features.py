@@ -188,10 +188,12 @@ def _spokes(p, normals, ends, faces, bend):
     along /= np.linalg.norm(along, axis=1, keepdims=True)
     down = -normals[faces[boundary, 0]]
     directions = np.concatenate([along, -along, down, down])
-    face = np.concatenate([faces[:, 0], faces[:, 0], faces[boundary, 0], faces[boundary, 0]])
+    first, second = faces[:, 0], np.where(boundary, faces[:, 0], faces[:, 1])
+    face = np.stack([first, second], axis=1)
+    face = np.concatenate([face, face, face[boundary], face[boundary]])
     order = np.argsort(froms, kind="stable")
     spokes = np.zeros(len(froms), dtype=SPOKE)
-    spokes["direction"], spokes["normal"] = directions[order], normals[face[order]]
+    spokes["direction"], spokes["normals"] = directions[order], normals[face[order]]
     points = np.zeros(len(p), dtype=VERTEX)
     points["position"] = p
     points["first_spoke"] = np.searchsorted(froms[order], np.arange(len(p)))

@@ -14,6 +14,7 @@ import numpy as np
 from hrpsim.collision.mesh.contact_reduction import reduce_candidates
 from hrpsim.collision.mesh.deep_overlap import mend_deep_overlap
 from hrpsim.collision.mesh.edge_contacts import meet_edges
+from hrpsim.collision.mesh.hidden_sides import take_out_hidden
 from hrpsim.collision.mesh.solid_pair import (
     A_FACE,
     A_VERTEX,
@@ -124,6 +125,7 @@ def find_candidates(polyhedra, m, candidates):
         _meet_plane(polyhedra, m, SIDE_A, candidates)
     else:
         _meet_solids(polyhedra, m, candidates)
+        take_out_hidden(polyhedra, m, candidates)
         mend_deep_overlap(polyhedra, m, candidates)
 
 

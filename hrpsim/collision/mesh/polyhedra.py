@@ -23,8 +23,8 @@ VERTEX = np.dtype(
     ]
 )
 
-# A direction in which the surface leaves a vertex, and the normal of a face there.
-SPOKE = np.dtype([("direction", "f8", (3,)), ("normal", "f8", (3,))])
+# A direction in which the surface leaves a vertex, and the normals of the faces beside it.
+SPOKE = np.dtype([("direction", "f8", (3,)), ("normals", "f8", (2, 3))])
 
 EDGE = np.dtype(
     [

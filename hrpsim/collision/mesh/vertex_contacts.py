@@ -246,7 +246,7 @@ def _meet_vertex(polyhedra, m, candidates, side, vertex, code, x, y, z, number):
         if not closes(m, gap, -(dx * nx + dy * ny + dz * nz)):
             return
         for s in range(other.first_spoke, other.last_spoke):
-            n = polyhedra.spokes[s].normal
+            n = polyhedra.spokes[s].normals[0]
             height = distance * (nx * n[0] + ny * n[1] + nz * n[2])
             fall = -m.time_step * (dx * n[0] + dy * n[1] + dz * n[2])
             if height - m.rounding[0] - m.rounding[1] - m.calm > max(fall, 0.0):

@@ -141,7 +141,11 @@ def convex_on_convex(
     tolerance = TOLERANCE * size + ROUNDING * max(extent_a, extent_b)
     rounding_a = _rounding(kind_a, size_a)
     rounding = rounding_a + _rounding(kind_b, size_b)
-    if kind_a == BOX:
+    if kind_a == BOX and extent_a > extent_b:
+        # Of faces that lie on each other the larger one's normal leans least while they settle.
+        nx, ny, nz, core = box_axis(size_b, R_b, size_a, R_a, -tx, -ty, -tz, margin)
+        nx, ny, nz = -nx, -ny, -nz
+    elif kind_a == BOX:
         nx, ny, nz, core = box_axis(size_a, R_a, size_b, R_b, tx, ty, tz, margin)
     else:
         nx, ny, nz, core = round_axis(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz)

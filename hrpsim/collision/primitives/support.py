@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.jit.compiled import inner_kernel
-from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER
+from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, SPHERE
 
 # Cosine (or sine, from a cylinder's axis) below which the middle of the feature is returned instead
 # of an arbitrary end.
@@ -61,6 +61,15 @@ def core_reach(kind, size, R, nx, ny, nz):
     if kind == BOX:
         return size[0] * abs(cx) + size[1] * abs(cy) + size[2] * cz
     return size[1] * cz + size[0] * math.sqrt(cx * cx + cy * cy)
+
+
+@inner_kernel
+def surface_reach(kind, size, R, nx, ny, nz):
+    """Return how far a shape without a mesh reaches along the unit vector n from its centre [m]."""
+    if kind == SPHERE:
+        return size[0]
+    rounding = size[0] if kind == CAPSULE else 0.0
+    return rounding + core_reach(kind, size, R, nx, ny, nz)
 
 
 @inner_kernel

@@ -39,3 +39,12 @@ def sole_box(model: Model, sensor: Sensor) -> tuple[np.ndarray, np.ndarray] | No
             shape_aabb(shape.geometry.kind, size, R_shape, p_shape, low, high)
             lower, upper = np.minimum(lower, low), np.maximum(upper, high)
     return (lower, upper) if np.isfinite(lower).all() else None
+
+
+def sole_depth(model: Model, sensor: Sensor) -> float:
+    """Return how far the lowest point beneath a sensor is below its origin, along its z axis [m].
+
+    That is with all joints at zero; 0 where nothing on the child side can touch anything.
+    """
+    box = sole_box(model, sensor)
+    return 0.0 if box is None else float(-box[0][2])

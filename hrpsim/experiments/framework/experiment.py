@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from hrpsim.experiments.framework.targets import Target, Value
@@ -49,9 +50,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Options:
-    """How an experiment is to run: `quick` takes fewer or shorter cases, same targets."""
+    """How an experiment is to run: `quick` takes fewer or shorter cases, same targets.
+
+    `data` is the folder of measurements (framework/measurements.py says what None is); with `fit`
+    parameters are fitted to them anew, which takes long.
+    """
 
     quick: bool = False
+    data: Path | None = None
+    fit: bool = False
 
 
 @dataclass
@@ -71,7 +78,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment of the source documents; `source` says where it is described."""
+    """An experiment of the source documents, or on measurements; `source` says where it is from."""
 
     name: str
     title: str

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which experiments exist: the files of studies/ that are called e<number>_<topic>.py."""
+"""Which experiments exist: the files of studies/ called e<number>_<topic>.py or r<number>_..."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.experiments.framework.experiment import Experiment
 
 _STUDIES = Path(__file__).parent.parent / "studies"
-_FILE = re.compile(r"e(\d+)_\w+\.py")
+_FILE = re.compile(r"([er])(\d+)_\w+\.py")
 
 
 def available() -> dict[str, str]:
-    """Return the module of each experiment by its name, E1 first."""
+    """Return the module of each experiment by its name, E1 first, R1 after the last E."""
     files = (match for path in _STUDIES.iterdir() if (match := _FILE.match(path.name)))
-    numbered = sorted((int(match[1]), match[0].removesuffix(".py")) for match in files)
-    return {f"E{number}": f"hrpsim.experiments.studies.{module}" for number, module in numbered}
+    numbered = sorted((match[1].upper(), int(match[2]), match[0][:-3]) for match in files)
+    return {f"{kind}{n}": f"hrpsim.experiments.studies.{module}" for kind, n, module in numbered}
 
 
 def find(names: list[str]) -> list[Experiment]:

@@ -44,6 +44,8 @@ def _heading(outcome: Outcome) -> str:
 def _verdict(outcome: Outcome) -> str:
     if outcome.error:
         return f"failed: {outcome.error}"
+    if outcome.skipped:
+        return f"skipped: {outcome.skipped}"
     judged = [row for row in outcome.result.rows if row.target]
     missed = sum(not row.met for row in judged)
     return f"{len(judged) - missed} of {len(judged)} targets met, {outcome.seconds:.1f} s"
@@ -52,6 +54,8 @@ def _verdict(outcome: Outcome) -> str:
 def as_text(outcome: Outcome) -> str:
     """Return an aligned table with its notes, for a terminal."""
     lines = [_heading(outcome), f"  source: {outcome.experiment.source}"]
+    if outcome.skipped:
+        return "\n".join([*lines, f"  {_verdict(outcome)}"])
     lines.append(f"  peer:   {outcome.result.peer}")
     table = [_COLUMNS, *map(_cells, outcome.result.rows)]
     widths = [max(len(cells[k]) for cells in table) for k in range(len(_COLUMNS))]
@@ -71,6 +75,8 @@ def as_text(outcome: Outcome) -> str:
 def as_markdown(outcome: Outcome, folder: Path) -> str:
     """Return a section of a page that lies in `folder`, from where its figure is linked."""
     lines = [f"### {_heading(outcome)}", ""]
+    if outcome.skipped:
+        return "\n".join([*lines, f"{_verdict(outcome)}.", ""])
     lines.append(f"Source: {outcome.experiment.source}. Peer: {outcome.result.peer}.")
     lines += ["", f"| {' | '.join(_COLUMNS)} |", "| --- " * len(_COLUMNS) + "|"]
     for row in outcome.result.rows:
@@ -109,6 +115,7 @@ def _experiment_data(outcome: Outcome) -> dict[str, Any]:
         "peer": result.peer,
         "met": outcome.met,
         "error": outcome.error or None,
+        "skipped": outcome.skipped or None,
         "seconds": round(outcome.seconds, 3),
         "figure": str(outcome.figure) if outcome.figure else None,
         "notes": result.notes,

@@ -19,19 +19,21 @@ def reproduce(
     names: list[str],
     folder: Path,
     *,
-    quick: bool = False,
+    options: Options | None = None,
     as_json: bool = False,
     markdown: Path | None = None,
     pages: Path | None = None,
 ) -> int:
-    """Run the experiments `names`; return 0 if every target is met, else 1.
+    """Run the experiments `names`; return 0 if no target is missed, else 1.
+
+    One whose measurements are not on this machine is skipped, by name.
 
     Figures go to `folder`. The tables go to standard output, or JSON does; the file `markdown`
-    receives them all, and the folder `pages` a page for each experiment. Raises HrpsimError for
-    an unknown name, before anything runs.
+    receives them all, and the folder `pages` a page for each experiment that ran. Raises
+    HrpsimError for an unknown name, before anything runs.
     """
     outcomes = []
-    for outcome in run_all(find(names), Options(quick=quick), folder):
+    for outcome in run_all(find(names), options or Options(), folder):
         outcomes.append(outcome)
         print(as_text(outcome), end="\n\n", flush=True, file=sys.stderr if as_json else sys.stdout)
     if as_json:
@@ -41,7 +43,7 @@ def reproduce(
         markdown.write_text("\n".join(as_markdown(o, markdown.parent) for o in outcomes))
     if pages is not None:
         pages.mkdir(parents=True, exist_ok=True)
-        for outcome in outcomes:
+        for outcome in (each for each in outcomes if not each.skipped):
             page = pages / f"{outcome.experiment.name.lower()}.md"
             page.write_text(as_page(outcome, pages))
     return 0 if all(outcome.met for outcome in outcomes) else 1

@@ -12,22 +12,27 @@ from pathlib import Path
 
 from hrpsim.errors import HrpsimError
 from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.measurements import MeasurementsAbsent
 from hrpsim.figures import new_figure
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One experiment's run: its result, or the error that ended it; the figure, if there is one."""
+    """One experiment's run: its result, or the error that ended it; the figure, if there is one.
+
+    `skipped` says which measurements an experiment lacks that did not run.
+    """
 
     experiment: Experiment
     result: Result
     seconds: float
     figure: Path | None = None
     error: str = ""
+    skipped: str = ""
 
     @property
     def met(self) -> bool:
-        """Whether it ran to its end and missed no target."""
+        """Whether it ran to its end, or was skipped, and missed no target."""
         return not self.error and self.result.met
 
 
@@ -37,6 +42,9 @@ def run_all(experiments: list[Experiment], options: Options, folder: Path) -> It
         begin = time.perf_counter()
         try:
             result = experiment.run(options)
+        except MeasurementsAbsent as error:
+            yield Outcome(experiment, Result(), 0.0, skipped=str(error))
+            continue
         except HrpsimError as error:
             took = time.perf_counter() - begin
             yield Outcome(experiment, Result(), took, error=f"{type(error).__name__}: {error}")

@@ -23,10 +23,10 @@ from hrpsim.constraints.impact_rows import (
 )
 from hrpsim.constraints.rows import (
     CONTACT_ROW,
-    JOINT_FRICTION,
     SPRING,
     is_one_sided,
     row_velocity,
+    takes_time,
 )
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.impulses import apply_impulse
@@ -124,7 +124,7 @@ def _choose(s, span, now, fastest):
             if takes_part(impact, now, False, threshold, fastest):
                 row.target = wanted_rate(impact, now, False, threshold)
                 choose(s, number)
-        elif row.kind != JOINT_FRICTION and row.kind != SPRING and row.compliance == 0.0:
+        elif not takes_time(row) and row.kind != SPRING and row.compliance == 0.0:
             row.target = row_velocity(row, velocity)
             choose(s, number)
         if row.kind == CONTACT_ROW:

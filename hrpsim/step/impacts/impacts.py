@@ -29,7 +29,6 @@ from hrpsim.constraints.impact_rows import (
     is_impact,
 )
 from hrpsim.constraints.rows import is_one_sided
-from hrpsim.dynamics.response import site_velocities
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
@@ -75,7 +74,6 @@ def resolve_impacts(s):
     kinematics, q, rows, sites, velocity, work.
     """
     stats, spans = s.step_stats[0], s.islands.spans
-    _find_unconstrained_motion(s)
     any_meets = any_placed = False
     for k in range(stats.island_count):
         span = spans[k]
@@ -109,22 +107,6 @@ def resolve_impacts(s):
     update_poses(s.forest, s.q, s.kinematics)
     update_velocities(s.forest, s.velocity, s.kinematics)
     return RESOLVED
-
-
-@inner_kernel
-def _find_unconstrained_motion(s):
-    """Write the sites' velocity at the start of the step and their acceleration without rows."""
-    sites, work, dt = s.sites, s.work, s.settings[0].time_step
-    velocity, acceleration = sites.velocity, sites.acceleration
-    for k in range(work.change.shape[0]):
-        work.change[k] = s.velocity[k] + dt * work.dv[k]
-    site_velocities(s.forest, s.kinematics, work.change, s.step_stats[0].site_count, sites)
-    for k in range(velocity.shape[0]):
-        acceleration[k] = velocity[k]
-        sites.lag[k] = velocity[k] = 0.0
-    site_velocities(s.forest, s.kinematics, s.velocity, s.step_stats[0].site_count, sites)
-    for k in range(velocity.shape[0]):
-        acceleration[k] = (acceleration[k] - velocity[k]) / dt
 
 
 @inlined_kernel

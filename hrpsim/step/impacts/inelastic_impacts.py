@@ -6,11 +6,14 @@
 The impulse of a landing is not a force that lasts for a step: spread over one, half of the
 approach would still move the bodies into each other before it is stopped. So the velocities jump
 first, under the same constraints, and the step's forces are found for the motion after the jump.
+Springs, those of compliant contacts and limits too, have no impulse in no time.
 """
 
 from __future__ import annotations
 
 from hrpsim.constraints.contact_rows import friction_impulses
+from hrpsim.constraints.joint_rows import LIMIT_PARAMETERS
+from hrpsim.constraints.rows import VELOCITY_LIMIT
 from hrpsim.dynamics.articulated import wrench_response
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
@@ -20,6 +23,7 @@ from hrpsim.step.impacts.impact_impulses import add_impact_impulse
 from hrpsim.step.rows.constrain import solve_rows
 from hrpsim.step.rows.constraint_wrenches import add_wrench, clear_wrenches
 from hrpsim.step.scene.contents import is_rk4
+from hrpsim.step.scene.limits import LARGEST_SPEED
 from hrpsim.step.scene.status import DONE, RESOLVED
 
 
@@ -28,7 +32,7 @@ def resolve_inelastic_impacts(s):
     """Where anything meets in this step, let s.velocity jump; RESOLVED if it did, else DONE.
 
     Reads: articulated, collision, connections, direct, forest, islands, joint_impact_impulses,
-    kinematics, newton, newton_part, q, rows, sites, velocity, work.
+    joint_parameters, kinematics, newton, newton_part, q, rows, sites, velocity, work.
     Writes: articulated, collision, connections, direct, islands, joint_impact_impulses,
     kinematics, newton, newton_part, rows, sites, velocity, work.
     """
@@ -43,10 +47,12 @@ def resolve_inelastic_impacts(s):
 
 @inner_kernel
 def anything_meets(s):
-    """Return whether a contact or a joint limit closes in this step, faster than the threshold."""
+    """Return whether a rigid contact or limit closes in this step, faster than the threshold."""
     settings, contacts = s.settings[0], s.collision.contacts
     for c in range(s.step_stats[0].contact_count):
         contact = contacts[c]
+        if s.rows.rows[3 * c].compliance > 0.0:
+            continue
         approach = 0.0
         if contact.body_a >= 0:
             approach += speed_along(s.kinematics[contact.body_a].v, contact.point_a, contact.normal)
@@ -60,7 +66,8 @@ def anything_meets(s):
         if k >= s.forest.dofs.shape[0]:
             break
         dof, rate = s.forest.dofs[k], s.velocity[k]
-        if abs(rate) < settings.restitution_threshold:
+        yields = s.joint_parameters[k, LIMIT_PARAMETERS].compliance > 0.0
+        if yields or abs(rate) < settings.restitution_threshold:
             continue
         ahead = s.q[dof.q_index] + settings.time_step * rate
         if (rate < 0.0 and ahead <= dof.lower) or (rate > 0.0 and ahead >= dof.upper):
@@ -80,7 +87,13 @@ def jump(s):
     """Solve the rows for the velocities as they are, without time for forces to act."""
     stats, rows = s.step_stats[0], s.rows.rows
     for number in range(stats.row_count):
-        rows[number].impulse = 0.0
+        row = rows[number]
+        row.impulse = 0.0
+        if row.compliance > 0.0:
+            row.lower = row.upper = 0.0
+            row.target = -LARGEST_SPEED
+        elif row.kind == VELOCITY_LIMIT:
+            row.upper = 0.0
     status = solve_rows(s)
     if status != DONE:
         return status

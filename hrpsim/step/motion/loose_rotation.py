@@ -3,15 +3,17 @@
 
 """How bodies that are alone in their tree turn in an rk4 step.
 
-The stages go on rotations themselves (Runge-Kutta-Munthe-Kaas) and on the angular momentum L about
-the centre of mass: with R(t) = exp(T) R(0) and the moment m,
+Without moments they turn as `turn_freely_for` finds, F(t) with the angular velocity f(t) in the
+body's axes. The stages integrate only by how much moments m change that: with R = exp(T) F, the
+angular velocity u = f + d in the body's axes and the angular momentum L in the world's,
 
-    dT/dt = w - T x w / 2 + T x (T x w) / 12,   dL/dt = m,   w = R J^-1 R' L
+    dT/dt = r - T x r / 2 + T x (T x r) / 12,  r = R d,   dd/dt = du/dt - df/dt,   dL/dt = m
 
-A body that spins about a principal axis does so exactly, and a constant moment changes L exactly,
-however far it turns in a step. On quaternions and angular velocities a wheel that turns by more
-than 2.8 rad in a step would begin to wobble by itself: the nutation is beyond what the method can
-follow. For bodies with their origin at the centre of mass, as `Body` makes them.
+(Munthe-Kaas). d, not L, says how fast a body turns: where J is small about one axis, J^-1 R' L
+would turn every error of R into a spin about it, which a step soon multiplies. L, which a constant
+moment changes exactly however far the body turns, says how R is to be turned, by as little as the
+error of the step, so that R J u is L. For bodies with their origin at the centre of mass, as `Body`
+makes them.
 
 What turns by more than half a radian in a step and is pressed by contacts, whose force is found
 once for the whole step, is another matter: a moment that is held while the body nutates by more
@@ -23,13 +25,18 @@ with that, as in a semi-implicit step. Nothing slips then that would have to be 
 
 from __future__ import annotations
 
-from hrpsim.dynamics.spin import solve_rows_of_three
+import math
+
+from hrpsim.dynamics.spin import free_acceleration, solve_rows_of_three, turn_freely_for
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FREE
-from hrpsim.spatial.rotation import rotate_quaternion, rotation_from_quaternion
+from hrpsim.spatial.rotation import rotate_quaternion, rotated, rotation_from_quaternion
 from hrpsim.spatial.vector import matrix_times, transposed_times
 from hrpsim.step.motion.guided_groups import keep_group_centres
 from hrpsim.step.rows.constrain import is_solved_at_stages
+
+# Largest turn by which R is brought to L [rad]: what a moment nearly stops has no axis to turn to.
+_LARGEST_ALIGNMENT = 0.1
 
 
 @inlined_kernel
@@ -53,6 +60,7 @@ def start_turning(s, staged):
         momentum, inertia = held.momentum, bodies[i].inertia
         momentum[0], momentum[1], momentum[2] = _momentum(inertia, s.kinematics[i].R, s.velocity, k)
         held.guided = held.turns_far and _is_pressed(held) and not _is_round(inertia)
+        _find_free_motion(s, i)
         if held.turns_far:
             for r in range(3):
                 acceleration = work.dv[k + r] + work.change[k + r]
@@ -65,6 +73,28 @@ def start_turning(s, staged):
                 work.per_body[s.sites.sites[row.site_a].body].guided = 0
                 if row.site_b >= 0:
                     work.per_body[s.sites.sites[row.site_b].body].guided = 0
+
+
+@inner_kernel
+def _find_free_motion(s, i):
+    """Write how a body turns without moments: at the start, middle and end of the step."""
+    held, R, v, k = s.work.per_body[i], s.kinematics[i].R, s.velocity, s.forest.bodies[i].v_index
+    inertia, j, half = s.forest.bodies[i].inertia, s.forest.bodies[i].q_index + 3, 0.5
+    q, u = held.free_orientation, held.free_velocity
+    for r in range(4):
+        q[0, r] = s.q[j + r]
+    u[0, 0], u[0, 1], u[0, 2] = transposed_times(R, v[k], v[k + 1], v[k + 2])
+    half *= s.settings[0].time_step
+    for part in range(1, 3):
+        for r in range(4):
+            q[part, r] = q[part - 1, r]
+        x, y, z = u[part - 1, 0], u[part - 1, 1], u[part - 1, 2]
+        if _is_round(inertia):
+            wx, wy, wz = rotated(q[part, 0], q[part, 1], q[part, 2], q[part, 3], x, y, z)
+            rotate_quaternion(q[part], 0, wx, wy, wz, half)
+        else:
+            x, y, z = turn_freely_for(inertia, q[part], x, y, z, half)
+        u[part, 0], u[part, 1], u[part, 2] = x, y, z
 
 
 @inlined_kernel
@@ -89,25 +119,31 @@ def turn_to_stage(s, stage, duration):
         if is_loose(s.forest, i):
             j, k = bodies[i].q_index + 3, bodies[i].v_index
             T, m = rate[stage - 1, j : j + 3], acceleration[stage - 1, k : k + 3]
-            _turn(s, i, T, m, duration)
+            _turn(s, i, (stage + 1) // 2, T, s.work.per_body[i].deviation[stage - 1], m, duration)
 
 
 @inner_kernel
 def find_turning(s, stage, duration):
-    """Write the rates of a stage, `duration` after the start: of T for the quaternion, of L."""
+    """Write the rates of T, d and L at a stage, `duration` after the start of the step."""
     bodies, rate, acceleration = s.forest.bodies, s.work.rate, s.work.acceleration
     for i in range(bodies.shape[0]):
         if not is_loose(s.forest, i):
             continue
-        j, k = bodies[i].q_index + 3, bodies[i].v_index
-        R, w = s.kinematics[i].R, s.velocity
-        Lx, Ly, Lz = _momentum(bodies[i].inertia, R, w, k)
-        mx, my, mz = _momentum(bodies[i].inertia, R, s.work.dv, k)
+        j, k, held = bodies[i].q_index + 3, bodies[i].v_index, s.work.per_body[i]
+        inertia, R, w, dw = bodies[i].inertia, s.kinematics[i].R, s.velocity, s.work.dv
+        Lx, Ly, Lz = _momentum(inertia, R, w, k)
+        mx, my, mz = _momentum(inertia, R, dw, k)
         wx, wy, wz = w[k], w[k + 1], w[k + 2]
-        moment, dT = acceleration[stage], rate[stage]
+        moment, dT, deviation = acceleration[stage], rate[stage], held.deviation[stage]
         moment[k] = mx + wy * Lz - wz * Ly
         moment[k + 1] = my + wz * Lx - wx * Lz
         moment[k + 2] = mz + wx * Ly - wy * Lx
+        free = held.free_velocity[(stage + 1) // 2]
+        ax, ay, az = transposed_times(R, dw[k], dw[k + 1], dw[k + 2])
+        x, y, z = free_acceleration(inertia, free[0], free[1], free[2])
+        deviation[0], deviation[1], deviation[2] = ax - x, ay - y, az - z
+        x, y, z = matrix_times(R, free[0], free[1], free[2])
+        wx, wy, wz = wx - x, wy - y, wz - z
         Tx = Ty = Tz = 0.0
         if stage > 0:
             before = rate[stage - 1]
@@ -122,7 +158,7 @@ def find_turning(s, stage, duration):
 def turn_over_step(s):
     """Let loose bodies do the turn of the whole step."""
     bodies, rate, acceleration = s.forest.bodies, s.work.rate, s.work.acceleration
-    T, m = s.work.directions[0], s.work.directions[1]
+    T, m, d = s.work.directions[0], s.work.directions[1], s.work.directions[2]
     any_guided = False
     for i in range(bodies.shape[0]):
         if is_loose(s.forest, i):
@@ -131,12 +167,15 @@ def turn_over_step(s):
                 _move_guided(s, i, T)
                 any_guided = True
                 continue
+            deviation = s.work.per_body[i].deviation
             for r in range(3):
                 a, b = j + r, k + r
+                d[r] = deviation[0, r] + 2.0 * (deviation[1, r] + deviation[2, r])
+                d[r] = (d[r] + deviation[3, r]) / 6.0
                 T[r] = (rate[0, a] + 2.0 * (rate[1, a] + rate[2, a]) + rate[3, a]) / 6.0
                 m[r] = acceleration[0, b] + 2.0 * (acceleration[1, b] + acceleration[2, b])
                 m[r] = (m[r] + acceleration[3, b]) / 6.0
-            _turn(s, i, T, m, s.settings[0].time_step)
+            _turn(s, i, 2, T, d, m, s.settings[0].time_step)
     if any_guided:
         keep_group_centres(s)
 
@@ -176,17 +215,33 @@ def _mean_along(start, end, k, mean_out):
 
 
 @inner_kernel
-def _turn(s, i, T, m, duration):
-    """Turn a body from where the step began by T (3,) and add the moment m (3,), times a time."""
-    body, q, start, R = s.forest.bodies[i], s.q, s.work.q_start, s.kinematics[i].R
-    j, k, L = body.q_index + 3, body.v_index, s.work.per_body[i].momentum
+def _turn(s, i, part, T, d, m, duration):
+    """Write how a body turns after a time, for the rates T, d and m (3,) over that time.
+
+    `part`: 1 for the middle of the step, 2 for its end.
+    """
+    body, q, R = s.forest.bodies[i], s.q, s.kinematics[i].R
+    j, k, held = body.q_index + 3, body.v_index, s.work.per_body[i]
+    L, free, inertia = held.momentum, held.free_velocity[part], body.inertia
     for r in range(4):
-        q[j + r] = start[j + r]
+        q[j + r] = held.free_orientation[part, r]
     rotate_quaternion(q, j, T[0], T[1], T[2], duration)
+    x, y, z = free[0] + duration * d[0], free[1] + duration * d[1], free[2] + duration * d[2]
+    Lx, Ly, Lz = L[0] + duration * m[0], L[1] + duration * m[1], L[2] + duration * m[2]
+    lx, ly, lz = matrix_times(inertia, x, y, z)
+    lx, ly, lz = rotated(q[j], q[j + 1], q[j + 2], q[j + 3], lx, ly, lz)
+    ax, ay, az = ly * Lz - lz * Ly, lz * Lx - lx * Lz, lx * Ly - ly * Lx
+    sine, cosine = math.sqrt(ax * ax + ay * ay + az * az), lx * Lx + ly * Ly + lz * Lz
+    aligned = sine < _LARGEST_ALIGNMENT * cosine
+    if aligned and sine > 0.0:
+        rotate_quaternion(q, j, ax, ay, az, math.atan2(sine, cosine) / sine)
     rotation_from_quaternion(q[j], q[j + 1], q[j + 2], q[j + 3], R)
-    x, y, z = L[0] + duration * m[0], L[1] + duration * m[1], L[2] + duration * m[2]
-    x, y, z = transposed_times(R, x, y, z)
-    x, y, z = solve_rows_of_three(body.inertia[0], body.inertia[1], body.inertia[2], x, y, z)
+    if aligned:
+        scale = math.sqrt((Lx * Lx + Ly * Ly + Lz * Lz) / (lx * lx + ly * ly + lz * lz))
+        x, y, z = scale * x, scale * y, scale * z
+    else:
+        x, y, z = transposed_times(R, Lx, Ly, Lz)
+        x, y, z = solve_rows_of_three(inertia[0], inertia[1], inertia[2], x, y, z)
     for r in range(3):
         s.velocity[k + r] = R[r, 0] * x + R[r, 1] * y + R[r, 2] * z
 

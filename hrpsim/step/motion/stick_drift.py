@@ -1,13 +1,17 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What contact points that press and stick slipped in an rk4 step is taken back.
+"""What contacts that press missed in an rk4 step is taken back.
 
 The contact force of an rk4 step is found once, for velocities at its end to first order; between,
-a sticking contact slips by a second-order trifle, always the same way while a robot swings. The
-slip is the integral of the relative velocity *at the contact point*, by the quadrature of the
-method itself, so it has the method's order. It is taken back as a displacement, like penetration.
-The normal is held too: a correction along the surface alone would tilt bodies off it.
+a contact leaves its gap, and slips where it sticks, by a second-order trifle, always the same way
+while a robot swings. Both are taken back as a displacement in the next step, like penetration: by
+how much the gap missed what the velocity at the end of the step leads to (`held_gap`) is seen where
+that next step finds it. Gaps are held alike whether a contact sticks or slides. Were only those of
+sticking ones, a contact would leave the surface for some steps where it begins to slide.
+
+The slip is the integral of the relative velocity *at the contact point*, by the quadrature of the
+method itself, so it has the method's order.
 
 A contact point moves over the bodies: under a ball that rolls it stays below the centre, at the
 corner of a box that tips it turns with the box. Where it is at the end of a step the next one's
@@ -25,6 +29,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.constraints.contact_rows import friction_holds
+from hrpsim.constraints.rows import row_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.kinematics.forward import update_poses
 
@@ -33,10 +38,15 @@ _LARGEST_TURN = 1.0  # in a step [rad]: beyond, r(1/2) is half way; no corner tu
 
 @inner_kernel
 def start_slip(s):
-    """Complete the slip of the last step with where contact points came to be."""
+    """Complete the slip of the last step with where contact points came to be; see which gaps hold.
+
+    sites.velocity must be that of the end of the step, as the rows found it.
+    """
     contacts = s.collision.contacts
     for c in range(s.step_stats[0].contact_count):
         contact = contacts[c]
+        rate = row_velocity(s.rows.rows[3 * c], s.sites.velocity)
+        contact.held_gap += s.settings[0].time_step * rate
         if not contact.has_slipped:
             clear_slip(contact)
         _renew_arm(s, contact.body_a, contact.point_a, contact.shift_a, contact.arm_a, contact.way)
@@ -93,50 +103,62 @@ def add_spin(s, stage):
 
 @inner_kernel
 def ask_back_slip(s):
-    """Let sticking contacts ask back what they slipped in the last step; measure this step's."""
-    rows, contacts = s.rows.rows, s.collision.contacts
-    rate = 1.0 / s.settings[0].time_step
+    """Let contacts that press ask back what they missed in the last step; measure this step's."""
+    rows, contacts, dt = s.rows.rows, s.collision.contacts, s.settings[0].time_step
+    speed = s.settings[0].correction_speed
     update_poses(s.forest, s.q, s.kinematics)
     for c in range(s.step_stats[0].contact_count):
         contact, normal, x, y = contacts[c], rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
-        known, sticks = contact.has_slipped, friction_holds(normal, x, y, 0.999)
-        sticks = sticks and not (_is_guided(s, contact.body_a) or _is_guided(s, contact.body_b))
+        guided = _is_guided(s, contact.body_a) or _is_guided(s, contact.body_b)
+        if guided or not _holds_gap(contact, normal):
+            contact.held_gap = math.inf
+        elif contact.missed_gap < math.inf:
+            normal.bilateral = 1
+            # No gap is closed twice: the motion closed what there was of it.
+            normal.correction_velocity = max(normal.correction_velocity, 0.0)
+            normal.correction_velocity += min(max(contact.missed_gap / dt, -speed), speed)
+        known, sticks = contact.has_slipped, friction_holds(normal, x, y, 0.999) and not guided
         contact.has_slipped = 1 if sticks else 0
         if not sticks:
             continue
         if known:
-            sign = 1.0 if contact.body_a >= 0 else -1.0
-            normal.correction_velocity = max(
-                normal.correction_velocity, 0.0
-            )  # it closed its gap, if it had one
-            for axis in range(3):
-                row = rows[3 * c + axis]
-                J, way = row.J_a, contact.way
-                row.bilateral = 1
-                row.correction_velocity -= (
-                    rate * sign * (J[3] * way[0] + J[4] * way[1] + J[5] * way[2])
-                )
+            _ask_back(contact, x, dt)
+            _ask_back(contact, y, dt)
         clear_slip(contact)
         _add_slip(s, contact.body_a, contact.arm_a, 1.0, contact.way, contact.shift_a)
         _add_slip(s, contact.body_b, contact.arm_b, -1.0, contact.way, contact.shift_b)
-        _leave_approach(contact, normal, s.settings[0].time_step)
+
+
+@inlined_kernel
+def _holds_gap(contact, normal):
+    """Return whether a contact presses and does not give way, nor bounced in this step."""
+    presses = 0.0 < normal.impulse < normal.upper and contact.impact_impulse[0] == 0.0
+    return presses and normal.compliance == 0.0
+
+
+@inlined_kernel
+def _ask_back(contact, row, time_step):
+    """Let a row along the surface ask back what its contact slipped."""
+    J, way = row.J_a, contact.way
+    slip = J[3] * way[0] + J[4] * way[1] + J[5] * way[2]
+    row.bilateral = 1
+    row.correction_velocity -= (slip if contact.body_a >= 0 else -slip) / time_step
+
+
+@inner_kernel
+def remember_gaps(s):
+    """Add to the gaps that contacts hold what the displacement of this step adds."""
+    if not s.step_stats[0].corrects_position:
+        return
+    for c in range(s.step_stats[0].contact_count):
+        rate = row_velocity(s.rows.rows[3 * c], s.sites.velocity)
+        s.collision.contacts[c].held_gap += s.settings[0].time_step * rate
 
 
 @inlined_kernel
 def _is_guided(s, body):
     """Return whether a body moved in this step as its contacts asked, without slip."""
     return body >= 0 and s.work.per_body[body].guided != 0
-
-
-@inlined_kernel
-def _leave_approach(contact, normal, time_step):
-    """Take out of the way what the normal row asked for, and what a soft contact gave."""
-    n, way = contact.normal, contact.way
-    asked = time_step * normal.target
-    if normal.compliance > 0.0:
-        asked = n[0] * way[0] + n[1] * way[1] + n[2] * way[2]
-    for r in range(3):
-        way[r] -= asked * n[r]
 
 
 @inner_kernel

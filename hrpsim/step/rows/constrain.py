@@ -25,36 +25,20 @@ from hrpsim.dynamics.response import site_velocities
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.solvers.impulses import warm_start
-from hrpsim.solvers.projected_gauss_seidel import PATIENCE, solve_bounded
+from hrpsim.solvers.projected_gauss_seidel import solve_bounded
 from hrpsim.solvers.steepest_descent import PENALTY_WEIGHT, descend
 from hrpsim.step.rows.constraint_wrenches import add_wrench, clear_wrenches, hold_wrenches
 from hrpsim.step.rows.direct_island import solve_direct_island
 from hrpsim.step.rows.grip import hold_what_slips
-from hrpsim.step.rows.kept_impulses import take_back_impulses
-from hrpsim.step.rows.newton_island import (
-    AFTER_ALL_SWEEPS,
-    AT_REST,
-    NOT_AT_ALL,
-    SOON,
-    goes_to_newton,
-    goes_to_newton_at_once,
-    rests_after_sweeps,
-    set_steps_by_newton,
-    solve_by_newton_method,
-    steps_by_newton,
-)
-from hrpsim.step.rows.sweep import sweep
+from hrpsim.step.rows.hand_over import solve_island
+from hrpsim.step.rows.newton_island import NOT_AT_ALL, goes_to_newton, solve_by_newton_method
 from hrpsim.step.scene.contents import has_spring_hinges
-from hrpsim.step.scene.islands import allowed_sweeps, summarise
+from hrpsim.step.scene.islands import summarise
 from hrpsim.step.scene.records import RK4
 from hrpsim.step.scene.status import DONE, TOO_LARGE
 
 # Steps that the steepest descent may take in one step of the world.
 _DESCENT_STEPS = np.int64(2000)
-
-# Tolerances from which on sweeps diverge, as with friction at very long arms: velocities are then
-# lost in rounding, and nothing can go on from there.
-_DIVERGES = 1e10
 
 # Residual of a step after which the direct rows are taken to contradict each other [m/s].
 _HOPELESS = 1e-3
@@ -108,43 +92,9 @@ def solve_rows(s):
             status = solve_by_newton_method(s, stats.direct_island, False)
             if status != DONE and status != TOO_LARGE:
                 return status
+            stats.handed_over += span.converged
     if has_cones:
         summarise(s)
-    return DONE
-
-
-@inlined_kernel
-def solve_island(s, k):
-    """Solve an island by sweeps, or by Newton's method where it is for that."""
-    span, settings = s.islands.spans[k], s.settings[0]
-    if s.step_stats[0].newton_rows > 0 and goes_to_newton_at_once(s, span):
-        span.sweeps = 0
-        return solve_by_newton_method(s, k, True)
-    limit = allowed_sweeps(span, settings)
-    steps = steps_by_newton(s, span) if limit >= PATIENCE else 0
-    if steps > 0 and goes_to_newton(s, span) != NOT_AT_ALL:
-        if steps == AT_REST and rests_after_sweeps(s, span):
-            return DONE
-        span.sweeps = 0
-        status = solve_by_newton_method(s, k, False)
-        if status != TOO_LARGE:
-            return status
-        set_steps_by_newton(s, span, 0)
-    span.sweeps = 0
-    sweep(s, span, min(limit, PATIENCE))
-    if span.converged or span.sweeps < PATIENCE:
-        return DONE
-    when = goes_to_newton(s, span)
-    if when == SOON and span.residual < _DIVERGES * settings.tolerance:
-        status = solve_by_newton_method(s, k, False)
-        if status != TOO_LARGE:
-            return status
-    if span.sweeps < limit:
-        sweep(s, span, limit)
-    if when == AFTER_ALL_SWEEPS and not span.converged:
-        # Sweeps leave the left foot other impulses than the right one; Newton's method does not.
-        take_back_impulses(s, span)
-        return solve_by_newton_method(s, k, True)
     return DONE
 
 

@@ -1,19 +1,28 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The island with the rows for the direct or the split solver."""
+"""The island with the rows for the direct or the split solver, and islands handed over to it."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.constraints.rows import DISPLACEMENT
+from hrpsim.constraints.rows import DIRECT, DISPLACEMENT, ITERATIVE
+from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
-from hrpsim.solvers.coupled import largest_error, solve_coupled
+from hrpsim.solvers.coupled import largest_error, return_to_start, solve_coupled
+from hrpsim.step.rows.kept_impulses import exchange_impulses
+from hrpsim.step.rows.newton_island import BY_DIRECT, set_steps_by_newton
+from hrpsim.step.rows.prepare import write_direct_system
 from hrpsim.step.scene.islands import allowed_sweeps
+from hrpsim.step.scene.status import DONE
 
 # What a row costs in a round of the direct solver, in updates of a row.
 _OF_ROUND = 8
+
+# Rows of an island that is handed over, at most: in crowds of more the direct solver takes longer
+# than Newton's method, and seldom ends where that does not.
+_MOST_ROWS = 600
 
 
 @on_demand_kernel(np.float64)
@@ -53,3 +62,59 @@ def solve_direct_island(s, tolerance):
         span.sweeps, span.converged = before + rounds, error <= tolerance
         span.residual = error
     return stats.row_count * (_OF_ROUND * (rounds + 1) + factorisations * stats.row_count)
+
+
+@on_demand_kernel(np.int64)
+def try_direct_solver(s, k):
+    """Solve an island that is not for the direct solver by it, from the last step's impulses.
+
+    The impulses stay as they are where it comes no nearer to a solution. Returns DONE, or what must
+    be there first.
+    """
+    stats, span, tolerance = s.step_stats[0], s.islands.spans[k], s.settings[0].tolerance
+    rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.sites.velocity
+    if 3 * (span.contact_end - span.first) + span.end - span.contact_end > _MOST_ROWS:
+        return DONE
+    chosen = stats.direct_island
+    if chosen >= 0:
+        _hide(s, s.islands.spans[chosen])
+    _write_solver(s, span, DIRECT)
+    status = write_direct_system(s)
+    if status != DONE:
+        return status
+    stats.direct_island = k
+    before, _ = largest_error(rows, island_rows, span, velocity)
+    sweeps, residual = span.sweeps, span.residual
+    exchange_impulses(s, span)
+    solve_direct_island(s, tolerance)
+    if span.converged:
+        stats.handed_over += 1
+        set_steps_by_newton(s, span, BY_DIRECT)
+    elif not span.residual < before:
+        return_to_start(rows, stats.row_count, s.rows.response, velocity, s.direct)
+        exchange_impulses(s, span)
+        span.sweeps, span.residual, span.converged = sweeps, residual, 0
+    _write_solver(s, span, ITERATIVE)
+    stats.direct_island = chosen
+    if chosen < 0:
+        return DONE
+    _hide(s, s.islands.spans[chosen])
+    return write_direct_system(s)
+
+
+@inlined_kernel
+def _write_solver(s, span, solver):
+    """Make all rows of an island rows for a solver."""
+    for k in range(span.first, span.end):
+        first = s.rows.island_rows[k]
+        for number in range(first, first + (3 if k < span.contact_end else 1)):
+            s.rows.rows[number].solver = solver
+
+
+@inlined_kernel
+def _hide(s, span):
+    """Take the rows of the direct island out of the direct solver's sight, or show them again."""
+    for k in range(span.first, span.end):
+        first = s.rows.island_rows[k]
+        for number in range(first, first + (3 if k < span.contact_end else 1)):
+            s.rows.rows[number].solver = -s.rows.rows[number].solver

@@ -28,3 +28,15 @@ def take_back_impulses(s, span):
             change = row.kept_impulse - row.impulse
             row.impulse = row.kept_impulse
             apply_impulse(row, change, s.rows.response, s.sites.velocity)
+
+
+@inner_kernel
+def exchange_impulses(s, span):
+    """Return to the impulses that were noted, and note those that there are."""
+    for k in range(span.first, span.end):
+        first = s.rows.island_rows[k]
+        for number in range(first, first + (3 if k < span.contact_end else 1)):
+            row = s.rows.rows[number]
+            row.impulse, row.kept_impulse = row.kept_impulse, row.impulse
+            change = row.impulse - row.kept_impulse
+            apply_impulse(row, change, s.rows.response, s.sites.velocity)

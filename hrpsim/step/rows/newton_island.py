@@ -30,6 +30,10 @@ NOT_AT_ALL, AFTER_ALL_SWEEPS, SOON = range(3)
 _TRIAL = 8
 AT_REST = _TRIAL + 1
 
+# Says in place of such a number that the direct solver comes first: in the last step it solved what
+# Newton's method did not.
+BY_DIRECT = -1
+
 # Share of a sweep's change that the next one makes at most where sweeps come near a solution.
 _NEARER = 0.7
 
@@ -92,12 +96,14 @@ def steps_by_newton(s, span):
     """Return for how many steps Newton's method comes first in an island, which had to change it.
 
     Sweeps would stall again, or end a tolerance beside what it found. AT_REST: as long as
-    sweeps are not enough.
+    sweeps are not enough. BY_DIRECT: the direct solver comes first.
     """
     most = 0
     for k in range(span.first, span.contact_end):
-        row = s.rows.rows[s.rows.island_rows[k]]
-        most = max(most, s.collision.contacts[row.source].by_newton)
+        steps = s.collision.contacts[s.rows.rows[s.rows.island_rows[k]].source].by_newton
+        if steps == BY_DIRECT:
+            return BY_DIRECT
+        most = max(most, steps)
     return most
 
 

@@ -17,7 +17,11 @@ from hrpsim.constraints.contact_rows import (
     mark_contact_sites,
     write_contact_rows,
 )
-from hrpsim.constraints.joint_rows import mark_joint_sites, write_joint_rows
+from hrpsim.constraints.joint_rows import (
+    mark_joint_sites,
+    write_joint_rows,
+    write_velocity_limit_rows,
+)
 from hrpsim.constraints.penalty_rows import STABLE_BELOW, write_penalty_rows
 from hrpsim.constraints.rows import AT_ONCE, DIRECT, PENALTY, SPLIT
 from hrpsim.constraints.spring_rows import ROWS, mark_spring_sites, write_spring_rows
@@ -26,9 +30,13 @@ from hrpsim.dynamics.sites import number_sites
 from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.solvers.direct_system import assemble_direct_system
-from hrpsim.step.scene.contents import has_connections, has_spring_hinges
+from hrpsim.step.scene.contents import (
+    has_anticipated_contacts,
+    has_connections,
+    has_spring_hinges,
+)
 from hrpsim.step.scene.islands import find_islands
-from hrpsim.step.scene.records import SEMI_IMPLICIT
+from hrpsim.step.scene.records import RK4, SEMI_IMPLICIT
 from hrpsim.step.scene.status import (
     DONE,
     MORE_BLOCKS,
@@ -46,7 +54,7 @@ def prepare_rows(s):
 
     Every world needs it; apart from the step it is compiled at the same time (announcement).
 
-    Reads: articulated, collision, connections, direct, forest, islands, joint_holds,
+    Reads: articulated, collision, connections, control, direct, forest, islands, joint_holds,
     joint_impulses, joint_parameters, kinematics, materials, q, rows, sites, solver_choice,
     spring_hinges, velocity, work.
     Writes: collision, connections, direct, islands, rows, sites, spring_hinges, work.
@@ -68,10 +76,11 @@ def _count_rows(s):
     time_step = settings.time_step
     stats.direct_rows = stats.split_rows = stats.factorisations = stats.fell_back = 0
     stats.newton_rows = stats.newton_islands = stats.newton_factorisations = 0
+    stats.handed_over = 0
     contacts, contact_count = s.collision.contacts, stats.contact_count
     mark_contact_sites(contacts, contact_count, s.sites)
     joint_row_count = mark_joint_sites(
-        s.forest, s.q, s.velocity, time_step, s.joint_holds, s.joint_impulses, s.sites
+        s.forest, s.q, s.velocity, time_step, s.control, s.joint_holds, s.joint_impulses, s.sites
     )
     stats.connection_rows = mark_connection_sites(s.connections, s.sites)
     spring_row_count = mark_spring_sites(s.spring_hinges, s.sites)
@@ -101,7 +110,10 @@ def _write_rows(s):
     stats, settings = s.step_stats[0], s.settings[0]
     contacts, contact_count = s.collision.contacts, stats.contact_count
     site_responses(s.forest, s.kinematics, s.articulated, stats.site_count, s.sites)
-    site_velocities(s.forest, s.kinematics, s.velocity, stats.site_count, s.sites)
+    if s.on_demand[0].find_site_motion != 0:
+        find_site_motion(s)
+    else:
+        site_velocities(s.forest, s.kinematics, s.velocity, stats.site_count, s.sites)
     used = write_contact_rows(
         s.forest,
         contacts,
@@ -110,6 +122,7 @@ def _write_rows(s):
         s.materials,
         s.solver_choice,
         settings,
+        _lead(settings),
         s.work.directions,
         s.sites,
         s.rows,
@@ -128,6 +141,35 @@ def _write_rows(s):
             return NEEDS_KERNEL
     if s.spring_hinges.shape[0] > 0:
         write_springs(s, first_spring_row, used)
+    return DONE
+
+
+@inlined_kernel
+def _lead(settings):
+    """Return the time from the positions of a step to its middle, as compliant rows count it [s].
+
+    rk4 moves by the mean of both velocities. A step of euler moves by the velocity at its start:
+    its velocities are half a step late, and the middle is where it ends.
+    """
+    if settings.integrator == SEMI_IMPLICIT:
+        return 0.0
+    return settings.time_step * (0.5 if settings.integrator == RK4 else 1.0)
+
+
+@on_demand_kernel(used=has_anticipated_contacts)
+def find_site_motion(s):
+    """Write the sites' velocity at the start of the step and their acceleration without rows."""
+    sites, work, dt = s.sites, s.work, s.settings[0].time_step
+    velocity, acceleration = sites.velocity, sites.acceleration
+    for k in range(work.change.shape[0]):
+        work.change[k] = s.velocity[k] + dt * work.dv[k]
+    site_velocities(s.forest, s.kinematics, work.change, s.step_stats[0].site_count, sites)
+    for k in range(velocity.shape[0]):
+        acceleration[k] = velocity[k]
+        sites.lag[k] = velocity[k] = 0.0
+    site_velocities(s.forest, s.kinematics, s.velocity, s.step_stats[0].site_count, sites)
+    for k in range(velocity.shape[0]):
+        acceleration[k] = (acceleration[k] - velocity[k]) / dt
     return DONE
 
 
@@ -162,8 +204,8 @@ def write_connections(s, used):
     _, used = write_connection_rows(
         s.forest,
         s.kinematics,
-        time_step,
         0.5 * time_step if settings.integrator == SEMI_IMPLICIT else time_step,
+        _lead(settings),
         settings,
         s.connections,
         s.work.placed_connection[0],
@@ -178,11 +220,13 @@ def write_connections(s, used):
 @on_demand_kernel(np.int64, np.int64)
 def write_joints(s, first, used):
     """Write the rows of joints from row `first` on; return the response space used."""
-    _, used = write_joint_rows(
+    time_step = s.settings[0].time_step
+    first, used = write_joint_rows(
         s.forest,
         s.q,
         s.velocity,
-        s.settings[0].time_step,
+        s.work.dv,
+        _lead(s.settings[0]),
         s.settings[0],
         s.joint_parameters,
         s.joint_holds,
@@ -192,7 +236,22 @@ def write_joints(s, first, used):
         used,
         s.rows,
     )
-    return used
+    return write_velocity_limit_rows(
+        s.forest,
+        s.q,
+        s.velocity,
+        time_step,
+        time_step if s.settings[0].integrator == SEMI_IMPLICIT else 0.0,
+        s.work.actuator_inertia,
+        s.control,
+        s.joint_parameters,
+        s.joint_holds,
+        s.joint_impulses,
+        s.sites,
+        first,
+        used,
+        s.rows,
+    )
 
 
 @on_demand_kernel(np.int64, np.int64, used=has_spring_hinges)

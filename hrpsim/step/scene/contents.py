@@ -17,6 +17,12 @@ def is_rk4(scene: Scene) -> bool:
     return bool(scene.settings["integrator"][0] == RK4)
 
 
+def has_anticipated_contacts(scene: Scene) -> bool:
+    """Return whether rows need the motion without constraints: of restitution or compliance."""
+    materials = scene.materials
+    return bool(np.any((materials["restitution"] > 0.0) | (materials["damping_time"] >= 0.0)))
+
+
 def has_connections(scene: Scene) -> bool:
     """Return whether anything is connected."""
     return len(scene.connections) > 0

@@ -71,6 +71,7 @@ STEP_STATS = np.dtype(
         ("newton_rows", "i8"),  # that ask for Newton's method
         ("newton_islands", "i8"),  # that it solved
         ("newton_factorisations", "i8"),
+        ("handed_over", "i8"),  # islands that another solver than the chosen one solved
         ("fell_back", "i8"),  # whether the direct solver gave its rows to the iteration
         ("sweeps", "i8"),
         ("residual", "f8"),  # [m/s]
@@ -110,6 +111,9 @@ PER_BODY = np.dtype(
         ("center", "f8", (3,)),  # of mass, at the start of an rk4 step, from the tree's origin [m]
         ("spin", "f8", (3, 3)),  # what the start, middle and end of a step add to its turn [rad]
         ("momentum", "f8", (3,)),  # angular, of a loose body at the start of an rk4 step [Nms]
+        ("free_orientation", "f8", (3, 4)),  # at the start, middle, end, did no moment act on it
+        ("free_velocity", "f8", (3, 3)),  # angular, in its own axes, then [rad/s]
+        ("deviation", "f8", (4, 3)),  # what moments add to its rate, at rk4's stages [rad/s^2]
         ("turns_far", "i8"),  # whether the midpoint rule of spin foretells how a loose body turns
         ("gyroscopic", "f8", (3,)),  # what that adds to its angular acceleration [rad/s^2]
         ("connected", "i8"),  # connections of a loose body, each to a body that moves counted twice

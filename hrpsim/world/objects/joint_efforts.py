@@ -20,8 +20,8 @@ class EffortSources(NamedTuple):
     """What the efforts of constraints are read from, for a robot with n joints."""
 
     settings: np.ndarray  # (1,) SETTINGS
-    impulses: np.ndarray  # (nv, 6) of the step, by row
-    impact_impulse: np.ndarray  # (nv, 6) of its impacts
+    impulses: np.ndarray  # (nv, 7) of the step, by row
+    impact_impulse: np.ndarray  # (nv, 7) of its impacts
     dofs: np.ndarray  # (nv,) DOF, numbered within the robot
     joint_v: np.ndarray  # (n,) places of the joints in the impulses
     joint_of: np.ndarray  # (nv,) the other way round
@@ -52,7 +52,7 @@ def read_efforts(s, kind, efforts_out):
 def _impulse_of(impulse, impact_impulse, kind):
     """Return what rows of one kind, or of all, did in a step, impacts included [Nms or Ns]."""
     total = 0.0
-    for row in range(impulse.shape[0]):
+    for row in range(PARAMETERS_OF_ROW.shape[0]):
         if kind == ALL_KINDS or kind == PARAMETERS_OF_ROW[row]:
             sign = -1.0 if row == UPPER_LIMIT - LOWER_LIMIT else 1.0
             total += sign * (impulse[row] + impact_impulse[row])

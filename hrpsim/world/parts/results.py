@@ -66,8 +66,10 @@ class StepStats:
     `split_rows` of the `row_count` rows were for these solvers; `factorisations` is how often the
     direct system was factorised, `direct_finished` whether it came to an end: if not, its rows
     were solved iteratively. Newton's method solved `newton_islands` in `newton_factorisations`:
-    those that ask for it, and those on which sweeps did not suffice. Where the step did not
-    converge, `worst` names the constraint that is furthest from what it asks for, as
+    those that ask for it, and those on which sweeps did not suffice. `handed_over` islands were
+    solved by another solver than the chosen one, which did not solve them: those of `direct` and
+    `split` by Newton's method, those of `auto` and `newton` by the direct solver. Where the step
+    did not converge, `worst` names the constraint that is furthest from what it asks for, as
     "connection 'hinge'", "lock of robot/knee" or "contact of box/box and world/ground"; otherwise
     it is empty. Where spring hinges use the steepest descent,
     `descent_steps` is how many steps it took and `descent_short` the furthest that it left a spring
@@ -96,6 +98,7 @@ class StepStats:
     direct_finished: bool
     newton_islands: int
     newton_factorisations: int
+    handed_over: int
     worst: str
     descent_steps: int
     descent_short: float
@@ -181,6 +184,7 @@ def stats_of(
         direct_finished=not stats["fell_back"],
         newton_islands=stats["newton_islands"],
         newton_factorisations=stats["newton_factorisations"],
+        handed_over=stats["handed_over"],
         worst=worst,
         descent_steps=stats["descent_steps"],
         descent_short=stats["residual_deficit"],

@@ -1,0 +1,199 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Contacts of solids that a face beside the features that touch makes impossible.
+
+The rule is that of hrpsim.collision.primitives.hidden_sides. The faces are those about a vertex,
+beside an edge, or beyond the edges of a triangle. The solids need not be convex: what lies outside
+the plane of a face cannot reach what is behind it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.collision.mesh.contact_reduction import LIKE, TAKEN_OUT, cosine_of_normals
+from hrpsim.collision.mesh.polyhedra import CONVEX
+from hrpsim.collision.mesh.solid_pair import (
+    A_FACE,
+    A_VERTEX,
+    FACE_VERTEX,
+    SIDE_A,
+    SIDE_B,
+    VERTEX_FACE,
+    velocity_at,
+)
+from hrpsim.collision.mesh.tree_queries import farthest_vertex
+from hrpsim.collision.primitives.hidden_sides import (
+    FLUSH,
+    FLUSH_SHARE,
+    ON_FACE,
+    SIDEWAYS,
+    passes_over,
+    span_a_patch,
+)
+from hrpsim.jit.compiled import inner_kernel
+from hrpsim.spatial.vector import matrix_times, transposed_times
+
+# A rim is this part of half the smaller solid's least extent (hrpsim.collision.mesh.features).
+_RIM = 1e-4
+
+
+@inner_kernel
+def _feature(m, found, side):
+    """Return kind and number of the own feature of a candidate."""
+    code = found.code_a if side == SIDE_A else found.code_b
+    return code % 4, code // 4
+
+
+@inner_kernel
+def _face_count(polyhedra, m, found, side):
+    """Return how many faces, some of them more than once, there are about the own feature."""
+    kind, number = _feature(m, found, side)
+    if kind == A_VERTEX:
+        vertex = polyhedra.vertices[polyhedra.solids[m.solid[side]].first_vertex + number]
+        return 2 * (vertex.last_spoke - vertex.first_spoke)
+    return np.int64(3 if kind == A_FACE else 2)
+
+
+@inner_kernel
+def _face_normal(polyhedra, m, found, side, k):
+    """Return the normal, in the world, of face k about the own feature; 0 where there is none.
+
+    The core of a round shape has no faces; what is beyond a concave edge hides nothing.
+    """
+    kind, number = _feature(m, found, side)
+    own = polyhedra.solids[m.solid[side]]
+    if kind == A_VERTEX:
+        spoke = polyhedra.spokes[polyhedra.vertices[own.first_vertex + number].first_spoke + k // 2]
+        n = spoke.normals[k % 2]
+    elif kind == A_FACE:
+        triangle = polyhedra.triangles[found.triangle]
+        if triangle.bend[k] != CONVEX:
+            return 0.0, 0.0, 0.0
+        n = triangle.beyond[k]
+    else:
+        n = polyhedra.edges[own.first_edge + number].normals[k]
+    # world_R[1 - side] is that of the own frame
+    return matrix_times(m.world_R[1 - side], n[0], n[1], n[2])
+
+
+@inner_kernel
+def _plane_of_face(polyhedra, m, found, side, k, gx, gy, gz):
+    """Return where the plane of face k about the own feature is along its normal g [m]."""
+    kind, _ = _feature(m, found, side)
+    if kind == A_FACE:
+        triangle = polyhedra.triangles[found.triangle]
+        v = polyhedra.vertices[triangle.vertices[k]].position
+        x, y, z = matrix_times(m.world_R[1 - side], v[0], v[1], v[2])
+        p = m.world_p[1 - side]
+        return gx * (x + p[0]) + gy * (y + p[1]) + gz * (z + p[2])
+    x, y, z = _surface_point(found, side)
+    return gx * x + gy * y + gz * z
+
+
+@inner_kernel
+def _surface_point(found, side):
+    """Return the point of the own surface in contact, in the world."""
+    half = 0.5 * found.gap if side == SIDE_A else -0.5 * found.gap
+    p, n = found.point, found.normal
+    return p[0] + half * n[0], p[1] + half * n[1], p[2] + half * n[2]
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def _height_of_other(polyhedra, m, candidates, side, gx, gy, gz, plane, least):
+    """Return how high the other solid is over a plane square to g, or a height below `least` [m].
+
+    A point in contact tells mostly that it is below.
+    """
+    for j in range(m.count):
+        x, y, z = _surface_point(candidates[j], 1 - side)
+        height = gx * x + gy * y + gz * z - plane
+        if height < least:
+            return height
+    # world_R[side] is that of the other frame
+    x, y, z = transposed_times(m.world_R[side], gx, gy, gz)
+    vertex = farthest_vertex(polyhedra, m.solid[1 - side], -x, -y, -z, m.stack)
+    v, p = polyhedra.vertices[vertex].position, m.world_p[side]
+    height = x * v[0] + y * v[1] + z * v[2] + gx * p[0] + gy * p[1] + gz * p[2]
+    return height - m.rounding[1 - side] - plane
+
+
+@inner_kernel
+def _is_on_face(polyhedra, m, found):
+    """Return whether the normal of a candidate is that of a face of either solid."""
+    if found.how == VERTEX_FACE or found.how == FACE_VERTEX:
+        return True
+    n = found.normal
+    for side in range(2):
+        for k in range(_face_count(polyhedra, m, found, side)):
+            x, y, z = _face_normal(polyhedra, m, found, side, k)
+            if abs(x * n[0] + y * n[1] + z * n[2]) > ON_FACE:
+                return True
+    return False
+
+
+@inner_kernel
+def _velocity_of_core(m, found, side):
+    """Return the velocity of a against b, in the world, where a core is nearest to a contact [m/s].
+
+    How a round surface turns does not move it.
+    """
+    x, y, z = _surface_point(found, side)
+    n, R, p = found.normal, m.world_R[SIDE_A], m.world_p[SIDE_A]
+    r = m.rounding[side] if side == SIDE_A else -m.rounding[side]
+    x, y, z = x + r * n[0] - p[0], y + r * n[1] - p[1], z + r * n[2] - p[2]
+    x, y, z = transposed_times(R, x, y, z)
+    x, y, z = velocity_at(m, SIDE_A, x, y, z)
+    return matrix_times(R, x, y, z)
+
+
+@inner_kernel
+def _is_hidden(polyhedra, m, candidates, found, tolerance):
+    """Return whether a face about the features of a candidate makes it impossible."""
+    n = found.normal
+    on_face = _is_on_face(polyhedra, m, found)
+    for side in range(2):
+        own = SIDE_A if side == 0 else SIDE_B
+        sign = -1.0 if side == 0 else 1.0
+        for k in range(_face_count(polyhedra, m, found, own)):
+            x, y, z = _face_normal(polyhedra, m, found, own, k)
+            if sign * (x * n[0] + y * n[1] + z * n[2]) > (SIDEWAYS if on_face else ON_FACE):
+                continue
+            if x * x + y * y + z * z == 0.0:
+                continue
+            plane = _plane_of_face(polyhedra, m, found, own, k, x, y, z)
+            height = _height_of_other(polyhedra, m, candidates, own, x, y, z, plane, -tolerance)
+            if height < -tolerance:
+                continue
+            vx, vy, vz = _velocity_of_core(m, found, 1 - own)
+            if passes_over(
+                found.gap, n[0], n[1], n[2], on_face, height, sign * x, sign * y, sign * z,
+                vx, vy, vz, m.time_step, tolerance,
+            ):  # fmt: skip
+                return True
+    return False
+
+
+@inner_kernel
+def take_out_hidden(polyhedra, m, candidates):
+    """Take out the candidates of two solids that a face makes impossible."""
+    tolerance = min(FLUSH, FLUSH_SHARE / _RIM * m.rim)
+    patch = _find_patch(m, candidates)
+    for k in range(m.count):
+        found = candidates[k]
+        if patch and cosine_of_normals(found, candidates[0]) > LIKE:
+            continue
+        if _is_hidden(polyhedra, m, candidates, found, tolerance):
+            found.how = TAKEN_OUT
+
+
+@inner_kernel
+def _find_patch(m, candidates):
+    """Return whether the first candidate and two others of like normals span a patch."""
+    if m.count < 3:
+        return False
+    first, second, third = candidates[0], candidates[m.count // 2], candidates[m.count - 1]
+    if cosine_of_normals(first, second) < LIKE or cosine_of_normals(first, third) < LIKE:
+        return False
+    return span_a_patch(first.point, second.point, third.point, first.normal)

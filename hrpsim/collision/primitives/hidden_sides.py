@@ -1,0 +1,155 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which contacts a face makes impossible: what slides over a seam does not catch on hidden sides.
+
+The nearest points of a box and of the next tile of a floor lie on the tile's hidden side, and the
+normal between them points sideways; but the box cannot come against that side while it lies on the
+plane of the tile's top. So a contact counts only if the shapes overlap, by more than a tolerance,
+along the normals of all other faces there when they would meet: the test of separating axes for
+moving shapes (Eberly, Dynamic Collision Detection using Oriented Bounding Boxes, 1999), with shapes
+that are flush taken as apart.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.collision.primitives.support import surface_reach
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.model.shapes.geometry import BOX, CYLINDER, MESH, PLANE
+
+# Shapes are flush with a face if they overlap by no more than this along its normal [m], or than
+# this part of the thinner one.
+FLUSH = 1e-5
+FLUSH_SHARE = 1e-2
+
+# Cosine with a face's normal above which a contact normal is that of the face.
+ON_FACE = 1.0 - 5e-10
+# Cosine below which a contact normal points sideways, however the shapes move.
+SIDEWAYS = 0.5
+
+
+@inlined_kernel
+def span_a_patch(p, q, r, n):
+    """Return whether the triangle of three points, seen along n, is wider than flush all over."""
+    x, y, z = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+    u, v, w = r[0] - p[0], r[1] - p[1], r[2] - p[2]
+    area = n[0] * (y * w - z * v) + n[1] * (z * u - x * w) + n[2] * (x * v - y * u)
+    squares = x * x + y * y + z * z + u * u + v * v + w * w
+    return area * area > 4.0 * FLUSH * FLUSH * squares
+
+
+@inlined_kernel
+def may_hide_sides(a, b, count, work):
+    """Return whether a face of two shapes without a mesh may make one of their contacts impossible.
+
+    It cannot where the `count` contacts span a patch: they lie on both shapes, which so overlap.
+    """
+    if count == 0 or a.kind == PLANE or b.kind == PLANE or a.kind == MESH or b.kind == MESH:
+        return False
+    if a.kind != BOX and b.kind != BOX and a.kind != CYLINDER and b.kind != CYLINDER:
+        return False
+    return count < 3 or not span_a_patch(
+        work.point[0], work.point[1], work.point[2], work.normal[0]
+    )
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def passes_over(
+    gap, nx, ny, nz, on_face, separation, fx, fy, fz, vx, vy, vz, time_step, tolerance
+):  # fmt: skip
+    """Return whether a face keeps two shapes from meeting along n.
+
+    f is the face's normal, along which they are apart by `separation` [m], or overlap; like n it
+    points from b to a, v is the velocity of a against b at the contact [m/s]. `on_face` says that n
+    is the normal of another face. Where n is nearly f, as of a ball, only a motion along the face
+    that would close the gap within the step is kept from it: there what is at rest lies on an edge.
+    """
+    cosine = nx * fx + ny * fy + nz * fz
+    if cosine > (SIDEWAYS if on_face else ON_FACE):
+        return False
+    approach, along = -(vx * nx + vy * ny + vz * nz), vx * fx + vy * fy + vz * fz
+    time = time_step
+    if approach * time_step > gap:
+        time = max(gap, 0.0) / approach
+    if separation + min(along, 0.0) * time < -tolerance:
+        return False
+    return cosine < SIDEWAYS or (gap > 0.0 and (approach + along * cosine) * time_step > gap)
+
+
+@inner_kernel
+def _face(shape, R, axis):
+    """Return (some, x, y, z): whether a shape has a face across an axis of its own, and that."""
+    some = shape.kind == BOX or (shape.kind == CYLINDER and axis == 2)
+    return some, R[0, axis], R[1, axis], R[2, axis]
+
+
+@inner_kernel
+def _velocity_of_core(work, k, shape, R, sign):
+    """Return the velocity of a against b where the core of a shape is nearest to contact k [m/s].
+
+    How a round surface turns does not move it. `sign` is 1 for a and -1 for b.
+    """
+    n, p = work.normal[k], work.point[k]
+    x, y, z = p[0], p[1], p[2]
+    if shape.kind != BOX:
+        radius = sign * shape.size[0]
+        along = 0.0
+        if shape.kind == CYLINDER:
+            along = n[0] * R[0, 2] + n[1] * R[1, 2] + n[2] * R[2, 2]
+        x += radius * (n[0] - along * R[0, 2])
+        y += radius * (n[1] - along * R[1, 2])
+        z += radius * (n[2] - along * R[2, 2])
+    w, d = work.spin, work.drift
+    return d[0] + w[1] * z - w[2] * y, d[1] + w[2] * x - w[0] * z, d[2] + w[0] * y - w[1] * x
+
+
+@inner_kernel
+def _is_hidden(a, b, work, k, time_step, tolerance):
+    """Return whether a face of one of two shapes makes contact k of the manifold impossible."""
+    n = work.normal[k]
+    tx, ty, tz = work.p_a[0] - work.p_b[0], work.p_a[1] - work.p_b[1], work.p_a[2] - work.p_b[2]
+    on_face = False
+    for face in range(6):
+        some, x, y, z = _face(b, work.R_b, face) if face < 3 else _face(a, work.R_a, face - 3)
+        on_face = on_face or (some and abs(n[0] * x + n[1] * y + n[2] * z) > ON_FACE)
+    for face in range(6):
+        some, x, y, z = _face(b, work.R_b, face) if face < 3 else _face(a, work.R_a, face - 3)
+        if not some:
+            continue
+        if x * tx + y * ty + z * tz < 0.0:
+            x, y, z = -x, -y, -z
+        apart = x * tx + y * ty + z * tz
+        apart -= surface_reach(a.kind, a.size, work.R_a, x, y, z)
+        apart -= surface_reach(b.kind, b.size, work.R_b, x, y, z)
+        if apart < -tolerance:
+            continue
+        if face < 3:
+            vx, vy, vz = _velocity_of_core(work, k, a, work.R_a, 1.0)
+        else:
+            vx, vy, vz = _velocity_of_core(work, k, b, work.R_b, -1.0)
+        if passes_over(
+            work.gap[k], n[0], n[1], n[2], on_face, apart, x, y, z, vx, vy, vz, time_step, tolerance
+        ):
+            return True
+    return False
+
+
+@inner_kernel
+def drop_hidden(a, b, count, work, time_step):
+    """Drop the contacts of two shapes without a mesh that a face makes impossible; count the rest.
+
+    work.spin and work.drift say how a moves against b.
+    """
+    tolerance = min(FLUSH, FLUSH_SHARE * min(a.thickness, b.thickness))
+    kept = np.int64(0)
+    for k in range(count):
+        if _is_hidden(a, b, work, k, time_step, tolerance):
+            continue
+        if kept < k:
+            work.gap[kept], work.feature[kept] = work.gap[k], work.feature[k]
+            for r in range(3):
+                work.point[kept, r], work.normal[kept, r] = work.point[k, r], work.normal[k, r]
+        kept += 1
+    return kept

@@ -1,0 +1,103 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Actuators at the stages of an rk4 step: what they deliver, and joints at their velocity limits.
+
+The force that holds a velocity limit is found once a step, as every constraint's. Held constant
+over the step it would leave the limit by the change of all other forces, to second order. So it is
+found again at every stage, as the effort for which the joint has the acceleration that takes it to
+the limit at the end of the step (hybrid dynamics: Featherstone 2008, chapter 9). An actuator that
+brakes with its effort limit delivers that at every stage.
+"""
+
+from __future__ import annotations
+
+from hrpsim.constraints.rows import VELOCITY_LIMIT
+from hrpsim.dynamics.joint_forces import add_delivered_effort, law_effort
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+
+# Inertia that prescribes the acceleration of a joint, as a multiple of what the joint sees.
+_HEAVY = 1e9
+
+
+@inlined_kernel
+def first_joint_row(stats):
+    """Return the number of the first row of a joint."""
+    return 3 * stats.contact_count + stats.connection_rows
+
+
+@inner_kernel
+def hold_velocity_limits(s):
+    """Change the efforts and inertias of a stage at joints that are at their velocity limit."""
+    work, stats = s.work, s.step_stats[0]
+    for number in range(first_joint_row(stats), stats.row_count):
+        row = s.rows.rows[number]
+        if row.kind == VELOCITY_LIMIT and row.impulse > 0.0:
+            k, inertia = row.source, _prescribing_inertia(row)
+            work.joint_inertia[k] += inertia
+            work.effort[k] += _change_of_law(s, k) + inertia * _acceleration_to_limit(s, k)
+
+
+@inner_kernel
+def release_velocity_limits(s, weight_before):
+    """Let joints go whose velocity limit a stage cannot hold; return whether there are any.
+
+    They brake with their effort limit, or follow their law. The rows' impulses are then those, and
+    the stage is to be found again. `weight_before`: of the stages before, which stay as they are.
+    """
+    work, stats, time_step = s.work, s.step_stats[0], s.settings[0].time_step
+    changed = False
+    for number in range(first_joint_row(stats), stats.row_count):
+        row = s.rows.rows[number]
+        if row.kind != VELOCITY_LIMIT or not 0.0 < row.impulse < row.upper:
+            continue
+        k, side = row.source, s.control[row.source].limiting
+        surplus = work.dv[k] - _acceleration_to_limit(s, k)
+        wanted = row.impulse + time_step * side * _prescribing_inertia(row) * surplus
+        allowed = min(max(wanted, 0.0), row.upper)
+        if allowed != wanted:
+            rise = side * (allowed - row.impulse) / time_step
+            row.impulse = allowed
+            work.constraint_effort[k] -= rise
+            work.applied[k] += weight_before * rise
+            changed = True
+    return changed
+
+
+@inner_kernel
+def add_stage_efforts(s, weight, held):
+    """Add `weight` times what actuators deliver at a stage to work.applied.
+
+    `held`: whether `hold_velocity_limits` had its part in work.dv.
+    """
+    work, stats = s.work, s.step_stats[0]
+    add_delivered_effort(s.forest, s.control, s.q, s.velocity, 0.0, weight, work)
+    for number in range(first_joint_row(stats), stats.row_count):
+        row = s.rows.rows[number]
+        if row.kind == VELOCITY_LIMIT and row.impulse > 0.0 and held:
+            k = row.source
+            missing = _acceleration_to_limit(s, k) - work.dv[k]
+            effort = _change_of_law(s, k) + _prescribing_inertia(row) * missing
+            work.applied[k] += weight * effort
+
+
+@inlined_kernel
+def _prescribing_inertia(row):
+    """Return what lets a joint follow its prescribed acceleration; none where it brakes fully."""
+    return _HEAVY / row.inverse_mass if row.impulse < (1.0 - 1e-9) * row.upper else 0.0
+
+
+@inlined_kernel
+def _acceleration_to_limit(s, k):
+    """Return the acceleration that takes a joint to its velocity limit in the step."""
+    limit = s.control[k].limiting * s.forest.dofs[k].velocity_limit
+    return (limit - s.work.velocity_after_impacts[k]) / s.settings[0].time_step
+
+
+@inlined_kernel
+def _change_of_law(s, k):
+    """Return what takes an actuator's law of a stage back to that of the start of the step."""
+    work, dof, actuator = s.work, s.forest.dofs[k], s.control[k]
+    position, rate = work.q_after_impacts[dof.q_index], work.velocity_after_impacts[k]
+    start = law_effort(dof, actuator, position, rate, 0.0, 0.0, 0.0)
+    return start - law_effort(dof, actuator, s.q[dof.q_index], s.velocity[k], 0.0, 0.0, 0.0)

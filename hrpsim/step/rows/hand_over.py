@@ -1,0 +1,141 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which solver an island tries first, and which one takes over where that does not solve it.
+
+The order is data, in `_NEXT`. What converges in a few sweeps, as almost all that stands or walks,
+never looks at it.
+"""
+
+from __future__ import annotations
+
+from hrpsim.jit.compiled import inlined_kernel
+from hrpsim.solvers.projected_gauss_seidel import PATIENCE
+from hrpsim.step.rows.direct_island import try_direct_solver
+from hrpsim.step.rows.kept_impulses import take_back_impulses
+from hrpsim.step.rows.newton_island import (
+    AT_REST,
+    BY_DIRECT,
+    NOT_AT_ALL,
+    goes_to_newton,
+    goes_to_newton_at_once,
+    rests_after_sweeps,
+    set_steps_by_newton,
+    solve_by_newton_method,
+    steps_by_newton,
+)
+from hrpsim.step.rows.sweep import sweep
+from hrpsim.step.scene.islands import allowed_sweeps
+from hrpsim.step.scene.status import DONE, TOO_LARGE
+
+# What an island can try; at _BEGIN, `_first` chooses.
+(
+    _BEGIN,
+    _DIRECT_AGAIN,
+    _SWEEPS_AT_REST,
+    _NEWTON_AGAIN,
+    _NEWTON_CHOSEN,
+    _FEW_SWEEPS,
+    _NEWTON_EARLY,
+    _ALL_SWEEPS,
+    _NEWTON_LATE,
+    _DIRECT,
+    _END,
+) = range(11)
+
+# What comes next after each of them where the island has not converged, if it goes to Newton's
+# method NOT_AT_ALL, AFTER_ALL_SWEEPS or SOON; last, where that would take too long (TOO_LARGE).
+_NEXT = (
+    (_BEGIN, _BEGIN, _BEGIN, _END),
+    # _DIRECT_AGAIN: the direct solver solved the island in the last step, and does so no longer.
+    (_BEGIN, _BEGIN, _BEGIN, _END),
+    # _SWEEPS_AT_REST: the first sweeps over a robot at rest change too much.
+    (_NEWTON_AGAIN, _NEWTON_AGAIN, _NEWTON_AGAIN, _END),
+    # _NEWTON_AGAIN, _NEWTON_CHOSEN: where a body carries 1e9 times its own mass the scaled problem
+    # has an eigenvalue of 4e-10: no penalty is large enough, and the direct solver needs none.
+    (_DIRECT, _DIRECT, _DIRECT, _FEW_SWEEPS),
+    (_DIRECT, _DIRECT, _DIRECT, _END),
+    # _FEW_SWEEPS: they stall where bodies push each other. Over a lone robot they are cheap and
+    # come to their end as a rule, and some rules and laws are for sweeps alone.
+    (_ALL_SWEEPS, _ALL_SWEEPS, _NEWTON_EARLY, _END),
+    # _NEWTON_EARLY: as above.
+    (_DIRECT, _DIRECT, _DIRECT, _ALL_SWEEPS),
+    # _ALL_SWEEPS: where Newton's method would take too long the direct solver would, too. Sweeps
+    # leave the left foot other impulses than the right one; Newton's method does not.
+    (_END, _NEWTON_LATE, _END, _END),
+    (_DIRECT, _DIRECT, _DIRECT, _END),
+    (_END, _END, _END, _END),
+)
+_WHERE_TOO_LARGE = 3
+
+# Tolerances from which on sweeps diverge, as with friction at very long arms: velocities are then
+# lost in rounding, and nothing can go on from there.
+_DIVERGES = 1e10
+
+
+@inlined_kernel
+def solve_island(s, k):
+    """Solve an island without rows for the direct or the split solver.
+
+    Returns DONE, or what must be there first.
+    """
+    span = s.islands.spans[k]
+    limit = allowed_sweeps(span, s.settings[0])
+    span.converged = 0
+    attempt = _first(s, span, limit)
+    while attempt != _END:
+        status = _try(s, k, span, attempt, limit)
+        if status != DONE and status != TOO_LARGE:
+            return status
+        if status == DONE and (span.converged or (attempt == _FEW_SWEEPS and limit < PATIENCE)):
+            return DONE
+        when = goes_to_newton(s, span) if status == DONE else _WHERE_TOO_LARGE
+        attempt = _NEXT[attempt][when]
+        if attempt == _BEGIN:
+            attempt = _first(s, span, limit)
+    return DONE
+
+
+@inlined_kernel
+def _first(s, span, limit):
+    """Return what an island is to try first."""
+    steps = steps_by_newton(s, span) if limit >= PATIENCE else 0
+    if steps == BY_DIRECT and goes_to_newton(s, span) != NOT_AT_ALL:
+        return _DIRECT_AGAIN
+    if s.step_stats[0].newton_rows > 0 and goes_to_newton_at_once(s, span):
+        return _NEWTON_CHOSEN
+    if steps > 0 and goes_to_newton(s, span) != NOT_AT_ALL:
+        return _SWEEPS_AT_REST if steps == AT_REST else _NEWTON_AGAIN
+    return _FEW_SWEEPS
+
+
+@inlined_kernel
+def _try(s, k, span, attempt, limit):
+    """Try one way; return DONE, TOO_LARGE, or what must be there first."""
+    if attempt == _FEW_SWEEPS:
+        span.sweeps = 0
+        sweep(s, span, min(limit, PATIENCE))
+        return DONE
+    if attempt == _ALL_SWEEPS:
+        if span.sweeps < limit:
+            sweep(s, span, limit)
+        return DONE
+    if attempt == _SWEEPS_AT_REST:
+        span.converged = rests_after_sweeps(s, span)
+        return DONE
+    if attempt == _DIRECT or attempt == _DIRECT_AGAIN:
+        status = try_direct_solver(s, k)
+        if status == DONE and not span.converged and attempt == _DIRECT_AGAIN:
+            set_steps_by_newton(s, span, 0)
+        return status
+    if attempt == _NEWTON_EARLY and not span.residual < _DIVERGES * s.settings[0].tolerance:
+        return TOO_LARGE
+    if attempt == _NEWTON_LATE:
+        take_back_impulses(s, span)
+    elif attempt != _NEWTON_EARLY:
+        span.sweeps = 0
+    insists = attempt == _NEWTON_CHOSEN or attempt == _NEWTON_LATE
+    status = solve_by_newton_method(s, k, insists)
+    if status == TOO_LARGE:
+        set_steps_by_newton(s, span, 0)
+    return status
