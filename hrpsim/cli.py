@@ -112,7 +112,7 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
             _add_command(commands, name, import_module(f"hrpsim.commands.{module}"), summary)
         else:
             commands.add_parser(name, help=summary)
-    again = commands.add_parser("reproduce", help="run experiments, and compare with theory and measurements")
+    again = commands.add_parser("reproduce", help="compare experiments with theory and data")
     again.add_argument("experiments", nargs="+", metavar="EXPERIMENT", help="E7 R1 ..., or all")
     again.add_argument("--quick", action="store_true", help="fewer cases, the same targets")
     again.add_argument(
