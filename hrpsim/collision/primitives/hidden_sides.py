@@ -58,7 +58,7 @@ def may_hide_sides(a, b, count, work):
     It cannot where the `count` contacts span a patch: they lie on both shapes, which so overlap.
     What is round overlaps all about a contact that it has with a face.
     """
-    if count == 0 or a.kind == PLANE or b.kind == PLANE or a.kind == MESH or b.kind == MESH:
+    if count < 1 or a.kind == PLANE or b.kind == PLANE or a.kind == MESH or b.kind == MESH:
         return False
     n = work.normal[0]
     if a.kind == SPHERE or a.kind == CAPSULE:
