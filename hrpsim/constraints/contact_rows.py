@@ -276,7 +276,7 @@ def _ask(contact, approach, pair, settings, normal):
         closed = max(_CLOSED, settings.slop)
     normal.lower, normal.upper = 0.0, pair.force_limit * time_step
     if gap > closed:
-        closing = min(gap, 2.0 * (gap - _CLOSED))
+        closing = min(gap, 2.0 * (gap - closed))
         normal.target = normal.correction_velocity = -closing / time_step
     elif pair.damping_time >= 0.0:
         soften(normal, gap, approach, 0.0, pair.compliance, pair.damping_time, time_step)
