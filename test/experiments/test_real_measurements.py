@@ -245,7 +245,7 @@ def test_with_stiff_contacts_mujocos_cassie_lands_as_ours(cassie):
 
 
 def test_mujocos_cassie_is_the_same_robot(cassie):
-    """Law: the mass matrix is ours; MuJoCo has the base's linear velocity along the world's axes."""
+    """Law: the mass matrix is ours; MuJoCo's base velocity is along the world's axes."""
     mujoco = pytest.importorskip("mujoco")
     model, landings = cassie
     q = landings[0].q[0]
