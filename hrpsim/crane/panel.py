@@ -153,7 +153,7 @@ class CranePanel:
             slider = gui.add_slider(label, low, high, step, value)
 
             def change(_, name=name, slider=slider) -> None:
-                self._request(lambda: setattr(crane, name, slider.value))
+                self._request(lambda: setattr(crane, name, _bounded(slider)))
 
             slider.on_update(change)
 
@@ -185,3 +185,8 @@ def _aim(hand: np.ndarray) -> np.ndarray:
     across = _AIM_HALF_WIDTH * np.array([-np.sin(yaw), np.cos(yaw), 0.0])
     lines = [[foot, (x, y, max(z, _AIM_FLOOR))], [foot - across, foot + across]]
     return np.array(lines, dtype=np.float32)
+
+
+def _bounded(slider) -> float:
+    """Return a slider's value within its bounds, which a page may ignore; of nan the lowest."""
+    return min(max(slider.min, slider.value), slider.max)

@@ -58,7 +58,7 @@ class PlayedCrane(Crane):
 
     def send_to(self, target) -> None:
         """Glide to `target` (x, y, z, yaw) [m, rad]; it is brought within the slides' range."""
-        self.target = np.clip(target, self._lowest, self._highest)
+        self.target = np.fmin(np.fmax(target, self._lowest), self._highest)  # nan is bounded, too
 
     def control(self, state: State) -> Command:
         """Turn what is pressed into a request, and glide on."""

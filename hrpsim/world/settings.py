@@ -21,9 +21,10 @@ _SKIN = 0.05  # see SETTINGS
 _TOLERANCE = 1e-6  # of the residual, where sweeps stop by another rule
 _NUMBERS = ("contact_margin", "correction_rate", "correction_speed", "slop")
 
-# Speeds that a step resolves, as multiples of what gravity gives in one: a point that sticks slips
-# by less while what it belongs to turns; what has fallen for one step does not bounce.
-_THRESHOLDS = {"slip_threshold": 0.1, "restitution_threshold": 1.5}
+# Speeds that a step resolves: as multiples of what gravity gives in one, and without gravity [m/s].
+# A point that sticks slips by less while what it belongs to turns; what has fallen for one step
+# does not bounce.
+_THRESHOLDS = {"slip_threshold": (0.1, 1e-3), "restitution_threshold": (1.5, 0.01)}
 
 
 def new_settings(options: dict) -> np.ndarray:
@@ -57,8 +58,8 @@ def new_settings(options: dict) -> np.ndarray:
     record["continuous"] = flag("continuous", options["continuous"])
     for name in _NUMBERS:
         record[name] = setting(name, options[name])
-    gained = max(float(np.linalg.norm(record["gravity"])), STANDARD_GRAVITY) * time_step
-    for name, share in _THRESHOLDS.items():
-        given = options[name]
-        record[name] = share * gained if given is None else setting(name, given)
+    gained = float(np.linalg.norm(record["gravity"])) * time_step
+    for name, (share, weightless) in _THRESHOLDS.items():
+        usual = share * gained if gained > 0.0 else weightless
+        record[name] = usual if options[name] is None else setting(name, options[name])
     return record

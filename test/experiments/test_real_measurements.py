@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hrpsim
 from hrpsim.cli import main
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.experiments.framework.experiment import Options
@@ -248,3 +249,20 @@ def test_with_stiff_contacts_mujocos_cassie_lands_as_ours(cassie):
     theirs = cassie_landings.MujocoCassie(mujoco, model, time_constant=1e-3).follow(landings[:1])
     change = np.abs(ours[1] - landings[0].v[0]).max()
     assert np.abs(ours[1] - theirs[0][1]).max() < 0.2 * change
+
+
+def test_mujocos_cassie_is_the_same_robot(cassie):
+    """Law: the mass matrix is ours; MuJoCo's base velocity is along the world's axes."""
+    mujoco = pytest.importorskip("mujoco")
+    model, landings = cassie
+    q = landings[0].q[0]
+    theirs = cassie_landings.MujocoCassie(mujoco, model)
+    theirs.data.qpos[theirs.at_q] = q
+    mujoco.mj_forward(theirs.mj, theirs.data)
+    mass = np.zeros((model.nv, model.nv))
+    for column, unit in zip(mass, np.eye(model.nv)):
+        mujoco.mj_mulM(theirs.mj, theirs.data, column, unit)
+    turn = np.eye(model.nv)
+    turn[:3, :3] = hrpsim.link_pose(model, q, model.base_link)[1]
+    mass = turn.T @ mass[np.ix_(theirs.at_v, theirs.at_v)] @ turn
+    assert np.abs(mass - hrpsim.mass_matrix(model, q)).max() < 1e-7

@@ -55,3 +55,19 @@ def test_a_mark_stands_below_the_claws(game):
     # The pads press along the hand's y axis.
     np.testing.assert_allclose(0.5 * (one + other), foot, atol=1e-6)
     assert (other - one)[:2] @ (np.cos(yaw), np.sin(yaw)) == pytest.approx(0.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1e300])
+def test_values_that_no_slider_has_do_not_end_the_game(game, value):
+    """Law: a page may send any number; the hand stays within its range and the crane goes on."""
+    sliders = {h.label: h for h in game.server.gui._gui_input_handle_from_uuid.values()}
+    grip = sliders["Grip [N]"]
+    grip.value = value
+    game.session.step()
+    game.player.send_to([value] * 4)
+    lowest, highest = game.player.range
+    assert ((lowest <= game.player.target) & (game.player.target <= highest)).all()
+    for _ in range(5):
+        game.show()
+        game.session.step()
+    assert game.session.problem == "" and grip.min <= game.player.grip <= grip.max

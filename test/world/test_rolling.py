@@ -207,7 +207,8 @@ def ball_off_a_ball(friction: float, start: float) -> float:
 
 
 @pytest.mark.parametrize(
-    "time_step, solver", [(1e-3, None), (1e-3, "newton"), (2e-4, None), (2e-4, "direct")]
+    "time_step, solver",
+    [(1e-3, None), (1e-3, "newton"), (1e-3, "direct"), (2e-4, None), (2e-4, "direct")],
 )
 def test_a_ball_that_rolls_off_a_ball_presses_until_it_leaves(time_step, solver):
     """rk4: N stays m (g cos(a) - d a'^2), also where slipping begins; without it the ball flies."""
@@ -230,7 +231,7 @@ def test_a_ball_that_rolls_off_a_ball_presses_until_it_leaves(time_step, solver)
         expected = GRAVITY * cosine - ball.velocity @ ball.velocity / 1.1
         if world.time > 0.01:
             worst = max(worst, abs(pull - expected))
-        assert abs(distance - 1.1) < 1e-6
+        assert abs(distance - 1.1) < 1.5e-6  # the slop of the direct solver, and more
         last, step = cosine, last - cosine
     show(f"ball off a ball, dt {time_step}, {solver}: cosine, error of N [N]", last, worst)
     assert abs(last - leaves) < 1e-3 + 0.5 * step

@@ -150,8 +150,10 @@ def test_a_step_of_a_millimetre_is_met_by_its_side(make, body, half, height, spe
 
     above = height - rise
     inertia = half**2 + above**2 + (half**2 + height**2) / 3.0
-    moving, _, _ = slide(floor, body, speed, ahead=1.3, steps=2)
-    assert moving.velocity[0] == pytest.approx(speed * above**2 / inertia, abs=0.02 * speed)
+    moving, _, _ = slide(floor, body, speed, ahead=1.3, steps=4)
+    fall = 2e-3 * GRAVITY * half * above / inertia  # what the weight adds in the steps after it
+    left = speed * above**2 / inertia
+    assert moving.velocity[0] == pytest.approx(left, abs=0.02 * speed + 2.0 * fall)
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
@@ -198,7 +200,10 @@ def test_a_push_is_not_held_by_a_seam_that_the_body_begins_at():
 
 @pytest.mark.parametrize("height", [1e-6, 1e-4])
 def test_a_box_that_falls_beside_another_meets_its_side(height):
-    """It is above the other's top now, and below when it comes to the side."""
+    """It is above the other's top now, and below when it comes to the side.
+
+    There its lower edge stops: an impulse of 0.4 m v, for 1 / m + a^2 / I is 2.5 / m of a cube.
+    """
     world = World()
     world.set_friction("default", "default", 0.0)
     world.add_static(Box((0.2, 1.0, 0.2)), position=(0.3, 0.0, 0.0))
@@ -206,7 +211,7 @@ def test_a_box_that_falls_beside_another_meets_its_side(height):
         Box((0.2, 0.2, 0.2)), 1.0, (0.0995, 0.0, 0.2 + height), velocity=(1.0, 0.0, -2.0)
     )
     world.step()
-    assert falling.velocity[0] < 0.5
+    assert falling.velocity[0] == pytest.approx(0.6, abs=0.02)
     assert falling.velocity[2] == pytest.approx(-2.0 - 1e-3 * GRAVITY, abs=1e-6)
 
 

@@ -153,6 +153,8 @@ def _is_hidden(polyhedra, m, candidates, found, tolerance):
     """Return whether a face about the features of a candidate makes it impossible."""
     n = found.normal
     on_face = _is_on_face(polyhedra, m, found)
+    if on_face and m.rounding[0] + m.rounding[1] > 0.0:  # it overlaps all about the contact
+        return False
     for side in range(2):
         own = SIDE_A if side == 0 else SIDE_B
         sign = -1.0 if side == 0 else 1.0

@@ -17,7 +17,7 @@ import numpy as np
 
 from hrpsim.collision.primitives.support import surface_reach
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.model.shapes.geometry import BOX, CYLINDER, MESH, PLANE
+from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, MESH, PLANE, SPHERE
 
 # Shapes are flush with a face if they overlap by no more than this along its normal [m], or than
 # this part of the thinner one.
@@ -41,18 +41,31 @@ def span_a_patch(p, q, r, n):
 
 
 @inlined_kernel
+def _is_on_face(shape, R, n):
+    """Return whether a contact normal is that of a face of a shape."""
+    cosine = abs(n[0] * R[0, 2] + n[1] * R[1, 2] + n[2] * R[2, 2])
+    if shape.kind == BOX:
+        for axis in range(2):
+            along = n[0] * R[0, axis] + n[1] * R[1, axis] + n[2] * R[2, axis]
+            cosine = max(cosine, abs(along))
+    return cosine > ON_FACE and (shape.kind == BOX or shape.kind == CYLINDER)
+
+
+@inlined_kernel
 def may_hide_sides(a, b, count, work):
     """Return whether a face of two shapes without a mesh may make one of their contacts impossible.
 
     It cannot where the `count` contacts span a patch: they lie on both shapes, which so overlap.
+    What is round overlaps all about a contact that it has with a face.
     """
-    if count == 0 or a.kind == PLANE or b.kind == PLANE or a.kind == MESH or b.kind == MESH:
+    if count < 1 or a.kind == PLANE or b.kind == PLANE or a.kind == MESH or b.kind == MESH:
         return False
-    if a.kind != BOX and b.kind != BOX and a.kind != CYLINDER and b.kind != CYLINDER:
-        return False
-    return count < 3 or not span_a_patch(
-        work.point[0], work.point[1], work.point[2], work.normal[0]
-    )
+    n = work.normal[0]
+    if a.kind == SPHERE or a.kind == CAPSULE:
+        return (b.kind == BOX or b.kind == CYLINDER) and not _is_on_face(b, work.R_b, n)
+    if b.kind == SPHERE or b.kind == CAPSULE:
+        return not _is_on_face(a, work.R_a, n)
+    return count < 3 or not span_a_patch(work.point[0], work.point[1], work.point[2], n)
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
@@ -110,10 +123,7 @@ def _is_hidden(a, b, work, k, time_step, tolerance):
     """Return whether a face of one of two shapes makes contact k of the manifold impossible."""
     n = work.normal[k]
     tx, ty, tz = work.p_a[0] - work.p_b[0], work.p_a[1] - work.p_b[1], work.p_a[2] - work.p_b[2]
-    on_face = False
-    for face in range(6):
-        some, x, y, z = _face(b, work.R_b, face) if face < 3 else _face(a, work.R_a, face - 3)
-        on_face = on_face or (some and abs(n[0] * x + n[1] * y + n[2] * z) > ON_FACE)
+    on_face = _is_on_face(a, work.R_a, n) or _is_on_face(b, work.R_b, n)
     for face in range(6):
         some, x, y, z = _face(b, work.R_b, face) if face < 3 else _face(a, work.R_a, face - 3)
         if not some:
