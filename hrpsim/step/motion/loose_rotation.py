@@ -35,7 +35,8 @@ from hrpsim.spatial.vector import matrix_times, transposed_times
 from hrpsim.step.motion.guided_groups import keep_group_centres
 from hrpsim.step.rows.constrain import is_solved_at_stages
 
-# Largest turn by which R is brought to L [rad]: what a moment nearly stops has no axis to turn to.
+# Largest turn by which R is brought to L [rad], and as a share of the turn of the step: the moments
+# on what nearly rests, in a stack say, cancel, and the direction of what they leave is rounding.
 _LARGEST_ALIGNMENT = 0.1
 
 
@@ -232,7 +233,8 @@ def _turn(s, i, part, T, d, m, duration):
     lx, ly, lz = rotated(q[j], q[j + 1], q[j + 2], q[j + 3], lx, ly, lz)
     ax, ay, az = ly * Lz - lz * Ly, lz * Lx - lx * Lz, lx * Ly - ly * Lx
     sine, cosine = math.sqrt(ax * ax + ay * ay + az * az), lx * Lx + ly * Ly + lz * Lz
-    aligned = sine < _LARGEST_ALIGNMENT * cosine
+    turn = duration * math.sqrt(x * x + y * y + z * z)
+    aligned = sine < _LARGEST_ALIGNMENT * min(turn, 1.0) * cosine
     if aligned and sine > 0.0:
         rotate_quaternion(q, j, ax, ay, az, math.atan2(sine, cosine) / sine)
     rotation_from_quaternion(q[j], q[j + 1], q[j + 2], q[j + 3], R)

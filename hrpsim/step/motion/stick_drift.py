@@ -5,13 +5,16 @@
 
 The contact force of an rk4 step is found once, for velocities at its end to first order; between,
 a contact leaves its gap, and slips where it sticks, by a second-order trifle, always the same way
-while a robot swings. Both are taken back as a displacement in the next step, like penetration: by
-how much the gap missed what the velocity at the end of the step leads to (`held_gap`) is seen where
-that next step finds it. Gaps are held alike whether a contact sticks or slides. Were only those of
-sticking ones, a contact would leave the surface for some steps where it begins to slide.
+while a robot swings. Both are taken back as a displacement in the next step, like penetration.
 
 The slip is the integral of the relative velocity *at the contact point*, by the quadrature of the
-method itself, so it has the method's order.
+method itself, so it has the method's order. Where a contact sticks, its normal part is held too: a
+correction along the surface alone would tilt bodies off it.
+
+Spheres and capsules hold their gap whether they stick or slide: else one that rolls over a curve
+would leave it for some steps where it begins to slide. By how much the gap missed what the velocity
+at the end of the step leads to (`held_gap`) is seen where the next step finds it. On other shapes a
+contact point moves over faces that tilt, and its gap with it.
 
 A contact point moves over the bodies: under a ball that rolls it stays below the centre, at the
 corner of a box that tips it turns with the box. Where it is at the end of a step the next one's
@@ -32,6 +35,7 @@ from hrpsim.constraints.contact_rows import friction_holds
 from hrpsim.constraints.rows import row_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.kinematics.forward import update_poses
+from hrpsim.model.shapes.geometry import CAPSULE, SPHERE
 
 _LARGEST_TURN = 1.0  # in a step [rad]: beyond, r(1/2) is half way; no corner turns so far
 
@@ -110,23 +114,51 @@ def ask_back_slip(s):
     for c in range(s.step_stats[0].contact_count):
         contact, normal, x, y = contacts[c], rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
         guided = _is_guided(s, contact.body_a) or _is_guided(s, contact.body_b)
-        if guided or not _holds_gap(contact, normal):
+        rolls = _is_round(s, contact.shape_a) or _is_round(s, contact.shape_b)
+        if guided or not rolls or not _holds_gap(contact, normal):
             contact.held_gap = math.inf
         elif contact.missed_gap < math.inf:
-            normal.bilateral = 1
-            # No gap is closed twice: the motion closed what there was of it.
-            normal.correction_velocity = max(normal.correction_velocity, 0.0)
+            _start_from_closed(normal)
             normal.correction_velocity += min(max(contact.missed_gap / dt, -speed), speed)
         known, sticks = contact.has_slipped, friction_holds(normal, x, y, 0.999) and not guided
         contact.has_slipped = 1 if sticks else 0
         if not sticks:
             continue
         if known:
+            if not rolls:
+                _start_from_closed(normal)
+                _ask_back(contact, normal, dt)
             _ask_back(contact, x, dt)
             _ask_back(contact, y, dt)
         clear_slip(contact)
         _add_slip(s, contact.body_a, contact.arm_a, 1.0, contact.way, contact.shift_a)
         _add_slip(s, contact.body_b, contact.arm_b, -1.0, contact.way, contact.shift_b)
+        _leave_approach(contact, normal, dt)
+
+
+@inlined_kernel
+def _is_round(s, shape):
+    """Return whether no face can lie on a shape."""
+    kind = s.collision.shapes[shape].kind
+    return kind == SPHERE or kind == CAPSULE
+
+
+@inlined_kernel
+def _start_from_closed(normal):
+    """Let a normal row correct both ways, and close no gap twice: the motion closed it."""
+    normal.bilateral = 1
+    normal.correction_velocity = max(normal.correction_velocity, 0.0)
+
+
+@inlined_kernel
+def _leave_approach(contact, normal, time_step):
+    """Take out of the way what the normal row asked for, and what a soft contact gave."""
+    n, way = contact.normal, contact.way
+    asked = time_step * normal.target
+    if normal.compliance > 0.0:
+        asked = n[0] * way[0] + n[1] * way[1] + n[2] * way[2]
+    for r in range(3):
+        way[r] -= asked * n[r]
 
 
 @inlined_kernel
@@ -138,7 +170,7 @@ def _holds_gap(contact, normal):
 
 @inlined_kernel
 def _ask_back(contact, row, time_step):
-    """Let a row along the surface ask back what its contact slipped."""
+    """Let a row ask back what its contact slipped."""
     J, way = row.J_a, contact.way
     slip = J[3] * way[0] + J[4] * way[1] + J[5] * way[2]
     row.bilateral = 1
