@@ -76,8 +76,10 @@ def passes_over(
 
     f is the face's normal, along which they are apart by `separation` [m], or overlap; like n it
     points from b to a, v is the velocity of a against b at the contact [m/s]. `on_face` says that n
-    is the normal of another face. Where n is nearly f, as of a ball, only a motion along the face
-    that would close the gap within the step is kept from it: there what is at rest lies on an edge.
+    is the normal of another face. A contact across f is kept from shapes that are flush with the
+    face, or that would close its gap within the step; where nothing comes near, it stays. Where n
+    is nearly f, as of a ball, only a motion along the face that would close the gap within the step
+    is kept from it: there what is at rest lies on an edge.
     """
     cosine = nx * fx + ny * fy + nz * fz
     if cosine > (SIDEWAYS if on_face else ON_FACE):
@@ -88,7 +90,9 @@ def passes_over(
         time = max(gap, 0.0) / approach
     if separation + min(along, 0.0) * time < -tolerance:
         return False
-    return cosine < SIDEWAYS or (gap > 0.0 and (approach + along * cosine) * time_step > gap)
+    if cosine < SIDEWAYS:
+        return separation <= tolerance or approach * time_step > gap - tolerance
+    return gap > 0.0 and (approach + along * cosine) * time_step > gap
 
 
 @inner_kernel
