@@ -21,10 +21,9 @@ _SKIN = 0.05  # see SETTINGS
 _TOLERANCE = 1e-6  # of the residual, where sweeps stop by another rule
 _NUMBERS = ("contact_margin", "correction_rate", "correction_speed", "slop")
 
-# Speeds that a step resolves: as multiples of what gravity gives in one, and without gravity [m/s].
-# A point that sticks slips by less while what it belongs to turns; what has fallen for one step
-# does not bounce.
-_THRESHOLDS = {"slip_threshold": (0.1, 1e-3), "restitution_threshold": (1.5, 0.01)}
+# Speeds that a step resolves: multiples of what gravity gives in one, and the most [m/s]. A point
+# that sticks slips by less while what it belongs to turns; what has fallen for a step does not bounce.
+_THRESHOLDS = {"slip_threshold": (0.1, 1e-3), "restitution_threshold": (2.0, 0.01)}
 
 
 def new_settings(options: dict) -> np.ndarray:
@@ -59,7 +58,9 @@ def new_settings(options: dict) -> np.ndarray:
     for name in _NUMBERS:
         record[name] = setting(name, options[name])
     gained = float(np.linalg.norm(record["gravity"])) * time_step
-    for name, (share, weightless) in _THRESHOLDS.items():
-        usual = share * gained if gained > 0.0 else weightless
+    for name, (share, most) in _THRESHOLDS.items():
+        usual = min(share * gained, most) if gained > 0.0 else most
+        if name == "restitution_threshold" and options["integrator"] == "rk4" and gained > 0.0:
+            usual = share * gained  # with less a ball bounces for good
         record[name] = usual if options[name] is None else setting(name, options[name])
     return record

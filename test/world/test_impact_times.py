@@ -120,7 +120,7 @@ def test_without_it_fast_shapes_are_stopped_by_what_they_miss():
     ends = {}
     for continuous in (True, False):
         world = empty_world(continuous=continuous)
-        world.add_static(hrpsim.Box((0.02, 0.02, 1.0)))
+        world.add_static(hrpsim.Capsule(0.01, 1.0))
         body = world.add_body(
             hrpsim.Sphere(0.005), mass=0.01, position=(-3.0, 0.025, 0.0), velocity=(250.0, 0.0, 0.0)
         )
