@@ -21,6 +21,8 @@ import numpy as np
 
 from hrpsim.collision.distance import shape_distance
 from hrpsim.collision.manifold import collide
+from hrpsim.collision.mesh.contact_reduction import reduce_candidates
+from hrpsim.collision.mesh.hidden_sides import put_back_hidden
 from hrpsim.collision.mesh.mesh_contacts import mesh_contacts
 from hrpsim.collision.mesh.solid_pair import DEEP, WHOLE_SOLIDS, move_solid_pair, place_solid_pair
 from hrpsim.collision.primitives.hidden_sides import FLUSH
@@ -176,14 +178,21 @@ def _meet(a, b, near, collision):
 def meeting_points(pair, fraction, collision):
     """Write where two shapes that meet after a fraction of the step touch; return how many points.
 
-    Into collision.manifold: points up to a stride further apart than the nearest.
+    Into collision.manifold: points up to a stride further apart than the nearest. Shapes that meet
+    flush with all faces there touch with their edges, and pass into each other nonetheless.
     """
-    work = collision.manifold[0]
+    work, m = collision.manifold[0], collision.solid_pair[0]
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
     gap = separation(pair, fraction, _ANYWHERE, collision)
     near = max(gap, 0.0) + STRIDE * min(a.thickness, b.thickness)
     if a.kind == MESH or b.kind == MESH:
-        return _meet(a, b, near, collision)
+        count = _meet(a, b, near, collision)
+        if count == 0 and put_back_hidden(m, collision.solid_pair_candidates):
+            count = reduce_candidates(
+                collision.polyhedra, m, collision.solid_pair_candidates,
+                work,
+            )  # fmt: skip
+        return count
     return collide(
         a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near,
         work,

@@ -7,10 +7,11 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from meshes import box as box_mesh
 from world.test_momentum import chain, momentum_and_scale
 
 import hrpsim
-from hrpsim import Box, Sphere, World
+from hrpsim import Box, Mesh, Sphere, World
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.world.objects.body import rotation_matrix
 
@@ -188,3 +189,18 @@ def test_two_robots_that_fly_into_each_other(speed):
         beside = np.abs(centre(world) - before - dt * momentum / mass).max()
         assert beside < 1e-9 + 0.5 * reach * (turning * dt) ** 2
     assert touched
+
+
+@pytest.mark.parametrize("make", [Box, lambda lengths: Mesh(*box_mesh(lengths))])
+@pytest.mark.parametrize("speed", [10.0, 100.0])
+@pytest.mark.parametrize("off", [0.0, 1e-5])
+@pytest.mark.parametrize("aslant", [0.05, 1.0])
+def test_cubes_whose_edges_meet_exactly_do_not_pass(make, speed, off, aslant):
+    """At the meeting both faces of the edge are flush, and behind it the straight way overlaps."""
+    world = World(1e-2, gravity=(0, 0, 0))
+    world.add_static(make((0.2, 0.2, 0.2)))
+    ahead = np.array([-1.0, -aslant, 0.0]) / np.hypot(1.0, aslant)
+    start = np.array([0.2, 0.2 + off, 0.0]) - 0.011 * ahead
+    moving = world.add_body(make((0.2, 0.2, 0.2)), 1.0, start, velocity=speed * ahead)
+    world.step()
+    assert np.abs(moving.velocity[:3] - speed * ahead).max() > 0.01 * speed

@@ -234,3 +234,27 @@ def test_velocity_stays_in_every_direction_over_a_grid(heading, yaw, x, y, speed
     moving = world.add_body(Box((0.3, 0.1, 0.1)), 2.0, (x, y, 0.05), turned, going)
     world.step(min(200, round(0.35 / (speed * 1e-3))))
     assert moving.velocity[:3] == pytest.approx(np.array(going), abs=1e-9)
+
+
+@pytest.mark.parametrize("make", [Box, mesh_tile])
+@pytest.mark.parametrize("speed, held", [(0.0, True), (1.0, True), (10.0, False), (-1.0, True)])
+def test_boxes_apart_have_a_contact_of_their_distance_unless_it_would_stop_what_passes(
+    make, speed, held
+):
+    """Apart by a across one face and b across another, their edges are at sqrt(a^2 + b^2).
+
+    Contacts are those of the middle of the step. At 10 m/s the box passes over the other within it,
+    which is no reason to brake it.
+    """
+    world = World(1e-3, gravity=(0, 0, 0), contact_margin=1e-2)
+    world.set_friction("default", "default", 0.0)
+    world.add_static(make((0.2, 0.2, 0.2)))
+    moving = world.add_body(
+        make((0.2, 0.2, 0.2)), 1.0, (-0.206, 0.0, 0.202), velocity=(speed, 0, 0)
+    )
+    world.step()
+    gaps = moving.contact_arrays().gaps
+    assert (len(gaps) > 0) == held
+    apart = math.hypot(6e-3 - 0.5e-3 * speed, 2e-3)
+    assert gaps == pytest.approx(np.full(len(gaps), apart), abs=1e-9)
+    assert moving.velocity == pytest.approx([speed, 0, 0], abs=1e-12)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.collision.mesh.contact_reduction import LIKE, TAKEN_OUT, cosine_of_normals
+from hrpsim.collision.mesh.contact_reduction import LIKE, cosine_of_normals
 from hrpsim.collision.mesh.polyhedra import CONVEX
 from hrpsim.collision.mesh.solid_pair import (
     A_FACE,
@@ -179,7 +179,7 @@ def _is_hidden(polyhedra, m, candidates, found, tolerance):
 
 @inner_kernel
 def take_out_hidden(polyhedra, m, candidates):
-    """Take out the candidates of two solids that a face makes impossible."""
+    """Take out the candidates of two solids that a face makes impossible: ~how marks them."""
     tolerance = min(FLUSH, FLUSH_SHARE / _RIM * m.rim)
     patch = _find_patch(m, candidates)
     for k in range(m.count):
@@ -187,7 +187,18 @@ def take_out_hidden(polyhedra, m, candidates):
         if patch and cosine_of_normals(found, candidates[0]) > LIKE:
             continue
         if _is_hidden(polyhedra, m, candidates, found, tolerance):
-            found.how = TAKEN_OUT
+            found.how = ~found.how
+
+
+@inner_kernel
+def put_back_hidden(m, candidates):
+    """Put back the candidates that `take_out_hidden` took out; return whether there are any."""
+    some = False
+    for k in range(m.count):
+        if candidates[k].how < 0:
+            candidates[k].how = ~candidates[k].how
+            some = True
+    return some
 
 
 @inner_kernel

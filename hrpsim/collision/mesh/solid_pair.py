@@ -75,7 +75,7 @@ SOLID_PAIR = np.dtype(
 
 CANDIDATE = np.dtype(
     [
-        ("how", "i8"),  # VERTEX_FACE and so on; -1: taken out
+        ("how", "i8"),  # VERTEX_FACE and so on; negative: taken out
         ("code_a", "i8"),  # the features
         ("code_b", "i8"),
         ("triangle", "i8"),  # of a contact with a face
