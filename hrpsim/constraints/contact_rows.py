@@ -265,8 +265,9 @@ def friction_holds(normal, x, y, share):
 def _ask(contact, approach, pair, settings, lead, sites, normal):
     """Write what the normal row asks for: not to pass, to come out, or what its spring asks for.
 
-    What bounces has done so before. At rigid contacts what may close grows from zero at a gap that
-    counts as closed, up to the whole of twice as large a gap. Did it jump, corners of a sole that
+    What bounces has done so before. At rigid contacts what may close grows from zero at a gap of
+    CLOSED (found at the start of a step, as by rk4: at what counts as closed), up to the whole of
+    twice as large a gap. Did it jump, corners of a sole that
     residues tilt would ask for velocities that no flat sole can have, and its load would go to one
     diagonal. For the direct solver the slop counts both ways: whichever of a face's redundant
     points is lowest would carry all.
@@ -284,7 +285,7 @@ def _ask(contact, approach, pair, settings, lead, sites, normal):
         compliance, damping_time = pair.compliance, pair.damping_time
         soften_stop(normal, gap, approach, acceleration, compliance, damping_time, time_step)
     elif gap > closed:
-        closing = min(gap, 2.0 * (gap - closed))
+        closing = min(gap, 2.0 * (gap - (closed if lead > 0.0 else CLOSED)))
         normal.target = normal.correction_velocity = -closing / time_step
     elif gap < -settings.slop:
         wanted = -settings.correction_rate * (gap + settings.slop) / time_step

@@ -22,8 +22,8 @@ _TOLERANCE = 1e-6  # of the residual, where sweeps stop by another rule
 _NUMBERS = ("contact_margin", "correction_rate", "correction_speed", "slop")
 
 # Speeds that a step resolves: multiples of what gravity gives in one, and the most [m/s]. A point
-# that sticks slips by less while what it belongs to turns; what has fallen for a step does not bounce.
-_THRESHOLDS = {"slip_threshold": (0.1, 1e-3), "restitution_threshold": (2.0, 0.01)}
+# that sticks slips by less while its body turns; what has fallen for a step does not bounce.
+_THRESHOLDS = {"slip_threshold": (0.11, 1e-3), "restitution_threshold": (2.0, 0.01)}
 
 
 def new_settings(options: dict) -> np.ndarray:

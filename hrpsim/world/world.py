@@ -63,14 +63,14 @@ class World:
     of two axes, turned at random at every new contact point; "slip_direction" lets it act against
     the slip only where a point slips faster than slip_threshold [m/s], and is a pyramid elsewhere.
     Slower points have static friction, faster ones kinetic friction, in every model. None, the
-    default, stands for 0.1 g time_step, g being gravity, and without gravity for 1e-3.
+    default, means 0.11 g time_step, g being gravity, at most 1e-3.
 
     impact_law: what happens where an impact finds several contacts with restitution closed.
     "simultaneous" solves for all of them at once, by Newton's law; "sequential" for the one that
     closes fastest, with those that close as fast, again and again until none closes any more. What
-    is slower than restitution_threshold [m/s] does not bounce; None, the default, stands for
-    1.5 g time_step, and 0.01 without gravity. In "rk4" a ball whose threshold is g time_step or
-    less may never come to rest.
+    is slower than restitution_threshold [m/s] does not bounce; None, the default, means
+    2 g time_step, at most 0.01 but in "rk4", where a ball whose threshold is g time_step or less
+    may never come to rest; without gravity it is 0.01.
 
     solver: names one solver for everything that it can solve, or is a list of rules, mappings with
     the arguments of `add_solver_rule`.
