@@ -267,10 +267,9 @@ def _ask(contact, approach, pair, settings, lead, sites, normal):
 
     What bounces has done so before. At rigid contacts what may close grows from zero at a gap of
     CLOSED (found at the start of a step, as by rk4: at what counts as closed), up to the whole of
-    twice as large a gap. Did it jump, corners of a sole that
-    residues tilt would ask for velocities that no flat sole can have, and its load would go to one
-    diagonal. For the direct solver the slop counts both ways: whichever of a face's redundant
-    points is lowest would carry all.
+    twice as large a gap. Did it jump, corners of a sole that residues tilt would ask for velocities
+    that no flat sole can have, and its load would go to one diagonal. For the direct solver the
+    slop counts both ways: whichever of a face's redundant points is lowest would carry all.
     """
     time_step = settings.time_step
     gap, closed = contact.gap + contact.lag, CLOSED  # up to which a gap is none [m]
