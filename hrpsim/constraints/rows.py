@@ -293,7 +293,7 @@ def soften(row, error, rate, bend, compliance, damping_time, time_step):
 
 @inlined_kernel
 def soften_stop(row, gap, rate, acceleration, compliance, damping_time, time_step):
-    """Let a one-sided row resist as a spring and damper do, once its gap is closed.
+    """Make a one-sided row resist as a spring and damper once its gap is closed.
 
     `gap` [m or rad] is that in the middle of the step by its `rate` at the start, `acceleration`
     that of the gap without constraints. A gap that closes within the step meets spring and damper

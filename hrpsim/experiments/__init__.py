@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The experiments of the source documents, and on real measurements, beside other engines.
+"""The experiments of the source documents and on real measurements, compared with other engines.
 
 framework/ says what an experiment is and runs it, studies/ has E1 to E14, R1
 and R2, scenes/ what they share.

@@ -40,7 +40,7 @@ def hold_velocity_limits(s):
 
 @inner_kernel
 def release_velocity_limits(s, weight_before):
-    """Let joints go whose velocity limit a stage cannot hold; return whether there are any.
+    """Release joints whose velocity limit a stage cannot hold; return whether there are any.
 
     They brake with their effort limit, or follow their law. The rows' impulses are then those, and
     the stage is to be found again. `weight_before`: of the stages before, which stay as they are.

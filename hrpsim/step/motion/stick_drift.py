@@ -107,7 +107,7 @@ def add_spin(s, stage):
 
 @inner_kernel
 def ask_back_slip(s):
-    """Let contacts that press ask back what they missed in the last step; measure this step's."""
+    """Correct what pressing contacts missed in the last step; measure what this step misses."""
     rows, contacts, dt = s.rows.rows, s.collision.contacts, s.settings[0].time_step
     speed = s.settings[0].correction_speed
     update_poses(s.forest, s.q, s.kinematics)
@@ -145,7 +145,7 @@ def _is_round(s, shape):
 
 @inlined_kernel
 def _start_from_closed(normal):
-    """Let a normal row correct both ways, and close no gap twice: the motion closed it."""
+    """Make a normal row correct both ways, and close no gap that the motion has closed."""
     normal.bilateral = 1
     normal.correction_velocity = max(normal.correction_velocity, 0.0)
 
@@ -170,7 +170,7 @@ def _holds_gap(contact, normal):
 
 @inlined_kernel
 def _ask_back(contact, row, time_step):
-    """Let a row ask back what its contact slipped."""
+    """Make a row take back the slip of its contact."""
     J, way = row.J_a, contact.way
     slip = J[3] * way[0] + J[4] * way[1] + J[5] * way[2]
     row.bilateral = 1
