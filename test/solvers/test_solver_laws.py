@@ -65,7 +65,10 @@ class Worst(dict):
         mixed = (
             stats.direct_rows + stats.split_rows + stats.newton_islands > 0
         )  # else it is the last sweep's change
-        assert rest <= (1.5 if mixed else 10.0) * stats.residual + 1e-12, f"{errors} {stats}"
+        # Each sweep adds to the velocities of rows, which rounds them.
+        speed = np.abs(problem.J @ scene.velocity).max()
+        rounding = 1e-12 + stats.iterations * np.finfo(float).eps * max(1.0, speed)
+        assert rest <= (1.5 if mixed else 10.0) * stats.residual + rounding, f"{errors} {stats}"
         for law, error in errors.items():
             if law in EXACT or stats.residual <= tolerance:
                 self[law] = max(self.get(law, 0.0), error)
