@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.errors import StateError
-from hrpsim.geometry.fcl_shapes import reach
+from hrpsim.geometry.coal_shapes import reach
 from hrpsim.geometry.link_distances import LinkDistances
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.geometry import Plane
@@ -51,7 +51,7 @@ def check_motion(
 
     times (T,) [s], ascending; q (T, nq). No overlap is missed: what is not listed stays apart at
     all times, and so it is before `begin` and after `end`, which are as sharp as the depths that
-    fcl finds: to a movement of `tolerance` or a tenth of the last depth. Depths are found to a
+    coal finds: to a movement of `tolerance` or a tenth of the last depth. Depths are found to a
     tenth of what `LinkDistances` says. `tolerance` must be above what distances can be too large
     by, 1e-6 m between convex shapes. StateError for arrays that do not fit.
     """

@@ -1,11 +1,21 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The door to robot descriptions: URDF, xacro, MJCF, .body or .wrl in; a `Model` out."""
+"""The door to robot descriptions: URDF, xacro, MJCF, .body or .wrl in; a `Model` out.
+
+Models of URDF texts are stored on disk, for reading one takes longer than all else of a robot. A
+text with the same settings gives the same model, as long as nothing else is read: one with meshes
+or an SRDF, whose files may change, is not kept, nor one that there is something to say about. The
+files lie beside the kernels, in a folder of these sources, with a checksum; what is damaged or
+cannot be written costs time only.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
+import pickle
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,9 +23,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+import numpy as np
+
+from hrpsim import limits
 from hrpsim.errors import ModelError, ModelWarning, unknown_name
+from hrpsim.jit.kernel_files import read_whole, remove_oldest, write_whole
+from hrpsim.jit.kernel_folders import cache_for
 from hrpsim.model.foreign import format_of, read_foreign, refuse_unread
-from hrpsim.model.kept_models import keep, key_of, recall
 from hrpsim.model.model import BASES, MESH_USES, Model
 from hrpsim.model.urdf.resources import PackagePaths, Resources
 from hrpsim.model.urdf.source import UrdfText, read_source
@@ -23,6 +37,11 @@ from hrpsim.model.urdf.xacro_text import expand, is_xacro
 
 if TYPE_CHECKING:
     from hrpsim.model.formats.robot_data import MeshData, MeshFile, RobotData
+
+# What makes models: this room, and what lies at the top of the package (numbers, texts, limits).
+_AT_TOP = sorted(path.name for path in Path(limits.__file__).parent.glob("*.py"))
+_FOLDER = cache_for("model", *_AT_TOP)
+_KEPT = 200  # models, the last used
 
 
 def load_model(  # many parameters: keywords, told by name
@@ -168,3 +187,35 @@ def _urdf_of(robot: RobotData) -> str:
         return f"file://{quote(str(path))}"
 
     return write_urdf(robot, uri)
+
+
+def key_of(text: str, *settings: object) -> str:
+    """Return what tells models apart: the text, the settings, the limits, NumPy's version."""
+    bounds = sorted((k, v) for k, v in vars(limits).items() if k.isupper())
+    told = repr((settings, bounds, np.__version__, text))
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+
+def recall(key: str) -> Model | None:
+    """Return a model that was kept; None where there is none, or the key is ""."""
+    path = _FOLDER / f"{key}.pickle"
+    content = read_whole(path) if key else None
+    if content is None:
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(path)
+    return pickle.loads(content)
+
+
+def keep(key: str, model: Model) -> Model:
+    """Keep a model for later processes, if that can be written, and return it as they will get it.
+
+    Nothing is kept under the key "".
+    """
+    if not key:
+        return model
+    content = pickle.dumps(model)
+    with contextlib.suppress(OSError):
+        write_whole(_FOLDER / f"{key}.pickle", content)
+        remove_oldest(_FOLDER, "*.pickle", _KEPT)
+    return pickle.loads(content)
