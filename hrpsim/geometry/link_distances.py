@@ -36,8 +36,8 @@ class Nearest(NamedTuple):
     """Two links, or a link and "world/NAME", and where they are closest; negative: they overlap.
 
     Distances are those of the points, between convex shapes too large by 1e-6 m at most. The depth
-    of an overlap of convex shapes is the shortest way that parts them. Of overlapping triangles that
-    are no convex solid the distance is 0 at most, not the depth.
+    of an overlap of convex shapes is the shortest way that parts them. Of overlapping triangles
+    that are no convex solid the distance is 0 at most, not the depth.
     """
 
     links: Pair

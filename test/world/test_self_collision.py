@@ -268,6 +268,7 @@ def test_the_humanoid_touches_itself_where_coal_says_so():
     coal = pytest.importorskip("coal")
     model = load_model(HRP2_LIKE, xacro_arguments={"bush": False})
     contacts, random = SelfContacts(model), np.random.default_rng(5)
+    request = coal.DistanceRequest()
     left_out = {(min(a, b), max(a, b)) for a, b in adjacent_bodies(model)}
     found = 0
     for _ in range(200):
@@ -290,9 +291,7 @@ def test_the_humanoid_touches_itself_where_coal_says_so():
             bodies = tuple(sorted((one.body, other.body)))
             if bodies[0] == bodies[1] or bodies in left_out:
                 continue
-            distance = coal.distance(
-                objects[a], objects[b], coal.DistanceRequest(), coal.DistanceResult()
-            )
+            distance = coal.distance(objects[a], objects[b], request, coal.DistanceResult())
             depth = ours.get(tuple(sorted((one.link, other.link))), 0.0)
             touches = distance <= 0.0
             found += touches
