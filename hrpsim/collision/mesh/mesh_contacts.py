@@ -7,8 +7,8 @@ Kernels call the SOLID_PAIR record `m`: two solids, how each is placed and moves
 other, and work; `side` is 0 for what is of solid a, 1 for what is of b.
 
 Contacts of features see neighbourhoods. That two convex solids overlap deeply, and by which way
-they come apart soonest, is a matter of the solids as a whole: one contact along that way takes the place
-of contacts that do not reach as deep as the solids do.
+they come apart soonest, is a matter of the solids as a whole: one contact along that way takes the
+place of contacts that do not reach as deep as the solids do.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ Apart, that is the direction between their nearest points, found by the distance
 Gilbert, Johnson and Keerthi (1988). Cylinders that overlap or nearly touch are first shrunk until
 they are apart, and the direction is then polished on the true shapes.
 
-Of a cylinder (a) and a box, segment or cylinder (b) that polish is Newton's method. Along a unit vector n from b to a the separation of the cores is
+Of a cylinder (a) and a box, segment or cylinder (b) that polish is Newton's method. Along a unit
+vector n from b to a the separation of the cores is
 
     F(n) = t . n - sum over edges h |n . e| - sum over rims r sqrt(1 - (n . axis)^2)
 
