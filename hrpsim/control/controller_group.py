@@ -18,7 +18,7 @@ from hrpsim.control.framework.controller import (
     controlled_joints,
 )
 from hrpsim.control.group_member import ACTIVE, FINISHED, INACTIVE, Member, refuse_unknown
-from hrpsim.control.motion.quintic import smooth_step
+from hrpsim.control.motion.motion_sequence import smooth_step
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
 

@@ -22,10 +22,9 @@ from hrpsim.errors import ModelError, unknown_name
 from hrpsim.geometry.coal_shapes import coal_geometry, coal_package, farthest_against
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.kinematics.forward import new_kinematics, update_poses
-from hrpsim.model.adjacent import adjacent_bodies
-from hrpsim.model.model import CollisionShape, Model
+from hrpsim.model.model import CollisionShape, Model, adjacent_bodies
 from hrpsim.model.shapes.geometry import Plane
-from hrpsim.model.urdf.pairs import Pair, pair_of
+from hrpsim.model.urdf.srdf import Pair, pair_of
 from hrpsim.values import finite_vector
 
 WORLD = "world"

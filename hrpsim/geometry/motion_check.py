@@ -23,7 +23,7 @@ from hrpsim.geometry.link_distances import LinkDistances
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.geometry import Plane
 from hrpsim.model.system import FIXED, FREE, PRISMATIC
-from hrpsim.model.urdf.pairs import Pair
+from hrpsim.model.urdf.srdf import Pair
 
 TOLERANCE = 1e-4  # [m]: closer than that is a collision
 _FRACTION = 0.1  # of its depth that an overlap moves before it is measured again

@@ -18,7 +18,7 @@ from hrpsim.model.connection import CONNECTION_SOLVERS, DescribedConnection, hel
 from hrpsim.model.model import MESH_USES
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.urdf.description import MOVING_TYPES, Description
-from hrpsim.model.urdf.pairs import Pair, pair_of
+from hrpsim.model.urdf.srdf import Pair, pair_of
 
 SENSOR_TYPES = ("force_torque", "imu")
 

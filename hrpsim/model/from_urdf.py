@@ -6,16 +6,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+import numpy as np
 from lxml import etree
 
 from hrpsim.model.build import build_model, stated_base
-from hrpsim.model.extension import read_extension
-from hrpsim.model.keyframes import keyframe_configurations
+from hrpsim.model.extension import DescribedKeyframe, read_extension
 from hrpsim.model.link_shapes import POINT_RADIUS, read_shapes
 from hrpsim.model.model import MeshUse, Model
+from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.model.urdf.description import UNSTATED, Description, is_void, read_description
 from hrpsim.model.urdf.document import Document
 from hrpsim.model.urdf.source import UrdfText
@@ -169,3 +170,22 @@ def _calls(description: Description) -> Iterator[etree._Element]:
 
 def _macro(call) -> str:
     return f"xacro:{etree.QName(call).localname}"
+
+
+def keyframe_configurations(
+    model: Model, keyframes: Iterable[DescribedKeyframe]
+) -> dict[str, np.ndarray]:
+    """Return q (nq,) of each posture; joints that it does not name are neutral."""
+    by_name = {joint.name: joint for joint in model.joints}
+    found = {}
+    for keyframe in keyframes:
+        q = model.neutral()
+        if keyframe.base is not None and model.base == "free":
+            q[:3], q[3:7] = keyframe.base.p, quaternion_of(keyframe.base.R)
+        for name, position in keyframe.joints.items():
+            at = by_name[name].q_index
+            q[at : at + len(position)] = position
+            if len(position) == 7:
+                q[at + 3 : at + 7] /= np.linalg.norm(position[3:])
+        found[keyframe.name] = q
+    return found

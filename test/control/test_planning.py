@@ -6,7 +6,7 @@
 import numpy as np
 import pytest
 
-from hrpsim.control.motion.quintic import smooth_step, through_rests
+from hrpsim.control.motion.motion_sequence import smooth_step, through_rests
 from hrpsim.control.motion.zero_moment_point import center_of_mass_for
 
 

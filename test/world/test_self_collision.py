@@ -16,7 +16,7 @@ from hrpsim import Box, ModelWarning, Sphere, World, WorldError, link_pose, load
 from hrpsim.cli import main
 from hrpsim.control.walk import Walk
 from hrpsim.control.walk_trial import walk
-from hrpsim.model.adjacent import adjacent_bodies
+from hrpsim.model.model import adjacent_bodies
 from hrpsim.model.shapes.placement import rotation_matrix
 from hrpsim.model.urdf.srdf import read_disabled_collisions
 from hrpsim.world.self_collisions import SelfContacts, random_posture, survey_pairs

@@ -11,18 +11,61 @@ soles (ankle_admittance). docs/explanation/control.md, "Stabiliser", derives it.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hrpsim.control.balance.ankle_admittance import answer_torque
-from hrpsim.control.balance.course import Course
 from hrpsim.control.balance.dcm_feedback import write_desired_zmp
 from hrpsim.control.balance.state_estimation import Estimation, update_estimate
+from hrpsim.control.balance.walk_reference import Course
 from hrpsim.control.motion.leg_kinematics import JOINT_COUNT
 from hrpsim.control.motion.leg_records import Legs, place_foot
 from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.kinematics.chain_inverse import LINK
+
+SIGNALS = np.dtype(
+    [
+        ("lean", "f8", (2,)),  # roll and pitch of the waist against the reference [rad]
+        ("zmp_reference", "f8", (2,)),  # this and the next ones in the reference's world [m]
+        ("zmp_desired", "f8", (2,)),
+        ("zmp_measured", "f8", (2,)),
+        ("com", "f8", (3,)),
+        ("com_reference", "f8", (3,)),
+        ("dcm_error", "f8", (2,)),
+        ("share", "f8"),  # the left foot's part of the load that is wanted
+        ("loads", "f8", (2,)),  # of left and right foot [N]
+    ]
+)
+
+
+class Signals(Mapping):
+    """The signals of one tick: a mapping from names to numbers, or to tuples of them.
+
+    It is read from the numbers of a record of SIGNALS when it is looked at, which most never are.
+    """
+
+    __slots__ = ("_numbers",)
+
+    def __init__(self, numbers: np.ndarray):
+        self._numbers = numbers
+
+    def __getitem__(self, name: str) -> Any:
+        """Return one signal."""
+        place = _PLACES[name]
+        if isinstance(place, int):
+            return float(self._numbers[place])
+        return tuple(self._numbers[place].tolist())
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(SIGNALS.names)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(SIGNALS.names)
+
 
 _LOWEST = 0.1  # the least height that a centre of mass is taken to have [m]
 _STANDS = 0.05  # of the weight: a sole that bears more than that stands
@@ -271,3 +314,22 @@ def divide_force(feet, margin, zmp, com, lift, share, soles, yaws, forces_out, t
         forces_out[side, 0], forces_out[side, 1], forces_out[side, 2] = fx, fy, fz
         torques_out[side, 0], torques_out[side, 1] = y * fz + h * fy, -h * fx - x * fz
     return 0
+
+
+def _places() -> dict[str, int | slice]:
+    """Return where each signal is among the numbers of a record."""
+    places: dict[str, int | slice] = {}
+    for name, (kind, offset, *_) in SIGNALS.fields.items():
+        begin, count = offset // 8, kind.itemsize // 8
+        places[name] = slice(begin, begin + count) if kind.shape else begin
+    return places
+
+
+_PLACES = _places()
+
+
+def kept(signals: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return signals that stay as they are, whatever a controller does to its own."""
+    if isinstance(signals, Signals):
+        return signals
+    return {name: np.array(value) for name, value in signals.items()}

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from hrpsim.control.motion.motion_sequence import smooth_step, through_rests
 from hrpsim.control.motion.posture import PostureSolver, Stance
-from hrpsim.control.motion.quintic import smooth_step, through_rests
 from hrpsim.control.motion.zero_moment_point import center_of_mass_for
 from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_pose
 from hrpsim.errors import ModelError

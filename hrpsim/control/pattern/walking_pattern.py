@@ -11,8 +11,7 @@ import numpy as np
 
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.leg_kinematics import UnreachableError
-from hrpsim.control.motion.motion_sequence import Channel, MotionSequence
-from hrpsim.control.motion.quintic import smooth_step
+from hrpsim.control.motion.motion_sequence import Channel, MotionSequence, smooth_step
 from hrpsim.control.pattern.footsteps import (
     SIDES,
     Footstep,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.control.motion.quintic import smooth_step
+from hrpsim.control.motion.motion_sequence import smooth_step
 from hrpsim.control.pattern.preview_control import PreviewControl
 from hrpsim.control.pattern.walking_body import WalkingBody, turned
 from hrpsim.control.pattern.whole_body_zmp import floor_wrenches, zero_moment_points

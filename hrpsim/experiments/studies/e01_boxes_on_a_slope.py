@@ -9,9 +9,8 @@ import time
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row, at_most, below
 from hrpsim.experiments.framework.peers import mujoco_module, peer_name
-from hrpsim.experiments.framework.targets import at_most, below
 from hrpsim.experiments.scenes import pile
 
 REST = 1e-6  # [J]

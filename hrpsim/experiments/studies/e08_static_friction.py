@@ -9,9 +9,16 @@ import math
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    below,
+    equal_to,
+    near,
+)
 from hrpsim.experiments.framework.peers import mujoco_module, peer_name
-from hrpsim.experiments.framework.targets import below, equal_to, near
 from hrpsim.experiments.scenes.sliding_box import (
     FRICTION,
     GRAVITY,

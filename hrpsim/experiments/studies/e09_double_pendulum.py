@@ -13,8 +13,14 @@ import math
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
-from hrpsim.experiments.framework.targets import at_least, at_most
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    at_least,
+    at_most,
+)
 from hrpsim.experiments.scenes.double_pendulum import (
     INERTIA,
     PRINTED_INERTIA,

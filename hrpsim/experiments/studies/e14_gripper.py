@@ -11,9 +11,16 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from hrpsim import Box, Sphere
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    at_most,
+    equal_to,
+    near,
+)
 from hrpsim.experiments.framework.peers import mujoco_module, peer_name
-from hrpsim.experiments.framework.targets import at_most, equal_to, near
 from hrpsim.experiments.scenes import gripper
 from hrpsim.world.objects.body import rotation_matrix
 

@@ -14,18 +14,17 @@ from functools import partial
 
 import numpy as np
 
-from hrpsim.experiments.framework.contestants import (
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row, at_most
+from hrpsim.experiments.framework.fitting import (
     Contestant,
+    Parameter,
     add_profiles,
     difference,
     draw_profiles,
     values_of,
 )
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
-from hrpsim.experiments.framework.fitting import Parameter
 from hrpsim.experiments.framework.measurements import measurements
 from hrpsim.experiments.framework.peers import mujoco_module, peer_name
-from hrpsim.experiments.framework.targets import at_most
 from hrpsim.experiments.scenes.cassie_landings import (
     Cassie,
     Landing,

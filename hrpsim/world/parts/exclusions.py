@@ -10,8 +10,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from hrpsim.errors import WorldError, unknown_name
-from hrpsim.model.adjacent import adjacent_bodies
-from hrpsim.model.urdf.pairs import pair_of
+from hrpsim.model.model import adjacent_bodies
+from hrpsim.model.urdf.srdf import pair_of
 from hrpsim.world.objects.connection import Connection
 from hrpsim.world.objects.ends import End
 from hrpsim.world.objects.entity import WorldState
