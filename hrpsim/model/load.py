@@ -16,6 +16,7 @@ import contextlib
 import hashlib
 import os
 import pickle
+import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -29,7 +30,6 @@ from hrpsim import limits
 from hrpsim.errors import ModelError, ModelWarning, unknown_name
 from hrpsim.jit.kernel_files import read_whole, remove_oldest, write_whole
 from hrpsim.jit.kernel_folders import cache_for
-from hrpsim.model.foreign import format_of, read_foreign, refuse_unread
 from hrpsim.model.model import BASES, MESH_USES, Model
 from hrpsim.model.urdf.resources import PackagePaths, Resources
 from hrpsim.model.urdf.source import UrdfText, read_source
@@ -37,7 +37,18 @@ from hrpsim.model.urdf.xacro_text import expand, is_xacro
 
 if TYPE_CHECKING:
     from hrpsim.model.formats.robot_data import MeshData, MeshFile, RobotData
+if TYPE_CHECKING:
+    from hrpsim.model.formats.robot_data import RobotData
 
+READ_FORMATS = "URDF, xacro, MJCF (.xml), Choreonoid .body and OpenHRP .wrl"
+_SKIPPED = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^<>\[]*>", re.DOTALL)
+_ROOT = re.compile(r"<([A-Za-z_][\w.-]*)")
+_NOT_READ = {
+    ".mjb": "a compiled MuJoCo model holds no names of files and fits one version: give the .xml",
+    ".sdf": "SDF is not read: convert it to URDF or MJCF first",
+    ".usd": "USD is not read: export it as URDF or MJCF first",
+}
+_NOT_READ.update({suffix: _NOT_READ[".usd"] for suffix in (".usda", ".usdc", ".usdz")})
 # What makes models: this room, and what lies at the top of the package (numbers, texts, limits).
 _AT_TOP = sorted(path.name for path in Path(limits.__file__).parent.glob("*.py"))
 _FOLDER = cache_for("model", *_AT_TOP)
@@ -219,3 +230,49 @@ def keep(key: str, model: Model) -> Model:
         write_whole(_FOLDER / f"{key}.pickle", content)
         remove_oldest(_FOLDER, "*.pickle", _KEPT)
     return pickle.loads(content)
+
+
+def refuse_unread(path: Path | None) -> None:
+    """Raise the ModelError of a file whose name says that it is in a format that is not read."""
+    why = _NOT_READ.get("" if path is None else path.suffix.lower())
+    if why:
+        raise ModelError(f"{path}: {why}; what is read: {READ_FORMATS}")
+
+
+def format_of(text: str, path: Path | None) -> str:
+    """Return "mjcf", "sdf", "body", "vrml" or "urdf"; what is unknown counts as URDF."""
+    suffix = "" if path is None else path.suffix.lower()
+    if suffix == ".body":
+        return "body"
+    if suffix == ".wrl" or text.startswith("#VRML"):
+        return "vrml"
+    at = 0
+    while (skipped := _SKIPPED.match(text, at)) is not None:
+        at = skipped.end()
+    root = _ROOT.match(text, at)
+    return {"mujoco": "mjcf", "sdf": "sdf"}.get(root[1] if root else "", "urdf")
+
+
+def read_foreign(text: str, path: Path | None, resources: Resources) -> RobotData | None:
+    """Return the robot of a description that is no URDF, None for one that is."""
+    kind = format_of(text, path)
+    if kind == "sdf":
+        raise ModelError(f"{path or '<text>'}: {_NOT_READ['.sdf']}; what is read: {READ_FORMATS}")
+    if kind == "mjcf":
+        from hrpsim.model.mjcf.read import read_mjcf
+        from hrpsim.model.mjcf.robot import whole_robot
+
+        return whole_robot(read_mjcf(text, path))
+    if kind == "vrml":
+        from hrpsim.model.openhrp.wrl import read_wrl
+
+        return read_wrl(text, _named(path))
+    if kind == "body":
+        from hrpsim.model.openhrp.body import read_body
+
+        return read_body(text, _named(path), resources)
+    return None
+
+
+def _named(path: Path | None) -> Path:
+    return Path("<text>") if path is None else path

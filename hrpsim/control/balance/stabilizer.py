@@ -29,7 +29,7 @@ from hrpsim.control.balance.state_estimation import (
 )
 from hrpsim.control.balance.walk_reference import WalkReference, course_of
 from hrpsim.control.framework.controller import Command, State, controlled_joints
-from hrpsim.control.motion.leg_records import legs_of
+from hrpsim.control.motion.numerical_leg import legs_of
 from hrpsim.jit.compiled import entry_point
 from hrpsim.jit.reference import Reference
 from hrpsim.model.model import Model

@@ -21,7 +21,7 @@ from hrpsim.control.balance.dcm_feedback import write_desired_zmp
 from hrpsim.control.balance.state_estimation import Estimation, update_estimate
 from hrpsim.control.balance.walk_reference import Course
 from hrpsim.control.motion.leg_kinematics import JOINT_COUNT
-from hrpsim.control.motion.leg_records import Legs, place_foot
+from hrpsim.control.motion.numerical_leg import Legs, place_foot
 from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.kinematics.chain_inverse import LINK
 

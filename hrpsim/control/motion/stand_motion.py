@@ -17,10 +17,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.interpolate import CubicSpline
+from scipy.linalg import solve_banded
 
+from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.control.motion.motion_sequence import smooth_step, through_rests
 from hrpsim.control.motion.posture import PostureSolver, Stance
-from hrpsim.control.motion.zero_moment_point import center_of_mass_for
 from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_pose
 from hrpsim.errors import ModelError
 from hrpsim.model.model import Joint, Model
@@ -217,3 +218,19 @@ def _borne(model: Model, q, soles, shares, base_wrench) -> dict[str, np.ndarray]
         sole: share * np.concatenate([R.T @ force, R.T @ moment])
         for sole, share, (_, R) in zip(soles, shares, poses)
     }
+
+
+def center_of_mass_for(zmp, period: float, height: float) -> np.ndarray:
+    """Return horizontal positions of the centre of mass [m], same shape as `zmp` (count, ...).
+
+    zmp: zero-moment points [m], `period` [s] apart, at rest before the first and after the last.
+    The cart-table equation  x - (height / gravity) d2x/dt2 = zmp  (Kajita et al. 2003, eq. 7), with
+    central differences for the acceleration, is one tridiagonal system; its solution is the only
+    one that does not diverge, and it looks ahead as far as it needs to.
+    """
+    zmp = np.asarray(zmp, dtype=np.float64)
+    c = height / (STANDARD_GRAVITY * period * period)
+    bands = np.empty((3, len(zmp)))
+    bands[0], bands[1], bands[2] = -c, 1.0 + 2.0 * c, -c
+    bands[1, [0, -1]] = 1.0 + c  # at rest: the neighbour outside stands where the end stands
+    return solve_banded((1, 1), bands, zmp)

@@ -9,8 +9,16 @@ import time
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row, at_most, below
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    at_most,
+    below,
+    mujoco_module,
+    peer_name,
+)
 from hrpsim.experiments.scenes import pile
 
 REST = 1e-6  # [J]

@@ -18,8 +18,9 @@ from hrpsim.experiments.framework.experiment import (
     at_least,
     at_most,
     below,
+    mujoco_module,
+    peer_name,
 )
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
 from hrpsim.experiments.scenes import four_bar
 
 TIME_STEP = 1e-3

@@ -13,8 +13,16 @@ import numpy as np
 
 from hrpsim import Model, load_model
 from hrpsim.errors import WorldError
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row, at_most, near
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    at_most,
+    mujoco_module,
+    near,
+    peer_name,
+)
 from hrpsim.experiments.scenes.standing import half_sitting, mujoco_standing, our_standing
 from hrpsim.experiments.scenes.three_mass import (
     GRAVITY,

@@ -9,8 +9,15 @@ import time
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row, below
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    below,
+    mujoco_module,
+    peer_name,
+)
 from hrpsim.experiments.scenes.standing import GRIDS, humanoid, mujoco_standing, our_standing
 from hrpsim.experiments.scenes.step_phases import phase_costs
 

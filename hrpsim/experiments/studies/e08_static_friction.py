@@ -16,9 +16,10 @@ from hrpsim.experiments.framework.experiment import (
     Row,
     below,
     equal_to,
+    mujoco_module,
     near,
+    peer_name,
 )
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
 from hrpsim.experiments.scenes.sliding_box import (
     FRICTION,
     GRAVITY,

@@ -19,8 +19,9 @@ from hrpsim.experiments.framework.experiment import (
     Target,
     at_most,
     below,
+    mujoco_module,
+    peer_name,
 )
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
 from hrpsim.experiments.scenes import beam
 from hrpsim.experiments.scenes.beam import DenseBeam
 

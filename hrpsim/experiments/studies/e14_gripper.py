@@ -18,9 +18,10 @@ from hrpsim.experiments.framework.experiment import (
     Row,
     at_most,
     equal_to,
+    mujoco_module,
     near,
+    peer_name,
 )
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
 from hrpsim.experiments.scenes import gripper
 from hrpsim.world.objects.body import rotation_matrix
 

@@ -14,7 +14,16 @@ from functools import partial
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row, at_most
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    at_most,
+    measurements,
+    mujoco_module,
+    peer_name,
+)
 from hrpsim.experiments.framework.fitting import (
     Contestant,
     Parameter,
@@ -23,8 +32,6 @@ from hrpsim.experiments.framework.fitting import (
     draw_profiles,
     values_of,
 )
-from hrpsim.experiments.framework.measurements import measurements
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
 from hrpsim.experiments.scenes.cassie_landings import (
     Cassie,
     Landing,
