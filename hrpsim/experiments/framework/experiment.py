@@ -93,6 +93,12 @@ class Result:
     peer: str = "none"
     data: dict[str, Any] = field(default_factory=dict)
 
+    def add(
+        self, what: str, unit: str, ours: Value, target: Target | None = None, **others: Value
+    ) -> None:
+        """Add a row; others: its `source`, `analytic` and `peer`."""
+        self.rows.append(Row(what, unit, ours, target, **others))
+
     @property
     def met(self) -> bool:
         """Whether no row misses its target."""

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import differential_evolution
 from scipy.stats import qmc
 
-from hrpsim.experiments.framework.experiment import Options, Result, Row
+from hrpsim.experiments.framework.experiment import Options, Result
 
 Values = dict[str, float]
 POPULATION = 12  # of differential evolution
@@ -236,7 +236,7 @@ def add_profiles(
         for name, curve in profiles.items():
             low, high = undecided(best[name], *curve)
             what = f"{one.name} contact, {name}: fitted (as good)"
-            result.rows.append(Row(what, "", f"{best[name]:.3g} ({low:.3g} to {high:.3g})"))
+            result.add(what, "", f"{best[name]:.3g} ({low:.3g} to {high:.3g})")
 
 
 def draw_profiles(axes, result: Result, what: str, limits: tuple[float, float]) -> None:

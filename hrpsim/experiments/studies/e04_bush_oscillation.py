@@ -183,7 +183,7 @@ def run(options: Options) -> Result:
         result.rows += _semi_implicit_rows(bush_set, swings["semi_implicit"], sway, peer)
         opened = max(swing.opened for swing in swings.values())
         gap = f"{bush_set}: largest gap under the soles, of both integrators"
-        result.rows.append(Row(gap, "m", opened, at_most(FLAT), analytic=0.0))
+        result.add(gap, "m", opened, at_most(FLAT), analytic=0.0)
         result.notes.append(_note_of_estimate(bush_set, model, estimate))
         result.data["swings"][bush_set] = swings
         time = swings["rk4"].time

@@ -127,20 +127,18 @@ def _time_rows(result: Result, counts, times: dict) -> None:
     says = {"converged": f"relative change below {TOLERANCE:g}", "forced": f"{SWEEPS} sweeps"}
     for name, source in sources.items():
         for points in counts:
-            result.rows.append(
-                Row(
-                    f"{points} points, a step, {says[name]}",
-                    "us",
-                    _middle(times, points, name),
-                    source=source.get(points),
-                    peer=_middle(times, points, "Newton"),
-                )
+            result.add(
+                f"{points} points, a step, {says[name]}",
+                "us",
+                _middle(times, points, name),
+                source=source.get(points),
+                peer=_middle(times, points, "Newton"),
             )
     for solver in MUJOCO_SOLVERS[1:]:
         for points in counts:
             if (points, solver) in times:
                 what = f"{points} points, a step, mujoco {solver}"
-                result.rows.append(Row(what, "us", None, peer=_middle(times, points, solver)))
+                result.add(what, "us", None, peer=_middle(times, points, solver))
 
 
 def _aim_rows(result: Result, times: dict) -> None:
@@ -185,14 +183,14 @@ def _aim_rows(result: Result, times: dict) -> None:
         if (points, peer) in times:
             ratio = float(np.median(times[points, ours] / times[points, peer]))
             what = f"{points} points, {ours}: our step over MuJoCo's, {peer}"
-            result.rows.append(Row(what, "", ratio, below(aim)))
+            result.add(what, "", ratio, below(aim))
 
 
 def _phase_rows(result: Result, phases: dict) -> None:
     """The parts of a step; the figure has those at the other numbers of points too."""
     for points in (8, 64):
         for name, cost in phases[points].items():
-            result.rows.append(Row(f"{points} points, converged: {name}", "us", cost))
+            result.add(f"{points} points, converged: {name}", "us", cost)
 
 
 def _notes(worlds: dict) -> list[str]:
