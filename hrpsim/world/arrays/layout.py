@@ -1,0 +1,76 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Where entities stand in the arrays of a scene: what sleeps stands behind all else.
+
+The arrays of bodies, positions and degrees of freedom are put in another order, in place, and all
+that names a place in them is numbered anew. The scene that steps is made of the arrays' fronts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from hrpsim.dynamics.sites import forget_numbers, site_columns
+from hrpsim.jit.fields import Axis, Life, at, declared_fields, replaced
+from hrpsim.kinematics.forest import breadth_first, joints_first
+from hrpsim.step.scene.scene import Scene
+from hrpsim.world.objects.entity import Entity
+
+
+def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
+    """Let the entities of a scene stand in its arrays in the order given."""
+    sources = {
+        Axis.BODY: _places(entities, "first_body", lambda e: len(e.system.parent)),
+        Axis.POSITION: _places(entities, "first_q", lambda e: e.nq),
+        Axis.DOF: _places(entities, "first_v", lambda e: e.nv),
+    }
+    before = None
+    for entity in entities:
+        entity.stand_after(before)
+        before = entity
+    new_places = {axis: _inverse(places) for axis, places in sources.items()}
+    for path, field in declared_fields(Scene):
+        if field.life is Life.WORK:
+            continue
+        array = at(scene, path)
+        if field.axis in sources:
+            array[:] = array[sources[field.axis]]
+        live = array[: int(scene.step_stats[field.live][0])] if field.live else array
+        for name, axis in field.refers.items():
+            if axis in new_places:
+                live[name] = new_places[axis][live[name]]
+    bodies = scene.forest.bodies
+    scene.forest.order[:] = breadth_first(bodies["parent"], bodies["root"])
+    scene.forest.joints[:] = joints_first(scene.forest.dofs["q_index"])
+    forget_numbers(scene.sites)
+
+
+def front(scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
+    """Return a scene of as many bodies, positions, ... as given, on the same memory."""
+    columns = site_columns(sizes[Axis.BODY], sizes[Axis.DOF])
+    sizes = {**sizes, Axis.COLUMN: columns}
+    forget_numbers(scene.sites)
+    return replaced(
+        scene,
+        {
+            path: at(scene, path)[: sizes[field.axis]]
+            for path, field in declared_fields(Scene)
+            if field.axis in sizes
+        },
+    )
+
+
+def _places(entities: Sequence[Entity], first: str, count) -> np.ndarray:
+    """Return the present places in an array of what the entities have there, entity by entity."""
+    parts = [np.arange(getattr(e, first), getattr(e, first) + count(e)) for e in entities]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+
+def _inverse(places: np.ndarray) -> np.ndarray:
+    """Return the new place of each old one, and at the end -1 for -1."""
+    inverse = np.full(len(places) + 1, -1, dtype=np.int64)
+    inverse[places] = np.arange(len(places))
+    return inverse
