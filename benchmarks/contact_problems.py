@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.prepared_scene import prepared
 from hrpsim import World
 from hrpsim.constraints.rows import row_velocity
-from hrpsim.experiments.scenes.step_phases import prepared
 from hrpsim.jit.compiled import entry_point, kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.solvers.impulses import apply_impulse

@@ -23,7 +23,7 @@ MOVED = {
     "hrpsim.control.playback": "hrpsim.control.motion.playback",
     "hrpsim.control.plugins": "hrpsim.control.framework.plugins",
     "hrpsim.control.stand_controller": "hrpsim.control.motion.stand_controller",
-    "hrpsim.experiments.heart": "hrpsim.experiments.scenes.heart",
+    "hrpsim.experiments.heart": "hrpsim.experiments.scenes.crane_hooks",
     "hrpsim.model.geometry": "hrpsim.model.shapes.geometry",
     "hrpsim.ros.bag_reader": "hrpsim.bag.reader",
     "hrpsim.ros.crane_joystick": "hrpsim.crane.joystick",

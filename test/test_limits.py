@@ -21,7 +21,7 @@ from hrpsim.bag.reader import messages
 from hrpsim.bag.types import read_types
 from hrpsim.errors import HrpsimError
 from hrpsim.model.shapes.mesh_files import load_mesh
-from hrpsim.model.table_files import read_table
+from hrpsim.world.file.load_shapes import read_table
 
 ROOT = Path(__file__).resolve().parents[1]
 LINK = "<link name='{}'/>"

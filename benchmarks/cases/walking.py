@@ -16,7 +16,7 @@ from benchmarks.timing import Effort, Subject
 from benchmarks.yardstick import yardstick
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.walk import Walk
-from hrpsim.experiments.framework.peers import mujoco_module
+from hrpsim.experiments.framework.experiment import mujoco_module
 from hrpsim.resources import share_path
 from hrpsim.world.file.load import load_world
 

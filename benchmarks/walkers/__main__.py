@@ -25,7 +25,7 @@ from hrpsim.control.biped.prepare import Options, Prepared, prepare
 from hrpsim.control.walk import Walk
 from hrpsim.control.walk_trial import Trial, sole_motion, walk
 from hrpsim.errors import HrpsimError, ModelWarning
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
+from hrpsim.experiments.framework.experiment import mujoco_module, peer_name
 
 PATTERNS = ("forward", "sideways", "turn")
 HEAD = "| robot | pattern | engine | walks | turn | creep | factor | load |"

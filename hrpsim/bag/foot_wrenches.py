@@ -12,7 +12,7 @@ import numpy as np
 
 from hrpsim.bag.files import BagError
 from hrpsim.bag.reader import full_name, messages, points, topic_types, wrenches
-from hrpsim.control.estimation.sole import sole_depth
+from hrpsim.control.estimation.base_estimator import sole_depth
 from hrpsim.errors import HrpsimError
 from hrpsim.model.load import load_model
 

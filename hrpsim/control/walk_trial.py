@@ -14,7 +14,7 @@ import numpy as np
 
 from hrpsim.control.balance.fall import FallWatch, tilt
 from hrpsim.control.balance.foot import foot_of
-from hrpsim.control.balance.signals import kept
+from hrpsim.control.balance.stabilizing import kept
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.framework.controller import Controller
 from hrpsim.control.motion.motion_sequence import MotionSequence

@@ -13,18 +13,24 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.constants import STANDARD_GRAVITY
-from hrpsim.dynamics.articulated import accelerations, factorise, place_inertias, start_bodies
+from hrpsim.dynamics.articulated import (
+    accelerations,
+    factorise,
+    new_articulated,
+    place_inertias,
+    start_bodies,
+)
 from hrpsim.dynamics.recursive import composite_inertia, kinetic_energy, newton_euler
-from hrpsim.dynamics.workspace import Workspace, new_workspace
 from hrpsim.errors import ModelError, StateError, unknown_name
 from hrpsim.jit.compiled import prepared
-from hrpsim.kinematics.forward import update_poses, update_velocities
+from hrpsim.kinematics.forest import Forest, forest_of
+from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
 from hrpsim.kinematics.layout import (
     acceleration_from_kernel,
     acceleration_to_kernel,
@@ -32,6 +38,20 @@ from hrpsim.kinematics.layout import (
 )
 from hrpsim.model.model import Model
 from hrpsim.model.system import FIXED, FREE
+
+
+class Workspace(NamedTuple):
+    """What the algorithms work in; `n` bodies."""
+
+    forest: Forest
+    kinematics: np.ndarray  # (n,) KINEMATICS
+    articulated: np.ndarray  # (n,) ARTICULATED
+    velocity: np.ndarray  # (nv,)
+    acceleration: np.ndarray  # (nv,)
+    effort: np.ndarray  # (nv,)
+    rotor_inertia: np.ndarray  # (nv,)
+    composite: np.ndarray  # (n, 10)
+
 
 # The arguments are checked, and of one kind each.
 _acceleration_from_kernel = prepared(acceleration_from_kernel)
@@ -46,11 +66,8 @@ _start_bodies = prepared(start_bodies)
 _update_poses = prepared(update_poses)
 _update_velocities = prepared(update_velocities)
 _velocity_to_kernel = prepared(velocity_to_kernel)
-
 DOWNWARD_GRAVITY = (0.0, 0.0, -STANDARD_GRAVITY)
 LinkWrenches: TypeAlias = Mapping[str, ArrayLike] | ArrayLike | None
-
-
 _local = threading.local()
 
 
@@ -323,3 +340,18 @@ def energy(
             stretch = q[joint.q_index] - system.rest[k]
             potential += 0.5 * system.stiffness[k] * stretch * stretch
     return _finite("energy", (float(kinetic), float(potential)))
+
+
+def new_workspace(model: Model) -> Workspace:
+    """Return room for one state of `model`."""
+    n, nv = model.body_count, model.nv
+    return Workspace(
+        forest=forest_of(model.system),
+        kinematics=new_kinematics(n),
+        articulated=new_articulated(n),
+        velocity=np.zeros(nv),
+        acceleration=np.zeros(nv),
+        effort=np.zeros(nv),
+        rotor_inertia=np.array(model.system.rotor_inertia),
+        composite=np.zeros((n, 10)),
+    )

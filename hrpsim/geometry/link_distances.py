@@ -19,27 +19,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.errors import ModelError, unknown_name
-from hrpsim.geometry.fcl_shapes import farthest_against, fcl_geometry, fcl_package
-from hrpsim.geometry.refined_distance import is_convex, refined
+from hrpsim.geometry.coal_shapes import coal_geometry, coal_package, farthest_against
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.kinematics.forward import new_kinematics, update_poses
-from hrpsim.model.adjacent import adjacent_bodies
-from hrpsim.model.model import CollisionShape, Model
+from hrpsim.model.model import CollisionShape, Model, adjacent_bodies
 from hrpsim.model.shapes.geometry import Plane
-from hrpsim.model.urdf.pairs import Pair, pair_of
+from hrpsim.model.urdf.srdf import Pair, pair_of
 from hrpsim.values import finite_vector
 
 WORLD = "world"
-_CONTACTS = 64  # of triangles, of which the deepest counts
+_TOLERANCE = 1e-7  # of distances, between the bounds that coal finds [m]
 
 
 class Nearest(NamedTuple):
     """Two links, or a link and "world/NAME", and where they are closest; negative: they overlap.
 
     Distances are those of the points, between convex shapes too large by 1e-6 m at most. The depth
-    of an overlap of solids is the way that parts them along one line, the shortest way or a longer
-    one (fcl's Minkowski portal refinement): good for whether, not for how far.
-    Of overlapping triangles that are no convex solid the distance is 0 at most, not the depth.
+    of an overlap of convex shapes is the shortest way that parts them. Of overlapping triangles
+    that are no convex solid the distance is 0 at most, not the depth.
     """
 
     links: Pair
@@ -57,11 +54,13 @@ class LinkDistances:
 
     def __init__(self, model: Model, fixed: Iterable[CollisionShape] = ()):
         self.model = model
-        self._fcl = fcl_package()
+        self._coal = coal_package()
+        self._request = self._coal.DistanceRequest()
+        self._request.gjk_tolerance = _TOLERANCE
         self._forest = forest_of(model.system)
         self._kinematics = new_kinematics(model.body_count)
         self._q = np.full(model.nq, np.nan)
-        self._moved: set[int] = set()  # shapes that fcl has where they are at `_q`
+        self._moved: set[int] = set()  # shapes that coal has where they are at `_q`
         self.shapes: dict[str, list[CollisionShape]] = {}
         for shape in model.shapes:
             self.shapes.setdefault(shape.link, []).append(shape)
@@ -70,9 +69,9 @@ class LinkDistances:
             self.shapes.setdefault(f"{WORLD}/{shape.name}", []).append(shape)
         self._objects: dict[int, Any] = {}
         for shape in (shape for shapes in self.shapes.values() for shape in shapes):
-            geometry = fcl_geometry(shape.geometry)
-            placed = None if geometry is None else self._fcl.CollisionObject(geometry)
-            self._objects[id(shape)] = placed
+            if not isinstance(shape.geometry, Plane):
+                geometry = coal_geometry(shape.geometry)
+                self._objects[id(shape)] = self._coal.CollisionObject(geometry)
         self.pairs = tuple(self._pairs_of(links))
 
     def nearest(self, q: ArrayLike, a: str, b: str) -> Nearest:
@@ -133,12 +132,12 @@ class LinkDistances:
         return R @ shape.R, origin + here["p"] + R @ shape.p
 
     def _object(self, shape: CollisionShape):
-        """Return fcl's object of a shape, at its place."""
+        """Return coal's object of a shape, at its place."""
         number = id(shape)
         placed = self._objects[number]
         if number not in self._moved:
             self._moved.add(number)
-            placed.setTransform(self._fcl.Transform(*self._pose(shape)))
+            placed.setTransform(self._coal.Transform3s(*self._pose(shape)))
         return placed
 
     def _nearest(self, pair: Pair) -> Nearest:
@@ -157,34 +156,9 @@ class LinkDistances:
         if isinstance(a.geometry, Plane):
             distance, points = self._above(b, a)
             return distance, points[::-1]
-        fcl, result = self._fcl, self._fcl.DistanceResult()
-        first, second = self._object(a), self._object(b)
-        request = fcl.DistanceRequest(enable_nearest_points=True)
-        distance = float(fcl.distance(first, second, request, result))
-        if distance > 0.0:
-            points = np.array(result.nearest_points)
-            if not (is_convex(a.geometry) and is_convex(b.geometry)):
-                return distance, points
-            poses = self._pose(a), self._pose(b)
-            distance, points = refined(a.geometry, poses[0], b.geometry, poses[1], distance, points)
-            if distance > 0.0:
-                return distance, points
-        return self._deepest(first, second)
-
-    def _deepest(self, first, second) -> tuple[float, np.ndarray]:
-        """Return the depth of two objects that overlap, negative, and points that far apart.
-
-        fcl's signed distance does not come back for some that lie in each other.
-        """
-        fcl, result = self._fcl, self._fcl.CollisionResult()
-        request = fcl.CollisionRequest(num_max_contacts=_CONTACTS, enable_contact=True)
-        fcl.collide(first, second, request, result)
-        if not result.contacts:
-            return 0.0, np.array([first.getTranslation(), second.getTranslation()])
-        contact = max(result.contacts, key=lambda one: one.penetration_depth)
-        depth = float(contact.penetration_depth)
-        half = 0.5 * depth * np.array(contact.normal)
-        return -depth, np.array([contact.pos + half, contact.pos - half])
+        result = self._coal.DistanceResult()
+        distance = self._coal.distance(self._object(a), self._object(b), self._request, result)
+        return distance, np.array([result.getNearestPoint1(), result.getNearestPoint2()])
 
     def _above(self, shape: CollisionShape, plane: CollisionShape) -> tuple[float, np.ndarray]:
         """Return how far a shape is above a half-space, and the nearest points (2, 3)."""

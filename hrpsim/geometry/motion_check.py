@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.errors import StateError
-from hrpsim.geometry.fcl_shapes import reach
+from hrpsim.geometry.coal_shapes import reach
 from hrpsim.geometry.link_distances import LinkDistances
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.geometry import Plane
 from hrpsim.model.system import FIXED, FREE, PRISMATIC
-from hrpsim.model.urdf.pairs import Pair
+from hrpsim.model.urdf.srdf import Pair
 
 TOLERANCE = 1e-4  # [m]: closer than that is a collision
 _FRACTION = 0.1  # of its depth that an overlap moves before it is measured again
@@ -51,7 +51,7 @@ def check_motion(
 
     times (T,) [s], ascending; q (T, nq). No overlap is missed: what is not listed stays apart at
     all times, and so it is before `begin` and after `end`, which are as sharp as the depths that
-    fcl finds: to a movement of `tolerance` or a tenth of the last depth. Depths are found to a
+    coal finds: to a movement of `tolerance` or a tenth of the last depth. Depths are found to a
     tenth of what `LinkDistances` says. `tolerance` must be above what distances can be too large
     by, 1e-6 m between convex shapes. StateError for arrays that do not fit.
     """

@@ -16,11 +16,10 @@ from urllib.parse import quote
 from lxml import etree
 
 from hrpsim.errors import ModelError
-from hrpsim.model.foreign import read_foreign, refuse_unread
 from hrpsim.model.formats.mesh_store import file_names, stl_of, write_at_once
 from hrpsim.model.formats.robot_data import WORLD_LINK, MeshData, MeshFile, RobotData
 from hrpsim.model.formats.urdf_writer import write_urdf
-from hrpsim.model.load import expand_xacro, load_model
+from hrpsim.model.load import expand_xacro, load_model, read_foreign, refuse_unread
 from hrpsim.model.urdf.document import Document
 from hrpsim.model.urdf.resources import PackagePaths, Resources
 from hrpsim.model.urdf.source import read_source

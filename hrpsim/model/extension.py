@@ -3,33 +3,9 @@
 
 """What URDF lacks: <hrpsim reference="joint or link"> elements, and <ros2_control> interfaces.
 
-    <hrpsim reference="a_joint">
-      <spring stiffness="5e5" damping="1e3" rest="0"/>   [N/m, Ns/m, m] or [Nm/rad, Nms/rad, rad]
-      <rotor inertia="1e-5" gear_ratio="100"/>           reflected: inertia gear_ratio^2
-      <gains kp="5000" kd="30"/>
-      <sensor name="s" type="force_torque" tare="true"><origin xyz="0 0 0" rpy="0 0 0"/></sensor>
-    </hrpsim>
-    <hrpsim reference="a_link">
-      <material name="rubber"/>
-      <capsule collision="name of a cylinder element"/>  simulated with rounded ends, same length
-      <mesh as="hull"/>                      or exact, none: how the link's collision meshes collide
-      <sensor name="s" type="imu"/>
-      <connection to="another_link" kind="hinge" name="loop" xyz="0 0 0" rpy="0 0 0"
-                  to_xyz="0 0 0" to_rpy="0 0 0" compliance="0" damping_time="0.002"
-                  force_limit="1e3" solver="direct" collide="false"/>
-      <no_collision to="another_link"/>      never collides with it, or with "*", all other links
-      <keyframe name="home" xyz="0 0 1" rpy="0 0 0">
-        <joint name="a_joint" position="0.5"/>
-      </keyframe>
-    </hrpsim>
-
-A sensor on a joint is a sensor on the joint's child link. A connection closes a loop: it joins a
-frame in the referenced link (xyz, rpy) to a frame in another link (to_xyz, to_rpy), which coincide
-where the loop is closed. All but `to` may be left out. kind: fixed (the default), ball, hinge and
-cylindrical (about z), slider (along z), universal (about x of the first frame and y of the second),
-distance (then with length="..." [m]); or axes="x y rz" names what is held. See `World.connect`.
-A keyframe is a posture that `Model.keyframes` has: where the base is, and joints (zero by default;
-a floating joint has x y z qx qy qz qw).
+docs/reference/robot_descriptions.md has the elements. A sensor on a joint is a sensor on the
+joint's child link. A connection closes a loop: it joins a frame in the referenced link (xyz, rpy)
+to a frame in another link (to_xyz, to_rpy), which coincide where the loop is closed.
 """
 
 from __future__ import annotations
@@ -42,7 +18,7 @@ from hrpsim.model.connection import CONNECTION_SOLVERS, DescribedConnection, hel
 from hrpsim.model.model import MESH_USES
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.urdf.description import MOVING_TYPES, Description
-from hrpsim.model.urdf.pairs import Pair, pair_of
+from hrpsim.model.urdf.srdf import Pair, pair_of
 
 SENSOR_TYPES = ("force_torque", "imu")
 

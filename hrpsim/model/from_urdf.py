@@ -6,18 +6,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+import numpy as np
+from lxml import etree
+
 from hrpsim.model.build import build_model, stated_base
-from hrpsim.model.extension import read_extension
-from hrpsim.model.keyframes import keyframe_configurations
-from hrpsim.model.link_shapes import read_shapes
+from hrpsim.model.extension import DescribedKeyframe, read_extension
+from hrpsim.model.link_shapes import POINT_RADIUS, read_shapes
 from hrpsim.model.model import MeshUse, Model
-from hrpsim.model.readings import readings
-from hrpsim.model.urdf.description import Description, read_description
+from hrpsim.model.shapes.placement import quaternion_of
+from hrpsim.model.urdf.description import UNSTATED, Description, is_void, read_description
 from hrpsim.model.urdf.document import Document
 from hrpsim.model.urdf.source import UrdfText
 from hrpsim.model.urdf.srdf import read_disabled_collisions
+from hrpsim.model.urdf.xacro_text import NAMESPACES
+
+_SHOWN = 4  # names after which "..." stands
+_SIZES = ("size", "radius", "length")
 
 
 def read_model(
@@ -83,3 +90,102 @@ def _ends(description: Description, links: list[str]) -> list[str]:
             link = description.joints[description.parent_joint[link]].parent
             above.add(link)
     return [link for link in links if link not in above]
+
+
+def readings(description: Description) -> list[str]:
+    """Return the notes, each with the place of the first of its kind."""
+    links, joints = description.link_elements, description.joint_elements
+    kinds = (
+        ("a <visual> with a size of 0 is not drawn", _where(links, _unseen)),
+        (
+            f"a <collision> sphere of radius 0 is a point: a sphere of {POINT_RADIUS:g} m",
+            _where(links, _points),
+        ),
+        ("a <collision> box without any size does not collide", _where(links, _void)),
+        (
+            f"a limit of effort or velocity of {UNSTATED:g} means that none is stated",
+            _where(joints, _unstated),
+        ),
+        (
+            "parts of a colour beyond 0 to 1 are drawn as 0 or 1",
+            [
+                (_material(color), color)
+                for color in description.document.root.iter("color")
+                if _odd(color)
+            ],
+        ),
+        (
+            "calls of macros that this file does not have are passed over",
+            [(_macro(call), call) for call in _calls(description)],
+        ),
+    )
+    notes = []
+    for what, found in kinds:
+        if found:
+            names = list(dict.fromkeys(name for name, _ in found))
+            shown = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
+            where = description.document.where(found[0][1])
+            notes.append(f"{where}: {what} ({len(names)}: {shown})")
+    return notes
+
+
+def _where(elements: dict, is_so) -> list[tuple[str, etree._Element]]:
+    return [(name, element) for name, element in elements.items() if is_so(element)]
+
+
+def _unseen(link) -> bool:
+    shapes = link.iterfind("visual/geometry/*")
+    sizes = [shape.get(key) for shape in shapes for key in _SIZES if shape.get(key) is not None]
+    return any(float(number) == 0.0 for size in sizes for number in size.split())
+
+
+def _points(link) -> bool:
+    spheres = link.iterfind("collision/geometry/sphere")
+    return any(float(sphere.get("radius")) == 0.0 for sphere in spheres)
+
+
+def _void(link) -> bool:
+    return any(is_void(box) for box in link.iterfind("collision/geometry/box"))
+
+
+def _unstated(joint) -> bool:
+    limit = joint.find("limit")
+    given = [] if limit is None else [limit.get("effort"), limit.get("velocity")]
+    return any(value is not None and float(value) == UNSTATED for value in given)
+
+
+def _odd(color) -> bool:
+    parts = color.get("rgba", "").split() if color.getparent().tag == "material" else []
+    return not all(0.0 <= float(part) <= 1.0 for part in parts)
+
+
+def _material(color) -> str:
+    return color.getparent().get("name", "")
+
+
+def _calls(description: Description) -> Iterator[etree._Element]:
+    for uri in NAMESPACES:
+        yield from description.document.root.iter(f"{{{uri}}}*")
+
+
+def _macro(call) -> str:
+    return f"xacro:{etree.QName(call).localname}"
+
+
+def keyframe_configurations(
+    model: Model, keyframes: Iterable[DescribedKeyframe]
+) -> dict[str, np.ndarray]:
+    """Return q (nq,) of each posture; joints that it does not name are neutral."""
+    by_name = {joint.name: joint for joint in model.joints}
+    found = {}
+    for keyframe in keyframes:
+        q = model.neutral()
+        if keyframe.base is not None and model.base == "free":
+            q[:3], q[3:7] = keyframe.base.p, quaternion_of(keyframe.base.R)
+        for name, position in keyframe.joints.items():
+            at = by_name[name].q_index
+            q[at : at + len(position)] = position
+            if len(position) == 7:
+                q[at + 3 : at + 7] /= np.linalg.norm(position[3:])
+        found[keyframe.name] = q
+    return found

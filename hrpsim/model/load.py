@@ -1,11 +1,22 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The door to robot descriptions: URDF, xacro, MJCF, .body or .wrl in; a `Model` out."""
+"""The door to robot descriptions: URDF, xacro, MJCF, .body or .wrl in; a `Model` out.
+
+Models of URDF texts are stored on disk, for reading one takes longer than all else of a robot. A
+text with the same settings gives the same model, as long as nothing else is read: one with meshes
+or an SRDF, whose files may change, is not kept, nor one that there is something to say about. The
+files lie beside the kernels, in a folder of these sources, with a checksum; what is damaged or
+cannot be written costs time only.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
+import pickle
+import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,9 +24,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+import numpy as np
+
+from hrpsim import limits
 from hrpsim.errors import ModelError, ModelWarning, unknown_name
-from hrpsim.model.foreign import format_of, read_foreign, refuse_unread
-from hrpsim.model.kept_models import keep, key_of, recall
+from hrpsim.jit.kernel_files import read_whole, remove_oldest, write_whole
+from hrpsim.jit.kernel_folders import cache_for
 from hrpsim.model.model import BASES, MESH_USES, Model
 from hrpsim.model.urdf.resources import PackagePaths, Resources
 from hrpsim.model.urdf.source import UrdfText, read_source
@@ -23,6 +37,22 @@ from hrpsim.model.urdf.xacro_text import expand, is_xacro
 
 if TYPE_CHECKING:
     from hrpsim.model.formats.robot_data import MeshData, MeshFile, RobotData
+if TYPE_CHECKING:
+    from hrpsim.model.formats.robot_data import RobotData
+
+READ_FORMATS = "URDF, xacro, MJCF (.xml), Choreonoid .body and OpenHRP .wrl"
+_SKIPPED = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^<>\[]*>", re.DOTALL)
+_ROOT = re.compile(r"<([A-Za-z_][\w.-]*)")
+_NOT_READ = {
+    ".mjb": "a compiled MuJoCo model holds no names of files and fits one version: give the .xml",
+    ".sdf": "SDF is not read: convert it to URDF or MJCF first",
+    ".usd": "USD is not read: export it as URDF or MJCF first",
+}
+_NOT_READ.update({suffix: _NOT_READ[".usd"] for suffix in (".usda", ".usdc", ".usdz")})
+# What makes models: this room, and what lies at the top of the package (numbers, texts, limits).
+_AT_TOP = sorted(path.name for path in Path(limits.__file__).parent.glob("*.py"))
+_FOLDER = cache_for("model", *_AT_TOP)
+_KEPT = 200  # models, the last used
 
 
 def load_model(  # many parameters: keywords, told by name
@@ -168,3 +198,81 @@ def _urdf_of(robot: RobotData) -> str:
         return f"file://{quote(str(path))}"
 
     return write_urdf(robot, uri)
+
+
+def key_of(text: str, *settings: object) -> str:
+    """Return what tells models apart: the text, the settings, the limits, NumPy's version."""
+    bounds = sorted((k, v) for k, v in vars(limits).items() if k.isupper())
+    told = repr((settings, bounds, np.__version__, text))
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+
+def recall(key: str) -> Model | None:
+    """Return a model that was kept; None where there is none, or the key is ""."""
+    path = _FOLDER / f"{key}.pickle"
+    content = read_whole(path) if key else None
+    if content is None:
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(path)
+    return pickle.loads(content)
+
+
+def keep(key: str, model: Model) -> Model:
+    """Keep a model for later processes, if that can be written, and return it as they will get it.
+
+    Nothing is kept under the key "".
+    """
+    if not key:
+        return model
+    content = pickle.dumps(model)
+    with contextlib.suppress(OSError):
+        write_whole(_FOLDER / f"{key}.pickle", content)
+        remove_oldest(_FOLDER, "*.pickle", _KEPT)
+    return pickle.loads(content)
+
+
+def refuse_unread(path: Path | None) -> None:
+    """Raise the ModelError of a file whose name says that it is in a format that is not read."""
+    why = _NOT_READ.get("" if path is None else path.suffix.lower())
+    if why:
+        raise ModelError(f"{path}: {why}; what is read: {READ_FORMATS}")
+
+
+def format_of(text: str, path: Path | None) -> str:
+    """Return "mjcf", "sdf", "body", "vrml" or "urdf"; what is unknown counts as URDF."""
+    suffix = "" if path is None else path.suffix.lower()
+    if suffix == ".body":
+        return "body"
+    if suffix == ".wrl" or text.startswith("#VRML"):
+        return "vrml"
+    at = 0
+    while (skipped := _SKIPPED.match(text, at)) is not None:
+        at = skipped.end()
+    root = _ROOT.match(text, at)
+    return {"mujoco": "mjcf", "sdf": "sdf"}.get(root[1] if root else "", "urdf")
+
+
+def read_foreign(text: str, path: Path | None, resources: Resources) -> RobotData | None:
+    """Return the robot of a description that is no URDF, None for one that is."""
+    kind = format_of(text, path)
+    if kind == "sdf":
+        raise ModelError(f"{path or '<text>'}: {_NOT_READ['.sdf']}; what is read: {READ_FORMATS}")
+    if kind == "mjcf":
+        from hrpsim.model.mjcf.read import read_mjcf
+        from hrpsim.model.mjcf.robot import whole_robot
+
+        return whole_robot(read_mjcf(text, path))
+    if kind == "vrml":
+        from hrpsim.model.openhrp.wrl import read_wrl
+
+        return read_wrl(text, _named(path))
+    if kind == "body":
+        from hrpsim.model.openhrp.body import read_body
+
+        return read_body(text, _named(path), resources)
+    return None
+
+
+def _named(path: Path | None) -> Path:
+    return Path("<text>") if path is None else path

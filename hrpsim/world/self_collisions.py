@@ -12,10 +12,9 @@ from itertools import combinations
 import numpy as np
 
 from hrpsim.jit.reference import Reference
-from hrpsim.model.adjacent import adjacent_bodies
-from hrpsim.model.model import Model
+from hrpsim.model.model import Model, adjacent_bodies
 from hrpsim.model.system import FREE, PRISMATIC
-from hrpsim.model.urdf.pairs import Pair, pair_of
+from hrpsim.model.urdf.srdf import Pair, pair_of
 from hrpsim.step.scene.status import MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
 from hrpsim.step.step import advance
 from hrpsim.world.arrays.capacity import grow

@@ -19,7 +19,7 @@ URDF = share_path("urdf/hrp2_like.urdf.xacro")
 
 
 def test_an_arm_that_goes_through_the_trunk_is_told(tmp_path, capsys):
-    pytest.importorskip("fcl")
+    pytest.importorskip("coal")
     names = controlled_joints(hrpsim.load_model(URDF))
     times = np.linspace(0.0, 2.0, 101)
     values = np.zeros((101, len(names)))

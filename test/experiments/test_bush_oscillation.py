@@ -12,7 +12,7 @@ from scipy.linalg import expm
 from hrpsim import link_pose
 from hrpsim.errors import HrpsimError
 from hrpsim.experiments.framework.experiment import Options
-from hrpsim.experiments.framework.runner import save_figure
+from hrpsim.experiments.framework.reproduce import save_figure
 from hrpsim.experiments.scenes.standing import half_sitting
 from hrpsim.experiments.scenes.three_mass import (
     GRAVITY,

@@ -8,7 +8,7 @@ import pytest
 
 from hrpsim.crane import scene as scene
 from hrpsim.experiments.scenes import crane_hooks as hooks
-from hrpsim.experiments.scenes.girder import FLANGE, HEIGHT, SLOT, WEB, girder
+from hrpsim.experiments.scenes.crane_hooks import FLANGE, HEIGHT, SLOT, WEB, girder
 
 
 def test_the_girder_is_a_closed_h():

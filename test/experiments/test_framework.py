@@ -12,10 +12,18 @@ import pytest
 
 from hrpsim.cli import main
 from hrpsim.errors import WorldError
-from hrpsim.experiments.framework import registry
-from hrpsim.experiments.framework.experiment import Experiment, Result, Row
-from hrpsim.experiments.framework.report import shown
-from hrpsim.experiments.framework.targets import at_least, at_most, below, equal_to, near
+from hrpsim.experiments.framework import reproduce as framework
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Result,
+    Row,
+    at_least,
+    at_most,
+    below,
+    equal_to,
+    near,
+)
+from hrpsim.experiments.framework.reproduce import shown
 
 ROW_KEYS = {"what", "unit", "source", "analytic", "ours", "peer", "target", "met"}
 
@@ -44,7 +52,7 @@ def invented(monkeypatch):
         module.EXPERIMENT = Experiment(name, f"Test {name}", "nowhere", run, draw)
         monkeypatch.setitem(sys.modules, module.__name__, module)
         modules[name] = module.__name__
-    monkeypatch.setattr(registry, "available", lambda: modules)
+    monkeypatch.setattr(framework, "available", lambda: modules)
 
 
 @pytest.fixture
@@ -85,7 +93,7 @@ def test_an_experiment_that_cannot_run_is_a_miss_and_the_others_still_run(invent
 
 def test_names_may_be_written_small_and_are_run_once(invented, reproduce):
     assert reproduce("e90", "E90")[1].count("E90: Test") == 1
-    assert [e.name for e in registry.find(["E91", "all"])] == ["E91", "E90", "E92"]
+    assert [e.name for e in framework.find(["E91", "all"])] == ["E91", "E90", "E92"]
 
 
 def test_an_unknown_name_lists_what_exists_before_anything_runs(invented, reproduce):
@@ -173,7 +181,7 @@ def test_numbers_are_short_but_keep_five_digits():
 
 
 def test_every_experiment_here_is_complete():
-    modules = registry.available()
+    modules = framework.available()
     assert {"E1", "E2", "E6", "E7", "E8", "E12", "E13", "E14"} <= modules.keys()
-    for name, experiment in zip(modules, registry.find(["all"]), strict=True):
+    for name, experiment in zip(modules, framework.find(["all"]), strict=True):
         assert experiment.name == name and experiment.title and experiment.source

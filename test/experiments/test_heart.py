@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from hrpsim.experiments.scenes.heart import heart, outline
+from hrpsim.experiments.scenes.crane_hooks import heart, outline
 from hrpsim.model.shapes.mesh_files import load_mesh
 from hrpsim.resources import share_path
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hrpsim.experiments.framework.experiment import Options
-from hrpsim.experiments.framework.runner import save_figure
+from hrpsim.experiments.framework.reproduce import save_figure
 from hrpsim.experiments.scenes import beam, chain
 from hrpsim.experiments.studies import e12_beam as e12
 from hrpsim.experiments.studies import e13_mass_ratio as e13

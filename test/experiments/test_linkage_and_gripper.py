@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hrpsim.experiments.framework.experiment import Options
-from hrpsim.experiments.framework.runner import save_figure
+from hrpsim.experiments.framework.reproduce import save_figure
 from hrpsim.experiments.scenes import four_bar, gripper
 from hrpsim.experiments.studies import e02_four_bar as e02
 from hrpsim.experiments.studies import e14_gripper as e14

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hrpsim.experiments.framework.experiment import Options
-from hrpsim.experiments.framework.runner import save_figure
+from hrpsim.experiments.framework.reproduce import save_figure
 from hrpsim.experiments.scenes import pile
 from hrpsim.experiments.scenes.standing import humanoid, our_standing
 from hrpsim.experiments.studies import e01_boxes_on_a_slope as e01

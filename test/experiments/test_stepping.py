@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hrpsim.experiments.framework.experiment import Options
-from hrpsim.experiments.framework.runner import save_figure
+from hrpsim.experiments.framework.reproduce import save_figure
 from hrpsim.experiments.scenes.standing import half_sitting
 from hrpsim.experiments.studies import e03_stepping as e03
 

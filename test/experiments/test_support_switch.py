@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hrpsim.experiments.framework.experiment import Options
-from hrpsim.experiments.framework.runner import save_figure
+from hrpsim.experiments.framework.reproduce import save_figure
 from hrpsim.experiments.studies import e11_support_switch as e11
 
 MAX_FIGURE_BYTES = 100_000

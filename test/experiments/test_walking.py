@@ -14,7 +14,7 @@ from hrpsim.control.motion.motion_sequence import Channel, MotionSequence
 from hrpsim.control.motion.playback import Playback
 from hrpsim.control.walk_trial import step_ends, walk
 from hrpsim.experiments.framework.experiment import Options
-from hrpsim.experiments.scenes.walking_conditions import (
+from hrpsim.experiments.scenes.standing import (
     Conditions,
     Push,
     described,

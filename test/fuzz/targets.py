@@ -101,7 +101,7 @@ def read(kind: str, path: Path) -> None:
         read_sequence(path.with_suffix(""), arm())
     elif kind in ("npy", "table"):
         from hrpsim.model.shapes.height_field import HeightField
-        from hrpsim.model.table_files import read_table
+        from hrpsim.world.file.load_shapes import read_table
 
         HeightField(read_table(path), spacing=0.1)
     elif kind in ("mcap", "db3", "metadata", "definition"):

@@ -11,10 +11,9 @@ from hrpsim.errors import HrpsimError, ModelError
 from hrpsim.resources import share_path
 from hrpsim.world.self_collisions import SelfContacts, random_posture
 
-pytest.importorskip("fcl")
-from hrpsim.geometry import fcl_shapes
+pytest.importorskip("coal")
+from hrpsim.geometry import coal_shapes
 from hrpsim.geometry.link_distances import LinkDistances
-from hrpsim.geometry.refined_distance import refined
 
 INERTIA = """<inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0"
 iyz="0"/></inertial>"""
@@ -102,7 +101,7 @@ def to_wall(shape, lengths, position, degrees):
 @pytest.mark.parametrize("y", [-0.48, 0.0, 0.7])
 @pytest.mark.parametrize("degrees", [0.0, 90.0])
 def test_boxes_with_parallel_edges_are_as_far_apart_as_their_gaps(y, z, degrees):
-    """Law: the distance is that of the gaps along the axes; fcl alone misses it by up to 0.1 m."""
+    """Law: the distance is that of the gaps along the axes; edges are parallel."""
     position = np.array([0.35, y, z])
     sides = np.array([0.21, 0.29, 0.28] if degrees else [0.29, 0.21, 0.28])
     found = to_wall('<box size="0.03 0.3 0.27"/>', (0.29, 0.21, 0.28), position, degrees)
@@ -121,11 +120,10 @@ def test_the_rim_of_a_cylinder_is_as_far_from_a_corner_as_the_closed_form_says(z
     assert found.distance == pytest.approx(np.hypot(aside, above), abs=1.1e-6)
 
 
-def test_a_guess_of_two_boxes_that_overlap_after_all_is_no_distance():
-    box, there = hrpsim.Box((0.2, 0.2, 0.2)), np.array([0.13, 0.05, 0.02])
-    guess = np.array([[0.1, 0.0, 0.0], [0.15, 0.0, 0.0]])
-    still = np.eye(3)
-    assert refined(box, (still, np.zeros(3)), box, (still, there), 0.05, guess)[0] == 0.0
+def test_the_depth_of_boxes_is_the_shortest_way_out():
+    """Law: boxes of 0.2 m, apart by (0.13, 0.05, 0.02), overlap by 0.07 m along x."""
+    found = to_wall('<box size="0.2 0.2 0.2"/>', (0.2, 0.2, 0.2), (0.13, 0.05, 0.02), 0.0)
+    assert found.distance == pytest.approx(-0.07, abs=1e-6)
 
 
 def test_no_two_points_are_closer_than_is_said():
@@ -137,7 +135,7 @@ def test_no_two_points_are_closer_than_is_said():
             found = to_wall(shape, (0.1, 0.4, 0.2), position, random.uniform(-90.0, 90.0))
             n = (found.points[1] - found.points[0]) / found.distance
             one = robot(shape).shapes[0].geometry
-            ahead = fcl_shapes.farthest_against(one, -n) @ n
+            ahead = coal_shapes.farthest_against(one, -n) @ n
             assert ahead <= found.points[0] @ n + 1.1e-6
 
 
@@ -177,7 +175,7 @@ def test_unknown_links_and_wrong_configurations_are_named():
         distances.closest([0.0, np.nan])
 
 
-def test_without_fcl_it_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "fcl", None)
-    with pytest.raises(HrpsimError, match=r"python-fcl: pip install hrpsim\[geometry\]"):
-        fcl_shapes.fcl_package()
+def test_without_coal_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "coal", None)
+    with pytest.raises(HrpsimError, match=r"coal: pip install hrpsim\[geometry\]"):
+        coal_shapes.coal_package()

@@ -15,7 +15,7 @@ from hrpsim.model.shapes.geometry import Sphere
 from hrpsim.resources import share_path
 from hrpsim.world.self_collisions import random_posture
 
-pytest.importorskip("fcl")
+pytest.importorskip("coal")
 from hrpsim.geometry.link_distances import LinkDistances
 from hrpsim.geometry.motion_check import check_motion
 

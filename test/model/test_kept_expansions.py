@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hrpsim.errors import ModelError
 from hrpsim.model.load import expand_xacro
-from hrpsim.model.urdf import kept_expansions, xacro_text
+from hrpsim.model.urdf import xacro_text
 
 ROBOT = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">
 <xacro:arg name="mass" default="1"/>
@@ -168,7 +168,7 @@ print("xacro" in sys.modules, "xml.dom.minidom" in sys.modules, len(text))"""
 
 
 def test_old_expansions_go(robot, monkeypatch):
-    monkeypatch.setattr(kept_expansions, "_STORED", 3)
+    monkeypatch.setattr(xacro_text, "_STORED", 3)
     for mass in range(5):
         expand_xacro(robot, {"mass": mass})
     assert len(stored(robot)) == 3

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hrpsim.errors import ModelWarning
-from hrpsim.model import from_urdf, kept_models
+from hrpsim.model import from_urdf, load
 from hrpsim.model.load import expand_xacro, load_model
 from hrpsim.resources import share_path
 
@@ -28,7 +28,7 @@ def robot(more=BALL):
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(kept_models, "_FOLDER", tmp_path)
+    monkeypatch.setattr(load, "_FOLDER", tmp_path)
     return tmp_path
 
 
@@ -119,7 +119,7 @@ def test_what_is_damaged_is_made_again(folder, read):
 
 def test_where_nothing_can_be_written_models_are_read(monkeypatch, read, tmp_path):
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(kept_models, "_FOLDER", tmp_path / "file" / "models")
+    monkeypatch.setattr(load, "_FOLDER", tmp_path / "file" / "models")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert load_model(robot()).mass == load_model(robot()).mass == 1.0
@@ -127,7 +127,7 @@ def test_where_nothing_can_be_written_models_are_read(monkeypatch, read, tmp_pat
 
 
 def test_the_models_used_last_stay(folder, monkeypatch):
-    monkeypatch.setattr(kept_models, "_KEPT", 3)
+    monkeypatch.setattr(load, "_KEPT", 3)
     for k in range(5):
         load_model(robot(BALL.replace("0.1", f"0.{k + 1}")))
     assert len(list(folder.glob("*.pickle"))) == 3

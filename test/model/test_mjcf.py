@@ -15,7 +15,7 @@ import pytest
 
 from hrpsim import ModelError, ModelWarning, load_model, load_world
 from hrpsim.dynamics.functions import inverse_dynamics, link_pose, mass_matrix
-from hrpsim.model.foreign import format_of
+from hrpsim.model.load import format_of
 
 pytest.importorskip("mujoco", reason="no mujoco")
 

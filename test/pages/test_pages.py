@@ -22,7 +22,7 @@ from pages.blocks import DOCS, PAGES, ROOT, Block, blocks_of
 from pages.commands import look_up
 
 from hrpsim.cli import main
-from hrpsim.experiments.framework.registry import available
+from hrpsim.experiments.framework.reproduce import available
 
 LIMIT = 1000.0  # for a block of several processes [s]
 _WRAPPER = '#!/bin/sh\nexec "{python}" -m {module} "$@"\n'

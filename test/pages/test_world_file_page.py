@@ -181,10 +181,3 @@ def test_every_example_of_the_page_is_accepted():
     assert len(blocks) > 3
     for block in blocks:
         assert complaints(yaml.safe_load(block)) == {}, block
-
-
-def test_the_example_of_the_module_is_accepted():
-    from hrpsim.world.file import load
-
-    example = re.search(r"\n\n(    about: .*?)\n\n", load.__doc__, re.DOTALL)[1]
-    assert complaints(yaml.safe_load(example)) == {}

@@ -69,8 +69,8 @@ CASES = [
     ("mujoco", code("import hrpsim.bridges.mujoco as m; m.mjtObj"), "hrpsim[mjcf]"),
     ("onnxruntime", code("from hrpsim.bridges.onnx_policy import _load; _load(None, 1)"), "[onnx]"),
     (
-        "fcl",
-        code("import hrpsim.geometry.fcl_shapes as f; f.fcl_package()"),
+        "coal",
+        code("import hrpsim.geometry.coal_shapes as c; c.coal_package()"),
         "[geometry]",
     ),
     ("viser", code("from hrpsim.viewer.viewer import Viewer; Viewer(None)"), "'hrpsim[viewer]'"),

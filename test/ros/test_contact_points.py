@@ -11,8 +11,8 @@ import pytest
 import hrpsim
 from hrpsim import Box, World
 from hrpsim.control.framework.contact_points import ContactSums, pressing_points
+from hrpsim.control.framework.control_loop import StateReader
 from hrpsim.control.framework.needs import Needs
-from hrpsim.control.framework.state_reader import StateReader
 from hrpsim.errors import HrpsimError
 from hrpsim.resources import share_path
 from hrpsim.ros.base.stamps import Stamp

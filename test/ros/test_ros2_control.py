@@ -15,7 +15,7 @@ from ros.topic_hardware import TopicHardware
 from sensor_msgs.msg import JointState
 
 from hrpsim import load_model
-from hrpsim.control.motion.quintic import smooth_step
+from hrpsim.control.motion.motion_sequence import smooth_step
 from hrpsim.ros.robot.joint_commands import split_by_nan
 from robots import HRP2_LIKE
 

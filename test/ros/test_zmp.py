@@ -47,7 +47,7 @@ def test_at_rest_it_is_below_the_center_of_mass(bush):
     """The law of moments, against quantities that no sensor enters, with the arms out."""
     from pathlib import Path
 
-    from hrpsim.control.estimation.sole import sole_depth
+    from hrpsim.control.estimation.base_estimator import sole_depth
     from hrpsim.ros.robot.frames.frame_poses import FramePoses
 
     root = Path(__file__).resolve().parents[2]

@@ -11,8 +11,7 @@ from world.scripted import pile
 from hrpsim import Box, World
 from hrpsim.control.walk import Walk
 from hrpsim.control.walk_trial import walk
-from hrpsim.experiments.scenes.standing import half_sitting
-from hrpsim.experiments.scenes.walking_conditions import Conditions, described
+from hrpsim.experiments.scenes.standing import Conditions, described, half_sitting
 
 
 def add_tower(world, y=0.0):

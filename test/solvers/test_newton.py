@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from solvers.laws import law_errors, problem_of, solved, solved_velocity
 from world.scenes import show
 
+from benchmarks.prepared_scene import prepared
 from hrpsim import Box, Sphere, World, load_model
-from hrpsim.experiments.scenes.step_phases import prepared
 from hrpsim.jit.compiled import kernel
 from hrpsim.solvers.newton.tree_coordinates import factorise_response
 

@@ -16,7 +16,7 @@ from hrpsim import Box, ModelWarning, Sphere, World, WorldError, link_pose, load
 from hrpsim.cli import main
 from hrpsim.control.walk import Walk
 from hrpsim.control.walk_trial import walk
-from hrpsim.model.adjacent import adjacent_bodies
+from hrpsim.model.model import adjacent_bodies
 from hrpsim.model.shapes.placement import rotation_matrix
 from hrpsim.model.urdf.srdf import read_disabled_collisions
 from hrpsim.world.self_collisions import SelfContacts, random_posture, survey_pairs
@@ -263,11 +263,12 @@ def test_depth_is_how_far_links_overlap():
     assert set(folded) == {("chest", "fore")} and 0.01 < folded["chest", "fore"] < 0.4
 
 
-def test_the_humanoid_touches_itself_where_fcl_says_so():
+def test_the_humanoid_touches_itself_where_coal_says_so():
     """Boxes and capsules in 200 random postures, pair by pair."""
-    fcl = pytest.importorskip("fcl")
+    coal = pytest.importorskip("coal")
     model = load_model(HRP2_LIKE, xacro_arguments={"bush": False})
     contacts, random = SelfContacts(model), np.random.default_rng(5)
+    request = coal.DistanceRequest()
     left_out = {(min(a, b), max(a, b)) for a, b in adjacent_bodies(model)}
     found = 0
     for _ in range(200):
@@ -280,14 +281,17 @@ def test_the_humanoid_touches_itself_where_fcl_says_so():
             R = R @ frame.R.T
             p = p - R @ frame.p
             g = shape.geometry
-            theirs = fcl.Box(*g.lengths) if isinstance(g, Box) else fcl.Capsule(g.radius, g.length)
-            objects.append(fcl.CollisionObject(theirs, fcl.Transform(R @ shape.R, R @ shape.p + p)))
+            theirs = (
+                coal.Box(*g.lengths) if isinstance(g, Box) else coal.Capsule(g.radius, g.length)
+            )
+            place = coal.Transform3s(R @ shape.R, R @ shape.p + p)
+            objects.append(coal.CollisionObject(theirs, place))
         for a, b in itertools.combinations(range(len(objects)), 2):
             one, other = model.shapes[a], model.shapes[b]
             bodies = tuple(sorted((one.body, other.body)))
             if bodies[0] == bodies[1] or bodies in left_out:
                 continue
-            distance = fcl.distance(objects[a], objects[b])
+            distance = coal.distance(objects[a], objects[b], request, coal.DistanceResult())
             depth = ours.get(tuple(sorted((one.link, other.link))), 0.0)
             touches = distance <= 0.0
             found += touches

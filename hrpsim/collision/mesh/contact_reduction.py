@@ -1,7 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""From all contacts between two solids to the few that span each patch."""
+"""From all contacts between two solids to the few that span each patch.
+
+Tilt solid a against b by a slope t across the patch's normal: the gap g of a contact at x becomes
+g + t . x. A choice serves the slope if the least of its gaps is that of all. The slopes looked at
+are none, the one that the present motion leads to, and rings of those that the step may bring, the
+least first: from noise to the polygon on which a solid stands while it tilts.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +15,31 @@ import math
 
 import numpy as np
 
-from hrpsim.collision.mesh.contact_choice import choose_points
 from hrpsim.collision.mesh.solid_pair import FACE_VERTEX, VERTEX_FACE
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS, NO_POINTS
 from hrpsim.jit.compiled import inner_kernel
+from hrpsim.spatial.vector import matrix_times
 
+# The slopes: none, the motion's, and rings of seven.
+_DIRECTIONS = MAX_POINTS - 1
+_FIRST_OF_RINGS = 2
+_RINGS = 4
+_SLOPES = _FIRST_OF_RINGS + _RINGS * _DIRECTIONS
+# The widest ring's slope, and the part of it that the next ring within has.
+_WIDEST = 0.05
+_INWARD = 0.125
+# For the rings within there are so many contacts, so that some are left for the others.
+_NEAR_RINGS = 2
+_NEAR_POINTS = 5
+# A contact that was there in the last step serves for another one that reaches further by less
+# than this part of the patch's extent.
+_ALIKE = 0.02
+# Gaps that differ by less are equal [m]: rounding, and what solvers leave.
+_EQUAL = 1e-8
+# Gap over the deepest point up to which a contact has not left yet [m].
+_NEAR = 1e-5
+_NONE = np.int64(-1)
 TAKEN_OUT = np.int64(-1)
-
 # Contacts whose normals differ by less than this angle's cosine make one patch (18 degrees).
 LIKE = 0.95
 # Contacts in one place are one contact if their normals are within this angle's cosine.
@@ -157,3 +181,169 @@ def _write(found, count, out):
     out.gap[count] = found.gap
     out.feature[count] = found.feature
     return count + 1
+
+
+@inner_kernel
+def choose_points(m, candidates, seed, cluster):
+    """Mark as `kept` up to MAX_POINTS contacts of a cluster, among them the deepest, `seed`.
+
+    What was there in the last step (m.memory) stays while it bears load, is about to or serves a
+    slope. What the least slopes ask for goes before: they are the ones that a step does bring.
+    """
+    extent = _lay_out(m, candidates, seed, cluster)
+    _remember(m, candidates)
+    motion_x, motion_y = _slope_of_motion(m, candidates[seed])
+    away = candidates[seed].gap + _NEAR
+    for number in range(_SLOPES):
+        tx = ty = steepness = 0.0
+        ring = (number - _FIRST_OF_RINGS) // _DIRECTIONS
+        if number == 1:
+            tx, ty = motion_x, motion_y
+        elif number > 1:
+            steepness = _WIDEST * _INWARD ** (_RINGS - 1 - ring)
+            # in an order that goes round early
+            direction = 3 * (number - _FIRST_OF_RINGS) % _DIRECTIONS
+            angle = (direction + 0.25) * 2.0 * math.pi / _DIRECTIONS
+            tx, ty = -steepness * math.cos(angle), -steepness * math.sin(angle)
+        steady = _EQUAL + _ALIKE * steepness * extent
+        alike = _EQUAL + steepness * m.rim
+        lowest, serving = _find_lowest(m, tx, ty, steady, alike)
+        if serving < 0:
+            if 0 <= ring < _NEAR_RINGS and _count_due(m) >= _NEAR_POINTS:
+                continue
+            serving = _find_room(m, -math.inf if ring < 0 else away)
+            if serving < 0:
+                continue
+            m.chosen[serving].place, m.chosen[serving].load = lowest, -1.0
+        m.chosen[serving].needed = 1
+    for k in range(m.chosen_count):
+        one = m.chosen[k]
+        if one.needed or one.load > 0.0 or m.gap[one.place] <= away:
+            candidates[m.member[one.place]].kept = 1
+
+
+@inner_kernel
+def _lay_out(m, candidates, seed, cluster):
+    """Write who belongs to a cluster and where across its normal; return how far they reach [m].
+
+    The axes are fixed in b.
+    """
+    n, origin = candidates[seed].normal, candidates[seed].point
+    R, u, v = m.world_R[0], m.across[0], m.across[1]
+    axis, least = 0, math.inf
+    for k in range(3):
+        along = abs(R[0, k] * n[0] + R[1, k] * n[1] + R[2, k] * n[2])
+        if along < least - 1e-3:
+            axis, least = k, along
+    along = R[0, axis] * n[0] + R[1, axis] * n[1] + R[2, axis] * n[2]
+    scale = 1.0 / math.sqrt(1.0 - along * along)
+    for r in range(3):
+        u[r] = scale * (R[r, axis] - along * n[r])
+    v[0] = n[1] * u[2] - n[2] * u[1]
+    v[1] = n[2] * u[0] - n[0] * u[2]
+    v[2] = n[0] * u[1] - n[1] * u[0]
+    m.size = 0
+    extent = 0.0
+    for k in range(m.count):
+        found = candidates[k]
+        if found.cluster != cluster:
+            continue
+        found.kept = 0
+        p = found.point
+        x, y, z = p[0] - origin[0], p[1] - origin[1], p[2] - origin[2]
+        m.member[m.size], m.gap[m.size] = k, found.gap
+        m.x[m.size] = u[0] * x + u[1] * y + u[2] * z
+        m.y[m.size] = v[0] * x + v[1] * y + v[2] * z
+        extent = max(extent, m.x[m.size] ** 2 + m.y[m.size] ** 2)
+        m.size += 1
+    return math.sqrt(extent)
+
+
+@inner_kernel
+def _remember(m, candidates):
+    """Choose the members that were there in the last step, those that bore load first."""
+    m.chosen_count = 0
+    for bearing in range(2):
+        for j in range(m.memory_count):
+            if m.chosen_count == MAX_POINTS or (m.memory_load[j] > 0.0) != (bearing == 0):
+                continue
+            for place in range(m.size):
+                if candidates[m.member[place]].feature == m.memory_feature[j]:
+                    one = m.chosen[m.chosen_count]
+                    one.place, one.load, one.needed = place, m.memory_load[j], 0
+                    m.chosen_count += 1
+                    break
+
+
+@inner_kernel
+def _slope_of_motion(m, seed):
+    """Return the slope that the present motion adds in the step, two numbers."""
+    R, w, n = m.world_R[0], m.spin[0], seed.normal
+    wx, wy, wz = matrix_times(R, w[0], w[1], w[2])
+    gx, gy, gz = n[1] * wz - n[2] * wy, n[2] * wx - n[0] * wz, n[0] * wy - n[1] * wx
+    u, v, dt = m.across[0], m.across[1], m.time_step
+    along_u = gx * u[0] + gy * u[1] + gz * u[2]
+    along_v = gx * v[0] + gy * v[1] + gz * v[2]
+    return dt * along_u, dt * along_v
+
+
+@inner_kernel
+def _find_lowest(m, tx, ty, steady, alike):
+    """Return the place of the lowest under a slope, and who of the chosen serves for it, or -1.
+
+    Of those that were there in the last step the lowest serves if it is within `steady` [m] of the
+    lowest of all, of others that are chosen if it is within `alike`.
+    """
+    lowest, least = _NONE, math.inf
+    for place in range(m.size):
+        height = m.gap[place] + tx * m.x[place] + ty * m.y[place]
+        if height < least:
+            lowest, least = place, height
+    known = fresh = _NONE
+    least_known = least_fresh = math.inf
+    for k in range(m.chosen_count):
+        place = m.chosen[k].place
+        height = m.gap[place] + tx * m.x[place] + ty * m.y[place]
+        if m.chosen[k].load < 0.0:
+            if height < least_fresh:
+                fresh, least_fresh = k, height
+        elif height < least_known:
+            known, least_known = k, height
+    if least_known <= least + steady:
+        return lowest, known
+    return lowest, fresh if least_fresh <= least + alike else _NONE
+
+
+@inner_kernel
+def _count_due(m):
+    """Return how many of the chosen bear load or are needed."""
+    count = 0
+    for k in range(m.chosen_count):
+        count += 1 if m.chosen[k].needed or m.chosen[k].load > 0.0 else 0
+    return count
+
+
+@inner_kernel
+def _find_room(m, away):
+    """Return where to put one more of the chosen, or -1.
+
+    Where all are taken that is the place of one that no slope needs: the furthest away [m] of those
+    that bore nothing, or else the one that bore least. With `away` finite it must have borne
+    nothing and be further away than that.
+    """
+    if m.chosen_count < MAX_POINTS:
+        m.chosen_count += 1
+        return m.chosen_count - 1
+    worst, largest = _NONE, away
+    for k in range(m.chosen_count):
+        one = m.chosen[k]
+        if not one.needed and one.load <= 0.0 and m.gap[one.place] > largest:
+            worst, largest = k, m.gap[one.place]
+    if worst >= 0 or away > -math.inf:
+        return worst
+    least = math.inf
+    for k in range(m.chosen_count):
+        one = m.chosen[k]
+        if not one.needed and one.load < least:
+            worst, least = k, one.load
+    return worst

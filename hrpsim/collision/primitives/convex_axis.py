@@ -6,6 +6,17 @@
 Apart, that is the direction between their nearest points, found by the distance iteration of
 Gilbert, Johnson and Keerthi (1988). Cylinders that overlap or nearly touch are first shrunk until
 they are apart, and the direction is then polished on the true shapes.
+
+Of a cylinder (a) and a box, segment or cylinder (b) that polish is Newton's method. Along a unit
+vector n from b to a the separation of the cores is
+
+    F(n) = t . n - sum over edges h |n . e| - sum over rims r sqrt(1 - (n . axis)^2)
+
+where an edge is a direction e along which a core extends by +-h: three for a box, the axis for a
+cylinder or a segment. A contact on the middle of an edge has n . e = 0, a ridge of F; the other
+terms are smooth there. The best n on the sphere, along the ridges on which it lies, follows from
+the gradient G of the smooth terms and their curvature: r / sine for each rim, along its tangent,
+and F for the sphere itself.
 """
 
 from __future__ import annotations
@@ -14,18 +25,24 @@ import math
 
 from hrpsim.collision.primitives.axis_segments import nearest_on_axes
 from hrpsim.collision.primitives.contact_row import NO_POINTS
-from hrpsim.collision.primitives.cylinder_axis import contact_point, polish_axis
 from hrpsim.collision.primitives.simplex import nearest_weights
-from hrpsim.collision.primitives.support import core_reach, extent_sum, support
+from hrpsim.collision.primitives.support import core_reach, extent_sum, radial_direction, support
 from hrpsim.jit.compiled import inner_kernel
-from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER
+from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER
 
+_MAX_STEPS = 60
+_LONGEST_STEP = 0.2
+_CONVERGED = 1e-12
+# Cosine below which a direction lies on a ridge, and below which a first guess is moved onto it.
+_RIDGE = 1e-12
+_NEAR_RIDGE = 1e-3
+# Sine below which a direction is a cap's normal; squared sine of edges that count as parallel.
+_CAP = 1e-6
+_PARALLEL = 1e-12
 _MAX_VERTICES = 60
-
 # Relative error of the distance at which the iteration ends, without and with a polish to follow.
 _EXACT = 4e-16
 _ROUGH = 1e-7
-
 # Cylinders nearer than this part of the smaller shape are shrunk before their direction is taken.
 _CLEARANCE = 1e-3
 
@@ -129,3 +146,197 @@ def refine_axis(
         nx, ny, nz, separation = mx, my, mz, better
     ax, ay, az = contact_point(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz)
     return nx, ny, nz, separation, ax, ay, az
+
+
+@inner_kernel
+def _edge(k, size_a, R_a, kind_b, size_b, R_b):
+    """Return (ex, ey, ez, h) of edge k: 0 is the axis of cylinder a, 1..3 are those of b."""
+    if k == 0:
+        return R_a[0, 2], R_a[1, 2], R_a[2, 2], size_a[1]
+    if kind_b == BOX:
+        return R_b[0, k - 1], R_b[1, k - 1], R_b[2, k - 1], size_b[k - 1]
+    return R_b[0, 2], R_b[1, 2], R_b[2, 2], size_b[1] if k == 1 else 0.0
+
+
+@inner_kernel
+def _rim(R, radius, nx, ny, nz):
+    """Return a rim's (value, gradient x, y, z, tangent x, y, z, curvature) of r sqrt(1 - c^2)."""
+    gx, gy, gz, sine = radial_direction(R, nx, ny, nz)
+    if sine < _CAP:
+        return radius * sine, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    ax, ay, az = R[0, 2], R[1, 2], R[2, 2]
+    return (
+        radius * sine, radius * gx, radius * gy, radius * gz,
+        ay * gz - az * gy, az * gx - ax * gz, ax * gy - ay * gx, radius / sine,
+    )  # fmt: skip
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def _smooth_terms(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
+    """Return F and G at n, and for up to two ridges through n their edges (-1 for none)."""
+    value, Gx, Gy, Gz, _, _, _, _ = _rim(R_a, size_a[0], nx, ny, nz)
+    Gx, Gy, Gz = tx - Gx, ty - Gy, tz - Gz
+    value = tx * nx + ty * ny + tz * nz - value
+    if kind_b == CYLINDER:
+        rim, gx, gy, gz, _, _, _, _ = _rim(R_b, size_b[0], nx, ny, nz)
+        value -= rim
+        Gx, Gy, Gz = Gx - gx, Gy - gy, Gz - gz
+    edges = 4 if kind_b == BOX else 2
+    for k in range(edges):
+        ex, ey, ez, h = _edge(k, size_a, R_a, kind_b, size_b, R_b)
+        cosine = nx * ex + ny * ey + nz * ez
+        value -= h * abs(cosine)
+        if abs(cosine) > _RIDGE:
+            h = math.copysign(h, cosine)
+            Gx, Gy, Gz = Gx - h * ex, Gy - h * ey, Gz - h * ez
+    first, second = -1, -1
+    for k in range(edges):
+        ex, ey, ez, h = _edge(k, size_a, R_a, kind_b, size_b, R_b)
+        if abs(nx * ex + ny * ey + nz * ez) <= _RIDGE:
+            place = Gx * ex + Gy * ey + Gz * ez
+            if first == 0:
+                # Contact places on both edges at once: where the line between them is along n.
+                fx, fy, fz, h_first = _edge(first, size_a, R_a, kind_b, size_b, R_b)
+                cosine = ex * fx + ey * fy + ez * fz
+                across = 1.0 - cosine * cosine
+                if across < _PARALLEL:
+                    continue
+                slope = Gx * fx + Gy * fy + Gz * fz
+                place_first = (slope - cosine * place) / across
+                if abs(place_first) > h_first:
+                    h_first = math.copysign(h_first, place_first)
+                    Gx, Gy, Gz = Gx - h_first * fx, Gy - h_first * fy, Gz - h_first * fz
+                    first = -1
+                    place = Gx * ex + Gy * ey + Gz * ez
+                else:
+                    place -= cosine * place_first
+            if abs(place) > h:
+                h = math.copysign(h, place)
+                Gx, Gy, Gz = Gx - h * ex, Gy - h * ey, Gz - h * ez
+            elif first < 0:
+                first = k
+            else:
+                second = k
+    return value, Gx, Gy, Gz, first, second
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def _ascent_step(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, value, Gx, Gy, Gz, ridge):
+    """Return the tangent step from n toward the best axis, along edge `ridge`'s ridge if >= 0."""
+    if ridge >= 0:
+        ex, ey, ez, _ = _edge(ridge, size_a, R_a, kind_b, size_b, R_b)
+    else:
+        # Any tangent will do: across n and the coordinate axis farthest from it.
+        ex = 1.0 if abs(nx) <= abs(ny) and abs(nx) <= abs(nz) else 0.0
+        ey = 1.0 if ex == 0.0 and abs(ny) <= abs(nz) else 0.0
+        ez = 1.0 - ex - ey
+    ux, uy, uz = ny * ez - nz * ey, nz * ex - nx * ez, nx * ey - ny * ex
+    norm = math.sqrt(ux * ux + uy * uy + uz * uz)
+    ux, uy, uz = ux / norm, uy / norm, uz / norm
+    vx, vy, vz = ny * uz - nz * uy, nz * ux - nx * uz, nx * uy - ny * ux
+    Huu, Huv, Hvv = value, 0.0, value
+    for shape in range(2):
+        if shape == 0:
+            _, _, _, _, x, y, z, curvature = _rim(R_a, size_a[0], nx, ny, nz)
+        elif kind_b == CYLINDER:
+            _, _, _, _, x, y, z, curvature = _rim(R_b, size_b[0], nx, ny, nz)
+        else:
+            continue
+        along_u = x * ux + y * uy + z * uz
+        along_v = x * vx + y * vy + z * vz
+        Huu += curvature * along_u * along_u
+        Huv += curvature * along_u * along_v
+        Hvv += curvature * along_v * along_v
+    step_u = Gx * ux + Gy * uy + Gz * uz
+    step_v = Gx * vx + Gy * vy + Gz * vz
+    if ridge >= 0:
+        step_v, Huv, Hvv = 0.0, 0.0, 1.0
+    determinant = Huu * Hvv - Huv * Huv
+    concave = Huu > 0.0 and determinant > 0.0
+    if concave:
+        step_u, step_v = (
+            (step_u * Hvv - step_v * Huv) / determinant,
+            (step_v * Huu - step_u * Huv) / determinant,
+        )
+    length = math.sqrt(step_u * step_u + step_v * step_v)
+    if length > _LONGEST_STEP or (length > 0.0 and not concave):
+        step_u, step_v = step_u * _LONGEST_STEP / length, step_v * _LONGEST_STEP / length
+    return step_u * ux + step_v * vx, step_u * uy + step_v * vy, step_u * uz + step_v * vz
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def _moved(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, dx, dy, dz, near):
+    """Return the unit vector along n + d, or the one where the way there first meets a ridge.
+
+    With `near` > 0, n is instead moved onto every ridge that it is that near to.
+    """
+    scale = 1.0
+    for k in range(4):
+        ex, ey, ez, h = _edge(k, size_a, R_a, kind_b, size_b, R_b)
+        if h == 0.0:
+            continue
+        start = nx * ex + ny * ey + nz * ez
+        if near > 0.0:
+            if abs(start) < near:
+                nx, ny, nz = nx - start * ex, ny - start * ey, nz - start * ez
+        elif abs(start) > _RIDGE:
+            rate = dx * ex + dy * ey + dz * ez
+            if start * (start + scale * rate) < 0.0:
+                scale = -start / rate
+    nx, ny, nz = nx + scale * dx, ny + scale * dy, nz + scale * dz
+    norm = math.sqrt(nx * nx + ny * ny + nz * nz)
+    if norm == 0.0:
+        return 0.0, 0.0, 1.0
+    return nx / norm, ny / norm, nz / norm
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def polish_axis(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
+    """Return (nx, ny, nz, separation): the local best reached from the guess n.
+
+    a is a cylinder; t is its centre relative to that of b [m]; n points from b to a.
+    """
+    nx, ny, nz = _moved(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, 0.0, 0.0, 0.0, _NEAR_RIDGE)
+    value, Gx, Gy, Gz, first, second = _smooth_terms(
+        size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz
+    )
+    dx, dy, dz = _ascent_step(
+        size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, value, Gx, Gy, Gz, first
+    )
+    for _ in range(_MAX_STEPS):
+        if second >= 0 or abs(dx) + abs(dy) + abs(dz) < _CONVERGED:
+            break
+        mx, my, mz = _moved(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, dx, dy, dz, 0.0)
+        higher, gx, gy, gz, first_there, second_there = _smooth_terms(
+            size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, mx, my, mz
+        )
+        if higher > value:
+            nx, ny, nz, value, first, second = mx, my, mz, higher, first_there, second_there
+            dx, dy, dz = _ascent_step(
+                size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, value, gx, gy, gz, first
+            )
+        else:
+            dx, dy, dz = 0.5 * dx, 0.5 * dy, 0.5 * dz
+    return nx, ny, nz, value
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def contact_point(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
+    """Return the point of cylinder a nearest to b along the axis n, relative to the centre of b."""
+    _, Gx, Gy, Gz, first, second = _smooth_terms(
+        size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz
+    )
+    _, rx, ry, rz, _, _, _, _ = _rim(R_a, size_a[0], nx, ny, nz)
+    ex, ey, ez, h = _edge(0, size_a, R_a, kind_b, size_b, R_b)
+    if first == 0:
+        # On the generatrix, opposite b's point: what remains between them is parallel to n.
+        slope = Gx * ex + Gy * ey + Gz * ez
+        along = -slope
+        if second > 0:
+            fx, fy, fz, _ = _edge(second, size_a, R_a, kind_b, size_b, R_b)
+            cosine = ex * fx + ey * fy + ez * fz
+            along = (cosine * (Gx * fx + Gy * fy + Gz * fz) - slope) / (1.0 - cosine * cosine)
+        along = min(max(along, -h), h)
+    else:
+        along = -math.copysign(h, nx * ex + ny * ey + nz * ez)
+    return tx - rx + along * ex, ty - ry + along * ey, tz - rz + along * ez

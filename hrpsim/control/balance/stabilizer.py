@@ -18,10 +18,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from hrpsim.control.balance.ankle_admittance import new_admittance
-from hrpsim.control.balance.course import course_of
 from hrpsim.control.balance.dcm_feedback import new_feedback
-from hrpsim.control.balance.signals import SIGNALS, Signals
-from hrpsim.control.balance.stabilizing import STABILIZER, Balance, stabilize
+from hrpsim.control.balance.stabilizing import SIGNALS, STABILIZER, Balance, Signals, stabilize
 from hrpsim.control.balance.state_estimation import (
     Estimation,
     another,
@@ -29,9 +27,9 @@ from hrpsim.control.balance.state_estimation import (
     new_estimation,
     waist_imu,
 )
-from hrpsim.control.balance.walk_reference import WalkReference
+from hrpsim.control.balance.walk_reference import WalkReference, course_of
 from hrpsim.control.framework.controller import Command, State, controlled_joints
-from hrpsim.control.motion.leg_records import legs_of
+from hrpsim.control.motion.numerical_leg import legs_of
 from hrpsim.jit.compiled import entry_point
 from hrpsim.jit.reference import Reference
 from hrpsim.model.model import Model

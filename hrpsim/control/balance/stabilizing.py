@@ -4,35 +4,72 @@
 """What the stabiliser does in a control period, compiled.
 
 The error of the centre of mass decides where the ZMP should be (dcm_feedback), the ZMP which forces
-the feet should feel (foot_forces), and these how the ankle links lean against the springs of the
+the feet should feel (divide_force), and these how the ankle links lean against the springs of the
 soles (ankle_admittance). docs/explanation/control.md, "Stabiliser", derives it.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hrpsim.control.balance.ankle_admittance import answer_torque
-from hrpsim.control.balance.course import Course
 from hrpsim.control.balance.dcm_feedback import write_desired_zmp
-from hrpsim.control.balance.foot_forces import divide_force, left_share
-from hrpsim.control.balance.small_turns import (
-    turned,
-    write_product,
-    write_small_turn,
-    write_transposed_product,
-)
 from hrpsim.control.balance.state_estimation import Estimation, update_estimate
+from hrpsim.control.balance.walk_reference import Course
 from hrpsim.control.motion.leg_kinematics import JOINT_COUNT
-from hrpsim.control.motion.leg_records import Legs, place_foot
+from hrpsim.control.motion.numerical_leg import Legs, place_foot
 from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.kinematics.chain_inverse import LINK
 
+SIGNALS = np.dtype(
+    [
+        ("lean", "f8", (2,)),  # roll and pitch of the waist against the reference [rad]
+        ("zmp_reference", "f8", (2,)),  # this and the next ones in the reference's world [m]
+        ("zmp_desired", "f8", (2,)),
+        ("zmp_measured", "f8", (2,)),
+        ("com", "f8", (3,)),
+        ("com_reference", "f8", (3,)),
+        ("dcm_error", "f8", (2,)),
+        ("share", "f8"),  # the left foot's part of the load that is wanted
+        ("loads", "f8", (2,)),  # of left and right foot [N]
+    ]
+)
+
+
+class Signals(Mapping):
+    """The signals of one tick: a mapping from names to numbers, or to tuples of them.
+
+    It is read from the numbers of a record of SIGNALS when it is looked at, which most never are.
+    """
+
+    __slots__ = ("_numbers",)
+
+    def __init__(self, numbers: np.ndarray):
+        self._numbers = numbers
+
+    def __getitem__(self, name: str) -> Any:
+        """Return one signal."""
+        place = _PLACES[name]
+        if isinstance(place, int):
+            return float(self._numbers[place])
+        return tuple(self._numbers[place].tolist())
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(SIGNALS.names)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(SIGNALS.names)
+
+
+_LOWEST = 0.1  # the least height that a centre of mass is taken to have [m]
 _STANDS = 0.05  # of the weight: a sole that bears more than that stands
 _HIGHEST_STEP = 0.03  # what the feet's heights may be made to differ from the reference [m]
-
 STABILIZER = np.dtype(
     [
         ("period", "f8"),  # [s]
@@ -199,3 +236,100 @@ def _note(s, k, ahead, share):
         noted.com[a] = own.com[a]
         noted.com_reference[a] = course.com[k, a]
     noted.share = share
+
+
+@inlined_kernel
+def write_small_turn(x, y, R_out):
+    """Write the rotation (3, 3) by the vector (x, y, 0) [rad], to the third order."""
+    square = x * x + y * y
+    a, b = 1.0 - square / 6.0, 0.5 - square / 24.0
+    R_out[0, 0], R_out[0, 1], R_out[0, 2] = 1.0 - b * y * y, b * x * y, a * y
+    R_out[1, 0], R_out[1, 1], R_out[1, 2] = b * x * y, 1.0 - b * x * x, -a * x
+    R_out[2, 0], R_out[2, 1], R_out[2, 2] = -a * y, a * x, 1.0 - b * square
+
+
+@inlined_kernel
+def write_product(A, B, product_out):
+    """Write A B (3, 3)."""
+    for a in range(3):
+        for b in range(3):
+            product_out[a, b] = A[a, 0] * B[0, b] + A[a, 1] * B[1, b] + A[a, 2] * B[2, b]
+
+
+@inlined_kernel
+def write_transposed_product(A, B, product_out):
+    """Write A^T B (3, 3)."""
+    for a in range(3):
+        for b in range(3):
+            product_out[a, b] = A[0, a] * B[0, b] + A[1, a] * B[1, b] + A[2, a] * B[2, b]
+
+
+@inlined_kernel
+def turned(x, y, angle):
+    """Return the vector (x, y) turned by `angle` [rad]."""
+    c, s = math.cos(angle), math.sin(angle)
+    return c * x - s * y, s * x + c * y
+
+
+@kernel
+def left_share(zmp, soles, stands):
+    """Return the part of the load that the left foot should bear, 0 to 1.
+
+    It is where the line from the right sole to the left one is nearest to the ZMP (2,). soles:
+    where they are, left and right (2, 3); stands (2,): whether each does. All or nothing with one
+    foot on the floor.
+    """
+    if not (stands[0] and stands[1]):
+        if stands[0] == stands[1]:
+            return 0.5
+        return 1.0 if stands[0] else 0.0
+    dx, dy = soles[0, 0] - soles[1, 0], soles[0, 1] - soles[1, 1]
+    along = (zmp[0] - soles[1, 0]) * dx + (zmp[1] - soles[1, 1]) * dy
+    return min(max(along / (dx * dx + dy * dy), 0.0), 1.0)
+
+
+@kernel  # many parameters: a kernel takes arrays, not objects
+def divide_force(feet, margin, zmp, com, lift, share, soles, yaws, forces_out, torques_out):
+    """Write the force on each foot (2, 3) [N], and its torque about the pivot (2, 2) [Nm].
+
+    Both along the world's axes; all forces point from the ZMP (2,) to the centre of mass `com`
+    (3,), and together have the vertical part `lift` [N], of which the left foot bears `share`.
+    feet (2,): FOOT; the pressure stays `margin` [m] inside of the soles' edges. soles, yaws: where
+    the soles are (2, 3) [m] and how they are turned (2,) [rad]. What the ZMP lies beside the point
+    that `share` stands for is the same offset of the pressure in both soles.
+    """
+    height = max(com[2] - min(soles[0, 2], soles[1, 2]), _LOWEST)
+    slope_x, slope_y = (com[0] - zmp[0]) / height, (com[1] - zmp[1]) / height
+    beside_x = zmp[0] - share * soles[0, 0] - (1.0 - share) * soles[1, 0]
+    beside_y = zmp[1] - share * soles[0, 1] - (1.0 - share) * soles[1, 1]
+    for side in range(2):
+        foot = feet[side]
+        low, high = foot.lowest, foot.highest
+        c, s = math.cos(yaws[side]), math.sin(yaws[side])
+        in_x = min(max(c * beside_x + s * beside_y, low[0] + margin), high[0] - margin)
+        in_y = min(max(c * beside_y - s * beside_x, low[1] + margin), high[1] - margin)
+        x, y, h = c * in_x - s * in_y, s * in_x + c * in_y, foot.pivot_height
+        fz = lift * (share if side == 0 else 1.0 - share)
+        fx, fy = slope_x * fz, slope_y * fz
+        forces_out[side, 0], forces_out[side, 1], forces_out[side, 2] = fx, fy, fz
+        torques_out[side, 0], torques_out[side, 1] = y * fz + h * fy, -h * fx - x * fz
+    return 0
+
+
+def _places() -> dict[str, int | slice]:
+    """Return where each signal is among the numbers of a record."""
+    places: dict[str, int | slice] = {}
+    for name, (kind, offset, *_) in SIGNALS.fields.items():
+        begin, count = offset // 8, kind.itemsize // 8
+        places[name] = slice(begin, begin + count) if kind.shape else begin
+    return places
+
+
+_PLACES = _places()
+
+
+def kept(signals: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return signals that stay as they are, whatever a controller does to its own."""
+    if isinstance(signals, Signals):
+        return signals
+    return {name: np.array(value) for name, value in signals.items()}

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import unquote, urlparse
 
 import numpy as np
 from lxml import etree
@@ -23,7 +25,6 @@ from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.control.biped.anatomy import Biped, biped_of
 from hrpsim.control.biped.bushes import add_bushes, bush_set
 from hrpsim.control.biped.half_sitting import half_sitting
-from hrpsim.control.biped.mesh_axes import lie_crosswise, turn_meshes
 from hrpsim.control.biped.servo_gains import default_gains
 from hrpsim.control.biped.urdf_parts import (
     add,
@@ -32,18 +33,28 @@ from hrpsim.control.biped.urdf_parts import (
     add_origin,
     free_name,
     name_files_wholly,
+    rpy_of,
 )
 from hrpsim.control.motion.leg_kinematics import LegKinematics
 from hrpsim.control.motion.numerical_leg import leg_of
-from hrpsim.control.pattern.walking_body import HALF_SITTING
+from hrpsim.control.pattern.whole_body_zmp import HALF_SITTING
 from hrpsim.errors import ModelError, ModelWarning
 from hrpsim.model.formats.urdf_writer import exact_text
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
+from hrpsim.model.shapes.placement import rotation_from_rpy
 from hrpsim.model.system import FREE
 from hrpsim.model.urdf.document import Document
 from hrpsim.model.urdf.resources import PackagePaths, Resources
 
+_UP = re.compile(rb"<up_axis>\s*([XYZ])_UP\s*</up_axis>")
+_HEAD = 1 << 16  # bytes in which a DAE file names its axis
+_LONGER = 1.2  # a foot is, than it is wide
+# R_urdf_file: the axes of a file that says X or Y is up, in those with z up (COLLADA 1.4.1, 4).
+_TURNS = {
+    b"X": np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]]),
+    b"Y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
+}
 _ALIGNED = 1e-9
 _MIDDLE = 1e-4  # [m]
 _THICKNESS = 0.02  # of a sole that is put in place of a foot's shapes [m]
@@ -335,3 +346,34 @@ def _leg_findings(model: Model, biped: Biped, soles) -> list[Finding]:
         Finding("inverse", f"of the legs {kind}"),
         Finding("efforts", text),
     ]
+
+
+def lie_crosswise(biped: Biped) -> bool:
+    """Return whether both soles are longer from left to right than from back to front."""
+    sizes = [np.ptp(leg.outline, axis=0) for leg in biped.legs]
+    return all(size[1] > _LONGER * size[0] for size in sizes)
+
+
+def turn_meshes(root: etree._Element) -> int:
+    """Turn the meshes of all DAE files that say X or Y is up; return how many shapes these are.
+
+    root: a URDF that names its files by file://.
+    """
+    count = 0
+    for mesh in root.iter("mesh"):
+        path = unquote(urlparse(mesh.get("filename", "")).path)
+        if not path.lower().endswith(".dae"):
+            continue
+        with open(path, "rb") as file:
+            found = _UP.search(file.read(_HEAD))
+        if found is None or found[1] not in _TURNS:
+            continue
+        shape = mesh.getparent().getparent()
+        origin = shape.find("origin")
+        if origin is None:
+            origin = etree.SubElement(shape, "origin")
+        R = rotation_from_rpy([float(word) for word in origin.get("rpy", "0 0 0").split()])
+        origin.set("rpy", rpy_of(R @ _TURNS[found[1]]))
+        origin.set("xyz", origin.get("xyz", exact_text((0.0, 0.0, 0.0))))
+        count += 1
+    return count

@@ -7,20 +7,35 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from hrpsim.control.motion.leg_kinematics import (
     JOINT_COUNT,
+    LEG,
     LegKinematics,
     UnreachableError,
     bodies_between,
+    solve_leg,
 )
 from hrpsim.errors import ModelError
-from hrpsim.jit.compiled import entry_point, inner_kernel, kernel
+from hrpsim.jit.compiled import entry_point, inlined_kernel, inner_kernel, kernel
 from hrpsim.kinematics.chain_inverse import CHAIN_WORK, LINK, solve_chain
 from hrpsim.model.model import Model
 from hrpsim.model.system import REVOLUTE
+
+
+class Legs(NamedTuple):
+    """The legs of a robot, n of them; of the last four only those of the leg's kind count."""
+
+    closed: np.ndarray  # (n,) whether the inverse has a closed form
+    forms: np.ndarray  # (n,) LEG
+    searches: np.ndarray  # (n,) SEARCH
+    links: np.ndarray  # (n, 7) LINK
+    work: np.ndarray  # (n,) CHAIN_WORK
+
 
 _KNEE = 3  # hip (three joints), knee, ankle (two)
 _CLEARLY = 1.5  # how much further a knee bends to one side, where that tells which one is meant
@@ -28,7 +43,6 @@ _BENT = (0.6, 1.3, 2.0)  # the knee, where searches begin [rad]
 _BACKWARD = 0.3  # a knee that is bent the other way by more is not what was sought [rad]
 _EXACT = 1e-10  # [m]
 _REACHED = 1e-6  # [m]: a target that is missed by more cannot be reached
-
 SEARCH = np.dtype(
     [
         ("sense", "f8"),  # in which the knee bends
@@ -168,3 +182,33 @@ def leg_of(model: Model, foot_link: str) -> LegKinematics | NumericalLeg:
         return LegKinematics(model, foot_link)
     except ModelError:
         return NumericalLeg(model, foot_link)
+
+
+def legs_of(legs: Sequence[LegKinematics | NumericalLeg]) -> Legs:
+    """Return the records of some legs, in arrays of their own."""
+    n = len(legs)
+    made = Legs(
+        np.zeros(n, dtype=np.int64),
+        np.zeros(n, dtype=LEG),
+        np.zeros(n, dtype=SEARCH),
+        np.zeros((n, JOINT_COUNT + 1), dtype=LINK),
+        np.zeros(n, dtype=CHAIN_WORK),
+    )
+    for k, leg in enumerate(legs):
+        if isinstance(leg, LegKinematics):
+            made.closed[k], made.forms[k] = 1, leg.record[0]
+        else:
+            made.searches[k], made.links[k] = leg.search[0], leg.links
+    return made
+
+
+@inlined_kernel
+def place_foot(legs, k, target, angles_out):
+    """Write the angles (6,) of leg `k` with its foot at `target`, or as near as it comes.
+
+    target: a LINK record in the waist's frame.
+    """
+    if legs.closed[k] != 0:
+        solve_leg(legs.forms[k], target, angles_out)
+    else:
+        search_leg(legs.links[k], legs.searches[k], target, legs.work[k], angles_out)

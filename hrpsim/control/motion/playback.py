@@ -13,8 +13,7 @@ import numpy as np
 
 from hrpsim.control.framework.controller import Command, Controller, State, controlled_joints
 from hrpsim.control.framework.parameters import PERIOD, checked
-from hrpsim.control.motion.motion_sequence import MotionSequence, SequenceError
-from hrpsim.control.motion.quintic import smooth_step
+from hrpsim.control.motion.motion_sequence import MotionSequence, SequenceError, smooth_step
 from hrpsim.control.motion.sequence_files import read_sequence
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model

@@ -5,6 +5,9 @@
 
 Keyframes tell where the zero-moment point, the waist's height and the feet rest; quintics join
 them. The centre of mass follows from the zero-moment point, the legs from the centre of mass.
+
+A servo pulls with kp (command - q) - kd dq/dt, so it lags behind and gives way under load. For the
+effort tau that the motion needs, the command is  q + (tau + kd dq/dt) / kp.
 """
 
 from __future__ import annotations
@@ -14,13 +17,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.interpolate import CubicSpline
+from scipy.linalg import solve_banded
 
+from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.control.motion.motion_sequence import smooth_step, through_rests
 from hrpsim.control.motion.posture import PostureSolver, Stance
-from hrpsim.control.motion.quintic import smooth_step, through_rests
-from hrpsim.control.motion.servo_feedforward import driven_joints, feedforward_commands
-from hrpsim.control.motion.zero_moment_point import center_of_mass_for
-from hrpsim.dynamics.functions import center_of_mass, link_pose
-from hrpsim.model.model import Model
+from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_pose
+from hrpsim.errors import ModelError
+from hrpsim.model.model import Joint, Model
+from hrpsim.model.system import FREE
 
 HALF_SITTING_LEG = (0.0, 0.0, -0.4538, 0.8727, -0.4189, 0.0)  # [rad], published for HRP-2
 _KNOT_PERIOD = 0.02  # [s]
@@ -149,3 +154,83 @@ def _stances(model: Model, solver: PostureSolver, script, knots) -> list[Stance]
             )
         )
     return stances
+
+
+def driven_joints(model: Model) -> list[Joint]:
+    """Return the joints that have gains, in the model's order."""
+    return [j for j in model.joints if j.joint_type != FREE and j.name in model.gains]
+
+
+def feedforward_commands(model: Model, soles, times, motion, shares) -> np.ndarray:
+    """Return the commands (count, driven joint count) [rad] that lead servos along `motion`.
+
+    motion: configurations (count, nq) at `times` (count,) [s] with a level base that does not
+    turn, at rest before and after. shares (count, 2): parts of the ground's wrench that the links
+    `soles`, left and right, bear. Raises ModelError where the motion goes beyond a joint's limits.
+    """
+    path = CubicSpline(times, motion, bc_type="clamped")
+    rates, accelerations = path(times, 1), path(times, 2)
+    driven = driven_joints(model)
+    for joint in driven:
+        _check_limits(model, joint, motion[:, joint.q_index], rates[:, joint.q_index])
+    at_q = [joint.q_index for joint in driven]
+    at_v = [joint.v_index for joint in driven]
+    kp, kd = np.array([model.gains[joint.name] for joint in driven]).T
+    commands = np.empty((len(times), len(driven)))
+    for k, q in enumerate(motion):
+        v, dv = _without_quaternion(rates[k]), _without_quaternion(accelerations[k])
+        needed = inverse_dynamics(model, q, v, dv)[:6]
+        effort = inverse_dynamics(model, q, v, dv, _borne(model, q, soles, shares[k], needed))
+        commands[k] = q[at_q] + (effort[at_v] + kd * v[at_v]) / kp
+    return commands
+
+
+def _check_limits(model: Model, joint: Joint, positions, rates) -> None:
+    system, k = model.system, joint.v_index
+    lowest, highest, fastest = positions.min(), positions.max(), np.abs(rates).max()
+    if lowest < system.lower[k] or highest > system.upper[k]:
+        raise ModelError(
+            f"{model.source}: the motion takes joint {joint.name!r} from {lowest:.3f} to "
+            f"{highest:.3f}; its limits are {system.lower[k]:.3f} and {system.upper[k]:.3f}"
+        )
+    if fastest > system.velocity_limit[k]:
+        raise ModelError(
+            f"{model.source}: the motion moves joint {joint.name!r} at up to {fastest:.3f} a "
+            f"second; its limit is {system.velocity_limit[k]:.3f}"
+        )
+
+
+def _without_quaternion(rate: np.ndarray) -> np.ndarray:
+    return np.concatenate([rate[:3], np.zeros(3), rate[7:]])
+
+
+def _borne(model: Model, q, soles, shares, base_wrench) -> dict[str, np.ndarray]:
+    """Return wrenches on the soles that add up to `base_wrench`, which acts on the base.
+
+    Each bears its share of the force at its origin, and of the moment that is then left.
+    """
+    R_base = link_pose(model, q, model.base_link)[1]
+    force, moment = R_base @ base_wrench[:3], R_base @ base_wrench[3:]
+    poses = [link_pose(model, q, sole) for sole in soles]
+    for share, (p, _) in zip(shares, poses):
+        moment = moment - np.cross(p - q[:3], share * force)
+    return {
+        sole: share * np.concatenate([R.T @ force, R.T @ moment])
+        for sole, share, (_, R) in zip(soles, shares, poses)
+    }
+
+
+def center_of_mass_for(zmp, period: float, height: float) -> np.ndarray:
+    """Return horizontal positions of the centre of mass [m], same shape as `zmp` (count, ...).
+
+    zmp: zero-moment points [m], `period` [s] apart, at rest before the first and after the last.
+    The cart-table equation  x - (height / gravity) d2x/dt2 = zmp  (Kajita et al. 2003, eq. 7), with
+    central differences for the acceleration, is one tridiagonal system; its solution is the only
+    one that does not diverge, and it looks ahead as far as it needs to.
+    """
+    zmp = np.asarray(zmp, dtype=np.float64)
+    c = height / (STANDARD_GRAVITY * period * period)
+    bands = np.empty((3, len(zmp)))
+    bands[0], bands[1], bands[2] = -c, 1.0 + 2.0 * c, -c
+    bands[1, [0, -1]] = 1.0 + c  # at rest: the neighbour outside stands where the end stands
+    return solve_banded((1, 1), bands, zmp)

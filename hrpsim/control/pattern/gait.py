@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.control.motion.quintic import through_rests
+from hrpsim.control.motion.motion_sequence import through_rests
 from hrpsim.control.pattern.footsteps import Footstep, WalkError
 
 _ROUNDING = 1e-9  # [s]

@@ -11,9 +11,7 @@ import numpy as np
 
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.leg_kinematics import UnreachableError
-from hrpsim.control.motion.motion_sequence import Channel, MotionSequence
-from hrpsim.control.motion.quintic import smooth_step
-from hrpsim.control.pattern.floor_clearance import check_floor_clearance
+from hrpsim.control.motion.motion_sequence import Channel, MotionSequence, smooth_step
 from hrpsim.control.pattern.footsteps import (
     SIDES,
     Footstep,
@@ -35,11 +33,13 @@ from hrpsim.control.pattern.gait import (
     waist_rises,
     zmp_reference,
 )
-from hrpsim.control.pattern.walking_body import WalkingBody, turned
-from hrpsim.control.pattern.whole_body_zmp import joint_efforts, sole_wrenches
+from hrpsim.control.pattern.support_polygon import lowest_points
+from hrpsim.control.pattern.whole_body_zmp import WalkingBody, joint_efforts, sole_wrenches, turned
 from hrpsim.control.pattern.zmp_correction import Ground, corrected_motion
+from hrpsim.dynamics.functions import link_pose
 from hrpsim.model.model import Model
 
+_LEAST = 1e-4  # [m]
 _LONGEST_PERIOD = 0.02  # [s]
 _CLIMBING = 0.8  # one foot in the air, on stairs [s]
 _REFERENCE_LEG = 0.6  # thigh and shank of the robot that PATTERNS and Gait are made for [m]
@@ -265,3 +265,40 @@ def _height(part, start: float, goal: float, step_height: float) -> np.ndarray:
 
 def _pose(step: Footstep) -> np.ndarray:
     return np.array([step.x, step.y, step.z, step.yaw])
+
+
+def check_floor_clearance(model: Model, soles, legs, motion, on_floor) -> None:
+    """Raise WalkError for a walk that takes a shank or an ankle's link to the floor.
+
+    Looked at are the postures in which an ankle's joint turns farthest while its foot stands.
+    soles, legs: the left and the right one; motion (n, nq); on_floor: which soles stand (n, 2).
+    """
+    for sole, leg, stands in zip(soles, legs, on_floor.T):
+        standing = motion[stands]
+        knee, *ankle = (model.joint(name) for name in leg.joint_names[-3:])
+        bodies = knee.body, ankle[0].body
+        for joint in ankle:
+            angles = standing[:, joint.q_index]
+            for q in standing[[int(angles.argmin()), int(angles.argmax())]]:
+                for body in bodies:
+                    height = _height_over_sole(model, q, sole, body)
+                    if height < _LEAST:
+                        name = next(n for n, frame in model.frames.items() if frame.body == body)
+                        raise WalkError(
+                            f"{model.source}: the walk takes link {name!r} down to the floor "
+                            f"({1e3 * height:.1f} mm), with joint {joint.name!r} at "
+                            f"{q[joint.q_index]:.3f} rad"
+                        )
+
+
+def _height_over_sole(model: Model, q, sole: str, body: int) -> float:
+    """Return how high a body is above the plane of a sole [m]; infinite without shapes."""
+    p_sole, R_sole = link_pose(model, q, sole)
+    name = next(n for n, frame in model.frames.items() if frame.body == body)
+    p, R = link_pose(model, q, name)
+    frame = model.frames[name]
+    R = R @ frame.R.T
+    points = lowest_points(model, body, R.T @ R_sole[:, 2])
+    if not len(points):
+        return np.inf
+    return float(((p - R @ frame.p + points @ R.T - p_sole) @ R_sole[:, 2]).min())

@@ -14,10 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.control.motion.quintic import smooth_step
+from hrpsim.control.motion.motion_sequence import smooth_step
 from hrpsim.control.pattern.preview_control import PreviewControl
-from hrpsim.control.pattern.walking_body import WalkingBody, turned
-from hrpsim.control.pattern.whole_body_zmp import floor_wrenches, zero_moment_points
+from hrpsim.control.pattern.whole_body_zmp import (
+    WalkingBody,
+    floor_wrenches,
+    turned,
+    zero_moment_points,
+)
 
 _CORRECTIONS = 2
 _ARRIVAL = 0.8  # the last part of the way, into the last posture [s]

@@ -5,26 +5,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from lxml import etree
 from scipy.spatial import ConvexHull
 
 from hrpsim import Model, link_pose
-from hrpsim.model.shapes.placement import from_origin
-from hrpsim.viewer.visuals import material_colors
+from hrpsim.model.shapes.geometry import Box, Cylinder, Geometry, Sphere
+from hrpsim.viewer.visuals import visuals_of_model
 
 _TURN = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
 _CIRCLE = np.column_stack([np.cos(_TURN), np.sin(_TURN), np.zeros(len(_TURN))])
 _CORNERS = 0.5 * np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
-_EDGE, _GREY = "#2b2f38", "#cfd3da"
-
-
-class _Part(NamedTuple):
-    link: str
-    points: np.ndarray  # in the link's frame, their convex hull is the part (k, 3)
-    colour: tuple[float, ...] | str
+_EDGE = "#2b2f38"
 
 
 def draw_film_strip(axes, model: Model, frames, labels, view, *, spacing: float = 0.8) -> None:
@@ -50,11 +41,16 @@ class Parts:
 
     def __init__(self, model: Model):
         self._model = model
-        self._parts = _parts(model)
+        self._parts = [
+            (visual.link, at.p + _points(visual.geometry) @ at.R.T, np.array(visual.color) / 255.0)
+            for visual in visuals_of_model(model)
+            if isinstance(visual.geometry, Box | Cylinder | Sphere)
+            for at in [visual.placement]
+        ]
 
-    def placed(self, q) -> list[tuple[np.ndarray, tuple[float, ...] | str]]:
+    def placed(self, q) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return points (k, 3) [m] whose convex hull is a part, and its colour, of all parts."""
-        poses = {link: link_pose(self._model, q, link) for link in {p.link for p in self._parts}}
+        poses = {link: link_pose(self._model, q, link) for link, _, _ in self._parts}
         return [(poses[k][0] + points @ poses[k][1].T, c) for k, points, c in self._parts]
 
 
@@ -70,40 +66,12 @@ def draw_solids(axes, solids, right: np.ndarray, shift: float) -> None:
         axes.fill(*outline.T, facecolor=colour, edgecolor=_EDGE, lw=0.4, zorder=2)
 
 
-def _parts(model: Model) -> list[_Part]:
-    """Return the boxes, cylinders and spheres that the description draws."""
-    tree = etree.fromstring(model.urdf.encode())
-    colours = {
-        name: tuple(part / 255.0 for part in color) for name, color in material_colors(tree).items()
-    }
-    parts = []
-    for link in tree.findall("link"):
-        for visual in link.findall("visual"):
-            points = _points(visual.find("geometry"))
-            if points is None:
-                continue
-            origin = visual.find("origin")
-            if origin is not None:
-                xyz, rpy = (
-                    [float(x) for x in origin.get(name, "0 0 0").split()] for name in ("xyz", "rpy")
-                )
-                place = from_origin(xyz, rpy)
-                points = place.p + points @ place.R.T
-            material = visual.find("material")
-            name = material.get("name") if material is not None else None
-            parts.append(_Part(link.get("name"), points, colours.get(name, _GREY)))
-    return parts
-
-
-def _points(geometry) -> np.ndarray | None:
-    """Return points (k, 3) whose convex hull is the geometry; None for a mesh."""
-    shape = geometry[0]
-    if shape.tag == "box":
-        return _CORNERS * [float(x) for x in shape.get("size").split()]
-    if shape.tag == "cylinder":
-        ring, half = float(shape.get("radius")) * _CIRCLE, 0.5 * float(shape.get("length"))
-        return np.concatenate([ring + (0.0, 0.0, half), ring - (0.0, 0.0, half)])
-    if shape.tag == "sphere":
-        ring = float(shape.get("radius")) * _CIRCLE
-        return np.concatenate([np.roll(ring, k, axis=1) for k in range(3)])
-    return None
+def _points(shape: Geometry) -> np.ndarray:
+    """Return points (k, 3) whose convex hull is a box, a cylinder or a sphere, for drawing."""
+    if isinstance(shape, Box):
+        return _CORNERS * shape.lengths
+    ring = shape.radius * _CIRCLE
+    if isinstance(shape, Cylinder):
+        half = (0.0, 0.0, 0.5 * shape.length)
+        return np.concatenate([ring + half, ring - half])
+    return np.concatenate([np.roll(ring, k, axis=1) for k in range(3)])

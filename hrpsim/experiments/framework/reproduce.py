@@ -6,13 +6,55 @@
 from __future__ import annotations
 
 import json
+import math
+import os
+import platform
+import re
 import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
-from hrpsim.experiments.framework.experiment import Options
-from hrpsim.experiments.framework.registry import find
-from hrpsim.experiments.framework.report import as_data, as_markdown, as_page, as_text
-from hrpsim.experiments.framework.runner import run_all
+from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    MeasurementsAbsent,
+    Options,
+    Result,
+    Row,
+    Value,
+)
+from hrpsim.figures import new_figure
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One experiment's run: its result, or the error that ended it; the figure, if there is one.
+
+    `skipped` says which measurements an experiment lacks that did not run.
+    """
+
+    experiment: Experiment
+    result: Result
+    seconds: float
+    figure: Path | None = None
+    error: str = ""
+    skipped: str = ""
+
+    @property
+    def met(self) -> bool:
+        """Whether it ran to its end, or was skipped, and missed no target."""
+        return not self.error and self.result.met
+
+
+_COLUMNS = ("", "unit", "source", "analytic", "ours", "peer", "target", "met")
+_SAYS = {True: "yes", False: "NO", None: ""}
+_STUDIES = Path(__file__).parent.parent / "studies"
+_FILE = re.compile(r"([er])(\d+)_\w+\.py")
 
 
 def reproduce(
@@ -47,3 +89,198 @@ def reproduce(
             page = pages / f"{outcome.experiment.name.lower()}.md"
             page.write_text(as_page(outcome, pages))
     return 0 if all(outcome.met for outcome in outcomes) else 1
+
+
+def available() -> dict[str, str]:
+    """Return the module of each experiment by its name, E1 first, R1 after the last E."""
+    files = (match for path in _STUDIES.iterdir() if (match := _FILE.match(path.name)))
+    numbered = sorted((match[1].upper(), int(match[2]), match[0][:-3]) for match in files)
+    return {f"{kind}{n}": f"hrpsim.experiments.studies.{module}" for kind, n, module in numbered}
+
+
+def find(names: list[str]) -> list[Experiment]:
+    """Return the experiments called `names` ("E7", "e7", or "all"), each once, in that order.
+
+    Raises HrpsimError that lists what exists if a name is unknown.
+    """
+    modules = available()
+    wanted: list[str] = []
+    for name in names:
+        if name.lower() == "all":
+            wanted += modules
+        elif name.upper() in modules:
+            wanted.append(name.upper())
+        else:
+            raise HrpsimError(unknown_name("experiment", name, [*modules, "all"], limit=20))
+    return [import_module(modules[name]).EXPERIMENT for name in dict.fromkeys(wanted)]
+
+
+def shown(value: Value) -> str:
+    """Return a value as text: five digits, three where it is tiny or huge, "-" for none."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool) or not isinstance(value, float):
+        return str(value)
+    if value != 0.0 and math.isfinite(value) and not 1e-3 <= abs(value) < 1e6:
+        return f"{value:.2e}"
+    return f"{value:.5g}"
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    values = (row.source, row.analytic, row.ours, row.peer)
+    target = row.target.text if row.target else ""
+    return (row.what, row.unit or "-", *map(shown, values), target, _SAYS[row.met])
+
+
+def _heading(outcome: Outcome) -> str:
+    return f"{outcome.experiment.name}: {outcome.experiment.title}"
+
+
+def _verdict(outcome: Outcome) -> str:
+    if outcome.error:
+        return f"failed: {outcome.error}"
+    if outcome.skipped:
+        return f"skipped: {outcome.skipped}"
+    judged = [row for row in outcome.result.rows if row.target]
+    missed = sum(not row.met for row in judged)
+    return f"{len(judged) - missed} of {len(judged)} targets met, {outcome.seconds:.1f} s"
+
+
+def as_text(outcome: Outcome) -> str:
+    """Return an aligned table with its notes, for a terminal."""
+    lines = [_heading(outcome), f"  source: {outcome.experiment.source}"]
+    if outcome.skipped:
+        return "\n".join([*lines, f"  {_verdict(outcome)}"])
+    lines.append(f"  peer:   {outcome.result.peer}")
+    table = [_COLUMNS, *map(_cells, outcome.result.rows)]
+    widths = [max(len(cells[k]) for cells in table) for k in range(len(_COLUMNS))]
+    for cells in table:
+        padded = [
+            cell.rjust(width) if 2 <= k <= 5 else cell.ljust(width)
+            for k, (cell, width) in enumerate(zip(cells, widths))
+        ]
+        lines.append("  " + "  ".join(padded).rstrip())
+    lines += [f"  note: {note}" for note in outcome.result.notes]
+    if outcome.figure:
+        lines.append(f"  figure: {outcome.figure}")
+    lines.append(f"  {_verdict(outcome)}")
+    return "\n".join(lines)
+
+
+def as_markdown(outcome: Outcome, folder: Path) -> str:
+    """Return a section of a page that lies in `folder`, from where its figure is linked."""
+    lines = [f"### {_heading(outcome)}", ""]
+    if outcome.skipped:
+        return "\n".join([*lines, f"{_verdict(outcome)}.", ""])
+    lines.append(f"Source: {outcome.experiment.source}. Peer: {outcome.result.peer}.")
+    lines += ["", f"| {' | '.join(_COLUMNS)} |", "| --- " * len(_COLUMNS) + "|"]
+    for row in outcome.result.rows:
+        cells = [cell.replace("|", r"\|") for cell in _cells(row)]
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", *(f"- {note}" for note in outcome.result.notes)]
+    if outcome.figure:
+        link = Path(os.path.relpath(outcome.figure, folder)).as_posix()
+        lines += ["", f"![{_heading(outcome)}]({link})"]
+    return "\n".join([*lines, "", f"{_verdict(outcome)}.", ""])
+
+
+def as_page(outcome: Outcome, folder: Path) -> str:
+    """Return a page of `folder` about one experiment; the page verification.md lies above it."""
+    _, section = as_markdown(outcome, folder).split("\n", 1)
+    command = f"hrpsim reproduce {outcome.experiment.name}"
+    columns = "the columns are explained in [verification](../verification.md#columns)"
+    return f"# {_heading(outcome)}\n\nMeasured by `{command}`; {columns}.\n{section}"
+
+
+def as_data(outcomes: list[Outcome]) -> dict[str, Any]:
+    """Return what --json prints: met, versions, and each experiment with its rows."""
+    return {
+        "met": all(outcome.met for outcome in outcomes),
+        "versions": versions(),
+        "experiments": [_experiment_data(outcome) for outcome in outcomes],
+    }
+
+
+def _experiment_data(outcome: Outcome) -> dict[str, Any]:
+    experiment, result = outcome.experiment, outcome.result
+    return {
+        "name": experiment.name,
+        "title": experiment.title,
+        "source": experiment.source,
+        "peer": result.peer,
+        "met": outcome.met,
+        "error": outcome.error or None,
+        "skipped": outcome.skipped or None,
+        "seconds": round(outcome.seconds, 3),
+        "figure": str(outcome.figure) if outcome.figure else None,
+        "notes": result.notes,
+        "rows": [_row_data(row) for row in result.rows],
+    }
+
+
+def _row_data(row: Row) -> dict[str, Any]:
+    return {
+        "what": row.what,
+        "unit": row.unit,
+        "source": _plain(row.source),
+        "analytic": _plain(row.analytic),
+        "ours": _plain(row.ours),
+        "peer": _plain(row.peer),
+        "target": row.target.text if row.target else None,
+        "met": row.met,
+    }
+
+
+def _plain(value: Value) -> Value:
+    """Return a value that JSON has: what is not finite becomes text, numpy's numbers Python's."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    return float(value) if math.isfinite(value) else str(float(value))
+
+
+def versions() -> dict[str, str | None]:
+    """Return the versions of what took part; None for what is not installed."""
+    found: dict[str, str | None] = {"python": platform.python_version()}
+    for name in ("hrpsim", "numba", "numpy", "mujoco", "matplotlib"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = None
+    return found
+
+
+def run_all(experiments: list[Experiment], options: Options, folder: Path) -> Iterator[Outcome]:
+    """Run experiments in turn, figures into `folder`; one that fails ends only itself."""
+    for experiment in experiments:
+        begin = time.perf_counter()
+        try:
+            result = experiment.run(options)
+        except MeasurementsAbsent as error:
+            yield Outcome(experiment, Result(), 0.0, skipped=str(error))
+            continue
+        except HrpsimError as error:
+            took = time.perf_counter() - begin
+            yield Outcome(experiment, Result(), took, error=f"{type(error).__name__}: {error}")
+            continue
+        took = time.perf_counter() - begin
+        yield Outcome(experiment, result, took, save_figure(experiment, result, folder))
+
+
+def save_figure(experiment: Experiment, result: Result, folder: Path) -> Path | None:
+    """Draw the figure to folder/e7.png; return its path, or None without matplotlib."""
+    try:
+        figure = new_figure(9.0, 4.2)
+    except HrpsimError as error:
+        result.notes.append(f"no figure: {error}")
+        return None
+    experiment.draw(result, figure)
+    for axes in figure.axes:
+        axes.grid(color="#e3e5e8", lw=0.8)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    path = folder / f"{experiment.name.lower()}.png"
+    folder.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Software": None})
+    return path

@@ -1,7 +1,15 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E10's concave solids: a girder that hangs on the pads, a heart gripped at notch and tip."""
+"""E10's concave solids: a girder that hangs on the pads, a heart gripped at notch and tip.
+
+A girder as a closed triangle mesh: an upright H, concave on both sides.
+
+A heart as a closed triangle mesh: the curve of a heart, drawn out to a slab.
+
+The curve is x = 16 sin^3 t, y = 13 cos t - 5 cos 2t - 2 cos 3t - cos 4t in units: 32 wide, its
+point 17 below and its notch 5 above the origin, its lobes 11.97 above it.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +21,17 @@ from hrpsim import Box
 from hrpsim.crane import scene as scene
 from hrpsim.crane.scene import CraneScene, Load, Watched, slip_between
 from hrpsim.crane.script import Go, Grip, Wait
-from hrpsim.experiments.framework.experiment import Result, Row
-from hrpsim.experiments.framework.targets import at_most, equal_to, near
-from hrpsim.experiments.scenes.girder import FLANGE, HEIGHT, SLOT, girder
-from hrpsim.experiments.scenes.heart import heart
+from hrpsim.experiments.framework.experiment import Result, Row, at_most, equal_to, near
+from hrpsim.model.shapes.geometry import Mesh
 
+WEB = 0.040  # width between the slots [m]
+FLANGE = 0.056  # width above and below them [m]
+SLOT, HEIGHT = 0.056, 0.076  # of a slot, of all [m]
+_CAPS = [
+    *[(0, 1, 2), (0, 2, 3), (0, 3, 10), (0, 10, 11)],
+    *[(10, 3, 4), (10, 4, 9)],
+    *[(7, 8, 9), (7, 9, 4), (7, 4, 5), (7, 5, 6)],
+]
 MASS = 0.3  # of each of them [kg]
 SLIPPERY = 0.05  # friction with which the pads cannot carry the girder
 GIRDER_GRIP = 6.0  # [N]
@@ -147,3 +161,61 @@ def _heart_rows(case: str, held: Hooked) -> list[Row]:
         Row(f"{case}: heart is lifted by", "m", held.lifted, rose),
         Row(walls, "", held.walls, equal_to(2)),
     ]
+
+
+def girder(length: float) -> Mesh:
+    """Return a girder that lies `length` [m] along x, its slots open to both sides of y.
+
+    The frame's origin is the centre of mass; faces look outwards.
+    """
+    w, f, s, t = 0.5 * WEB, 0.5 * FLANGE, 0.5 * SLOT, 0.5 * HEIGHT
+    right = [(f, -t), (f, -s), (w, -s), (w, s), (f, s), (f, t)]
+    ring = np.array([(-f, -t), *right, *[(-y, z) for y, z in right[:0:-1]]])
+    n = len(ring)
+    ends = [np.column_stack([np.full(n, x), ring]) for x in (0.5 * length, -0.5 * length)]
+    sides = [(i, i + n, (i + 1) % n + n) for i in range(n)]
+    sides += [(i, (i + 1) % n + n, (i + 1) % n) for i in range(n)]
+    back = [(a + n, c + n, b + n) for a, b, c in _CAPS]
+    return Mesh(np.concatenate(ends), np.array([*_CAPS, *back, *sides]))
+
+
+def outline(count: int) -> np.ndarray:
+    """Return points (count, 2) [units] of the curve, counter-clockwise, the notch first."""
+    t = -np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)
+    x = 16.0 * np.sin(t) ** 3
+    y = 13.0 * np.cos(t) - 5.0 * np.cos(2 * t) - 2.0 * np.cos(3 * t) - np.cos(4 * t)
+    return np.column_stack([x, y])
+
+
+def heart(unit: float, thickness: float, count: int = 48) -> Mesh:
+    """Return a heart whose slab lies along x and y, `thickness` [m] along z about z = 0.
+
+    unit: length of a unit of the curve [m]. count: points of the outline, even, so that notch and
+    tip are among them. The frame's origin is the centre of mass; faces look outwards.
+    """
+    ring = unit * outline(count)
+    area, centre = _area_and_centroid(ring)
+    assert area > 0.0
+    ring = ring - centre
+    top = np.column_stack([ring, np.full(count, 0.5 * thickness)])
+    bottom = top - (0.0, 0.0, thickness)
+    # The middle sees the whole outline, so that both faces are fans about it.
+    middles = np.array([[0.0, 0.0, 0.5 * thickness], [0.0, 0.0, -0.5 * thickness]])
+    a = np.arange(count)
+    b = (a + 1) % count
+    up, down = np.full(count, 2 * count), np.full(count, 2 * count + 1)
+    triangles = [
+        np.column_stack([up, a, b]),
+        np.column_stack([down, count + b, count + a]),
+        np.column_stack([a, count + a, count + b]),
+        np.column_stack([a, count + b, b]),
+    ]
+    return Mesh(np.concatenate([top, bottom, middles]), np.concatenate(triangles))
+
+
+def _area_and_centroid(ring: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return area and centroid (2,) of a polygon, counter-clockwise."""
+    following = np.roll(ring, -1, axis=0)
+    cross = ring[:, 0] * following[:, 1] - ring[:, 1] * following[:, 0]
+    area = 0.5 * cross.sum()
+    return float(area), ((ring + following) * cross[:, None]).sum(axis=0) / (6.0 * area)

@@ -9,13 +9,21 @@ import time
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
-from hrpsim.experiments.framework.targets import at_most, below
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    at_most,
+    below,
+    mujoco_module,
+    peer_name,
+)
 from hrpsim.experiments.scenes import pile
 
 REST = 1e-6  # [J]
 DEEPEST = 1e-3  # [m]
+_DEEPEST = "deepest corner below the slope"
 LOOK = 10  # steps between looks
 SIDES = [[-1, -1], [1, -1], [1, 1], [-1, 1]]
 
@@ -84,23 +92,19 @@ def run(options: Options) -> Result:
         ours, world = our_drop(start, integrator, duration)
         drops["hrpsim " + integrator] = ours
         result.rows += _rows(integrator, duration, ours, other)
-        result.rows.append(
-            Row(
-                f"{integrator}: contact points at the end",
-                "",
-                world.stats.contact_count,
-                peer=data and int(data.ncon),
-            )
+        result.add(
+            f"{integrator}: contact points at the end",
+            "",
+            world.stats.contact_count,
+            peer=data and int(data.ncon),
         )
         if mujoco:
-            result.rows.append(
-                Row(
-                    f"{integrator}: deepest overlap of any two at the end, as mujoco finds it",
-                    "m",
-                    pile.overlap(mujoco, ours.end),
-                    analytic=0.0,
-                    peer=pile.overlap(mujoco, other.end),
-                )
+            result.add(
+                f"{integrator}: deepest overlap of any two at the end, as mujoco finds it",
+                "m",
+                pile.overlap(mujoco, ours.end),
+                analytic=0.0,
+                peer=pile.overlap(mujoco, other.end),
             )
     if other:
         drops["mujoco"] = other
@@ -120,51 +124,25 @@ def run(options: Options) -> Result:
 
 
 def _rows(name: str, duration: float, ours: Drop, other: Drop | None) -> list[Row]:
-    late = duration - 0.5
-    return [
-        Row(
-            f"{name}: deepest corner below the slope, at any time",
-            "m",
-            float(ours.depth.max()),
-            at_most(DEEPEST),
-            analytic=0.0,
-            peer=other and float(other.depth.max()),
-        ),
-        Row(
-            f"{name}: deepest corner below the slope, at the end",
-            "m",
-            float(ours.depth[-1]),
-            at_most(DEEPEST),
-            analytic=0.0,
-            peer=other and float(other.depth[-1]),
-        ),
-        Row(
-            f"{name}: kinetic energy after {duration:g} s",
-            "J",
-            float(ours.energy[-1]),
-            below(REST) if name != "penalty" else None,
-            analytic=0.0,
-            peer=other and float(other.energy[-1]),
-        ),
-        Row(
-            f"{name}: kinetic energy below 1e-6 J for good from",
-            "s",
-            ours.rest,
-            peer=other and (other.rest if other.rest is not None else "never"),
-        ),
-        Row(
-            f"{name}: a step, falling and colliding (0.4 to 1.2 s)",
-            "us",
-            ours.median_cost(0.4, 1.2),
-            peer=other and other.median_cost(0.4, 1.2),
-        ),
-        Row(
-            f"{name}: a step, last half second",
-            "us",
-            ours.median_cost(late, duration),
-            peer=other and other.median_cost(late, duration),
-        ),
+    still = below(REST) if name != "penalty" else None
+    rows = [
+        Row(f"{name}: {what}", unit, of(ours), target, analytic=0.0, peer=other and of(other))
+        for what, unit, target, of in (
+            (f"{_DEEPEST}, at any time", "m", at_most(DEEPEST), lambda d: float(d.depth.max())),
+            (f"{_DEEPEST}, at the end", "m", at_most(DEEPEST), lambda d: float(d.depth[-1])),
+            (f"kinetic energy after {duration:g} s", "J", still, lambda d: float(d.energy[-1])),
+        )
     ]
+    what = f"{name}: kinetic energy below 1e-6 J for good from"
+    peer = other and (other.rest if other.rest is not None else "never")
+    rows.append(Row(what, "s", ours.rest, peer=peer))
+    for what, begin, end in (
+        ("falling and colliding (0.4 to 1.2 s)", 0.4, 1.2),
+        ("last half second", duration - 0.5, duration),
+    ):
+        peer = other and other.median_cost(begin, end)
+        rows.append(Row(f"{name}: a step, {what}", "us", ours.median_cost(begin, end), peer=peer))
+    return rows
 
 
 def draw(result: Result, figure) -> None:

@@ -10,9 +10,17 @@ import math
 import numpy as np
 
 from hrpsim.errors import WorldError
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
-from hrpsim.experiments.framework.targets import at_least, at_most, below
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    at_least,
+    at_most,
+    below,
+    mujoco_module,
+    peer_name,
+)
 from hrpsim.experiments.scenes import four_bar
 
 TIME_STEP = 1e-3

@@ -13,9 +13,16 @@ import numpy as np
 
 from hrpsim import Model, load_model
 from hrpsim.errors import WorldError
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
-from hrpsim.experiments.framework.targets import at_most, near
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    at_most,
+    mujoco_module,
+    near,
+    peer_name,
+)
 from hrpsim.experiments.scenes.standing import half_sitting, mujoco_standing, our_standing
 from hrpsim.experiments.scenes.three_mass import (
     GRAVITY,
@@ -176,7 +183,7 @@ def run(options: Options) -> Result:
         result.rows += _semi_implicit_rows(bush_set, swings["semi_implicit"], sway, peer)
         opened = max(swing.opened for swing in swings.values())
         gap = f"{bush_set}: largest gap under the soles, of both integrators"
-        result.rows.append(Row(gap, "m", opened, at_most(FLAT), analytic=0.0))
+        result.add(gap, "m", opened, at_most(FLAT), analytic=0.0)
         result.notes.append(_note_of_estimate(bush_set, model, estimate))
         result.data["swings"][bush_set] = swings
         time = swings["rk4"].time

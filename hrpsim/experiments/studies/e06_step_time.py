@@ -9,12 +9,33 @@ import time
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
-from hrpsim.experiments.framework.targets import below
+from hrpsim.dynamics.response import site_responses
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    below,
+    mujoco_module,
+    peer_name,
+)
 from hrpsim.experiments.scenes.standing import GRIDS, humanoid, mujoco_standing, our_standing
-from hrpsim.experiments.scenes.step_phases import phase_costs
+from hrpsim.jit.compiled import kernel
+from hrpsim.jit.reference import Reference
+from hrpsim.step.rows.constrain import remember_impulses, solve_motion
+from hrpsim.step.rows.prepare import prepare_rows
+from hrpsim.step.step import (
+    begin_step,
+    find_contacts,
+    forward_kinematics,
+    integrate,
+    read_sensors,
+    unconstrained_dynamics,
+)
+from hrpsim.world.world import World
 
+PHASES = ("kinematics", "collision", "ABA", "blocks", "rows", "solve", "sensors", "integrate")
+_KINEMATICS, _COLLISION, _ABA, _BLOCKS, _ROWS, _SOLVE, _SENSORS, _INTEGRATE = range(len(PHASES))
 SWEEPS = 120  # the paper's limit
 TOLERANCE = 1e-3
 # Measured on the development machine, in other runs than ours: microseconds at 8, 16, 32, 64 points
@@ -106,20 +127,18 @@ def _time_rows(result: Result, counts, times: dict) -> None:
     says = {"converged": f"relative change below {TOLERANCE:g}", "forced": f"{SWEEPS} sweeps"}
     for name, source in sources.items():
         for points in counts:
-            result.rows.append(
-                Row(
-                    f"{points} points, a step, {says[name]}",
-                    "us",
-                    _middle(times, points, name),
-                    source=source.get(points),
-                    peer=_middle(times, points, "Newton"),
-                )
+            result.add(
+                f"{points} points, a step, {says[name]}",
+                "us",
+                _middle(times, points, name),
+                source=source.get(points),
+                peer=_middle(times, points, "Newton"),
             )
     for solver in MUJOCO_SOLVERS[1:]:
         for points in counts:
             if (points, solver) in times:
                 what = f"{points} points, a step, mujoco {solver}"
-                result.rows.append(Row(what, "us", None, peer=_middle(times, points, solver)))
+                result.add(what, "us", None, peer=_middle(times, points, solver))
 
 
 def _aim_rows(result: Result, times: dict) -> None:
@@ -164,14 +183,14 @@ def _aim_rows(result: Result, times: dict) -> None:
         if (points, peer) in times:
             ratio = float(np.median(times[points, ours] / times[points, peer]))
             what = f"{points} points, {ours}: our step over MuJoCo's, {peer}"
-            result.rows.append(Row(what, "", ratio, below(aim)))
+            result.add(what, "", ratio, below(aim))
 
 
 def _phase_rows(result: Result, phases: dict) -> None:
     """The parts of a step; the figure has those at the other numbers of points too."""
     for points in (8, 64):
         for name, cost in phases[points].items():
-            result.rows.append(Row(f"{points} points, converged: {name}", "us", cost))
+            result.add(f"{points} points, converged: {name}", "us", cost)
 
 
 def _notes(worlds: dict) -> list[str]:
@@ -220,3 +239,53 @@ def draw(result: Result, figure) -> None:
 EXPERIMENT = Experiment(
     "E6", "Time of a step", "extended PGS paper, Fig. 7; LCP paper, Fig. 8", run, draw
 )
+
+
+@kernel
+def _repeat(s, phase, n):
+    """Do one of the PHASES n times."""
+    for _ in range(n):
+        if phase == _KINEMATICS:
+            begin_step(s)
+            forward_kinematics(s)
+        elif phase == _COLLISION:
+            find_contacts(s)
+        elif phase == _ABA:
+            unconstrained_dynamics(s)
+        elif phase == _BLOCKS:
+            count = s.step_stats[0].site_count
+            site_responses(s.forest, s.kinematics, s.articulated, count, s.sites)
+        elif phase == _ROWS:
+            prepare_rows(s)
+        elif phase == _SOLVE:
+            solve_motion(s)
+        elif phase == _SENSORS:
+            read_sensors(s)
+            remember_impulses(s)
+        elif phase == _INTEGRATE:
+            integrate(s)
+
+
+def phase_costs(world: World, repeats: int = 2000, rounds: int = 5) -> dict[str, float]:
+    """Return the processor time [us] of each phase of a step; `world` is left as it was.
+
+    It is the least of `rounds`. "rows" is without the blocks, the responses of the loaded links
+    that it begins with. Phases are repeated in place, so their sum differs from a step, whose
+    data move through the cache.
+    """
+    start = world.snapshot()
+    costs = {}
+    for phase, name in enumerate(PHASES):
+        scene = Reference(world.scene)
+        _repeat(scene, phase, 1)
+        times = []
+        for _ in range(rounds):
+            begin = time.process_time()
+            _repeat(scene, phase, repeats)
+            times.append((time.process_time() - begin) / repeats * 1e6)
+            world.restore(start)
+            world.step()
+        costs[name] = min(times)
+    world.restore(start)
+    costs["rows"] = max(costs["rows"] - costs["blocks"], 0.0)
+    return costs

@@ -12,9 +12,16 @@ import math
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
-from hrpsim.experiments.framework.targets import at_most, near
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    at_most,
+    mujoco_module,
+    near,
+    peer_name,
+)
 from hrpsim.experiments.scenes.sliding_box import (
     FRICTION,
     GRAVITY,

@@ -9,9 +9,17 @@ import math
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
-from hrpsim.experiments.framework.targets import below, equal_to, near
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    below,
+    equal_to,
+    mujoco_module,
+    near,
+    peer_name,
+)
 from hrpsim.experiments.scenes.sliding_box import (
     FRICTION,
     GRAVITY,
@@ -122,16 +130,14 @@ def _table_rows(result: Result, ours: dict, peers: dict) -> None:
         analytic = "dynamic" if force > THRESHOLD else "static"
         for model in MODELS:
             mine = {rate: ours[rate, model] for rate in RATES if (rate, model) in ours}
-            result.rows.append(
-                Row(
-                    f"{force:g} N held, {model}",
-                    "",
-                    _verdict(mine, force),
-                    None if model == "penalty" and force == THRESHOLD else equal_to(analytic),
-                    source=source,
-                    analytic=analytic,
-                    peer=_verdict(peers, force) if peers else None,
-                )
+            result.add(
+                f"{force:g} N held, {model}",
+                "",
+                _verdict(mine, force),
+                None if model == "penalty" and force == THRESHOLD else equal_to(analytic),
+                source=source,
+                analytic=analytic,
+                peer=_verdict(peers, force) if peers else None,
             )
 
 
@@ -139,16 +145,14 @@ def _threshold_rows(result: Result, ours: dict, peers: dict, width: float) -> No
     found = {rate: float(thresholds(moved, 1, 1e-3)[0]) for rate, moved in peers.items()}
     for (rate, model), moved in ours.items():
         tolerance = YIELDING if model == "penalty" else 1e-3
-        result.rows.append(
-            Row(
-                f"threshold, dt 1/{rate} s, {model}",
-                "N",
-                float(thresholds(moved, 1, width)[0]),
-                near(THRESHOLD, relative=tolerance),
-                source="3.92 to 4.41",
-                analytic=THRESHOLD,
-                peer=found.get(rate),
-            )
+        result.add(
+            f"threshold, dt 1/{rate} s, {model}",
+            "N",
+            float(thresholds(moved, 1, width)[0]),
+            near(THRESHOLD, relative=tolerance),
+            source="3.92 to 4.41",
+            analytic=THRESHOLD,
+            peer=found.get(rate),
         )
 
 
@@ -157,15 +161,13 @@ def _creep_rows(result: Result, ours: dict, peers: dict) -> None:
         if model == "penalty":
             result.rows += _yielding_rows(rate)
             continue
-        result.rows.append(
-            Row(
-                f"creep in 15 s at 0.9 of the threshold, dt 1/{rate} s, {model}",
-                "m",
-                float(moved([0.9 * THRESHOLD])[0]),
-                below(1e-6),
-                analytic=0.0,
-                peer=float(peers[rate]([0.9 * THRESHOLD])[0]) if peers else None,
-            )
+        result.add(
+            f"creep in 15 s at 0.9 of the threshold, dt 1/{rate} s, {model}",
+            "m",
+            float(moved([0.9 * THRESHOLD])[0]),
+            below(1e-6),
+            analytic=0.0,
+            peer=float(peers[rate]([0.9 * THRESHOLD])[0]) if peers else None,
         )
 
 
@@ -196,15 +198,13 @@ def _heading_rows(result: Result, mujoco, headings, width: float) -> None:
             moved = MujocoPush(mujoco, 400, headings, cone=cone)
             around["mujoco " + cone] = other = thresholds(moved, count, 10.0 * width)
             spread = float(other.max() / other.min() - 1.0)
-        result.rows.append(
-            Row(
-                f"{count} headings, highest / lowest threshold - 1, {model}",
-                "",
-                float(ours.max() / ours.min() - 1.0),
-                below(1e-4) if model == "cone" else None,
-                analytic=0.0 if model == "cone" else None,
-                peer=spread,
-            )
+        result.add(
+            f"{count} headings, highest / lowest threshold - 1, {model}",
+            "",
+            float(ours.max() / ours.min() - 1.0),
+            below(1e-4) if model == "cone" else None,
+            analytic=0.0 if model == "cone" else None,
+            peer=spread,
         )
     result.data |= {"headings": headings, "around": around}
 

@@ -13,8 +13,14 @@ import math
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
-from hrpsim.experiments.framework.targets import at_least, at_most
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    at_least,
+    at_most,
+)
 from hrpsim.experiments.scenes.double_pendulum import (
     INERTIA,
     PRINTED_INERTIA,
@@ -92,10 +98,10 @@ def _convergence_rows(result: Result, duration: float) -> None:
             for rate in RATES if friction else RATES[-1:]:
                 what = f"{case}, dt 1/{rate} s: largest error of an angle"
                 bound = _bound(kind, friction, rate)
-                result.rows.append(Row(what, "rad", errors[rate], bound, analytic=0.0))
+                result.add(what, "rad", errors[rate], bound, analytic=0.0)
             least = FRICTION_ORDER if friction else LEAST_ORDER[kind]
             what = f"{case}: order of the error in dt, 1/{min(errors)} to 1/{max(errors)} s"
-            result.rows.append(Row(what, "", order_of(errors), at_least(least)))
+            result.add(what, "", order_of(errors), at_least(least))
 
 
 def _is_followed_further(kind: str, friction: float) -> bool:
@@ -133,11 +139,11 @@ def _spring_rows(result: Result, duration: float) -> None:
     for rate, longest in list(result.data["longest"].items())[1:]:
         what = f"{NAMES['sprung']}, friction 0.3 Nm, dt 1/{rate} s: longest extension"
         bound = at_most(1.02 * SMALLEST)
-        result.rows.append(Row(what, "m", longest, bound, source=SMALLEST))
+        result.add(what, "m", longest, bound, source=SMALLEST)
     truth, w = Lagrange(), EXTENSIONS[0]
     errors = {rate: error_of(Sprung(1.0 / rate, w), truth, duration)[0] for rate in RATES}
     what = f"boxes on spring hinges, w {w} m, friction 0.3 Nm: order of the error in dt"
-    result.rows.append(Row(what, "", order_of(errors), at_least(0.9)))
+    result.add(what, "", order_of(errors), at_least(0.9))
     result.notes.append(
         f"where no spring reaches its w the order is {order_of(errors):.2g}, for springs are "
         f"stiffer by 1 / dt^2; w {SMALLEST} m is reached at dt 1/50 s only, where the constraint "
@@ -196,12 +202,10 @@ def run(options: Options) -> Result:
     looks = times(1.0 / 200, duration)
     truth = Lagrange().angles(looks)
     printed = Lagrange(inertia=PRINTED_INERTIA).angles(looks)
-    result.rows.append(
-        Row(
-            "Lagrange's equations with the printed inertia 100/3: angles against those with 110/3",
-            "rad",
-            float(np.abs(printed - truth).max()),
-        )
+    result.add(
+        "Lagrange's equations with the printed inertia 100/3: angles against those with 110/3",
+        "rad",
+        float(np.abs(printed - truth).max()),
     )
     result.data |= {"truth": (looks, truth), "printed": printed}
     model = Sprung(DESCENT_STEP, SMALLEST)

@@ -15,14 +15,23 @@ from hrpsim.analysis.analyser import Analyser, Trajectory
 from hrpsim.analysis.figures import draw_course
 from hrpsim.analysis.motion import Motion, motion_of
 from hrpsim.analysis.summary import AnalysedMotion, analyse_motion
+from hrpsim.control.motion.motion_sequence import through_rests
 from hrpsim.control.motion.posture import PostureSolver, Stance
-from hrpsim.control.motion.quintic import through_rests
-from hrpsim.control.motion.zero_moment_point import center_of_mass_for
+from hrpsim.control.motion.stand_motion import center_of_mass_for
 from hrpsim.dynamics.functions import DOWNWARD_GRAVITY
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    at_least,
+    at_most,
+    equal_to,
+    near,
+    peer_name,
+    pinocchio_module,
+)
 from hrpsim.experiments.framework.film_strip import draw_film_strip
-from hrpsim.experiments.framework.peers import peer_name, pinocchio_module
-from hrpsim.experiments.framework.targets import at_least, at_most, equal_to, near
 from hrpsim.experiments.scenes.standing import half_sitting
 from hrpsim.resources import share_path
 

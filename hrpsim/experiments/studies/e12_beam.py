@@ -11,11 +11,19 @@ import numpy as np
 
 from hrpsim import World
 from hrpsim.errors import WorldError
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
-from hrpsim.experiments.framework.targets import Target, at_most, below
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    Target,
+    at_most,
+    below,
+    mujoco_module,
+    peer_name,
+)
 from hrpsim.experiments.scenes import beam
-from hrpsim.experiments.scenes.dense_beam import DenseBeam
+from hrpsim.experiments.scenes.beam import DenseBeam
 
 SECONDS = 2.0
 BOUNDS = {"at rest": 1.3e-14, "spinning": 5.0e-4, "cantilever": 1.3e-14}  # AGX; mujoco; AGX [m]

@@ -11,9 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from hrpsim.errors import WorldError
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
-from hrpsim.experiments.framework.targets import at_most, below
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    at_most,
+    below,
+    mujoco_module,
+    peer_name,
+)
 from hrpsim.experiments.scenes import chain
 
 LARGEST_GAP = 1e-9  # [m]

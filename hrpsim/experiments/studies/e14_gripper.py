@@ -11,9 +11,17 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from hrpsim import Box, Sphere
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
-from hrpsim.experiments.framework.targets import at_most, equal_to, near
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    at_most,
+    equal_to,
+    mujoco_module,
+    near,
+    peer_name,
+)
 from hrpsim.experiments.scenes import gripper
 from hrpsim.world.objects.body import rotation_matrix
 
@@ -124,20 +132,18 @@ def _slip_rows(result: Result, runs: dict) -> None:
     peer = runs.get("mujoco")
     for kind in KINDS:
         judged = kind == "hybrid"
-        result.rows.append(
-            Row(
-                f"{kind}: farthest that a corner of the box moved in the grip",
-                "m",
-                runs[kind].largest_slip,
-                at_most(LARGEST_SLIP) if judged else None,
-                analytic=0.0,
-                peer=peer.largest_slip if peer and judged else None,
-            )
+        result.add(
+            f"{kind}: farthest that a corner of the box moved in the grip",
+            "m",
+            runs[kind].largest_slip,
+            at_most(LARGEST_SLIP) if judged else None,
+            analytic=0.0,
+            peer=peer.largest_slip if peer and judged else None,
         )
     stiffer = runs.get("mujoco, impratio 100")
     if stiffer is not None:
         what = "mujoco, impratio 100: farthest that a corner of the box moved in the grip"
-        result.rows.append(Row(what, "m", None, analytic=0.0, peer=stiffer.largest_slip))
+        result.add(what, "m", None, analytic=0.0, peer=stiffer.largest_slip)
 
 
 def _other_slip_rows(result: Result, others: dict) -> None:
@@ -145,31 +151,27 @@ def _other_slip_rows(result: Result, others: dict) -> None:
     for (turn, compliance), each in others.items():
         pads = "rubber pads" if compliance else "rigid pads"
         placed = f"box put down turned by {turn:g} rad" if turn else "box put down straight"
-        result.rows.append(
-            Row(
-                f"hybrid, {pads}, {placed}: farthest that a corner moved, lifted and shaken",
-                "m",
-                each.largest_slip,
-                at_most(LARGEST_SLIP),
-                analytic=0.0,
-            )
+        result.add(
+            f"hybrid, {pads}, {placed}: farthest that a corner moved, lifted and shaken",
+            "m",
+            each.largest_slip,
+            at_most(LARGEST_SLIP),
+            analytic=0.0,
         )
 
 
 def _grip_rows(result: Result, ours: OurRun) -> None:
     """What holds the box: half of the motor's force on each pad, and how safe that is."""
     for link, force in zip(gripper.FINGERS, ours.scene.pad_forces(), strict=True):
-        result.rows.append(
-            Row(
-                f"hybrid: {link} presses, at the end",
-                "N",
-                force,
-                near(gripper.GRIP, relative=1e-6),
-                analytic=gripper.GRIP,
-            )
+        result.add(
+            f"hybrid: {link} presses, at the end",
+            "N",
+            force,
+            near(gripper.GRIP, relative=1e-6),
+            analytic=gripper.GRIP,
         )
     what = "friction that the pads can give / the most that is needed"
-    result.rows.append(Row(what, "", None, analytic=gripper.margin()))
+    result.add(what, "", None, analytic=gripper.margin())
 
 
 def _coupling_rows(result: Result, ours: OurRun, alone: OurRun) -> None:
@@ -193,7 +195,7 @@ def _coupling_rows(result: Result, ours: OurRun, alone: OurRun) -> None:
             ),
         ]
     what = "hybrid: steps in which the direct solver did not finish"
-    result.rows.append(Row(what, "", ours.unfinished, equal_to(0)))
+    result.add(what, "", ours.unfinished, equal_to(0))
 
 
 def _time_rows(result: Result, runs: dict) -> None:
@@ -205,10 +207,10 @@ def _time_rows(result: Result, runs: dict) -> None:
         ):
             other = peer.median_cost(begin, end) if peer else None
             ours = runs[kind].median_cost(begin, end)
-            result.rows.append(Row(f"{kind}: a step, {says}", "us", ours, peer=other))
+            result.add(f"{kind}: a step, {says}", "us", ours, peer=other)
         slowest = float(np.percentile(runs[kind].cost[1:], 99.9))
         other = float(np.percentile(peer.cost[1:], 99.9)) if peer else None
-        result.rows.append(Row(f"{kind}: the slowest of 1000 steps", "us", slowest, peer=other))
+        result.add(f"{kind}: the slowest of 1000 steps", "us", slowest, peer=other)
 
 
 def _notes(runs: dict) -> list[str]:

@@ -14,18 +14,25 @@ from functools import partial
 
 import numpy as np
 
-from hrpsim.experiments.framework.contestants import (
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    at_most,
+    measurements,
+    mujoco_module,
+    peer_name,
+)
+from hrpsim.experiments.framework.fitting import (
     Contestant,
+    Parameter,
     add_profiles,
     difference,
     draw_profiles,
+    held_out,
     values_of,
 )
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
-from hrpsim.experiments.framework.fitting import Parameter, held_out
-from hrpsim.experiments.framework.measurements import measurements
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
-from hrpsim.experiments.framework.targets import at_most
 from hrpsim.experiments.scenes.cube_tosses import (
     FRAME_RATE,
     IDENTIFIED,
@@ -119,7 +126,7 @@ def _comparison_rows(result: Result, judged: dict[str, np.ndarray]) -> None:
         for kind, (what, unit) in enumerate(KINDS):
             peer = None if theirs is None else float(theirs[:, kind].mean())
             ours = float(judged[name][:, kind].mean())
-            result.rows.append(Row(f"{name} contact: {what}", unit, ours, peer=peer))
+            result.add(f"{name} contact: {what}", unit, ours, peer=peer)
     for name, other in (("rigid", "mujoco"), ("compliant", "mujoco"), ("compliant", "rigid")):
         if other in judged:
             less, error = difference(judged[name][:, 0], judged[other][:, 0])
@@ -135,14 +142,14 @@ def _start_rows(result: Result, rigid: Contestant, found, tosses) -> None:
     """What the authors' numbers give, and what of the error is that of the first state."""
     given = rigid.errors(IDENTIFIED, range(len(tosses)))[:, 0].mean()
     what = "rigid contact, the numbers that the authors identified: position"
-    result.rows.append(Row(what, "% of width", float(given)))
+    result.add(what, "% of width", float(given))
     begun = [started_by_flight(toss) for toss in tosses]
     better = np.empty(len(tosses))
     for values, out in zip(found, held_out(len(tosses), FOLDS)):
         path = Cube(**values).follow([begun[k] for k in out])
         better[out] = errors(path, [tosses[k] for k in out])[:, 0]
     what = "rigid contact, first state fitted to the whole flight: position"
-    result.rows.append(Row(what, "% of width", float(better.mean())))
+    result.add(what, "% of width", float(better.mean()))
 
 
 def _growth(make, found, tosses, longest: int = 75) -> np.ndarray:

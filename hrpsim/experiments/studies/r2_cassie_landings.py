@@ -14,18 +14,24 @@ from functools import partial
 
 import numpy as np
 
-from hrpsim.experiments.framework.contestants import (
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    Row,
+    at_most,
+    measurements,
+    mujoco_module,
+    peer_name,
+)
+from hrpsim.experiments.framework.fitting import (
     Contestant,
+    Parameter,
     add_profiles,
     difference,
     draw_profiles,
     values_of,
 )
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row
-from hrpsim.experiments.framework.fitting import Parameter
-from hrpsim.experiments.framework.measurements import measurements
-from hrpsim.experiments.framework.peers import mujoco_module, peer_name
-from hrpsim.experiments.framework.targets import at_most
 from hrpsim.experiments.scenes.cassie_landings import (
     Cassie,
     Landing,
@@ -166,7 +172,7 @@ def _rows(result: Result, plain: dict[str, Prediction], judged: dict[str, np.nda
         what = f"what is fitted, share of the errors if nothing changes: {name} contact, held out"
         share = float((judged[name] / scale).mean())
         peer = None if theirs is None else float((theirs / scale).mean())
-        result.rows.append(Row(what, "", share, peer=peer))
+        result.add(what, "", share, peer=peer)
         if theirs is not None:
             less, error = difference(*((e / scale).mean(1) for e in (judged[name], theirs)))
             what = f"the same, {name} less mujoco, landing by landing"
@@ -182,7 +188,7 @@ def _rows(result: Result, plain: dict[str, Prediction], judged: dict[str, np.nda
         for name in ("rigid", "compliant"):
             case = f"{what}: fitted, {name} contact, held out"
             ours = _mean(judged[name], kind)
-            result.rows.append(Row(case, unit, ours, peer=_mean(theirs, kind)))
+            result.add(case, unit, ours, peer=_mean(theirs, kind))
         if theirs is not None:
             less, error = difference(judged["rigid"][:, kind], theirs[:, kind])
             what = f"{what}: fitted, rigid less mujoco, landing by landing"

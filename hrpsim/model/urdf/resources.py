@@ -42,17 +42,6 @@ class Resources:
             self._known[name] = list(dict.fromkeys(self._candidates(name)))
         return self._known[name]
 
-    def may_hold(self, file: Path) -> bool:
-        """Return whether a resolved path is below what the caller gave, or in a package found."""
-        given = (*self._named.values(), *self._searched)
-        if any(file.is_relative_to(folder.resolve()) for folder in given):
-            return True
-        for folder in file.parents:
-            name = _declared_name(folder)
-            if name and any(folder == found.resolve() for found in self.packages(name)):
-                return True
-        return False
-
     def locate(self, uri: str) -> Path:
         """Return the file that `uri` names: package://, file://, absolute or relative path.
 

@@ -18,8 +18,9 @@ from lxml import etree
 
 from hrpsim.errors import ModelError
 from hrpsim.model.urdf.document import Document
-from hrpsim.model.urdf.pairs import Pair, pair_of
 from hrpsim.model.urdf.source import read_source
+
+Pair = tuple[str, str]
 
 
 def read_disabled_collisions(
@@ -71,3 +72,8 @@ def write_disabled_collisions(
         Path(path).write_bytes(text)
     except OSError as cause:
         raise ModelError(f"{path}: cannot be written: {cause.strerror or cause}") from cause
+
+
+def pair_of(a: str, b: str) -> Pair:
+    """Return two names in their order."""
+    return (a, b) if a <= b else (b, a)

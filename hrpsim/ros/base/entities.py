@@ -18,8 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.errors import HrpsimError, ModelError, WorldError, unknown_name
-from hrpsim.model.foreign import format_of
-from hrpsim.model.load import load_model
+from hrpsim.model.load import format_of, load_model
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
 from hrpsim.model.urdf.resources import Resources
 from hrpsim.model.urdf.xacro_text import is_xacro

@@ -12,9 +12,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from hrpsim.control.controller_group import ControllerGroup
+from hrpsim.control.controller_group import FINISHED, INACTIVE, UNLOADED, ControllerGroup, Member
 from hrpsim.control.framework.controller import ControllerError
-from hrpsim.control.group_member import FINISHED, INACTIVE, UNLOADED, Member
 from hrpsim.errors import HrpsimError, unknown_name
 
 PACKAGE = "controller_manager_msgs"

@@ -12,7 +12,7 @@ from geometry_msgs.msg import PointStamped
 from rclpy.node import Node
 
 from hrpsim.constants import STANDARD_GRAVITY
-from hrpsim.control.estimation.sole import sole_depth
+from hrpsim.control.estimation.base_estimator import sole_depth
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp

@@ -15,7 +15,7 @@ import numpy as np
 from hrpsim.errors import ModelWarning, WorldError
 from hrpsim.model.extension import DescribedKeyframe
 from hrpsim.model.formats.robot_data import WORLD_LINK, MeshData, ShapeData
-from hrpsim.model.keyframes import keyframe_configurations
+from hrpsim.model.from_urdf import keyframe_configurations
 from hrpsim.model.load import load_robot_data
 from hrpsim.model.mjcf.geoms import collides, friction_of, material_name, may_collide, shape_of
 from hrpsim.model.mjcf.notes import Notes, note_the_rest

@@ -3,7 +3,7 @@
 
 """The schema of world files: every section, its keys, and what each may be.
 
-docs and the head of `world.load` say what the entries mean. Numbers are bounded as World bounds
+docs/reference/world_file.md says what the entries mean. Numbers are bounded as World bounds
 them (hrpsim.values).
 """
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,12 +16,28 @@ from hrpsim.constraints.joint_rows import (
     LIMIT_PARAMETERS,
     LOCK_PARAMETERS,
     MIMIC_PARAMETERS,
+    PARAMETERS_OF_ROW,
 )
+from hrpsim.constraints.rows import LOWER_LIMIT, UPPER_LIMIT
 from hrpsim.errors import StateError, WorldError, unknown_name
+from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.values import not_negative
 from hrpsim.world.objects.compliance import DAMPING_STEPS, refuse_undamped
-from hrpsim.world.objects.joint_efforts import ALL_KINDS
 from hrpsim.world.objects.solver_rules import JOINT_KINDS, SolverRules, solver_code
+
+ALL_KINDS = -1
+
+
+class EffortSources(NamedTuple):
+    """What the efforts of constraints are read from, for a robot with n joints."""
+
+    settings: np.ndarray  # (1,) SETTINGS
+    impulses: np.ndarray  # (nv, 7) of the step, by row
+    impact_impulse: np.ndarray  # (nv, 7) of its impacts
+    dofs: np.ndarray  # (nv,) DOF, numbered within the robot
+    joint_v: np.ndarray  # (n,) places of the joints in the impulses
+    joint_of: np.ndarray  # (nv,) the other way round
+
 
 _RIGID = -1.0
 _COLUMNS = {kind: column for column, kind in enumerate(JOINT_KINDS)}
@@ -186,3 +203,35 @@ def _for_each(values, places: np.ndarray) -> np.ndarray:
         return np.broadcast_to(np.asarray(values, dtype=np.float64), len(places))
     except (TypeError, ValueError) as error:
         raise StateError(f"{len(places)} numbers are needed, or one, got {values!r}") from error
+
+
+@kernel
+def read_efforts(s, kind, efforts_out):
+    """Write the efforts (n,) [Nm or N] of constraints of one kind, or of all with ALL_KINDS.
+
+    All: what each joint gets, the reaction of those that mimic it included.
+    """
+    scale = 1.0 / s.settings[0].time_step
+    for k in range(s.joint_v.shape[0]):
+        at = s.joint_v[k]
+        efforts_out[k] = scale * _impulse_of(s.impulses[at], s.impact_impulse[at], kind)
+    if kind != ALL_KINDS:
+        return 0
+    for k in range(s.joint_v.shape[0]):
+        at = s.joint_v[k]
+        dof = s.dofs[at]
+        if dof.mimic_dof >= 0:
+            effort = scale * _impulse_of(s.impulses[at], s.impact_impulse[at], MIMIC_PARAMETERS)
+            efforts_out[s.joint_of[dof.mimic_dof]] -= dof.mimic_ratio * effort
+    return 0
+
+
+@inlined_kernel
+def _impulse_of(impulse, impact_impulse, kind):
+    """Return what rows of one kind, or of all, did in a step, impacts included [Nms or Ns]."""
+    total = 0.0
+    for row in range(PARAMETERS_OF_ROW.shape[0]):
+        if kind == ALL_KINDS or kind == PARAMETERS_OF_ROW[row]:
+            sign = -1.0 if row == UPPER_LIMIT - LOWER_LIMIT else 1.0
+            total += sign * (impulse[row] + impact_impulse[row])
+    return total

@@ -16,7 +16,7 @@ from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.step.scene.scene import Scene
 from hrpsim.world.objects.commanding import Actuators, set_commands
 from hrpsim.world.objects.entity import Entity
-from hrpsim.world.objects.joint_efforts import EffortSources, read_efforts
+from hrpsim.world.objects.joint_constraints import EffortSources, read_efforts
 from hrpsim.world.objects.joint_index import JointIndex
 from hrpsim.world.objects.link_states import LinkReaders, LinkSources, link_records
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Collision shapes as python-fcl has them, and distances to half-spaces, which it lacks."""
+"""Collision shapes as coal has them."""
 
 from __future__ import annotations
 
@@ -10,45 +10,43 @@ from typing import Any
 import numpy as np
 
 from hrpsim.errors import HrpsimError, ModelError
-from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
+from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 
 
-def fcl_package():
-    """Return python-fcl; HrpsimError, which says how to get it, where it is not installed."""
+def coal_package():
+    """Return coal; HrpsimError, which says how to get it, where it is not installed."""
     try:
-        import fcl
+        import coal
     except ModuleNotFoundError as error:
         raise HrpsimError(
-            "distances and collisions apart from the step need python-fcl: "
-            "pip install hrpsim[geometry]"
+            "distances and collisions apart from the step need coal: pip install hrpsim[geometry]"
         ) from error
-    return fcl
+    return coal
 
 
-def fcl_geometry(geometry: Geometry) -> Any:
-    """Return a shape as fcl has it: a convex mesh as Convex, another as its triangles.
+def coal_geometry(geometry: Geometry) -> Any:
+    """Return a bounded shape as coal has it: a convex mesh as Convex, another as its triangles.
 
-    None for a plane. Where triangles overlap fcl finds contacts but no depth that means much.
+    Where triangles overlap coal finds contacts but no depth that means much.
     """
-    fcl = fcl_package()
-    if isinstance(geometry, Plane):
-        return None
+    coal = coal_package()
     if isinstance(geometry, Sphere):
-        return fcl.Sphere(geometry.radius)
+        return coal.Sphere(geometry.radius)
     if isinstance(geometry, Box):
-        return fcl.Box(*geometry.lengths)
+        return coal.Box(*geometry.lengths)
     if isinstance(geometry, Capsule):
-        return fcl.Capsule(geometry.radius, geometry.length)
+        return coal.Capsule(geometry.radius, geometry.length)
     if isinstance(geometry, Cylinder):
-        return fcl.Cylinder(geometry.radius, geometry.length)
+        return coal.Cylinder(geometry.radius, geometry.length)
     if not isinstance(geometry, Mesh):
         raise ModelError(f"no distances to a {type(geometry).__name__}")
-    vertices, triangles = np.array(geometry.vertices), np.array(geometry.triangles)
+    vertices, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
+    vertices.extend(list(geometry.vertices))
+    triangles.extend([coal.Triangle(*corners) for corners in geometry.triangles.tolist()])
     if geometry.is_convex:
-        sizes = np.full((len(triangles), 1), 3)
-        return fcl.Convex(vertices, len(triangles), np.hstack([sizes, triangles]).ravel())
-    model = fcl.BVHModel()
-    model.beginModel(len(vertices), len(triangles))
+        return coal.Convex(vertices, triangles)
+    model = coal.BVHModelOBBRSS()
+    model.beginModel(len(triangles), len(vertices))
     model.addSubModel(vertices, triangles)
     model.endModel()
     return model

@@ -1,0 +1,42 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Scenes just before the solution of their rows: problems for solvers."""
+
+from hrpsim.dynamics.response import site_velocities
+from hrpsim.jit.compiled import kernel
+from hrpsim.jit.reference import Reference
+from hrpsim.spatial.vector import copy_vector
+from hrpsim.step.rows.prepare import prepare_rows
+from hrpsim.step.scene.scene import Scene
+from hrpsim.step.scene.status import DONE
+from hrpsim.step.step import begin_step, find_contacts, forward_kinematics, unconstrained_dynamics
+from hrpsim.world.arrays.capacity import grow
+from hrpsim.world.world import World
+
+
+@kernel
+def _prepare(s):
+    """Do a step up to the solution of its rows; leave the sites' free velocity."""
+    begin_step(s)
+    forward_kinematics(s)
+    status = find_contacts(s)
+    if status == DONE:
+        status = unconstrained_dynamics(s)
+    if status == DONE:
+        status = prepare_rows(s)
+    if status == DONE:
+        change, dt = s.work.change, s.settings[0].time_step
+        for k in range(change.shape[0]):
+            change[k] = s.velocity[k] + dt * s.work.dv[k]
+        site_velocities(s.forest, s.kinematics, change, s.step_stats[0].site_count, s.sites)
+    copy_vector(s.work.q_start, s.q)
+    copy_vector(s.work.velocity_start, s.velocity)
+    return status
+
+
+def prepared(world: World) -> Scene:
+    """Return the scene of a semi-implicit world just before the solution of its next step."""
+    while (status := _prepare(Reference(world.scene))) != DONE:
+        world._scenes.present = grow(world.scene, status)
+    return world.scene
