@@ -15,18 +15,14 @@ from hrpsim.bag.files import BagError
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.ros.base.faults import Faults
 from hrpsim.ros.base.rejections import Rejections
-from hrpsim.ros.base.stamped_queue import MessageQueue, StampedQueue
+from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.replay.recorded_topic import RecordedTopic
 from hrpsim.ros.replay.recording import COMMANDS, INPUTS, Recording, State
-from hrpsim.ros.robot.applied_wrenches import AppliedWrenches
-from hrpsim.ros.robot.base_pose import BasePose
 from hrpsim.ros.robot.frames.frame_names import RobotFrames
-from hrpsim.ros.robot.joint_commands import JointCommands
 from hrpsim.ros.robot.joint_gains import follow_gains
-from hrpsim.ros.robot.joint_trajectory import JointTrajectories
-from hrpsim.ros.robot.placed_joints import PlacedJoints
 from hrpsim.ros.robot.robot_input import RobotInput
+from hrpsim.ros.robot.robot_inputs import Report, RobotInputs
 from hrpsim.world.file.load import build_world, open_world, open_world_text
 
 FIELDS = ("position", "velocity", "effort")
@@ -178,36 +174,21 @@ class Replay:
             for topic in INPUTS
         }
         self._topics += topics.values()
-        frames = RobotFrames(robot.model, "odom", told.get("frames", ""))
-        rejections, said = self.rejections, _Said()
-        trajectories = JointTrajectories(
-            MessageQueue(topics["joint_trajectory"]), rejections, robot, self.clock
-        )
-        over = self.settings["control_period"] if self.settings["interpolate_commands"] else 0.0
-        commands = JointCommands(
-            MessageQueue(topics[COMMANDS])
-            if lockstep
-            else StampedQueue(topics[COMMANDS], self.clock),
-            rejections,
+        interpolates = self.settings["interpolate_commands"]
+        made = RobotInputs(
             robot,
-            trajectories.release,
-            said,
-            nan_holds=not lockstep,
-            over=over if lockstep else 0.0,
+            RobotFrames(robot.model, "odom", told.get("frames", "")),
+            self.clock,
+            Report(self.rejections, _Said()),
+            topics.__getitem__,
+            in_lockstep=MessageQueue(topics[COMMANDS]) if lockstep else None,
+            over=self.settings["control_period"] if interpolates else 0.0,
         )
         off = {joint["name"] for joint in told.get("joints", ()) if joint["mode"] == "off"}
-        commands.off = trajectories.off = off
-        wrenches = AppliedWrenches(
-            StampedQueue(topics["apply_wrench"], self.clock), rejections, robot, frames, self.clock
-        )
-        wrenches.duration = self.settings["wrench_duration"]
-        wrenches.ramp = self.settings["wrench_ramp"]
-        placed = PlacedJoints(MessageQueue(topics["set_joint_states"]), rejections, robot)
-        inputs: list[RobotInput] = [commands, placed, trajectories, wrenches]
-        if robot.model.base == "free":
-            base = BasePose(MessageQueue(topics["set_base_pose"]), rejections, robot, frames)
-            inputs.insert(1, base)
-        return inputs
+        made.commands.off = made.trajectories.off = off
+        made.wrenches.duration = self.settings["wrench_duration"]
+        made.wrenches.ramp = self.settings["wrench_ramp"]
+        return made.all
 
 
 class _Said:

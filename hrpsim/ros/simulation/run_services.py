@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""~/pause, ~/resume, ~/step and ~/reset: each answers when the thing is done."""
+"""The services of std_srvs, of which each answers when the thing is done."""
 
 from __future__ import annotations
 
@@ -15,18 +15,25 @@ from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.core.turns import make_steps
 
 
-class RunServices:
-    """Offers the services on the node; they run between two steps of its loop.
+class TriggerServices:
+    """Offers ~/pause, ~/resume, ~/reset, ~/save_state, ~/load_state and ~/step on the node.
 
-    While ~/step makes many, or waits for kernels, the others are answered.
+    They run between two steps of its loop. While ~/step makes many, or waits for kernels, the
+    others are answered. The parameter `state_name` names the state to save or to load.
     """
 
     def __init__(self, node: Node, simulation: Simulation):
         self._node = node
         self._simulation = simulation
-        actions = {"pause": self._pause, "resume": self._resume, "reset": self._reset}
+        actions = {
+            "pause": self._pause,
+            "resume": self._resume,
+            "reset": self._reset,
+            "save_state": self._save_state,
+            "load_state": self._load_state,
+        }
         self._services = [
-            node.create_service(Trigger, f"~/{name}", self._answer(action))
+            node.create_service(Trigger, f"~/{name}", self._answering(action))
             for name, action in actions.items()
         ]
         self._services.append(
@@ -35,11 +42,8 @@ class RunServices:
             )
         )
 
-    def _answer(self, action):
-        def handle(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-            return self._done(response, action())
-
-        return handle
+    def _answering(self, action):
+        return lambda request, response: self._done(response, action())
 
     def _done(self, response: Trigger.Response, what: str) -> Trigger.Response:
         response.message = f"{what}; time {self._simulation.clock.seconds:.9g} s"
@@ -56,13 +60,23 @@ class RunServices:
         self._simulation.resume()
         return "already running" if already else "running"
 
+    def _reset(self) -> str:
+        self._simulation.reset()
+        return "the world is back in its first state"
+
+    def _save_state(self) -> str:
+        name = parameters.value_of(self._node, "state_name")
+        self._simulation.save_state(name)
+        return f"saved {name!r}"
+
+    def _load_state(self) -> str:
+        name = parameters.value_of(self._node, "state_name")
+        self._simulation.load_state(name)
+        return f"the world is in the state {name!r}"
+
     async def _step(self, request, response: Trigger.Response) -> Trigger.Response:
         if not self._simulation.paused:
             raise WorldError("the simulation is running: call ~/pause before ~/step")
         steps = parameters.value_of(self._node, "step_count")
         await make_steps(self._simulation, steps)
         return self._done(response, f"made {steps} steps")
-
-    def _reset(self) -> str:
-        self._simulation.reset()
-        return "the world is back in its first state"

@@ -21,12 +21,12 @@ from hrpsim.ros.base.heartbeat import Heartbeat
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.core.simulation import Simulation, compile_step
 from hrpsim.ros.core.world_source import LoadedWorld
+from hrpsim.ros.simulation.description_publisher import DescriptionPublisher
 from hrpsim.ros.simulation.diagnostics import Diagnostics
 from hrpsim.ros.simulation.live_parameters import LiveParameters
 from hrpsim.ros.simulation.robot_interfaces import RobotInterfaces
-from hrpsim.ros.simulation.run_services import RunServices
+from hrpsim.ros.simulation.run_services import TriggerServices
 from hrpsim.ros.simulation.state_publisher import StatePublisher
-from hrpsim.ros.simulation.state_services import DescriptionPublisher, StateServices
 from hrpsim.sensors.noise import NoiseLevels
 
 _BEAT = 1.0  # while kernels are compiled [s, wall]
@@ -66,8 +66,7 @@ class SimulationNode:
         self.simulation.compiling = lambda: Heartbeat(_BEAT, self._tell_start)
         self._diagnostics = Diagnostics(node, self.simulation)
         self._services = [
-            RunServices(node, self.simulation),
-            StateServices(node, self.simulation),
+            TriggerServices(node, self.simulation),
             DescriptionPublisher(node, self.simulation),
             *offer_standard_services(node, self.simulation),
         ]
