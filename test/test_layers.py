@@ -64,8 +64,7 @@ LAYERS = [
     {"ros.robot"},
     {"ros.core"},
     {
-        *("ros.conformance", "ros.controller", "ros.demo", "ros.recording", "ros.replay"),
-        "ros.simulation",
+        *("ros.controller", "ros.demo", "ros.recording", "ros.replay", "ros.simulation"),
     },
     {"ros.sweeps"},
     {"crane", "ros"},
