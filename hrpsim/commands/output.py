@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import math
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 from hrpsim.errors import HrpsimError
@@ -18,15 +20,21 @@ ROS_REMEDY = (
 BAG_REMEDY = "pip install 'hrpsim[record,plot]'"
 
 
-def xacro_arguments(texts: list[str]) -> dict[str, str]:
-    """Return the arguments of --xacro NAME:=VALUE."""
-    arguments = {}
+def pairs(texts: Sequence[str], option: str = "--xacro", sign: str = ":=") -> dict[str, str]:
+    """Return what an option that is repeated gives as NAME, `sign`, VALUE."""
+    found = {}
     for text in texts:
-        name, separator, value = text.partition(":=")
+        name, separator, value = text.partition(sign)
         if not separator:
-            raise HrpsimError(f"--xacro takes NAME:=VALUE, got {text!r}")
-        arguments[name] = value
-    return arguments
+            raise HrpsimError(f"{option} takes NAME{sign}VALUE, got {text!r}")
+        found[name] = value
+    return found
+
+
+def show_line(text: str) -> None:
+    """Show a line on the terminal in place of the last one, "" to clear it; nothing in logs."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def print_json(data: Any) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from hrpsim.arguments import not_negative, positive, whole
 from hrpsim.commands import view, walk_robot
-from hrpsim.commands.output import ROS_REMEDY
+from hrpsim.commands.output import ROS_REMEDY, show_line
 from hrpsim.errors import WorldError, require_packages
 
 if TYPE_CHECKING:
@@ -175,8 +175,7 @@ def _walk_here(options: argparse.Namespace) -> int:
         duration=float("inf") if options.duration is None else options.duration,
         each_tick=_progress(controller) if sys.stderr.isatty() else None,
     )
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    show_line("")
     result = report(trial, robot.model, controller.sequence, _asked_for(options))
     result["pace"] = controller.pace._asdict()
     if options.plot or options.film:
@@ -335,7 +334,6 @@ def _progress(controller):
         last = now
         made = int((ends <= simulated).sum())
         factor = simulated / max(now - start, 1e-9)
-        line = f"{simulated:5.1f} s, {made} of {len(ends)} steps, real-time factor {factor:.1f}"
-        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+        show_line(f"{simulated:5.1f} s, {made} of {len(ends)} steps, real-time factor {factor:.1f}")
 
     return show

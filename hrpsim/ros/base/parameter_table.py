@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -348,6 +349,7 @@ SPECIFICATIONS = (
 )
 
 
-def describe() -> str:
-    """Return the table as text: each name with its default, and what it means."""
-    return "\n".join(f"  {s.name} ({s.default!r})\n      {s.description}" for s in SPECIFICATIONS)
+def describe(specifications: Iterable[Specification]) -> str:
+    """Return parameters as text for --help: each name with its default, and what it means."""
+    lines = (f"  {s.name} ({s.default!r})\n      {s.description}" for s in specifications)
+    return "\n".join(["Parameters, with their defaults:\n", *lines])

@@ -12,35 +12,40 @@ from pathlib import Path
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.exceptions import InvalidParameterTypeException
+from rclpy.exceptions import InvalidParameterTypeException, ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from hrpsim.errors import HrpsimError, unknown_name
-from hrpsim.ros.base.parameter_table import SPECIFICATIONS
+from hrpsim.ros.base.parameter_table import SPECIFICATIONS, Specification
 from hrpsim.yaml_text import read_yaml
 
 _SHOWN = 5  # nodes of a file of parameters, in a warning
 
 
-def declare_parameters(node: Node) -> None:
-    """Declare every parameter of the table on `node`; overrides from the command line take effect.
+class ParameterError(HrpsimError, ValueError):
+    """A parameter that a program cannot take; the message names it."""
 
-    Raises rclpy.exceptions.InvalidParameterValueException for an override outside its range,
-    ValueError for one of another type or outside its choices.
+
+def declare(node: Node, specifications: Iterable[Specification]) -> dict[str, Any]:
+    """Declare parameters; return their values, those of the command line and of files included.
+
+    Raises ParameterError for one of another type, out of its range or not among its choices.
     """
     overrides = getattr(node, "_parameter_overrides", {})  # rclpy has no other way to change them
     overrides.update({name: _as_meant(parameter) for name, parameter in overrides.items()})
-    for specification in SPECIFICATIONS:
+    values = {}
+    for specification in specifications:
+        name, default = specification.name, specification.default
         try:
-            parameter = node.declare_parameter(
-                specification.name, specification.default, specification.descriptor()
-            )
-        except InvalidParameterTypeException as error:
-            hint = "; write 2.0, not 2" if isinstance(specification.default, float) else ""
-            raise ValueError(f"{error}{hint}") from error
-        if problem := specification.problem(parameter.value):
-            raise ValueError(problem)
+            values[name] = node.declare_parameter(name, default, specification.descriptor()).value
+        except ParameterException as error:
+            is_type = isinstance(error, InvalidParameterTypeException)
+            hint = "; write 2.0, not 2" if is_type and isinstance(default, float) else ""
+            raise ParameterError(f"{error}{hint}") from error
+        if problem := specification.problem(values[name]):
+            raise ParameterError(problem)
+    return values
 
 
 def _as_meant(parameter: Parameter) -> Parameter:
@@ -125,15 +130,15 @@ def value_of(node: Node, name: str) -> Any:
     return node.get_parameter(name).value
 
 
-def xacro_arguments(texts: list[str]) -> dict[str, str]:
-    """Return {"bush": "true"} for ["bush:=true"]; ValueError names a text without ':='."""
-    arguments = {}
+def named_values(parameter: str, texts: list[str]) -> dict[str, str]:
+    """Return {"bush": "true"} for ["bush:=true"]; ParameterError names a text without ':='."""
+    values = {}
     for text in filter(None, texts):
         name, separator, value = text.partition(":=")
         if not separator or not name:
-            raise ValueError(f"xacro_arguments: expected 'name:=value', got {text!r}")
-        arguments[name] = value
-    return arguments
+            raise ParameterError(f"{parameter}: expected 'name:=value', got {text!r}")
+        values[name] = value
+    return values
 
 
 def on_change(

@@ -18,6 +18,7 @@ from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import Entities, SpawnLimits
 from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.base.heartbeat import Heartbeat
+from hrpsim.ros.base.parameter_table import SPECIFICATIONS
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.core.simulation import Simulation, compile_step
 from hrpsim.ros.core.world_source import LoadedWorld
@@ -43,7 +44,7 @@ class SimulationNode:
 
     def __init__(self, make_world: Callable[[Node], tuple[Any, LoadedWorld]], **node_options):
         self.node = node = GuardedNode("hrpsim", **node_options)
-        parameters.declare_parameters(node)
+        parameters.declare(node, SPECIFICATIONS)
         world, loaded = make_world(node)
         limits, noise = SpawnLimits(), NoiseLevels()
         entities = Entities(world, parameters.value_of(node, "odom_frame"), limits)
