@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How services say that they could not do what was asked, each kind in its own fields."""
+"""What services have in common: how they say that something failed, and what releases name anew."""
 
 from __future__ import annotations
 
@@ -69,3 +69,19 @@ def _refused_parameter(text: str):
     from rcl_interfaces.msg import SetParametersResult
 
     return SetParametersResult(successful=False, reason=text)
+
+
+def resource_of(message: Any) -> Any:
+    """Return what has `uri` and `resource_string`.
+
+    A field of the message since release 2.1 of simulation_interfaces, before that itself.
+    """
+    for name in ("entity_resource", "world_resource", "level_resource"):
+        if hasattr(message, name):
+            return getattr(message, name)
+    return message
+
+
+def service_name(kind: str) -> str:
+    """Return the name of the service whose type is called so: spawn_entity for SpawnEntity."""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")

@@ -30,9 +30,8 @@ from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
 from hrpsim.ros.base import qos
-from hrpsim.ros.base.faults import Faults
+from hrpsim.ros.base.faults import Faults, Rejections
 from hrpsim.ros.base.polling import PolledSubscription
-from hrpsim.ros.base.rejections import Rejections
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.robot.contact_cloud import TOPIC as _CONTACT_POINTS

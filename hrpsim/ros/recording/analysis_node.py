@@ -26,6 +26,7 @@ from hrpsim.analysis.observer import Observer, RateFilter
 from hrpsim.analysis.soles import soles_of
 from hrpsim.errors import HrpsimError
 from hrpsim.ros.base import qos
+from hrpsim.ros.base.geometry_values import fill
 from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.base.parameter_table import Specification
 from hrpsim.ros.base.parameters import declare, warn_of_unknown
@@ -147,18 +148,16 @@ class DynamicsObserver:
         observer = self.observer
         R, origin = observer.base_rotation(), observer.q[:3]
         for topic, field in _POINTS.items():
-            x, y, z = (observer.sample[field] - origin) @ R
             message = PointStamped()
             message.header.stamp, message.header.frame_id = stamp, self._frame
-            message.point.x, message.point.y, message.point.z = float(x), float(y), float(z)
+            fill(message.point, (observer.sample[field] - origin) @ R)
             self._points[topic].publish(message)
         for index, link in enumerate(observer.links):
             at = observer.supports[index]
             message = WrenchStamped()
             message.header.stamp, message.header.frame_id = stamp, link
-            force, torque = message.wrench.force, message.wrench.torque
-            force.x, force.y, force.z = at["force"].tolist()
-            torque.x, torque.y, torque.z = at["torque"].tolist()
+            fill(message.wrench.force, at["force"])
+            fill(message.wrench.torque, at["torque"])
             self._wrenches[link].publish(message)
 
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from hrpsim.bag.files import BagError
 from hrpsim.errors import WorldError, unknown_name
-from hrpsim.ros.base.faults import Faults
-from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.faults import Faults, Rejections
 from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.replay.recorded_topic import RecordedTopic

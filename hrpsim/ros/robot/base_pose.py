@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hrpsim.errors import WorldError
-from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.robot.frames.frame_names import RobotFrames
 from hrpsim.ros.robot.robot_input import RobotInput

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamped_queue import MessageQueue, StampedQueue
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.applied_wrenches import AppliedWrenches

@@ -12,8 +12,8 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from hrpsim.ros.base import parameters, qos
+from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.polling import PolledSubscription
-from hrpsim.ros.base.rejections import Rejections
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
 from hrpsim.ros.robot.contact_cloud import TOPIC as CONTACT_POINTS
 from hrpsim.ros.robot.contact_cloud import ContactPointPublisher

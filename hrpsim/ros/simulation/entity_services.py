@@ -25,8 +25,7 @@ from hrpsim.ros.base.geometry_values import (
     placement_of,
     vector_of,
 )
-from hrpsim.ros.base.service_results import answering, fill_result
-from hrpsim.ros.base.standard_releases import resource_of, service_name
+from hrpsim.ros.base.service_results import answering, fill_result, resource_of, service_name
 from hrpsim.ros.core.entity_bounds import bounding_box
 from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.simulation.entity_filters import CATEGORIES, category_of, chosen_entities

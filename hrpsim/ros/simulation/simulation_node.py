@@ -158,12 +158,12 @@ class SimulationNode:
         from hrpsim.ros.simulation.viewer_beside import ViewerBeside
 
         viewer = ViewerBeside(self.node, self.simulation, self._diagnostics, port)
-        self.simulation.other_inputs.append(viewer.hand)
+        self.simulation.other_inputs.append(viewer.session)
         return viewer
 
     def _renew_viewer(self) -> None:
         """Let the page show another world."""
-        self.simulation.other_inputs.remove(self._viewer.hand)
+        self.simulation.other_inputs.remove(self._viewer.session)
         self._viewer.close()
         self._viewer = self._make_viewer(self._viewer.port)
 

@@ -11,6 +11,7 @@ import numpy as np
 from geometry_msgs.msg import TransformStamped
 
 import hrpsim
+from hrpsim.ros.base.geometry_values import fill
 from hrpsim.ros.robot.frames.frame_names import Edge, RobotFrames
 from hrpsim.spatial.rotation import quaternion_from_rotation
 
@@ -110,9 +111,8 @@ def transform_of(parent: str, child: str, pose=(0, 0, 0, 0, 0, 0, 1)) -> Transfo
 
 def fill_pose(transform: TransformStamped, pose) -> None:
     """Write position and quaternion x y z w (7,) into a transform."""
-    translation, rotation = transform.transform.translation, transform.transform.rotation
-    translation.x, translation.y, translation.z = map(float, pose[:3])
-    rotation.x, rotation.y, rotation.z, rotation.w = map(float, pose[3:])
+    fill(transform.transform.translation, pose[:3])
+    fill(transform.transform.rotation, pose[3:])
 
 
 def _link_poses(model, q, edge: Edge):
