@@ -60,7 +60,6 @@ LAYERS = [
     {"bag", "viewer"},
     {"bridges"},
     {"ros.base"},
-    {"ros.robot.frames"},
     {"ros.robot"},
     {"ros.core"},
     {

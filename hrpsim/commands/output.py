@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import sys
@@ -29,6 +30,14 @@ def pairs(texts: Sequence[str], option: str = "--xacro", sign: str = ":=") -> di
             raise HrpsimError(f"{option} takes NAME{sign}VALUE, got {text!r}")
         found[name] = value
     return found
+
+
+def refuse_options(options: argparse.Namespace, names: Sequence[str], why: str) -> None:
+    """End with wrong usage where one of these options is given, such as "domain-id"."""
+    for name in names:
+        value = getattr(options, name.replace("-", "_"))
+        if value is not None and value is not False:
+            options.parser.error(f"--{name} {why}")
 
 
 def show_line(text: str) -> None:

@@ -13,7 +13,7 @@ from hrpsim.ros.base.stamped_queue import MessageQueue, StampedQueue
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.applied_wrenches import AppliedWrenches
 from hrpsim.ros.robot.base_pose import BasePose
-from hrpsim.ros.robot.frames.frame_names import RobotFrames
+from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.joint_commands import JointCommands
 from hrpsim.ros.robot.joint_trajectory import JointTrajectories
 from hrpsim.ros.robot.placed_joints import PlacedJoints

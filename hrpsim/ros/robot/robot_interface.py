@@ -17,8 +17,7 @@ from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
 from hrpsim.ros.robot.contact_cloud import TOPIC as CONTACT_POINTS
 from hrpsim.ros.robot.contact_cloud import ContactPointPublisher
-from hrpsim.ros.robot.frames.frame_names import RobotFrames
-from hrpsim.ros.robot.frames.robot_transforms import RobotTransforms
+from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.joint_gains import PREFIX, JointGains
 from hrpsim.ros.robot.joint_modes import PREFIX as MODES
 from hrpsim.ros.robot.joint_modes import JointModes
@@ -26,6 +25,7 @@ from hrpsim.ros.robot.lockstep import Lockstep, LockstepSettings
 from hrpsim.ros.robot.node_part import NodePart
 from hrpsim.ros.robot.robot_inputs import Report, RobotInputs
 from hrpsim.ros.robot.robot_publishers import RobotPublishers
+from hrpsim.ros.robot.robot_transforms import RobotTransforms
 from hrpsim.ros.robot.sensor_readings import RATES, SensorRates, SensorReadings
 from hrpsim.ros.robot.zmp_publisher import ZmpPublisher
 from hrpsim.sensors.noise import NoiseLevels

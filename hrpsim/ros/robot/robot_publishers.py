@@ -19,7 +19,7 @@ from hrpsim.ros.base import qos
 from hrpsim.ros.base.geometry_values import fill as fill_numbers
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
-from hrpsim.ros.robot.frames.frame_names import RobotFrames
+from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.sensor_readings import SensorReadings
 
 # Added to what noise makes: a covariance of zero means "unknown" in sensor_msgs.

@@ -12,7 +12,7 @@ from geometry_msgs.msg import TransformStamped
 
 import hrpsim
 from hrpsim.ros.base.geometry_values import fill
-from hrpsim.ros.robot.frames.frame_names import Edge, RobotFrames
+from hrpsim.ros.robot.frame_names import Edge, RobotFrames
 from hrpsim.spatial.rotation import quaternion_from_rotation
 
 
