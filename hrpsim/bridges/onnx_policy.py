@@ -105,12 +105,9 @@ class OnnxPolicy(Controller):
         self._memory = [np.zeros(one.shape, np.float32) for one in self._inputs[1:]]
         self._posture = state.joint_positions.copy()
         self._target = policy.default.copy()
-        terms = [self._term(term.term)(state) for term in policy.observations]
         self._pasts = [
-            deque(
-                [np.clip(values * term.scale, -term.clip, term.clip)] * term.history, term.history
-            )
-            for term, values in zip(policy.observations, terms)
+            deque([self._observed(term, state)] * term.history, term.history)
+            for term in policy.observations
         ]
 
     def control(self, state: State) -> Command:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from hrpsim.errors import HrpsimError
-from hrpsim.ros.base.service_results import failed_response
+from hrpsim.ros.base.service_results import failed_response, noted
 
 _REPEATED_AFTER = 10.0  # the same traceback again in the log [s, wall]
 _LONGEST = 2000  # letters of a message that quotes what was sent
@@ -85,7 +85,7 @@ class Faults:
                 self._logger().error(text)
 
     def answering(self, service_type: type, name: str, callback: Callable) -> Callable:
-        """Return a service's callback that answers whatever goes wrong in `callback`.
+        """Return a service's callback that answers what `callback` returns (`noted`) or raises.
 
         It is a coroutine function where `callback` is one.
         """
@@ -95,13 +95,13 @@ class Faults:
 
         def answer(request, response):
             try:
-                return callback(request, response)
+                return noted(callback(request, response), response)
             except Exception as error:
                 return failed(request, error)
 
         async def answer_in_turns(request, response):
             try:
-                return await callback(request, response)
+                return noted(await callback(request, response), response)
             except Exception as error:
                 return failed(request, error)
 

@@ -93,36 +93,34 @@ def _pattern(name: str) -> re.Pattern:
     )
 
 
-def warn_of_unknown(node: Node, declared: Iterable[str]) -> None:
-    """Warn of parameters that are given and that nobody asks for, with a name that resembles."""
+def warn_of_unknown(
+    node: Node, declared: Iterable[str], later: Callable[[str], bool] = lambda name: False
+) -> None:
+    """Warn of parameters that are given and that nobody asks for, with a name that resembles.
+
+    later: says of a name whether somebody may ask for it later.
+    """
     warn_of_foreign_files(node)
     for name in given_to(node):
-        known = node.has_parameter(name) or name.startswith("qos_overrides.")
+        known = node.has_parameter(name) or name.startswith("qos_overrides.") or later(name)
         if not known and name != "use_sim_time":
             node.get_logger().warning(unknown_name("parameter", name, declared))
 
 
 def refuse_unknown(node: Node) -> None:
-    """Raise ValueError for gains of a joint that there is not; warn of other names nobody asks for.
+    """Raise ParameterError for gains of a joint that there is not; warn of other unknown names.
 
     Those of a robot that is spawned later, gains.<robot>.<joint>, modes. and rates., may be given
     before.
     """
-    warn_of_foreign_files(node)
-    declared = [specification.name for specification in SPECIFICATIONS]
+    kinds = {"gains": "joint", "modes": "joint", "rates": "sensor"}
     for name in given_to(node):
-        if node.has_parameter(name) or (
-            name.startswith(("qos_overrides.", "gains.", "modes.", "rates."))
-            and (name.count(".") > 1)
-        ):
-            continue
-        kind, _, joint = name.partition(".")
-        if joint and kind in ("gains", "modes", "rates"):
-            what = "sensor" if kind == "rates" else "joint"
+        kind, _, part = name.partition(".")
+        if kind in kinds and part and "." not in part and not node.has_parameter(name):
             known = list(node.get_parameters_by_prefix(kind))
-            raise ValueError(unknown_name(f"{what} with {kind}", joint, known))
-        if name != "use_sim_time":
-            node.get_logger().warning(unknown_name("parameter", name, declared))
+            raise ParameterError(unknown_name(f"{kinds[kind]} with {kind}", part, known))
+    declared = [specification.name for specification in SPECIFICATIONS]
+    warn_of_unknown(node, declared, lambda n: n.count(".") > 1 and n.partition(".")[0] in kinds)
 
 
 def value_of(node: Node, name: str) -> Any:

@@ -33,8 +33,7 @@ class TriggerServices:
             "load_state": self._load_state,
         }
         self._services = [
-            node.create_service(Trigger, f"~/{name}", self._answering(action))
-            for name, action in actions.items()
+            node.create_service(Trigger, f"~/{name}", action) for name, action in actions.items()
         ]
         self._services.append(
             node.create_service(
@@ -42,41 +41,36 @@ class TriggerServices:
             )
         )
 
-    def _answering(self, action):
-        return lambda request, response: self._done(response, action())
+    def _at(self, what: str) -> str:
+        return f"{what}; time {self._simulation.clock.seconds:.9g} s"
 
-    def _done(self, response: Trigger.Response, what: str) -> Trigger.Response:
-        response.message = f"{what}; time {self._simulation.clock.seconds:.9g} s"
-        response.success = True
-        return response
-
-    def _pause(self) -> str:
+    def _pause(self, request, response) -> str:
         already = self._simulation.paused
         self._simulation.pause()
-        return "already paused" if already else "paused"
+        return self._at("already paused" if already else "paused")
 
-    def _resume(self) -> str:
+    def _resume(self, request, response) -> str:
         already = not self._simulation.paused
         self._simulation.resume()
-        return "already running" if already else "running"
+        return self._at("already running" if already else "running")
 
-    def _reset(self) -> str:
+    def _reset(self, request, response) -> str:
         self._simulation.reset()
-        return "the world is back in its first state"
+        return self._at("the world is back in its first state")
 
-    def _save_state(self) -> str:
+    def _save_state(self, request, response) -> str:
         name = parameters.value_of(self._node, "state_name")
         self._simulation.save_state(name)
-        return f"saved {name!r}"
+        return self._at(f"saved {name!r}")
 
-    def _load_state(self) -> str:
+    def _load_state(self, request, response) -> str:
         name = parameters.value_of(self._node, "state_name")
         self._simulation.load_state(name)
-        return f"the world is in the state {name!r}"
+        return self._at(f"the world is in the state {name!r}")
 
-    async def _step(self, request, response: Trigger.Response) -> Trigger.Response:
+    async def _step(self, request, response) -> str:
         if not self._simulation.paused:
             raise WorldError("the simulation is running: call ~/pause before ~/step")
         steps = parameters.value_of(self._node, "step_count")
         await make_steps(self._simulation, steps)
-        return self._done(response, f"made {steps} steps")
+        return self._at(f"made {steps} steps")
