@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -229,18 +230,13 @@ class _Teller:
             return
         self._shown = now
         failed = f", {progress.failed} failed" if progress.failed else ""
-        left = "" if math.isnan(progress.left) else f", {_duration(progress.left)} left"
+        left = progress.left
+        left = "" if math.isnan(left) else f", {timedelta(seconds=round(left))} left"
         rate = progress.here / progress.wall if progress.wall > 0.0 else 0.0
         text = f"{progress.finished} of {progress.cells} cells{failed}, {rate:.2g} a second{left}"
         show_line(text)
         if not sys.stderr.isatty():
             print(text, file=sys.stderr, flush=True)
-
-
-def _duration(seconds: float) -> str:
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
 def _list_parameters(study, as_json: bool) -> int:

@@ -23,6 +23,7 @@ from types import TracebackType
 from rclpy.executors import SingleThreadedExecutor
 
 from hrpsim import user_modules
+from hrpsim.constants import NANOSECONDS
 from hrpsim.control.controller_group import ControllerGroup
 from hrpsim.control.framework import controller_host, plugins
 from hrpsim.control.framework.controller import Command
@@ -47,7 +48,6 @@ from hrpsim.ros.controller.wanted_period import WantedPeriod
 from hrpsim.yaml_text import parse_yaml
 
 _PACKAGE = Path(__file__).parents[2]
-_NANOSECONDS = 1_000_000_000
 _WAIT = 0.02  # [s, wall]
 _SERVICE_PERIOD = 0.1  # between two turns of the executor [s, wall]
 _MOST_LEFT_OUT = 10  # ticks one after the other before each of which others are missing
@@ -100,7 +100,7 @@ class ControllerNode:
         kinds = self._controller.parameter_kinds
         self._parameters = _own_parameters(given["parameters_file"], given["parameters"], kinds)
         self._lockstep, self._listeners = given["lockstep"], given["listeners"]
-        self._lead_ns = round(given["lead"] * _NANOSECONDS)
+        self._lead_ns = round(given["lead"] * NANOSECONDS)
         self._description = DescriptionListener(self.node, given["base"])
         self._states: StateListener | None = None
         self._commands: CommandPublisher | None = None
@@ -190,7 +190,7 @@ class ControllerNode:
         if model is None:
             return False
         self.host = ControllerHost(self._controller, model, self._parameters)
-        self._period_ns = self._controller.period * _NANOSECONDS
+        self._period_ns = self._controller.period * NANOSECONDS
         self._commands = CommandPublisher(self.node, self.host.joint_names)
         self._states = StateListener(self.node, model, self.host.needs)
         if self._lockstep:
@@ -205,7 +205,7 @@ class ControllerNode:
         if wanted is None:
             return False
         self._wanted = None
-        if wanted and abs(wanted * _NANOSECONDS - self._period_ns) > 1.0:
+        if wanted and abs(wanted * NANOSECONDS - self._period_ns) > 1.0:
             raise HrpsimError(self._other_period(wanted))
         return True
 
@@ -253,7 +253,7 @@ class ControllerNode:
         passed = (now - self._next_tick_ns) // self._period_ns
         self._next_tick_ns += (passed + 1) * self._period_ns
         command = self.host.command(state)
-        self._commands.publish(Stamp(*divmod(now + self._lead_ns, _NANOSECONDS)), command)
+        self._commands.publish(Stamp(*divmod(now + self._lead_ns, NANOSECONDS)), command)
         self.command_count += 1
         return True
 

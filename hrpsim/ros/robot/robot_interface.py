@@ -101,17 +101,21 @@ class RobotInterface:
         def source(topic: str) -> PolledSubscription:
             return PolledSubscription(part, _TYPES[topic], prefix + topic, qos.COMMAND)
 
-        self.lockstep = None
+        self.lockstep, logger = None, part.get_logger()
+        names = ("control_period", "lockstep_timeout", "lockstep_policy")
+        settings = LockstepSettings(*(parameters.value_of(part, name) for name in names))
         if lockstep:
-            self.lockstep = _lockstep(part, source("joint_commands"), clock, self.rejections)
+            commands = source("joint_commands")
+            self.lockstep = Lockstep(commands, clock, self.rejections, logger, settings)
+        interpolates = parameters.value_of(part, "interpolate_commands")
         made = RobotInputs(
             self.robot,
             self.frames,
             clock,
-            Report(self.rejections, part.get_logger()),
+            Report(self.rejections, logger),
             source,
             in_lockstep=self.lockstep,
-            over=_interpolated_over(part),
+            over=settings.period if interpolates else 0.0,
         )
         made.wrenches.duration = parameters.value_of(part, "wrench_duration")
         made.wrenches.ramp = parameters.value_of(part, "wrench_ramp")
@@ -157,17 +161,3 @@ class RobotInterface:
     def destroy(self) -> None:
         """Take topics and parameters off the node."""
         self._part.destroy()
-
-
-def _lockstep(
-    part: NodePart, source: PolledSubscription, clock: SimulationClock, rejections: Rejections
-) -> Lockstep:
-    names = "control_period", "lockstep_timeout", "lockstep_policy"
-    settings = LockstepSettings(*(parameters.value_of(part, name) for name in names))
-    return Lockstep(source, clock, rejections, part.get_logger(), settings)
-
-
-def _interpolated_over(part: NodePart) -> float:
-    """Return the time over which position targets move in lockstep [s]."""
-    interpolate = parameters.value_of(part, "interpolate_commands")
-    return parameters.value_of(part, "control_period") if interpolate else 0.0

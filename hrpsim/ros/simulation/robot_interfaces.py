@@ -14,6 +14,7 @@ from hrpsim.control.framework.controller_host import steps_in_period
 from hrpsim.errors import WorldError
 from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import Refusal
+from hrpsim.ros.base.optional_packages import optional_module
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.node_part import NodePart
 from hrpsim.ros.robot.robot_interface import RobotInterface, RobotNames
@@ -137,15 +138,12 @@ class RobotInterfaces:
         )
         if not links and not odometry:
             return None
-        try:
-            from hrpsim.ros.simulation.transforms import TransformPublisher
-        except ModuleNotFoundError as error:
-            if error.name != "tf2_msgs":
-                raise
-            self._node.get_logger().warning(
-                "tf2_msgs is not installed: no transforms are published"
-            )
+        if not optional_module(
+            "tf2_msgs", "no transforms are published", self._node.get_logger().warning
+        ):
             return None
+        from hrpsim.ros.simulation.transforms import TransformPublisher
+
         return TransformPublisher(self._node, odometry=odometry, links=links)
 
 

@@ -18,6 +18,7 @@ from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import Entities, SpawnLimits
 from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.base.heartbeat import Heartbeat
+from hrpsim.ros.base.optional_packages import optional_module
 from hrpsim.ros.base.parameter_table import SPECIFICATIONS
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.core.simulation import Simulation, compile_step
@@ -170,18 +171,14 @@ class SimulationNode:
 
 def offer_standard_services(node: Node, simulation: Simulation) -> list:
     """Make the services and the action on the node; return them, or say that there are none."""
-    try:
-        from hrpsim.ros.simulation.entity_services import EntityServices
-        from hrpsim.ros.simulation.simulate_steps import SimulateStepsAction
-        from hrpsim.ros.simulation.simulation_services import SimulationServices
-        from hrpsim.ros.simulation.world_services import WorldServices
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "simulation_interfaces":
-            raise
-        node.get_logger().info(
-            "simulation_interfaces is not installed: only the std_srvs services are offered"
-        )
+    consequence = "only the std_srvs services are offered"
+    if not optional_module("simulation_interfaces", consequence, node.get_logger().info):
         return []
+    from hrpsim.ros.simulation.entity_services import EntityServices
+    from hrpsim.ros.simulation.simulate_steps import SimulateStepsAction
+    from hrpsim.ros.simulation.simulation_services import SimulationServices
+    from hrpsim.ros.simulation.world_services import WorldServices
+
     return [
         SimulationServices(node, simulation),
         EntityServices(node, simulation),
