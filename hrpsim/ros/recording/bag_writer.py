@@ -99,9 +99,10 @@ class BagWriter:
 
     def keep_if_due(self) -> None:
         """Do what `keep` does, twice a second."""
-        if time.monotonic() >= self._next_keep:
+        now = time.monotonic()
+        if now >= self._next_keep:
             self.keep()
-            self._next_keep = time.monotonic() + _KEEP_PERIOD
+            self._next_keep = now + _KEEP_PERIOD
 
     def keep(self) -> None:
         """Hand what was written over to the system: no end of this process can lose it."""
