@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hrpsim.arguments import MOST_STEPS, not_negative, positive
 from hrpsim.commands import view
-from hrpsim.commands.output import print_report, xacro_arguments
+from hrpsim.commands.output import pairs, print_report
 from hrpsim.errors import HrpsimError
 from hrpsim.interrupts import Terminated, ends_while_computing, signals_raise
 from hrpsim.limits import MESSAGE_LENGTH
@@ -149,7 +149,7 @@ def run_world(options: argparse.Namespace) -> int:
         options.world,
         time_step=options.time_step,
         integrator=options.integrator,
-        xacro_arguments=xacro_arguments(options.xacro),
+        xacro_arguments=pairs(options.xacro),
     )
     if options.viewer:
         return view.view(options, world)

@@ -60,12 +60,10 @@ LAYERS = [
     {"bag", "viewer"},
     {"bridges"},
     {"ros.base"},
-    {"ros.robot.frames"},
     {"ros.robot"},
     {"ros.core"},
     {
-        *("ros.conformance", "ros.controller", "ros.demo", "ros.recording", "ros.replay"),
-        "ros.simulation",
+        *("ros.controller", "ros.demo", "ros.recording", "ros.replay", "ros.simulation"),
     },
     {"ros.sweeps"},
     {"crane", "ros"},

@@ -58,16 +58,12 @@ def draw_foot_forces(axes, times, left, right, labels=("left foot", "right foot"
     style(axes, legend_columns=3)
 
 
-def style(axes, legend_columns: int) -> None:
-    """Give axes of curves against time a grid, no box, and the legend above them."""
+def style(axes, legend_columns: int = 0) -> None:
+    """Give axes of curves against time a grid, no box, and a legend above, if it has columns."""
     axes.margins(x=0.0)
     axes.grid(color="#e3e5e8", lw=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(
-        loc="lower right",
-        bbox_to_anchor=(1.0, 1.0),
-        ncol=legend_columns,
-        frameon=False,
-        borderaxespad=0.2,
-    )
+    if legend_columns:
+        place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
+        axes.legend(ncol=legend_columns, frameon=False, **place)

@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 from hrpsim.bag.foot_force_axes import LEFT, RIGHT, SUM, draw_foot_forces, style
-from hrpsim.bag.foot_wrenches import FootWrenches, read_foot_wrenches
+from hrpsim.bag.foot_wrenches import Foot, FootWrenches, read_foot_wrenches
 from hrpsim.errors import HrpsimError
 from hrpsim.figures import new_figure
 
@@ -37,9 +40,9 @@ def plot_foot_wrenches(
     names = f"left foot ({left})", f"right foot ({right})"
     draw_foot_forces(panels[0], *feet.vertical_forces(), names)
     panels[0].set_title("Floor on feet", loc="left", fontweight="bold")
-    _draw_components(panels[1], feet, "force", "xy")
+    _draw_feet(panels[1], feet, lambda foot: foot.force, "xy")
     panels[1].set_ylabel("horizontal force [N]")
-    _draw_components(panels[2], feet, "torque", "xyz")
+    _draw_feet(panels[2], feet, lambda foot: foot.torque, "xyz")
     panels[2].set_ylabel("torque [Nm]")
     _draw_centers_of_pressure(panels[3], feet)
     if has_zmp:
@@ -53,26 +56,22 @@ def plot_foot_wrenches(
     return picture
 
 
-def _draw_components(axes, feet: FootWrenches, field: str, components: str) -> None:
+def _draw_feet(axes, feet: FootWrenches, of: Callable[[Foot], np.ndarray], names: str) -> None:
+    """Draw columns, which are called so, of what is read off each foot."""
     for foot, side, colour in ((feet.left, "left", LEFT), (feet.right, "right", RIGHT)):
-        values = getattr(foot, field)
-        for column, (name, line) in enumerate(zip(components, _LINES)):
+        values = of(foot)
+        for column, (name, line) in enumerate(zip(names, _LINES)):
             axes.plot(foot.time, values[:, column], line, color=colour, lw=1.0)
             axes.plot([], [], line, color=colour, label=f"{side} {name}")
-    style(axes, legend_columns=2 * len(components))
+    style(axes, legend_columns=2 * len(names))
 
 
 def _draw_centers_of_pressure(axes, feet: FootWrenches) -> None:
-    for foot, side, colour in ((feet.left, "left", LEFT), (feet.right, "right", RIGHT)):
-        points = foot.center_of_pressure(feet.least_force)
-        for column, (name, line) in enumerate(zip("xy", _LINES)):
-            axes.plot(foot.time, points[:, column], line, color=colour, lw=1.0)
-            axes.plot([], [], line, color=colour, label=f"{side} {name}")
     known = feet.left.sole_depth is not None and feet.right.sole_depth is not None
     where = "on the sole" if known else "on the sensors' plane z = 0"
     axes.set_title(f"in the sensor's frame, {where}", loc="left", fontsize="medium")
     axes.set_ylabel("centre of pressure [m]")
-    style(axes, legend_columns=4)
+    _draw_feet(axes, feet, lambda foot: foot.center_of_pressure(feet.least_force), "xy")
 
 
 def _draw_zmp(axes, feet: FootWrenches) -> None:

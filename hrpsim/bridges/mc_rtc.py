@@ -5,8 +5,11 @@
 
     ControlLoop(robot, McRtc(MyGlobalController())).run()
 
-The controller in the middle has those methods of mc_rtc's `mc_control.MCGlobalController` in Python
-that `McRtcInterface` lists. With the real one its own types are handed over:
+The controller in the middle has these methods of mc_rtc's `mc_control.MCGlobalController`, with
+joints in the order of `ref_joint_order`: `timestep`, `ref_joint_order`, `init`, `setEncoderValues`,
+`setEncoderVelocities`, `setJointTorques`, `setSensorOrientation` (of the world seen from the IMU),
+`setSensorAngularVelocity`, `setSensorAcceleration`, `setWrenches` (by name, couple before force),
+`run`, and `robot`, whose `mbc.q` has a list for each joint. The real one takes its own types:
 
     McRtc(mc_control.MCGlobalController(), vector=eigen.Vector3d, quaternion=eigen.Quaterniond,
           wrench=sva.ForceVecd)
@@ -14,8 +17,8 @@ that `McRtcInterface` lists. With the real one its own types are handed over:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -30,50 +33,6 @@ from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
 
 
-class McRtcInterface(Protocol):
-    """What the bridge calls of mc_rtc's MCGlobalController; joints as `ref_joint_order` has them.
-
-    Wrenches are couple, then force, as SpaceVecAlg has them. The orientation is that of the world
-    seen from the sensor, a quaternion w x y z, as mc_rtc takes it.
-    """
-
-    def timestep(self) -> float:
-        """Return its period [s]."""
-
-    def ref_joint_order(self) -> Sequence[str]:
-        """Return the names of the robot's actuated joints."""
-
-    def init(self, q: Sequence[float]) -> None:
-        """Begin with joints at q."""
-
-    def setEncoderValues(self, q: Sequence[float]) -> None:
-        """Take the joints' positions."""
-
-    def setEncoderVelocities(self, alpha: Sequence[float]) -> None:
-        """Take the joints' velocities."""
-
-    def setJointTorques(self, tau: Sequence[float]) -> None:
-        """Take the joints' torques."""
-
-    def setSensorOrientation(self, quaternion: Any) -> None:
-        """Take the IMU's orientation."""
-
-    def setSensorAngularVelocity(self, rate: Any) -> None:
-        """Take the IMU's angular velocity (3,)."""
-
-    def setSensorAcceleration(self, acceleration: Any) -> None:
-        """Take the IMU's specific force (3,)."""
-
-    def setWrenches(self, wrenches: Mapping[str, Any]) -> None:
-        """Take the wrenches of the force sensors, by name."""
-
-    def run(self) -> bool:
-        """Compute the next period; false ends the run."""
-
-    def robot(self) -> Any:
-        """Return the robot that is controlled; `mbc.q` has a list for each joint."""
-
-
 class McRtc(Controller):
     """Runs a controller with mc_rtc's interface; its joint positions become the servos' targets.
 
@@ -84,7 +43,7 @@ class McRtc(Controller):
 
     def __init__(
         self,
-        controller: McRtcInterface,
+        controller: Any,
         vector: Callable[[np.ndarray], Any] = np.array,
         quaternion: Callable[..., Any] = lambda *wxyz: np.array(wxyz),
         wrench: Callable[..., Any] = lambda couple, force: np.concatenate([couple, force]),

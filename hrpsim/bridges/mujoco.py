@@ -250,16 +250,6 @@ def mj_resetDataKeyframe(m: MjModel, d: MjData, key: int) -> None:
     _begin_anew(m, d)
 
 
-def mj_name2id(m: MjModel, kind: int, name: str) -> int:
-    """Return the id of a thing, -1 for a name that does not exist."""
-    return _package().mj_name2id(m.native, kind, name)
-
-
-def mj_id2name(m: MjModel, kind: int, number: int) -> str | None:
-    """Return the name of a thing."""
-    return _package().mj_id2name(m.native, kind, number)
-
-
 def mj_kinematics(m: MjModel, d: MjData) -> None:
     """Bring kinematics up to date with qpos; all that `mj_forward` does."""
     mj_forward(m, d)

@@ -20,6 +20,7 @@ FUNCTIONS = frozenset(
         *("mj_solveM", "mj_solveM2", "mj_rne", "mj_angmomMat", "mj_applyFT", "mj_geomDistance"),
         *("mj_objectVelocity", "mj_differentiatePos", "mj_integratePos", "mj_normalizeQuat"),
         *("mj_local2Global", "mj_getTotalmass", "mj_ray", "mj_multiRay", "mj_insideSite"),
+        *("mj_name2id", "mj_id2name"),
         *("mj_printModel", "mj_printFormattedModel", "mj_saveLastXML", "mj_saveModel"),
         *("mj_sizeModel", "mj_version", "mj_versionString", "mj_loadAllPluginLibraries"),
         *("mj_loadPluginLibrary", "mj_defaultOption", "mj_defaultVisual", "mj_defaultSolRefImp"),

@@ -3,26 +3,10 @@
 
 """A learned policy in an ONNX file as a controller, its observation and action told by YAML.
 
-    policy: walk.onnx          # beside this file
-    period: 0.001              # [s] of the joints' PD control, by torques
-    decimation: 20             # periods between two answers of the policy
-    joints: [left_hip, ...]    # in the policy's order
-    default: [-0.1, ...]       # posture [rad]; kp, kd likewise; one number stands for all joints
-    kp: 100.0                  # [Nm/rad]
-    kd: 2.0                    # [Nms/rad]
-    action: {scale: 0.25, clip: 10.0}
-    observations:              # in the policy's order
-      - {term: angular_velocity, scale: 0.2, history: 5}
-      - {term: gravity}
-      - {term: command}
-      - {term: joint_positions}
-      - {term: joint_velocities, scale: 0.05}
-      - {term: last_action}
-
-Torques are kp (default + scale * action - q) - kd q', for the joints of the policy; others hold the
-posture that they begin in by their own servos, or are limp. onnxruntime runs the network, in one
-thread, so that a run repeats itself. A recurrent network has further inputs, its memory: zero at
-first, then what its further outputs answered, in their order.
+docs/howto/bridges.md shows such a file. Torques are kp (default + scale * action - q) - kd q', for
+the joints of the policy; others hold the posture that they begin in by their own servos, or are
+limp. onnxruntime runs the network, in one thread, so that a run repeats itself. A recurrent network
+has further inputs, its memory: zero at first, then what its further outputs answered, in order.
 """
 
 from __future__ import annotations
@@ -105,12 +89,9 @@ class OnnxPolicy(Controller):
         self._memory = [np.zeros(one.shape, np.float32) for one in self._inputs[1:]]
         self._posture = state.joint_positions.copy()
         self._target = policy.default.copy()
-        terms = [self._term(term.term)(state) for term in policy.observations]
         self._pasts = [
-            deque(
-                [np.clip(values * term.scale, -term.clip, term.clip)] * term.history, term.history
-            )
-            for term, values in zip(policy.observations, terms)
+            deque([self._observed(term, state)] * term.history, term.history)
+            for term in policy.observations
         ]
 
     def control(self, state: State) -> Command:

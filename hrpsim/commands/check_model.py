@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from hrpsim.arguments import whole
-from hrpsim.commands.output import print_report, xacro_arguments
+from hrpsim.commands.output import pairs, print_report
 from hrpsim.errors import HrpsimError, ModelWarning
 from hrpsim.moved import GO_WITH
 
@@ -79,7 +79,7 @@ def check_model(options: argparse.Namespace) -> int:
         model = load_model(
             options.model,
             base=options.base,
-            xacro_arguments=xacro_arguments(options.xacro),
+            xacro_arguments=pairs(options.xacro),
             accept_nonphysical_inertia=options.accept_nonphysical_inertia,
             meshes=options.meshes,
             srdf=options.srdf,

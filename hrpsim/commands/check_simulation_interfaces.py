@@ -6,38 +6,17 @@
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 
-from hrpsim.arguments import positive
-from hrpsim.errors import require_packages
+from hrpsim.errors import HrpsimError, require_packages
+from simulator_conformance import command
+from simulator_conformance.errors import ConformanceError
 
-EPILOG = """Any simulator that runs is examined: Gazebo, Isaac Sim, O3DE, hrpsim. Its services are
-found by their types. A law whose feature the simulator does not claim is "unsupported".
-It pauses, plays, resets, spawns, deletes, loads and unloads: what is simulated is lost.
-
-  hrpsim check-simulation-interfaces --node /hrpsim
-  hrpsim check-simulation-interfaces --node /gzserver --resource model.sdf --markdown report.md
-"""
+EPILOG = command.EPILOG
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("--node", default="", help="the simulator's node; else the only one")
-    parser.add_argument("--resource", default="", metavar="URI", help="entity to spawn")
-    parser.add_argument("--world", default="", metavar="URI", help="which world to load")
-    parser.add_argument("--quit", action="store_true", help="ask the simulator to end, at last")
-    parser.add_argument(
-        "--timeout", type=positive, default=30.0, metavar="S", help="wait so long for an answer"
-    )
-    parser.add_argument(
-        "--load-timeout", type=positive, default=300.0, metavar="S", help="or for a world"
-    )
-    parser.add_argument(
-        "--discovery", type=positive, default=10.0, metavar="S", help="or for the node"
-    )
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a table there, too")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    command.add_arguments(parser)
     parser.set_defaults(run=check)
 
 
@@ -49,25 +28,7 @@ def check(options: argparse.Namespace) -> int:
         "source a ROS 2 that has ros-*-simulation-interfaces, or pip install 'hrpsim[ros]' "
         "./interfaces/simulation_interfaces",
     )
-    from hrpsim.ros.conformance.client import Simulator
-    from hrpsim.ros.conformance.examination import examine
-    from hrpsim.ros.conformance.report import data_of, line_of, markdown_of, summary_of
-    from hrpsim.ros.conformance.session import FAILED, Options
-
-    simulator = Simulator(options.node, options.timeout, options.discovery)
     try:
-        rows = examine(
-            simulator,
-            Options(options.resource, options.world, options.load_timeout),
-            (lambda row: None) if options.json else (lambda row: print(line_of(row), flush=True)),
-            quits=options.quit,
-        )
-    finally:
-        simulator.close()
-    if options.markdown:
-        options.markdown.write_text(markdown_of(rows), encoding="utf-8")
-    if options.json:
-        print(json.dumps({"node": simulator.name, "rows": data_of(rows)}, indent=2))
-    else:
-        print(f"{simulator.name}: {summary_of(rows)}")
-    return int(any(row.verdict == FAILED for row in rows))
+        return command.check(options)
+    except ConformanceError as error:
+        raise HrpsimError(str(error)) from error

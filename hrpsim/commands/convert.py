@@ -10,7 +10,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from hrpsim.commands.output import print_report, xacro_arguments
+from hrpsim.commands.output import pairs, print_report
 from hrpsim.errors import ModelWarning
 
 
@@ -35,7 +35,7 @@ def convert_model(options: argparse.Namespace) -> int:
         written = convert(
             options.model,
             options.urdf,
-            xacro_arguments=xacro_arguments(options.xacro),
+            xacro_arguments=pairs(options.xacro),
             accept_nonphysical_inertia=options.accept_nonphysical_inertia,
         )
     for warning in caught:

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hrpsim.arguments import not_negative, positive
+from hrpsim.commands.output import pairs
 from hrpsim.errors import HrpsimError
 
 _QUIET = 1.0  # [s] between two lines of progress, and before the first
@@ -87,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
 
     if len(options.motions) > 1 and (options.csv or options.plot):
         raise HrpsimError("--csv and --plot take one motion")
-    model = load_model(options.robot, xacro_arguments=_pairs(options.xacro, "--xacro", ":="))
+    model = load_model(options.robot, xacro_arguments=pairs(options.xacro))
     fixed = parse_fixed_links(options.fixed_link, model)
     distances = None
     if options.self_collisions:
@@ -158,7 +159,7 @@ def _soles(model, texts: Sequence[str], named: Sequence[str]):
     from hrpsim.analysis.soles import Sole, sole_of, soles_of
 
     given = []
-    for link, text in _pairs(texts, "--sole", "=").items():
+    for link, text in pairs(texts, "--sole", "=").items():
         model.frame(link)
         try:
             x0, x1, y0, y1 = (float(x) for x in text.split(","))
@@ -175,16 +176,6 @@ def _soles(model, texts: Sequence[str], named: Sequence[str]):
                 raise
     known = {sole.link for sole in given}
     return [*given, *(sole_of(model, link) for link in dict.fromkeys(named) if link not in known)]
-
-
-def _pairs(texts: Sequence[str], option: str, sign: str) -> dict[str, str]:
-    pairs = {}
-    for text in texts:
-        name, separator, value = text.partition(sign)
-        if not separator:
-            raise HrpsimError(f"{option} takes NAME{sign}VALUE, got {text!r}")
-        pairs[name] = value
-    return pairs
 
 
 def _draw(result, path: Path) -> None:

@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 from hrpsim.errors import HrpsimError
@@ -18,15 +21,29 @@ ROS_REMEDY = (
 BAG_REMEDY = "pip install 'hrpsim[record,plot]'"
 
 
-def xacro_arguments(texts: list[str]) -> dict[str, str]:
-    """Return the arguments of --xacro NAME:=VALUE."""
-    arguments = {}
+def pairs(texts: Sequence[str], option: str = "--xacro", sign: str = ":=") -> dict[str, str]:
+    """Return what an option that is repeated gives as NAME, `sign`, VALUE."""
+    found = {}
     for text in texts:
-        name, separator, value = text.partition(":=")
+        name, separator, value = text.partition(sign)
         if not separator:
-            raise HrpsimError(f"--xacro takes NAME:=VALUE, got {text!r}")
-        arguments[name] = value
-    return arguments
+            raise HrpsimError(f"{option} takes NAME{sign}VALUE, got {text!r}")
+        found[name] = value
+    return found
+
+
+def refuse_options(options: argparse.Namespace, names: Sequence[str], why: str) -> None:
+    """End with wrong usage where one of these options is given, such as "domain-id"."""
+    for name in names:
+        value = getattr(options, name.replace("-", "_"))
+        if value is not None and value is not False:
+            options.parser.error(f"--{name} {why}")
+
+
+def show_line(text: str) -> None:
+    """Show a line on the terminal in place of the last one, "" to clear it; nothing in logs."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def print_json(data: Any) -> None:

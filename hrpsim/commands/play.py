@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from hrpsim.arguments import not_negative, positive
-from hrpsim.commands.output import BAG_REMEDY, print_report, xacro_arguments
+from hrpsim.commands.output import BAG_REMEDY, pairs, print_report
 from hrpsim.errors import require_packages
 
 EPILOG = """A run in lockstep comes out bit for bit. Of another one it is not recorded between
@@ -52,7 +52,7 @@ def play(options: argparse.Namespace) -> int:
         options.world,
         time_step=options.time_step,
         integrator=options.integrator,
-        xacro_arguments=xacro_arguments(options.xacro) or None,
+        xacro_arguments=pairs(options.xacro) or None,
     )
     comparison = replay.run(options.tolerance, options.duration)
     departure = comparison.departure

@@ -11,12 +11,13 @@ import os
 import sys
 import time
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from hrpsim.arguments import positive, whole
 from hrpsim.commands import view
-from hrpsim.commands.output import print_json
+from hrpsim.commands.output import print_json, show_line
 from hrpsim.errors import HrpsimError
 
 _LOCAL = "local"  # in place of the address of a scheduler
@@ -186,7 +187,7 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
         per_task=options.cells_per_task,
         tell=last.tell,
     )
-    last.end()
+    show_line("")
     failed = int((found["status"].values == 2).sum())
     report: dict[str, Any] = {
         "study": study.title,
@@ -229,24 +230,13 @@ class _Teller:
             return
         self._shown = now
         failed = f", {progress.failed} failed" if progress.failed else ""
-        left = "" if math.isnan(progress.left) else f", {_duration(progress.left)} left"
+        left = progress.left
+        left = "" if math.isnan(left) else f", {timedelta(seconds=round(left))} left"
         rate = progress.here / progress.wall if progress.wall > 0.0 else 0.0
         text = f"{progress.finished} of {progress.cells} cells{failed}, {rate:.2g} a second{left}"
-        if sys.stderr.isatty():
-            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
-        else:
+        show_line(text)
+        if not sys.stderr.isatty():
             print(text, file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """Clear the line."""
-        if sys.stderr.isatty():
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
-
-
-def _duration(seconds: float) -> str:
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
 def _list_parameters(study, as_json: bool) -> int:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from hrpsim.arguments import not_negative, positive, whole
 from hrpsim.commands import view, walk_robot
-from hrpsim.commands.output import ROS_REMEDY
+from hrpsim.commands.output import ROS_REMEDY, refuse_options, show_line
 from hrpsim.errors import WorldError, require_packages
 
 if TYPE_CHECKING:
@@ -121,28 +121,13 @@ def walk(options: argparse.Namespace) -> int:
 
 
 def _check_combination(options: argparse.Namespace) -> None:
-    here = {"--plot": options.plot, "--film": options.film, "--duration": options.duration}
-    ros = {
-        "--rate": options.rate,
-        "--rviz": options.rviz or None,
-        "--output": options.output,
-        "--domain-id": options.domain_id,
-        "--start-limit": options.start_limit,
-    }
-    unused, why = (here, "does not go with") if options.ros else (ros, "needs")
-    for name, value in unused.items():
-        if value is not None:
-            options.parser.error(f"{name} {why} --ros")
+    here = ("plot", "film", "duration")
+    over_ros = ("rate", "rviz", "output", "domain-id", "start-limit")
+    unused, why = (here, "does not go with") if options.ros else (over_ros, "needs")
+    refuse_options(options, unused, f"{why} --ros")
     if options.viewer:
-        kept = {
-            **here,
-            "--ros": options.ros or None,
-            "--json": options.json or None,
-            "--write-sequence": options.write_sequence,
-        }
-        for name, value in kept.items():
-            if value is not None:
-                options.parser.error(f"{name} does not go with --viewer")
+        unseen = (*here, "ros", "json", "write-sequence")
+        refuse_options(options, unseen, "does not go with --viewer")
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -175,8 +160,7 @@ def _walk_here(options: argparse.Namespace) -> int:
         duration=float("inf") if options.duration is None else options.duration,
         each_tick=_progress(controller) if sys.stderr.isatty() else None,
     )
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    show_line("")
     result = report(trial, robot.model, controller.sequence, _asked_for(options))
     result["pace"] = controller.pace._asdict()
     if options.plot or options.film:
@@ -199,8 +183,7 @@ def _walk_over_ros(options: argparse.Namespace) -> int:
     from hrpsim.control.motion.sequence_files import write_sequence
     from hrpsim.control.walk import Walk
     from hrpsim.control.walk_trial import step_ends
-    from hrpsim.ros.demo.demo import DEFAULT_OUTPUT, run_demo
-    from hrpsim.ros.demo.demo_run import DemoSettings, node_topics
+    from hrpsim.ros.demo.demo import DEFAULT_OUTPUT, DemoSettings, node_topics, run_demo
 
     compile_side_by_side(_KERNELS)  # node and controller would, one after the other
     controller = Walk()
@@ -335,7 +318,6 @@ def _progress(controller):
         last = now
         made = int((ends <= simulated).sum())
         factor = simulated / max(now - start, 1e-9)
-        line = f"{simulated:5.1f} s, {made} of {len(ends)} steps, real-time factor {factor:.1f}"
-        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+        show_line(f"{simulated:5.1f} s, {made} of {len(ends)} steps, real-time factor {factor:.1f}")
 
     return show

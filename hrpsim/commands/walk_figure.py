@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hrpsim.bag.foot_force_axes import SUM, draw_foot_forces
+from hrpsim.bag.foot_force_axes import SUM, draw_foot_forces, style
 from hrpsim.commands.walk_report import planned_zmp
 from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.motion.motion_sequence import MotionSequence
@@ -39,10 +39,7 @@ def draw_walk(trial: Trial, model: Model, sequence: MotionSequence, picture: Pat
     tilt.plot(trial.times, np.degrees(trial.tilt), color=_AHEAD, lw=1.2)
     tilt.set(xlabel="time [s]", ylabel="inclination [degree]")
     tilt.set_ylim(bottom=0.0)
-    for axes in (zmp, tilt):
-        axes.margins(x=0.0)
-        axes.grid(color="#e3e5e8", lw=0.8)
-        axes.spines[["top", "right"]].set_visible(False)
+    style(tilt)
     if trial.fell_at is not None:
         for axes in (forces, zmp, tilt):
             axes.axvline(trial.fell_at, color="k", lw=1.0, ls=":")
@@ -87,6 +84,4 @@ def _draw_zmp(axes, trial: Trial, model: Model, sequence: MotionSequence) -> Non
         axes.set_ylim(low, high)
     axes.axhline(0.0, color=SUM, lw=0.6)
     axes.set_ylabel("ZMP in the world [m]")
-    axes.legend(
-        loc="lower right", bbox_to_anchor=(1.0, 1.0), ncol=3, frameon=False, borderaxespad=0.2
-    )
+    style(axes, legend_columns=3)

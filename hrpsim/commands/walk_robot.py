@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hrpsim.arguments import positive
+from hrpsim.commands.output import refuse_options
 from hrpsim.errors import HrpsimError, ModelError, WorldError
 
 if TYPE_CHECKING:
@@ -68,17 +69,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def check_combination(options: argparse.Namespace) -> None:
     """Refuse options that do not go together."""
-    alone = {
-        "--check": options.check or None,
-        "--left-foot": options.left_foot,
-        "--right-foot": options.right_foot,
-        "--sole": options.sole,
-        "--accept-nonphysical-inertia": options.accept_nonphysical_inertia or None,
-        "--write-robot": options.write_robot,
-    }
-    for name, value in alone.items():
-        if value is not None and options.robot is None:
-            options.parser.error(f"{name} needs --robot")
+    if options.robot is None:
+        feet = ("left-foot", "right-foot", "sole")
+        alone = ("check", *feet, "accept-nonphysical-inertia", "write-robot")
+        refuse_options(options, alone, "needs --robot")
     if options.robot is not None and options.ros and options.world is not None:
         options.parser.error("--world does not go with --robot and --ros")
 

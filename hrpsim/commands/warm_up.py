@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 
 from hrpsim.arguments import whole
+from hrpsim.commands.output import show_line
 from hrpsim.errors import HrpsimError, unknown_name
 
 STEP, READING, WALKING = "step", "reading", "walking"
@@ -106,9 +107,11 @@ def _compile(names: list[str], processes: int | None) -> None:
         while left:
             took = {parts[one]: one.result() for one in parts if one not in left}
             rest = seconds_left(longest_first, took, workers, time.perf_counter() - begin)
-            _show(f"hrpsim: compiling, {len(took)} of {len(parts)} parts done, {rest:.0f} s left")
+            show_line(
+                f"hrpsim: compiling, {len(took)} of {len(parts)} parts done, {rest:.0f} s left"
+            )
             left = wait(left, _LOOK_PERIOD, FIRST_COMPLETED).not_done
-        _show("")
+        show_line("")
         for one in parts:
             one.result()
 
@@ -142,12 +145,6 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 def _weight(part: str) -> float:
     return _WEIGHTS.get(part, 1.0)
-
-
-def _show(text: str) -> None:
-    """Show a line on the terminal in place of the last one; nothing in logs."""
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

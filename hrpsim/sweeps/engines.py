@@ -15,11 +15,10 @@ import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
-from importlib import import_module
-from typing import Any
 
 from hrpsim.orphans import signal_at_parent_end
 from hrpsim.sweeps.framework.errors import SweepError, needed_package
+from hrpsim.sweeps.framework.scenario import function_called
 
 # One thread a process: those of BLAS would get in each other's way, and cells are what is parallel.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -92,20 +91,14 @@ def dask_executor(address: str, patience: float = 30.0) -> Iterator[Callable[[],
 
 @contextmanager
 def named_executor(name: str, processes: int | None) -> Iterator[Callable[[], Executor]]:
-    """Within, give what makes the executor that "module:callable" names.
+    """Within, give what makes the executor that "module:callable" or "file.py:callable" names.
 
     It is called without arguments, or with max_workers if a number of processes is given.
     """
-    module_name, separator, attribute = name.partition(":")
-    if not separator:
-        raise SweepError(f"--engine takes module:callable, got {name!r}")
     try:
-        module: Any = import_module(module_name)
-    except ImportError as error:
-        raise SweepError(f"--engine {name}: {error}") from error
-    make = getattr(module, attribute, None)
-    if not callable(make):
-        raise SweepError(f"{module_name} has nothing called {attribute!r} to make an executor")
+        make = function_called(name)
+    except SweepError as error:
+        raise SweepError(f"--engine {error}") from error
     try:
         executor = make(max_workers=processes) if processes else make()
     except Exception as error:  # of whatever was named

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from hrpsim.errors import unknown_name
-from hrpsim.figures import fill_between
+from hrpsim.figures import fill_between, new_figure
 from hrpsim.sweeps.cells import DONE
-from hrpsim.sweeps.framework.errors import SweepError, needed_package
+from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.statistics import (
     levels,
     outcome_names,
@@ -39,7 +39,8 @@ def draw(found: Any, path: str | Path, x: str, y: str | None = None, outcome: st
     if outcome not in outcome_names(found):
         raise SweepError(unknown_name("outcome", outcome, outcome_names(found), limit=30))
     done = (found["status"].values == DONE) & np.isfinite(found[outcome].values)
-    figure, axes = _figure()
+    figure = new_figure(*_SIZE)
+    axes = figure.add_subplot()
     if y is None:
         _draw_curve(axes, found, x, outcome, done)
     else:
@@ -98,7 +99,8 @@ def draw_survival(found: Any, path: str | Path, by: str) -> None:
     if by not in parameter_names(found):
         raise SweepError(unknown_name("parameter", by, parameter_names(found)))
     done = found["status"].values == DONE
-    figure, axes = _figure()
+    figure = new_figure(*_SIZE)
+    axes = figure.add_subplot()
     for label, chosen in levels(found[by].values):
         chosen = chosen & done
         if not chosen.any():
@@ -111,16 +113,6 @@ def draw_survival(found: Any, path: str | Path, by: str) -> None:
     axes.set(xlabel="time [s]", ylabel="probability of still standing", ylim=(-0.02, 1.02))
     axes.legend(title=_label(found, by), fontsize=8)
     _save(figure, path)
-
-
-def _figure():
-    needed_package("matplotlib", "a picture")
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=_SIZE, layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure, figure.add_subplot()
 
 
 def _save(figure, path: str | Path) -> None:

@@ -3,15 +3,15 @@
 
 """A sweep on disk: a zarr group that xarray opens, and beside it, until it is whole, its journal.
 
-The journal has every finished cell as soon as it is finished; the arrays follow block by block, so
-that they can be looked at meanwhile. When the last cell is in the arrays the journal goes.
+The journal has every finished cell as soon as it is finished; the arrays are written when the store
+is opened and closed. When the last cell is in the arrays the journal goes.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
+import tempfile
 import time
 import warnings
 from collections.abc import Mapping
@@ -27,9 +27,8 @@ from hrpsim.sweeps.framework.errors import SweepError, needed_package
 from hrpsim.sweeps.journal import Journal, kept, read_journal
 from hrpsim.sweeps.table import Table
 
-BLOCK = 1024  # cells of a chunk
+_CHUNK = 1024  # cells
 _FORMAT = 2  # of zarr: texts of fixed width have a place in its specification
-_FLUSH_PERIOD = 30.0  # between two looks at what is new for the arrays [s]
 _SYNC_PERIOD = 5.0  # [s]
 
 
@@ -47,9 +46,8 @@ class Store:
         if not self.path.name or "\0" in str(path):
             raise SweepError(f"a store is a folder with a name, got {str(path)!r}")
         self._table, self._identity = table, dict(identity)
-        self._attributes = {"title": title, **identity, "complete": "no"}
-        self._dirty: set[int] = set()
-        self._last_flush = self._last_sync = time.monotonic()
+        self._attributes = {"title": title, **identity}
+        self._last_sync = time.monotonic()
         self._journal: Journal | None = None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -83,11 +81,7 @@ class Store:
             self._compare(header)
         for result in results:
             self._table.add(result)
-            self._dirty.add(result.number // BLOCK)
-        if not (self.path / ".zgroup").exists():
-            self._write_empty()
-        self._dirty.update(range(-(-self._table.count // BLOCK)) if header else ())
-        self.flush()
+        self._write_arrays()
 
     def _compare(self, there: Mapping[str, Any]) -> None:
         """Refuse what is another sweep's."""
@@ -139,88 +133,57 @@ class Store:
         self._journal.append([kept(result) for result in results])
         for result in results:
             self._table.add(result)
-            self._dirty.add(result.number // BLOCK)
-        now = time.monotonic()
-        if now - self._last_sync > _SYNC_PERIOD:
+        if time.monotonic() - self._last_sync > _SYNC_PERIOD:
             self._journal.sync()
-            self._last_sync = now
-        if now - self._last_flush > _FLUSH_PERIOD:
-            self.flush()
+            self._last_sync = time.monotonic()
 
-    def flush(self) -> None:
-        """Write to the arrays what is new."""
-        self._last_flush = time.monotonic()
-        for block in sorted(self._dirty):
-            cells = slice(block * BLOCK, min((block + 1) * BLOCK, self._table.count))
-            part = self._table.dataset({}, cells)
-            part = part.drop_vars(list(part.coords))
-            self._guarded(
-                lambda part=part, cells=cells: part.to_zarr(
-                    self.path, region={"cell": cells}, zarr_format=_FORMAT, consolidated=False
-                )
-            )
-            self._dirty.discard(block)
+    def _write_arrays(self) -> None:
+        """Write the arrays beside their place, then put them there; the journal goes with the last.
 
-    def _write_empty(self) -> None:
-        """Make the arrays, at first beside their place."""
-        begun = self.path.with_name(self.path.name + ".begun")
-        shutil.rmtree(begun, ignore_errors=True)
-        whole = self._table.dataset(self._attributes)
+        SweepError for a disk that does not take them: the journal has everything.
+        """
+        is_whole = self._table.finished == self._table.count
+        whole = self._table.dataset({**self._attributes, "complete": "yes" if is_whole else "no"})
         chunks = {
-            name: {"chunks": (BLOCK, *variable.shape[1:])}
+            name: {"chunks": (_CHUNK, *variable.shape[1:])}
             for name, variable in whole.variables.items()
             if variable.dims[:1] == ("cell",)
         }
-        self._guarded(
-            lambda: whole.to_zarr(
-                begun, mode="w", zarr_format=_FORMAT, consolidated=False, encoding=chunks
-            )
-        )
-        self._guarded(lambda: begun.rename(self.path))
+        if self.path.exists() and not _is_store(self.path):
+            raise SweepError(f"{self.path} is no store of a sweep")
+        try:
+            with (
+                tempfile.TemporaryDirectory(prefix=".hrpsim_", dir=self.path.parent) as beside,
+                warnings.catch_warnings(),
+            ):
+                warnings.simplefilter("ignore")  # xarray's about parts of zarr's specification
+                new = Path(beside, "new")
+                whole.to_zarr(new, zarr_format=_FORMAT, consolidated=False, encoding=chunks)
+                if self.path.exists():
+                    self.path.rename(Path(beside, "old"))
+                new.rename(self.path)
+                _sync_folder(self.path)
+        except OSError as error:
+            raise SweepError(
+                f"cannot write {self.path}: {error.strerror or error}; the finished cells are in "
+                f"{_journal_of(self.path)}, start again to go on"
+            ) from error
+        if is_whole:
+            _journal_of(self.path).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Write all that is new; remove the journal if no cell is left to be run."""
-        if self._journal is None:
-            return
-        try:
-            self.flush()
-            if self._table.finished == self._table.count:
-                self._complete()
-        finally:
-            self._journal.close()
-            self._journal = None
+        if self._journal is not None:
+            try:
+                self._write_arrays()
+            finally:
+                self.abandon()
 
     def abandon(self) -> None:
         """Let go of the store as it is: the journal has everything."""
         if self._journal is not None:
             self._journal.close()
             self._journal = None
-
-    def _complete(self) -> None:
-        """Mark the store as whole; then its journal has served."""
-        path = self.path / ".zattrs"
-        attributes = json.loads(path.read_text(encoding="utf-8")) | {"complete": "yes"}
-        beside = path.with_name(".zattrs.new")
-
-        def write() -> None:
-            beside.write_text(json.dumps(attributes, indent=4), encoding="utf-8")
-            beside.replace(path)
-            _sync_folder(self.path)
-
-        self._guarded(write)
-        _journal_of(self.path).unlink(missing_ok=True)  # another process may have been faster
-
-    def _guarded(self, write) -> None:
-        """Do what writes; SweepError for a disk that does not take it: the journal has it."""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # xarray's about parts of zarr's specification
-                write()
-        except OSError as error:
-            raise SweepError(
-                f"cannot write {self.path}: {error.strerror or error}; the finished cells are in "
-                f"{_journal_of(self.path)}, start again to go on"
-            ) from error
 
 
 def open_store(path: str | Path) -> Any:
@@ -233,7 +196,7 @@ def open_store(path: str | Path) -> Any:
     path = Path(path)
     if not path.exists():
         raise SweepError(f"there is no store {path} yet")
-    if not (path / ".zgroup").is_file():
+    if not _is_store(path):
         raise SweepError(f"{path} is no store of a sweep")
     try:
         found = xarray.open_zarr(path, consolidated=False, zarr_format=_FORMAT).load()
@@ -258,6 +221,10 @@ def _add_journal(found: Any, journal: Path) -> None:
         found["error"].values[number] = error
         for name, value in outcomes.items():
             found[name].values[number] = value
+
+
+def _is_store(path: Path) -> bool:
+    return (path / ".zgroup").is_file()
 
 
 def _journal_of(path: Path) -> Path:

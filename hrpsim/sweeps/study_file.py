@@ -3,26 +3,7 @@
 
 """Study files: a YAML text that says what is run, over which values, and what is measured.
 
-    title: pushes and friction
-    world: config/walking_demo.yaml      # beside the study file, or where hrpsim's files are
-    duration: 20.0
-    controller: {plugin: walk, parameters: {pattern: E5}}
-    pushes:
-      - {link: BODY, begin: 4.0, duration: 0.1}
-    sensors: {force: 1.0}                # noise
-    delay: {sensing: 1}                  # in control periods
-    terrain: {slope: 0.01}
-    measured: [fell, fell_at, time]
-    find: {parameter: pushes.0.impulse, between: [0, 80], tolerance: 1.0, bad: fell}
-    seed: 1
-    design:                              # or a list of designs, of which all combinations are run
-      method: sobol
-      count: 1024
-      parameters:
-        friction.sole-floor.coefficient: {uniform: [0.2, 1.0]}
-
-In place of a world a plain function: `function: my_module:slide`, or file.py:slide, with
-`outcomes: {distance: m}`.
+docs/reference/study_file.md lists the entries; `STUDY_FILE` is their schema.
 """
 
 from __future__ import annotations

@@ -46,7 +46,5 @@ def wrench_arrows(sensors: list[SensorView], scale: float) -> tuple[np.ndarray, 
 def sensor_pose(sensor: SensorView) -> tuple[np.ndarray, np.ndarray]:
     """Return origin (3,) [m] and rotation (3, 3) of a sensor's frame in the world."""
     described = sensor.description
-    frame = sensor.robot.model.frame(described.link)
-    origin, orientation = sensor.robot.link_pose(described.link)
-    R_body = rotation_matrix(orientation) @ frame.R.T
-    return origin + R_body @ (described.p - frame.p), R_body @ described.R
+    origin, orientation = sensor.robot.frame_pose(described.body, described.R, described.p)
+    return origin, rotation_matrix(orientation)

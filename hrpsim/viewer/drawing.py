@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import numpy as np
+import trimesh
 
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
 from hrpsim.model.shapes.placement import Placement, quaternion_of
@@ -139,7 +140,9 @@ class Drawing:
         if isinstance(geometry, Cylinder):
             return add.add_cylinder(name, geometry.radius, geometry.length, color, **pose)
         if isinstance(geometry, Capsule):
-            vertices, faces = capsule_mesh(geometry.radius, geometry.length)
+            mesh = trimesh.creation.capsule(geometry.length, geometry.radius)
+            vertices = (mesh.vertices - mesh.bounds.mean(axis=0)).astype(np.float32)
+            faces = mesh.faces.astype(np.uint32)
             return add.add_mesh_simple(name, vertices, faces, color=color, **pose)
         if isinstance(geometry, Mesh):
             vertices = geometry.vertices.astype(np.float32)
@@ -198,19 +201,3 @@ class Drawing:
 
 def _pose(placement: Placement) -> dict[str, np.ndarray]:
     return {"position": placement.p, "wxyz": quaternion_of(placement.R)[[3, 0, 1, 2]]}
-
-
-def capsule_mesh(radius: float, length: float, rings: int = 8, segments: int = 24):
-    """Return vertices (k, 3) [m] and triangles (m, 3), outward, of a capsule along z."""
-    polar = np.linspace(0.0, 0.5 * np.pi, rings + 1)
-    polar = np.concatenate([polar, polar + 0.5 * np.pi])
-    lift = np.repeat([0.5 * length, -0.5 * length], rings + 1)
-    turn = np.linspace(0.0, 2.0 * np.pi, segments, endpoint=False)
-    across = radius * np.sin(polar)[:, None]
-    height = np.broadcast_to((radius * np.cos(polar) + lift)[:, None], (len(polar), segments))
-    grid = np.stack([across * np.cos(turn), across * np.sin(turn), height], axis=-1)
-    row, column = np.mgrid[: len(polar) - 1, :segments]
-    a, b = row * segments + column, row * segments + (column + 1) % segments
-    c, d = a + segments, b + segments
-    faces = np.concatenate([np.stack([a, c, b], axis=-1), np.stack([b, c, d], axis=-1)])
-    return grid.reshape(-1, 3).astype(np.float32), faces.reshape(-1, 3).astype(np.uint32)

@@ -16,7 +16,8 @@ FAULTY_TICK = 5
 
 def kill_node(number):
     """Send a signal to the node of the only cell that runs."""
-    (node,) = [pid for pid in descendants(os.getppid()) if "cell_node" in command_line(pid)]
+    children = descendants(os.getppid())
+    (node,) = [pid for pid in children if command_line(pid).endswith("\0node\0")]
     os.kill(node, number)
 
 

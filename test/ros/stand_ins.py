@@ -7,8 +7,7 @@ from types import SimpleNamespace
 
 from hrpsim import World, load_model
 from hrpsim.ros.base.entities import Entities
-from hrpsim.ros.base.faults import Faults
-from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.faults import Faults, Rejections
 from hrpsim.ros.base.stamped_queue import StampedQueue
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.core.simulation import Simulation

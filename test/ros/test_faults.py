@@ -8,8 +8,7 @@ from rclpy.executors import ExternalShutdownException
 from std_srvs.srv import Trigger
 
 from hrpsim.errors import WorldError
-from hrpsim.ros.base.faults import Faults, shortened
-from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.faults import Faults, Rejections, shortened
 
 
 class Log:

@@ -11,7 +11,7 @@ from ros.messages import seconds, time_told
 from ros.stepped import SteppedSimulation
 from sensor_msgs.msg import JointState
 
-from hrpsim.ros.base.repeat_filter import RepeatFilter
+from hrpsim.ros.base.faults import RepeatFilter
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 

@@ -10,7 +10,7 @@ from rcl_interfaces.srv import GetParameters
 from ros.conftest import LIMIT
 
 from hrpsim.ros.base.parameter_table import SPECIFICATIONS
-from hrpsim.ros.base.parameters import xacro_arguments
+from hrpsim.ros.base.parameters import named_values
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_the_mode_off_may_be_written_as_yaml_has_it(simulations, listener):
 
 
 def test_xacro_arguments():
-    assert xacro_arguments([""]) == {}
-    assert xacro_arguments(["bush:=true", "a:="]) == {"bush": "true", "a": ""}
+    assert named_values("xacro_arguments", [""]) == {}
+    assert named_values("xacro_arguments", ["bush:=true", "a:="]) == {"bush": "true", "a": ""}
     with pytest.raises(ValueError, match="'bush'"):
-        xacro_arguments(["bush"])
+        named_values("xacro_arguments", ["bush"])

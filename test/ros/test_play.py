@@ -18,9 +18,8 @@ from sensor_msgs.msg import JointState
 from hrpsim.bag.files import BagError
 from hrpsim.cli import main
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.replay.recorded_topic import RecordedTopic
 from hrpsim.ros.replay.recording import Arrival, Recording
-from hrpsim.ros.replay.replay import Replay
+from hrpsim.ros.replay.replay import RecordedTopic, Replay
 
 FEEDBACK = Path(__file__).with_name("feedback_controller.py")
 STATE = "sensor_msgs/msg/JointState"

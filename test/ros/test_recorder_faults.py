@@ -19,7 +19,7 @@ from ros.messages import nanoseconds
 
 from hrpsim.bag.reader import messages
 from hrpsim.ros.base.child_process import ChildProcess
-from hrpsim.ros.recording import recorder as program
+from hrpsim.ros.recording import bag_writer
 
 
 @pytest.fixture
@@ -51,13 +51,14 @@ def test_a_killed_recorder_loses_a_second_at_most(simulations, listener, bag, st
     assert np.all(np.diff(kept) == 5_000_000)  # and nothing is missing before the pause
 
 
-def test_what_is_written_is_handed_over_every_half_second(monkeypatch):
+def test_what_is_written_is_handed_over_every_half_second(monkeypatch, bag):
     """Law: so that a kill can take no more with it than what came within a second before."""
     clock, handed_over = iter(0.1 * k for k in range(101)), []
-    monkeypatch.setattr(program, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    keeper = program._Keeper(SimpleNamespace(keep=lambda: handed_over.append(None)))
+    monkeypatch.setattr(bag_writer, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    writer = bag_writer.BagWriter(bag)
+    writer.keep = lambda: handed_over.append(None)
     for _ in range(101):
-        keeper.keep_if_due()
+        writer.keep_if_due()
     assert len(handed_over) in (20, 21)  # in 10 s
 
 

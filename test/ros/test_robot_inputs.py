@@ -178,7 +178,7 @@ BAD_WRENCHES = {
 BAD_POSES = {
     "header.frame_id is 'map'": pose((0.0, 0.0, 1.0), frame="map"),
     "the position must be finite": pose((0.0, math.inf, 1.0)),
-    "the orientation must be": pose((0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 0.0)),
+    "the quaternion's length must be 1": pose((0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 0.0)),
 }
 
 

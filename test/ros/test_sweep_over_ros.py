@@ -193,8 +193,8 @@ def test_no_process_outlives_the_sweep_which_goes_on_later(tmp_path, number):
             time.sleep(0.01)
         started = descendants(driver.pid)
         lines = [command_line(pid) for pid in started]
-        assert sum("cell_node" in line for line in lines) == 1
-        assert sum("controller_node" in line for line in lines) == 1
+        for side in (NODE, CONTROLLER):
+            assert sum(line.endswith(f"\0{side}\0") for line in lines) == 1
         driver.send_signal(number)
         code = driver.wait(LIMIT)
     assert code == (-number if number == signal.SIGKILL else 128 + number)

@@ -12,8 +12,8 @@ from tf2_msgs.msg import TFMessage
 
 import hrpsim
 from hrpsim.ros.base import qos
-from hrpsim.ros.robot.frames.frame_names import RobotFrames
-from hrpsim.ros.robot.frames.robot_transforms import RobotTransforms, transform_of
+from hrpsim.ros.robot.frame_names import RobotFrames
+from hrpsim.ros.robot.robot_transforms import RobotTransforms, transform_of
 
 ROOT = Path(__file__).resolve().parents[2]
 TF = "tf2_msgs/msg/TFMessage"

@@ -96,6 +96,6 @@ def test_another_world_has_a_page_on_the_same_port(node):
     assert node._viewer.port == before.port and viewer.session.world is world
     with urllib.request.urlopen(viewer.url, timeout=LIMIT) as page:
         assert page.status == 200
-    assert before.hand not in node.simulation.other_inputs
+    assert before.session not in node.simulation.other_inputs
     viewer.controls.request(viewer.session.play)
     run_until(node, lambda: world.time > 0.1)

@@ -48,7 +48,7 @@ def test_at_rest_it_is_below_the_center_of_mass(bush):
     from pathlib import Path
 
     from hrpsim.control.estimation.base_estimator import sole_depth
-    from hrpsim.ros.robot.frames.frame_poses import FramePoses
+    from hrpsim.world.objects.body import rotation_matrix
 
     root = Path(__file__).resolve().parents[2]
     world = hrpsim.load_world(root / "config" / "stand.yaml", xacro_arguments={"bush": bush})
@@ -57,9 +57,10 @@ def test_at_rest_it_is_below_the_center_of_mass(bush):
     world.settle()
     world.step()
     sensors = [robot.sensors[name].description for name in ("lfsensor", "rfsensor")]
-    poses = FramePoses(robot, sensors)
     supports = []
-    for sensor, p, R in zip(sensors, poses.positions, poses.rotations):
+    for sensor in sensors:
+        p, orientation = robot.frame_pose(sensor.body, sensor.R, sensor.p)
+        R = rotation_matrix(orientation)
         reading = robot.sensors[sensor.name]
         sole = p[2] - sole_depth(robot.model, sensor) * R[2, 2]
         supports.append(support(R @ reading.force, R @ reading.torque, p, sole))

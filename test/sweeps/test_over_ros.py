@@ -17,7 +17,14 @@ from hrpsim.control.framework.controller import Command, Controller
 from hrpsim.errors import WorldError
 from hrpsim.resources import share_path
 from hrpsim.ros.sweeps.cell_controller import CellController
-from hrpsim.ros.sweeps.cell_folder import CONTROLLER, CellFolder, CellRequest, cell_folder
+from hrpsim.ros.sweeps.cell_folder import (
+    ABSENT,
+    CONTROLLER,
+    FINISHED,
+    CellFolder,
+    CellRequest,
+    cell_folder,
+)
 from hrpsim.ros.sweeps.cell_watch import CellWatch
 from hrpsim.ros.sweeps.ros_scenario import RosScenario, over_ros
 from hrpsim.sweeps.framework.errors import SweepError
@@ -117,10 +124,10 @@ def test_the_controller_of_a_cell_says_when_it_has_finished_and_does_not_end(tmp
     controller = CellController()
     with ControlLoop(world.robots["hrp2"], controller, {"folder": str(folder.path)}) as loop:
         for tick in range(5):
-            assert folder.finished_after() == (3 if tick >= 3 else None)
+            assert folder.said(FINISHED) == (3 if tick >= 3 else None)
             loop.tick()
             assert not controller.finished
-    told = folder.found_by(CONTROLLER)
+    told = folder.said(CONTROLLER)
     assert math.isnan(told["largest_dcm_errors"][0]) and told["ends"] is None
     assert told["largest_dcm_errors"][1:] == [0.01, 0.03, 0.03]
 
@@ -170,13 +177,13 @@ def test_a_node_pushes_and_measures_as_a_loop_in_process_does(tmp_path):
 
 def test_a_node_ends_after_the_last_command_or_when_none_can_come(tmp_path):
     cell = Cell(tmp_path)
-    cell.folder.note_finish(4)
+    cell.folder.say(FINISHED, 4)
     cell.run(ticks=20)
     assert cell.measures.ticks == 4
     assert cell.rig.lockstep.timeout == 1.0  # after the first command
     (tmp_path / "absent").mkdir()
     cell = Cell(tmp_path / "absent")
-    cell.folder.note_absence()
+    cell.folder.say(ABSENT)
     with pytest.raises(WorldError, match="the controller has ended"):
         cell.run(ticks=0)
 

@@ -192,7 +192,7 @@ def test_a_copy_without_its_journal_goes_on_from_its_arrays(whole, begun):
     with pytest.raises(Interrupted):
         go_on(begun, interrupt_at(5))
     table, identity = module.planned(named(fall), SLOW, 5)
-    module.Store(begun, table, identity, "").abandon()  # which writes its journal to the arrays
+    module.Store(begun, table, identity, "").abandon()  # which writes the arrays
     there = table.finished
     assert 10 < there < 64
     journal_of(begun).unlink()

@@ -3,14 +3,17 @@
 
 """What is drawn: visuals of descriptions, force arrows, capsules, plotted signals."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from meshes import angle_bracket, write_dae, write_obj
 
-from hrpsim import Box, Cylinder, Sphere, World, load_model, load_world
+from hrpsim import Box, Capsule, Cylinder, Sphere, World, load_model, load_world
+from hrpsim.model.shapes.placement import IDENTITY
 from hrpsim.resources import share_path
 from hrpsim.viewer.arrows import contact_arrows, sensor_pose, wrench_arrows
-from hrpsim.viewer.drawing import capsule_mesh
+from hrpsim.viewer.drawing import Drawing
 from hrpsim.viewer.signals import History, signals_of
 from hrpsim.viewer.visuals import MeshFile, load_mesh, visuals_of_model
 
@@ -104,12 +107,14 @@ def test_sensor_arrows_begin_at_the_sensor_and_carry_the_standing_robot():
         np.testing.assert_allclose(1e3 * R.T @ (arrow[1] - origin), sensor.force, rtol=1e-9)
 
 
-def test_a_capsule_is_closed_and_has_its_volume():
-    vertices, faces = capsule_mesh(0.1, 0.3, rings=32, segments=96)
+def test_a_capsule_is_closed_has_its_volume_and_lies_about_its_middle(monkeypatch):
+    drawing = Drawing.__new__(Drawing)
+    drawing._scene = SimpleNamespace(add_mesh_simple=lambda name, *mesh, **options: mesh)
+    vertices, faces = drawing._add_geometry("capsule", Capsule(0.1, 0.3), IDENTITY, (0, 0, 0))
     a, b, c = vertices[faces].astype(np.float64).transpose(1, 0, 2)
     volume = np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0
     assert volume == pytest.approx(np.pi * 0.1**2 * (0.3 + 4.0 / 3.0 * 0.1), rel=5e-3)
-    assert vertices[:, 2].max() == pytest.approx(0.25)
+    assert vertices[:, 2].max() == pytest.approx(0.25) == -vertices[:, 2].min()
 
 
 def test_signals_are_read_when_asked():

@@ -233,12 +233,9 @@ class Entities:
 
     def refuse_xacro(self, source: str | Path) -> None:
         """Raise the Refusal of a description whose expressions this process would evaluate."""
-        path = source if isinstance(source, Path) else None
-        own = share_path("urdf").resolve()
-        if self.limits.xacro or (path and path.resolve().is_relative_to(own)):
-            return
-        text = path.read_text(encoding="utf-8", errors="replace") if path else source
-        if is_xacro(text, path):
+        text, path = _text_of(source)
+        own = path and path.resolve().is_relative_to(share_path("urdf").resolve())
+        if not (self.limits.xacro or own) and is_xacro(text, path):
             raise Refusal(
                 "UNSUPPORTED_FORMAT",
                 "xacro is not taken over ROS, because its expressions are evaluated: expand it "
@@ -247,9 +244,7 @@ class Entities:
 
     def refuse_mjcf(self, source: str | Path) -> None:
         """Raise the Refusal of a description that MuJoCo's parser would read."""
-        path = source if isinstance(source, Path) else None
-        text = path.read_text(encoding="utf-8", errors="replace") if path else source
-        if not self.limits.mjcf and format_of(text, path) == "mjcf":
+        if not self.limits.mjcf and format_of(*_text_of(source)) == "mjcf":
             raise Refusal(
                 "UNSUPPORTED_FORMAT",
                 "MJCF is not taken over ROS, because MuJoCo's parser would read it: hrpsim convert "
@@ -332,6 +327,12 @@ def located(uri: str, kinds: tuple[str, ...], formats: str) -> Path:
     if path.suffix not in kinds:
         raise Refusal("UNSUPPORTED_FORMAT", f"{path}: {formats}, by its name")
     return path
+
+
+def _text_of(source: str | Path) -> tuple[str, Path | None]:
+    if isinstance(source, Path):
+        return source.read_text(encoding="utf-8", errors="replace"), source
+    return source, None
 
 
 def _is_body(source: str | Path) -> bool:

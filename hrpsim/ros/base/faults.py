@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What goes wrong while a node answers somebody: told to who asked, and never the node's end.
+"""What goes wrong while a node answers: told to who asked, counted, logged without flooding.
 
-Needs no ROS.
+It never ends the node. Needs no ROS.
 """
 
 from __future__ import annotations
@@ -16,11 +16,29 @@ from contextlib import contextmanager
 from typing import Any
 
 from hrpsim.errors import HrpsimError
-from hrpsim.ros.base.repeat_filter import RepeatFilter
-from hrpsim.ros.base.service_results import failed_response
+from hrpsim.ros.base.service_results import failed_response, noted
 
 _REPEATED_AFTER = 10.0  # the same traceback again in the log [s, wall]
 _LONGEST = 2000  # letters of a message that quotes what was sent
+
+
+class RepeatFilter:
+    """Lets a text pass once every `period` [s, wall], and `capacity` different ones at most."""
+
+    def __init__(self, period: float, capacity: int = 16, clock=time.monotonic):
+        self._period = period
+        self._capacity = capacity
+        self._clock = clock
+        self._passed: dict[str, float] = {}
+
+    def passes(self, text: str) -> bool:
+        """Return whether `text` has not passed within the period, and may pass now."""
+        now = self._clock()
+        self._passed = {t: at for t, at in self._passed.items() if now - at < self._period}
+        if text in self._passed or len(self._passed) >= self._capacity:
+            return False
+        self._passed[text] = now
+        return True
 
 
 class Faults:
@@ -67,7 +85,7 @@ class Faults:
                 self._logger().error(text)
 
     def answering(self, service_type: type, name: str, callback: Callable) -> Callable:
-        """Return a service's callback that answers whatever goes wrong in `callback`.
+        """Return a service's callback that answers what `callback` returns (`noted`) or raises.
 
         It is a coroutine function where `callback` is one.
         """
@@ -77,13 +95,13 @@ class Faults:
 
         def answer(request, response):
             try:
-                return callback(request, response)
+                return noted(callback(request, response), response)
             except Exception as error:
                 return failed(request, error)
 
         async def answer_in_turns(request, response):
             try:
-                return await callback(request, response)
+                return noted(await callback(request, response), response)
             except Exception as error:
                 return failed(request, error)
 
@@ -108,6 +126,36 @@ class Faults:
         if self._filter.passes(self.last):
             lines = traceback.format_exception(type(error), error, error.__traceback__, limit=-12)
             self._logger().error(f"{where}: {shortened(''.join(lines), 4 * _LONGEST)}")
+
+
+class Rejections:
+    """Counts what was rejected and warns: each cause once a second, 16 a topic at most.
+
+    A flood on one topic hides nothing that is wrong on another.
+    """
+
+    def __init__(self, logger, faults: Faults):
+        self._logger = logger
+        self._faults = faults
+        self._filters: dict[str, RepeatFilter] = {}  # by topic
+        self.count = 0
+        self.last = ""
+
+    def note(self, error: Exception, topic: str, consequence: str = "") -> None:
+        """Count a message on `topic` that raised `error`, whatever that is.
+
+        consequence: what holds instead, such as "the base stays".
+        """
+        self.report(topic, consequence, self._faults.explain(error, topic))
+
+    def report(self, topic: str, consequence: str, cause: str, kind: str | None = None) -> None:
+        """Count one message on `topic`; `kind` is what counts as one cause, its text by default."""
+        self.count += 1
+        self.last = f"{topic} rejected{', ' if consequence else ''}{consequence}: {cause}"
+        if topic not in self._filters:
+            self._filters[topic] = RepeatFilter(period=1.0)
+        if self._filters[topic].passes(kind or cause):
+            self._logger.warning(self.last)
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:

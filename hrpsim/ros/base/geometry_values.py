@@ -1,24 +1,33 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Between messages of geometry and numbers."""
+"""Between messages of geometry and numbers. Imports ROS where it needs it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from geometry_msgs.msg import Pose, Vector3
 
 from hrpsim.model.shapes.placement import Placement, quaternion_of
 from hrpsim.ros.base.entities import Refusal
 from hrpsim.world.objects.body import rotation_matrix
+
+if TYPE_CHECKING:
+    from geometry_msgs.msg import Pose, Vector3
 
 _FARTHEST = 1e4  # [m]; there positions are still exact to 2e-12 m
 
 
 def placement_of(pose: Pose) -> Placement:
     """Return the placement that a pose means; Refusal INVALID_POSE for one that means none."""
+    p, quaternion = np.split(pose_of(pose), [3])
+    return Placement(rotation_matrix(quaternion / np.linalg.norm(quaternion)), p)
+
+
+def pose_of(pose: Pose) -> np.ndarray:
+    """Return position [m] and quaternion x y z w (7,); Refusal INVALID_POSE where it is no pose."""
     p = numbers_of(pose.position)
     turn = pose.orientation
     quaternion = np.array([turn.x, turn.y, turn.z, turn.w])
@@ -29,7 +38,7 @@ def placement_of(pose: Pose) -> Placement:
     length = np.linalg.norm(quaternion)
     if not abs(length - 1.0) < 1e-2:
         raise Refusal("INVALID_POSE", f"the quaternion's length must be 1, it is {length:.6g}")
-    return Placement(rotation_matrix(quaternion / length), p)
+    return np.concatenate([p, quaternion])
 
 
 def fill_pose(pose: Pose, placement: Placement) -> None:
@@ -51,5 +60,7 @@ def fill(message, numbers: Sequence[float] | np.ndarray) -> None:
 
 def vector_of(numbers: Sequence[float] | np.ndarray) -> Vector3:
     """Return three numbers as a message."""
+    from geometry_msgs.msg import Vector3
+
     x, y, z = map(float, numbers)
     return Vector3(x=x, y=y, z=z)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +47,20 @@ class Specification:
         return f"parameter {self.name!r} is {value!r}; it must be {allowed}"
 
 
+def _live(name: str, default: Any, text: str, *bounds: float) -> Specification:
+    """Return a parameter that may be set while the program runs."""
+    return Specification(name, default, text, *bounds, read_only=False)
+
+
+def _rate(name: str, default: float, what: str, whole: str = "publish periods") -> Specification:
+    text = f"Rate of {what} [Hz, simulated time]; rounded to whole {whole}"
+    return _live(name, default, text, 0.1, 10000.0)
+
+
+def _deviation(name: str, what: str, most: float = 1000.0) -> Specification:
+    return _live(name, 0.0, f"Standard deviation of {what}", 0.0, most)
+
+
 SPECIFICATIONS = (
     Specification(
         "world_file",
@@ -64,31 +79,15 @@ SPECIFICATIONS = (
         "Integration scheme; empty takes the world file's",
         choices=("", "semi_implicit", "rk4", "euler"),
     ),
-    Specification(
+    _live(
         "real_time_factor",
         1.0,
         "Simulated seconds for each second of wall time; 0 runs as fast as possible",
         0.0,
         100.0,
-        read_only=False,
     ),
-    Specification(
-        "publish_rate",
-        200.0,
-        "Rate of the clock, joint states, wrenches, IMU and odometry [Hz, simulated time]; "
-        "rounded to whole steps",
-        0.1,
-        10000.0,
-        read_only=False,
-    ),
-    Specification(
-        "tf_rate",
-        50.0,
-        "Rate of the transforms [Hz, simulated time]; rounded to a whole number of publish periods",
-        0.1,
-        10000.0,
-        read_only=False,
-    ),
+    _rate("publish_rate", 200.0, "the clock, joint states, wrenches, IMU and odometry", "steps"),
+    _rate("tf_rate", 50.0, "the transforms"),
     Specification(
         "odom_frame",
         "odom",
@@ -109,28 +108,13 @@ SPECIFICATIONS = (
         "Publish the transforms between the links; off where robot_state_publisher does it",
     ),
     Specification("start_paused", False, "Wait for ~/resume or ~/step before the first step"),
-    Specification(
-        "step_count",
-        1,
-        "Number of steps that one call of ~/step makes",
-        1,
-        1_000_000,
-        read_only=False,
-    ),
-    Specification(
+    _live("step_count", 1, "Number of steps that one call of ~/step makes", 1, 1_000_000),
+    _live(
         "state_name",
         "saved",
         "Name under which ~/save_state stores the state and ~/load_state restores it",
-        read_only=False,
     ),
-    Specification(
-        "state_limit",
-        20,
-        "Maximum number of states stored by ~/save_state",
-        0,
-        1000,
-        read_only=False,
-    ),
+    _live("state_limit", 20, "Maximum number of states stored by ~/save_state", 0, 1000),
     Specification(
         "lockstep",
         False,
@@ -163,169 +147,105 @@ SPECIFICATIONS = (
         "command (the last one holds), or end the node with exit code 1",
         choices=("pause", "hold", "abort"),
     ),
-    Specification(
+    _live(
         "wrench_duration",
         0.1,
         "Simulated time for which a wrench of apply_wrench acts in full [s]",
         0.0,
         1000.0,
-        read_only=False,
     ),
-    Specification(
+    _live(
         "wrench_ramp",
         0.02,
         "Simulated time in which it then falls linearly to zero [s]",
         0.0,
         1000.0,
-        read_only=False,
     ),
-    Specification(
-        "imu_gyro_noise",
-        0.0,
-        "Standard deviation of the noise of angular velocities, of each sample and axis [rad/s]",
-        0.0,
-        1000.0,
-        read_only=False,
+    _deviation(
+        "imu_gyro_noise", "the noise of angular velocities, of each sample and axis [rad/s]"
     ),
-    Specification(
-        "imu_gyro_bias",
-        0.0,
-        "Standard deviation of a constant error, drawn once for each axis [rad/s]",
-        0.0,
-        1000.0,
-        read_only=False,
+    _deviation("imu_gyro_bias", "a constant error, drawn once for each axis [rad/s]"),
+    _deviation("imu_accel_noise", "the noise of specific forces, of each sample and axis [m/s²]"),
+    _deviation("imu_accel_bias", "a constant error, drawn once for each axis [m/s²]"),
+    _deviation(
+        "wrench_force_noise", "the noise of measured forces, of each sample and axis [N]", 1.0e6
     ),
-    Specification(
-        "imu_accel_noise",
-        0.0,
-        "Standard deviation of the noise of specific forces, of each sample and axis [m/s²]",
-        0.0,
-        1000.0,
-        read_only=False,
+    _deviation(
+        "wrench_torque_noise", "the noise of measured torques, of each sample and axis [Nm]", 1.0e6
     ),
-    Specification(
-        "imu_accel_bias",
-        0.0,
-        "Standard deviation of a constant error, drawn once for each axis [m/s²]",
-        0.0,
-        1000.0,
-        read_only=False,
-    ),
-    Specification(
-        "wrench_force_noise",
-        0.0,
-        "Standard deviation of the noise of measured forces, of each sample and axis [N]",
-        0.0,
-        1.0e6,
-        read_only=False,
-    ),
-    Specification(
-        "wrench_torque_noise",
-        0.0,
-        "Standard deviation of the noise of measured torques, of each sample and axis [Nm]",
-        0.0,
-        1.0e6,
-        read_only=False,
-    ),
-    Specification(
+    _live(
         "noise_seed",
         0,
         "Seed of all noise: the same seed gives the same noise at the same step",
         0,
         2**31 - 1,
-        read_only=False,
     ),
     Specification(
-        "foot_sensors",
-        ["lfsensor", "rfsensor"],
-        "Force-torque sensors from which zmp is computed",
+        "foot_sensors", ["lfsensor", "rfsensor"], "Force-torque sensors from which zmp is computed"
     ),
-    Specification(
-        "marker_rate",
-        20.0,
-        "Rate of contact_markers [Hz, simulated time]; rounded to whole publish periods",
-        0.1,
-        10000.0,
-        read_only=False,
-    ),
-    Specification(
-        "contact_rate",
-        50.0,
-        "Rate of contacts [Hz, simulated time]; rounded to whole publish periods",
-        0.1,
-        10000.0,
-        read_only=False,
-    ),
+    _rate("marker_rate", 20.0, "contact_markers"),
+    _rate("contact_rate", 50.0, "contacts"),
     Specification(
         "marker_force_scale", 0.001, "Length of the arrows of contact_markers [m/N]", 1.0e-6, 1.0
     ),
-    Specification(
+    _live(
         "solver_sweep_limit",
         0,
         "Limit of solver sweeps in a step, with new contacts too; 0 takes the world file's",
         0,
         100_000,
-        read_only=False,
     ),
-    Specification(
+    _live(
         "solver_tolerance",
         0.0,
         "Tolerance at which the contact solver stops, as World has it; 0 takes the world file's",
         0.0,
         1.0,
-        read_only=False,
     ),
-    Specification(
+    _live(
         "entity_limit",
         1000,
         "Maximum number of entities in the world; ~/spawn_entity refuses more",
         0,
         1_000_000,
-        read_only=False,
     ),
-    Specification(
+    _live(
         "spawn_size_limit",
         10_000_000,
         "Largest description that ~/spawn_entity accepts, as text or file [bytes]",
         0,
         1_000_000_000,
-        read_only=False,
     ),
-    Specification(
+    _live(
         "spawn_link_limit",
         1000,
         "Maximum number of links of a robot that ~/spawn_entity accepts",
         0,
         1_000_000,
-        read_only=False,
     ),
-    Specification(
+    _live(
         "spawn_xacro",
         False,
         "Whether ~/spawn_entity accepts xacro, whose expressions this process evaluates",
-        read_only=False,
     ),
-    Specification(
+    _live(
         "spawn_mjcf",
         False,
         "Whether ~/spawn_entity accepts MJCF, which MuJoCo's parser reads in a child process",
-        read_only=False,
     ),
-    Specification(
+    _live(
         "step_limit",
         1_000_000,
         "Maximum number of steps of one call of ~/step_simulation",
         1,
         1_000_000_000,
-        read_only=False,
     ),
-    Specification(
+    _live(
         "filter_limit",
         256,
         "Longest filter of names that ~/get_entities accepts [letters]",
         0,
         10_000,
-        read_only=False,
     ),
     Specification(
         "compile_ahead",
@@ -340,14 +260,13 @@ SPECIFICATIONS = (
         1.0e9,
     ),
     Specification(
-        "viewer",
-        False,
-        "Whether to show the world in a browser, on this machine; needs viser",
+        "viewer", False, "Whether to show the world in a browser, on this machine; needs viser"
     ),
     Specification("viewer_port", 8080, "Port of the viewer; 0 takes any free one", 0, 65535),
 )
 
 
-def describe() -> str:
-    """Return the table as text: each name with its default, and what it means."""
-    return "\n".join(f"  {s.name} ({s.default!r})\n      {s.description}" for s in SPECIFICATIONS)
+def describe(specifications: Iterable[Specification]) -> str:
+    """Return parameters as text for --help: each name with its default, and what it means."""
+    lines = (f"  {s.name} ({s.default!r})\n      {s.description}" for s in specifications)
+    return "\n".join(["Parameters, with their defaults:\n", *lines])

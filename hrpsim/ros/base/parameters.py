@@ -12,35 +12,40 @@ from pathlib import Path
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.exceptions import InvalidParameterTypeException
+from rclpy.exceptions import InvalidParameterTypeException, ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from hrpsim.errors import HrpsimError, unknown_name
-from hrpsim.ros.base.parameter_table import SPECIFICATIONS
+from hrpsim.ros.base.parameter_table import SPECIFICATIONS, Specification
 from hrpsim.yaml_text import read_yaml
 
 _SHOWN = 5  # nodes of a file of parameters, in a warning
 
 
-def declare_parameters(node: Node) -> None:
-    """Declare every parameter of the table on `node`; overrides from the command line take effect.
+class ParameterError(HrpsimError, ValueError):
+    """A parameter that a program cannot take; the message names it."""
 
-    Raises rclpy.exceptions.InvalidParameterValueException for an override outside its range,
-    ValueError for one of another type or outside its choices.
+
+def declare(node: Node, specifications: Iterable[Specification]) -> dict[str, Any]:
+    """Declare parameters; return their values, those of the command line and of files included.
+
+    Raises ParameterError for one of another type, out of its range or not among its choices.
     """
     overrides = getattr(node, "_parameter_overrides", {})  # rclpy has no other way to change them
     overrides.update({name: _as_meant(parameter) for name, parameter in overrides.items()})
-    for specification in SPECIFICATIONS:
+    values = {}
+    for specification in specifications:
+        name, default = specification.name, specification.default
         try:
-            parameter = node.declare_parameter(
-                specification.name, specification.default, specification.descriptor()
-            )
-        except InvalidParameterTypeException as error:
-            hint = "; write 2.0, not 2" if isinstance(specification.default, float) else ""
-            raise ValueError(f"{error}{hint}") from error
-        if problem := specification.problem(parameter.value):
-            raise ValueError(problem)
+            values[name] = node.declare_parameter(name, default, specification.descriptor()).value
+        except ParameterException as error:
+            is_type = isinstance(error, InvalidParameterTypeException)
+            hint = "; write 2.0, not 2" if is_type and isinstance(default, float) else ""
+            raise ParameterError(f"{error}{hint}") from error
+        if problem := specification.problem(values[name]):
+            raise ParameterError(problem)
+    return values
 
 
 def _as_meant(parameter: Parameter) -> Parameter:
@@ -88,36 +93,34 @@ def _pattern(name: str) -> re.Pattern:
     )
 
 
-def warn_of_unknown(node: Node, declared: Iterable[str]) -> None:
-    """Warn of parameters that are given and that nobody asks for, with a name that resembles."""
+def warn_of_unknown(
+    node: Node, declared: Iterable[str], later: Callable[[str], bool] = lambda name: False
+) -> None:
+    """Warn of parameters that are given and that nobody asks for, with a name that resembles.
+
+    later: says of a name whether somebody may ask for it later.
+    """
     warn_of_foreign_files(node)
     for name in given_to(node):
-        known = node.has_parameter(name) or name.startswith("qos_overrides.")
+        known = node.has_parameter(name) or name.startswith("qos_overrides.") or later(name)
         if not known and name != "use_sim_time":
             node.get_logger().warning(unknown_name("parameter", name, declared))
 
 
 def refuse_unknown(node: Node) -> None:
-    """Raise ValueError for gains of a joint that there is not; warn of other names nobody asks for.
+    """Raise ParameterError for gains of a joint that there is not; warn of other unknown names.
 
     Those of a robot that is spawned later, gains.<robot>.<joint>, modes. and rates., may be given
     before.
     """
-    warn_of_foreign_files(node)
-    declared = [specification.name for specification in SPECIFICATIONS]
+    kinds = {"gains": "joint", "modes": "joint", "rates": "sensor"}
     for name in given_to(node):
-        if node.has_parameter(name) or (
-            name.startswith(("qos_overrides.", "gains.", "modes.", "rates."))
-            and (name.count(".") > 1)
-        ):
-            continue
-        kind, _, joint = name.partition(".")
-        if joint and kind in ("gains", "modes", "rates"):
-            what = "sensor" if kind == "rates" else "joint"
+        kind, _, part = name.partition(".")
+        if kind in kinds and part and "." not in part and not node.has_parameter(name):
             known = list(node.get_parameters_by_prefix(kind))
-            raise ValueError(unknown_name(f"{what} with {kind}", joint, known))
-        if name != "use_sim_time":
-            node.get_logger().warning(unknown_name("parameter", name, declared))
+            raise ParameterError(unknown_name(f"{kinds[kind]} with {kind}", part, known))
+    declared = [specification.name for specification in SPECIFICATIONS]
+    warn_of_unknown(node, declared, lambda n: n.count(".") > 1 and n.partition(".")[0] in kinds)
 
 
 def value_of(node: Node, name: str) -> Any:
@@ -125,15 +128,15 @@ def value_of(node: Node, name: str) -> Any:
     return node.get_parameter(name).value
 
 
-def xacro_arguments(texts: list[str]) -> dict[str, str]:
-    """Return {"bush": "true"} for ["bush:=true"]; ValueError names a text without ':='."""
-    arguments = {}
+def named_values(parameter: str, texts: list[str]) -> dict[str, str]:
+    """Return {"bush": "true"} for ["bush:=true"]; ParameterError names a text without ':='."""
+    values = {}
     for text in filter(None, texts):
         name, separator, value = text.partition(":=")
         if not separator or not name:
-            raise ValueError(f"xacro_arguments: expected 'name:=value', got {text!r}")
-        arguments[name] = value
-    return arguments
+            raise ParameterError(f"{parameter}: expected 'name:=value', got {text!r}")
+        values[name] = value
+    return values
 
 
 def on_change(

@@ -1,12 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How services say that they could not do what was asked, each kind in its own fields."""
+"""What services have in common: how they say that something failed, and what releases name anew."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from typing import Any
 
 from hrpsim.ros.base.entities import Refusal
@@ -14,29 +12,22 @@ from hrpsim.ros.base.entities import Refusal
 _FAILED = "OPERATION_FAILED"
 
 
-def answering(action: Callable[[Any, Any], Any]):
-    """Return a service callback that calls `action(request, response)` and notes the success.
+def noted(found: Any, response):
+    """Return the response of a service whose callback returned `found`.
 
-    What `action` returns becomes the message; what it raises is for the node to answer. A Refusal
-    that it returns is answered along with what it has put into the response. It may be a coroutine
-    function, then the callback is one.
+    That is the response itself; else the message of a success, none for None; or a Refusal, which
+    is answered along with what was put into the response.
     """
-
-    def noted(message: str | Refusal | None, response):
-        if isinstance(message, Refusal):
-            fill_result(response.result, message, str(message), type(response))
-            return response
+    if isinstance(found, type(response)):
+        return found
+    if isinstance(found, Refusal):
+        fill_result(response.result, found, str(found), type(response))
+    elif hasattr(response, "success"):  # of std_srvs
+        response.success, response.message = True, found or ""
+    else:
         response.result.result = response.result.RESULT_OK
-        response.result.error_message = message or ""
-        return response
-
-    def handle(request, response):
-        return noted(action(request, response), response)
-
-    async def handle_in_turns(request, response):
-        return noted(await action(request, response), response)
-
-    return handle_in_turns if inspect.iscoroutinefunction(action) else handle
+        response.result.error_message = found or ""
+    return response
 
 
 def failed_response(service_type: type, request, error: Exception, text: str):
@@ -69,3 +60,19 @@ def _refused_parameter(text: str):
     from rcl_interfaces.msg import SetParametersResult
 
     return SetParametersResult(successful=False, reason=text)
+
+
+def resource_of(message: Any) -> Any:
+    """Return what has `uri` and `resource_string`.
+
+    A field of the message since release 2.1 of simulation_interfaces, before that itself.
+    """
+    for name in ("entity_resource", "world_resource", "level_resource"):
+        if hasattr(message, name):
+            return getattr(message, name)
+    return message
+
+
+def service_name(kind: str) -> str:
+    """Return the name of the service whose type is called so: spawn_entity for SpawnEntity."""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from hrpsim.constants import NANOSECONDS
+
 if TYPE_CHECKING:
     from builtin_interfaces.msg import Time
 
-_NANOSECONDS = 1_000_000_000
 _ROUNDING = 1e-3  # of a step: stamps are whole nanoseconds
 
 
@@ -24,7 +25,7 @@ class Stamp(NamedTuple):
     @property
     def total(self) -> int:
         """Time since zero [ns]."""
-        return self.seconds * _NANOSECONDS + self.nanoseconds
+        return self.seconds * NANOSECONDS + self.nanoseconds
 
     def __str__(self) -> str:
         """Return it in seconds with all its digits."""
@@ -46,8 +47,8 @@ class SimulationClock:
 
     def step_at(self, stamp: Time) -> int:
         """Return the first step at which `stamp` has been reached."""
-        nanoseconds = stamp.sec * _NANOSECONDS + stamp.nanosec
-        return math.ceil(nanoseconds / (self.time_step * _NANOSECONDS) - _ROUNDING)
+        nanoseconds = stamp.sec * NANOSECONDS + stamp.nanosec
+        return math.ceil(nanoseconds / (self.time_step * NANOSECONDS) - _ROUNDING)
 
     def change_step(self, time_step: float) -> None:
         """Count in steps of another length [s], from their first multiple that is not past."""
@@ -66,4 +67,4 @@ class SimulationClock:
 
     def stamp_at(self, steps: int) -> Stamp:
         """Return the stamp of the time after `steps` steps."""
-        return Stamp(*divmod(round(steps * self.time_step * _NANOSECONDS), _NANOSECONDS))
+        return Stamp(*divmod(round(steps * self.time_step * NANOSECONDS), NANOSECONDS))

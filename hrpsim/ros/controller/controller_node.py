@@ -20,21 +20,20 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
-from rcl_interfaces.msg import ParameterDescriptor
-from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 
 from hrpsim import user_modules
+from hrpsim.constants import NANOSECONDS
 from hrpsim.control.controller_group import ControllerGroup
 from hrpsim.control.framework import controller_host, plugins
 from hrpsim.control.framework.controller import Command
 from hrpsim.control.framework.controller_host import ControllerHost
 from hrpsim.control.framework.parameters import read_parameters
-from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.errors import HrpsimError
 from hrpsim.model.model import BASES, Model
 from hrpsim.ros.base.guarded_node import AnsweringNode
-from hrpsim.ros.base.parameters import warn_of_unknown
+from hrpsim.ros.base.parameter_table import Specification, describe
+from hrpsim.ros.base.parameters import declare, named_values, warn_of_unknown
 from hrpsim.ros.base.program import run_program
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.base.stop_signal import StopSignal
@@ -49,19 +48,39 @@ from hrpsim.ros.controller.wanted_period import WantedPeriod
 from hrpsim.yaml_text import parse_yaml
 
 _PACKAGE = Path(__file__).parents[2]
-_NANOSECONDS = 1_000_000_000
 _WAIT = 0.02  # [s, wall]
 _SERVICE_PERIOD = 0.1  # between two turns of the executor [s, wall]
 _MOST_LEFT_OUT = 10  # ticks one after the other before each of which others are missing
 _PATIENCE = 3.0  # without a state to answer, until that is said [s, wall]
 PARAMETERS = {
-    "controller": ("", "The controller: 'module:Class' or 'path/to/file.py:Class'"),
-    "parameters_file": ("", "YAML file with the controller's own parameters"),
-    "parameters": ([""], "Its parameters one by one, 'name:=value'; they override the file"),
-    "base": ("free", "Whether the robot has a 'free' or a 'fixed' base"),
-    "lockstep": (False, "Answer each control tick with its own stamp; set it on the node too"),
-    "listeners": (1, "How many must listen to joint_commands until it is ready: 2 with a recorder"),
-    "lead": (0.03, "Without lockstep: commands are sent ahead of their time by [s]"),
+    one.name: one
+    for one in (
+        Specification(
+            "controller", "", "The controller: 'module:Class' or 'path/to/file.py:Class'"
+        ),
+        Specification("parameters_file", "", "YAML file with the controller's own parameters"),
+        Specification(
+            "parameters",
+            [""],
+            "Its parameters one by one, 'name:=value'; they override the file",
+        ),
+        Specification(
+            "base", "free", "Whether the robot has a 'free' or a 'fixed' base", choices=BASES
+        ),
+        Specification(
+            "lockstep", False, "Answer each control tick with its own stamp; set it on the node too"
+        ),
+        Specification(
+            "listeners",
+            1,
+            "How many must listen to joint_commands until it is ready: 2 with a recorder",
+            1,
+            1000,
+        ),
+        Specification(
+            "lead", 0.03, "Without lockstep: commands are sent ahead of their time by [s]", 0.0, 1.0
+        ),
+    )
 }
 
 
@@ -73,21 +92,15 @@ class ControllerNode:
 
     def __init__(self, **node_options):
         self.node = AnsweringNode("hrpsim_controller", **node_options)
-        given = {name: _declare(self.node, name, *entry) for name, entry in PARAMETERS.items()}
+        given = declare(self.node, PARAMETERS.values())
         warn_of_unknown(self.node, PARAMETERS)
-        if given["base"] not in BASES:
-            raise HrpsimError(unknown_name("base", given["base"], BASES))
-        if not 0.0 <= given["lead"] <= 1.0:
-            raise HrpsimError(f"lead must be a time from 0 to 1 s, got {given['lead']!r}")
-        if given["listeners"] < 1:
-            raise HrpsimError(f"listeners must be at least 1, got {given['listeners']!r}")
         if not given["controller"]:
             raise HrpsimError("no controller: give -p controller:=module:Class")
         self._controller = plugins.find_controller(given["controller"])()
         kinds = self._controller.parameter_kinds
         self._parameters = _own_parameters(given["parameters_file"], given["parameters"], kinds)
         self._lockstep, self._listeners = given["lockstep"], given["listeners"]
-        self._lead_ns = round(given["lead"] * _NANOSECONDS)
+        self._lead_ns = round(given["lead"] * NANOSECONDS)
         self._description = DescriptionListener(self.node, given["base"])
         self._states: StateListener | None = None
         self._commands: CommandPublisher | None = None
@@ -177,7 +190,7 @@ class ControllerNode:
         if model is None:
             return False
         self.host = ControllerHost(self._controller, model, self._parameters)
-        self._period_ns = self._controller.period * _NANOSECONDS
+        self._period_ns = self._controller.period * NANOSECONDS
         self._commands = CommandPublisher(self.node, self.host.joint_names)
         self._states = StateListener(self.node, model, self.host.needs)
         if self._lockstep:
@@ -192,7 +205,7 @@ class ControllerNode:
         if wanted is None:
             return False
         self._wanted = None
-        if wanted and abs(wanted * _NANOSECONDS - self._period_ns) > 1.0:
+        if wanted and abs(wanted * NANOSECONDS - self._period_ns) > 1.0:
             raise HrpsimError(self._other_period(wanted))
         return True
 
@@ -240,28 +253,17 @@ class ControllerNode:
         passed = (now - self._next_tick_ns) // self._period_ns
         self._next_tick_ns += (passed + 1) * self._period_ns
         command = self.host.command(state)
-        self._commands.publish(Stamp(*divmod(now + self._lead_ns, _NANOSECONDS)), command)
+        self._commands.publish(Stamp(*divmod(now + self._lead_ns, NANOSECONDS)), command)
         self.command_count += 1
         return True
 
 
-def _declare(node: Node, name: str, default, text: str):
-    try:
-        descriptor = ParameterDescriptor(description=text, read_only=True)
-        return node.declare_parameter(name, default, descriptor).value
-    except InvalidParameterTypeException as error:
-        raise HrpsimError(str(error)) from error
-
-
 def _own_parameters(file: str, texts: list[str], kinds) -> dict:
     """Return the controller's parameters: those of the file, overridden one by one."""
-    parameters = read_parameters(file, kinds) if file else {}
-    for text in filter(None, texts):
-        name, separator, value = text.partition(":=")
-        if not separator or not name:
-            raise HrpsimError(f"parameters: expected 'name:=value', got {text!r}")
-        parameters[name] = parse_yaml(value, f"parameters: {name}", HrpsimError).data
-    return parameters
+    given = named_values("parameters", texts).items()
+    return (read_parameters(file, kinds) if file else {}) | {
+        name: parse_yaml(text, f"parameters: {name}", HrpsimError).data for name, text in given
+    }
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -274,10 +276,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _describe() -> str:
-    lines = [
-        f"  {name} ({default!r})\n      {text}" for name, (default, text) in PARAMETERS.items()
-    ]
-    return f"{__doc__}\nParameters, with their defaults:\n\n" + "\n".join(lines)
+    return f"{__doc__}\n{describe(PARAMETERS.values())}"
 
 
 def _run(stop: StopSignal) -> int:

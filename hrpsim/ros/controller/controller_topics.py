@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
@@ -30,9 +30,8 @@ from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
 from hrpsim.ros.base import qos
-from hrpsim.ros.base.faults import Faults
+from hrpsim.ros.base.faults import Faults, Rejections
 from hrpsim.ros.base.polling import PolledSubscription
-from hrpsim.ros.base.rejections import Rejections
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.robot.contact_cloud import TOPIC as _CONTACT_POINTS
@@ -93,7 +92,7 @@ class StateListener:
             topic: PolledSubscription(node, message_type, topic, qos.COMMAND)
             for topic, message_type in types.items()
         }
-        self._arrived: dict[str, dict[Stamp, object]] = {topic: {} for topic in types}
+        self._arrived: dict[str, dict[Stamp, Any]] = {topic: {} for topic in types}
         self._names: list[str] = []  # of the joint_states that `_places` is for
         self._places = np.zeros(0, dtype=np.int64)
 
@@ -117,9 +116,7 @@ class StateListener:
             stamp = self._complete()
         if stamp is None:
             return None
-        return stamp, self._state(
-            stamp, {topic: self._pop(topic, stamp) for topic in self._arrived}
-        )
+        return stamp, self._state(stamp)
 
     def describe_lack(self) -> str:
         """Return which topics lack in the newest state."""
@@ -130,45 +127,54 @@ class StateListener:
             arrived = self._arrived[topic]
             for message, _ in subscription.take_all():
                 try:
-                    self._check(message)
+                    reading = self._reading(message)
                 except Exception as error:
                     self.rejections.note(error, subscription.topic)
                     continue
                 stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec)
                 arrived.pop(stamp, None)  # a repeated one is new: the newest stands last
-                arrived[stamp] = message
+                arrived[stamp] = reading
                 if len(arrived) > qos.COMMAND.depth:
                     del arrived[next(iter(arrived))]
 
-    def _check(self, message) -> None:
-        """Raise HrpsimError for a message that tells no state."""
-        if isinstance(message, JointState):
-            if message.name != self._names:
-                self._places, self._names = self._places_in(message), message.name
-            fields = {name: getattr(message, name) for name in ("position", "velocity", "effort")}
-            for field, values in fields.items():
-                if len(values) != len(message.name):
-                    raise HrpsimError(
-                        f"{len(values)} values in {field!r} for {len(message.name)} names"
-                    )
-                if not np.isfinite(np.asarray(values)[self._places]).all():
-                    raise HrpsimError(f"{field!r} has values that are not finite")
-            return
+    def _reading(self, message) -> Any:
+        """Return what a message tells: arrays, or a reading of `State`.
+
+        Raises HrpsimError for a message of other joints, and for values that are not finite.
+        """
         if isinstance(message, PointCloud2):
-            points_of(message, self._link_count)
-            return
-        if isinstance(message, Odometry):
-            base = _base(message)
-            if not all(np.isfinite(part).all() for part in base):
-                raise HrpsimError("it has values that are not finite")
-            return
-        if isinstance(message, Imu):
-            parts = message.orientation, message.angular_velocity, message.linear_acceleration
-            numbers = [*_quaternion(parts[0]), *_vector(parts[1]), *_vector(parts[2])]
+            return points_of(message, self._link_count)
+        if isinstance(message, JointState):
+            reading: Any = self._joints(message)
+        elif isinstance(message, Odometry):
+            reading = _base(message)
+        elif isinstance(message, Imu):
+            reading = ImuReading(
+                _quaternion(message.orientation),
+                np.array(_vector(message.angular_velocity)),
+                np.array(_vector(message.linear_acceleration)),
+            )
         else:
-            numbers = [*_vector(message.wrench.force), *_vector(message.wrench.torque)]
-        if not all(map(math.isfinite, numbers)):
+            wrench = message.wrench
+            reading = np.array((*_vector(wrench.force), *_vector(wrench.torque)))
+        parts = reading if isinstance(reading, tuple) else (reading,)
+        if not all(np.isfinite(part).all() for part in parts):
             raise HrpsimError("it has values that are not finite")
+        return reading
+
+    def _joints(self, message: JointState) -> tuple[np.ndarray, ...]:
+        """Return positions, velocities and efforts of the controlled joints (k,) each."""
+        if message.name != self._names:
+            self._places, self._names = self._places_in(message), message.name
+        found = []
+        for field in ("position", "velocity", "effort"):
+            values = np.array(getattr(message, field))
+            if len(values) != len(message.name):
+                raise HrpsimError(
+                    f"{len(values)} values in {field!r} for {len(message.name)} names"
+                )
+            found.append(values[self._places])
+        return tuple(found)
 
     def _complete(self) -> Stamp | None:
         """Return the newest stamp that all topics have."""
@@ -182,41 +188,28 @@ class StateListener:
         newest = next(reversed(self._arrived[_JOINT_STATES]), None)
         return [topic for topic, arrived in self._arrived.items() if newest not in arrived]
 
-    def _pop(self, topic: str, stamp: Stamp):
-        """Return a topic's message of `stamp`; drop it and what is older."""
+    def _pop(self, topic: str, stamp: Stamp) -> Any:
+        """Return a topic's reading of `stamp`; drop it and what is older."""
         arrived = self._arrived[topic]
         while (oldest := next(iter(arrived))) != stamp:
             del arrived[oldest]
         return arrived.pop(stamp)
 
-    def _state(self, stamp: Stamp, messages: dict[str, object]) -> State:
-        joints = messages[_JOINT_STATES]
-        if joints.name != self._names:
-            self._places, self._names = self._places_in(joints), joints.name
-        wrenches, imus = {}, {}
+    def _state(self, stamp: Stamp) -> State:
+        found = {topic: self._pop(topic, stamp) for topic in self._arrived}
+        of_kind: dict[str, dict[str, Any]] = {kind: {} for kind in _MESSAGE_OF_KIND}
         for topic, sensor in self._sensors.items():
-            message = messages[topic]
-            if sensor.kind == "imu":
-                imus[sensor.name] = ImuReading(
-                    _quaternion(message.orientation),
-                    np.array(_vector(message.angular_velocity)),
-                    np.array(_vector(message.linear_acceleration)),
-                )
-            else:
-                wrench = message.wrench
-                wrenches[sensor.name] = np.array((*_vector(wrench.force), *_vector(wrench.torque)))
+            of_kind[sensor.kind][sensor.name] = found[topic]
         state = State(
             seconds_of(stamp.total),
-            np.array(joints.position)[self._places],
-            np.array(joints.velocity)[self._places],
-            np.array(joints.effort)[self._places],
-            wrenches,
-            imus,
-            _base(messages[_ODOMETRY]) if _ODOMETRY in messages else None,
+            *found[_JOINT_STATES],
+            of_kind["force_torque"],
+            of_kind["imu"],
+            found.get(_ODOMETRY),
         )
-        if _CONTACT_POINTS not in messages:
+        if _CONTACT_POINTS not in found:
             return state
-        pressing = points_of(messages[_CONTACT_POINTS], self._link_count)
+        pressing = found[_CONTACT_POINTS]
         zmp = self._sums.zero_moment_point(pressing) if self._needs.zmp else None
         return state._replace(contacts=self._sums.of_links(pressing), zmp=zmp)
 

@@ -15,6 +15,7 @@ from typing import Any
 from hrpsim.control.controller_group import FINISHED, INACTIVE, UNLOADED, ControllerGroup, Member
 from hrpsim.control.framework.controller import ControllerError
 from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.ros.base.optional_packages import optional_module
 
 PACKAGE = "controller_manager_msgs"
 BEST_EFFORT, STRICT, AUTO, FORCE_AUTO = 1, 2, 3, 4  # of SwitchController
@@ -133,13 +134,6 @@ class ManagerServices:
 
 def offer_manager_services(node, group: ControllerGroup) -> ManagerServices | None:
     """Offer the services where their types are installed; else say that they are not."""
-    try:
-        release = importlib.import_module(f"{PACKAGE}.srv")
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != PACKAGE:
-            raise
-        node.get_logger().info(
-            f"{PACKAGE} is not installed: members are switched by ~/activate_<member> only"
-        )
-        return None
-    return ManagerServices(node, group, release)
+    consequence = "members are switched by ~/activate_<member> only"
+    release = optional_module(f"{PACKAGE}.srv", consequence, node.get_logger().info)
+    return release and ManagerServices(node, group, release)

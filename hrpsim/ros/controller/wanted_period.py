@@ -47,11 +47,8 @@ class WantedPeriod:
         """Return who must answer before it is known."""
         if not self._clients:
             return f"waiting for a publisher of {self._topic}"
-        silent = [
-            name
-            for name in self._clients
-            if name not in self._answers or not self._answers[name].done()
-        ]
+        told = [name for name, answer in self._answers.items() if answer.done()]
+        silent = [name for name in self._clients if name not in told]
         return f"waiting for {_PARAMETER} of {', '.join(silent)}, {_PATIENCE:g} s at most"
 
     def _ask(self) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 from hrpsim.model.shapes.placement import Placement
 from hrpsim.ros.base.entities import Entities, Refusal
-from hrpsim.ros.core.neighbours import Robots
 from hrpsim.ros.core.world_source import LoadedWorld
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
@@ -21,7 +20,7 @@ class Contents:
     loaded: which world it is; None: there is none, and nothing can come.
     """
 
-    def __init__(self, entities: Entities, robots: Robots, loaded: LoadedWorld | None):
+    def __init__(self, entities: Entities, robots, loaded: LoadedWorld | None):
         self._entities, self._robots = entities, robots
         self.loaded: LoadedWorld | None = loaded or LoadedWorld()
         self.changed: list[Callable[[], None]] = []  # who is told of what came or went

@@ -22,7 +22,7 @@ from hrpsim.ros.base.entities import Entities, Refusal
 from hrpsim.ros.base.faults import Faults
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.core.contents import Contents
-from hrpsim.ros.core.neighbours import Input, Publications, Robots
+from hrpsim.ros.core.input import Input
 from hrpsim.ros.core.saved_states import SavedStates
 from hrpsim.ros.core.solver_settings import SolverSettings
 from hrpsim.ros.core.step_account import StepAccount
@@ -37,6 +37,8 @@ _LONGEST_BURST = 0.05  # of steps between two looks at what is asked for [s, wal
 
 class Simulation:
     """Steps a world in wall time and on request, with those who command it and those who watch.
+
+    These are handed to it: `robots`, a RobotInterfaces, and `publications`, a StatePublisher.
 
     Simulated time is the number of steps since the start times the time step. A reset puts the
     world back to its first state and lets time go on. `failure` says why a step could not be done,
@@ -54,8 +56,8 @@ class Simulation:
         self,
         entities: Entities,
         clock: SimulationClock,
-        robots: Robots,
-        publications: Publications,
+        robots,
+        publications,
         faults: Faults,
         *,
         real_time_factor: float = 1.0,

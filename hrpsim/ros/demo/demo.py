@@ -8,18 +8,257 @@ They talk over DDS in a private ROS domain, node and controller in lockstep.
 
 from __future__ import annotations
 
+import importlib.util
+import json
+import math
+import os
 import shutil
-from collections.abc import Callable
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import yaml
+
+from hrpsim.bag.reader import lost_messages, message_counts
+from hrpsim.model.model import Model
 from hrpsim.orphans import end_with_parent
+from hrpsim.resources import share_path
+from hrpsim.ros.base.child_process import ChildProcess, Processes
 from hrpsim.ros.base.domain import PrivateDomain
 from hrpsim.ros.base.stop_signal import StopSignal
-from hrpsim.ros.demo.demo_run import DemoRun, DemoSettings
+from hrpsim.ros.demo.demo_monitor import DemoMonitor
+from hrpsim.ros.robot.robot_publishers import sensor_topic
 
 DEFAULT_OUTPUT = Path("demo_output")
 FILES = ("controller.yaml", "foot_forces.png", "summary.json")
 LOGS = ("node.log", "controller.log", "recorder.log", "rviz.log")
+WORD_PERIOD = 10.0  # [s, wall] between two words about what the start waits for
+STALL_LIMIT = 30.0  # [s, wall] without simulated time passing
+AFTER_FALL = 1.0  # [s] that a fallen robot is watched for
+_STATE_TOPICS = "/clock", "/joint_states", "/robot_description", "/odom"
+
+
+def node_topics(model: Model) -> tuple[str, ...]:
+    """Return the topics that a walk of this robot must deliver, with one for each sensor."""
+    sensors = (s for s in model.sensors if s.kind in ("force_torque", "imu"))
+    return (*_STATE_TOPICS, *(f"/{sensor_topic(sensor)}" for sensor in sensors))
+
+
+class DemoError(RuntimeError):
+    """Something that ends the walk before its time."""
+
+
+@dataclass(frozen=True)
+class DemoSettings:
+    """What is to be run."""
+
+    world: Path  # world file
+    topics: tuple[str, ...]  # that the node must deliver
+    xacro_arguments: Mapping[str, str]  # they override the world file's
+    parameters: Mapping[str, Any]  # of the walking controller
+    period: float  # of the controller [s]
+    step_ends: np.ndarray  # when a foot comes down in the plan [s]
+    output: Path  # folder for bag, picture, logs and summary
+    real_time_factor: float = 1.0  # 0: as fast as possible
+    rviz: bool = False
+    domain_id: int | None = None  # ROS_DOMAIN_ID in place of a private one
+    start_limit: float = 180.0  # [s, wall] until everything must be ready
+
+
+class DemoRun:
+    """Starts the processes, lets the robot walk, and judges what was recorded.
+
+    Use it as a context manager: whatever happens, its processes have ended afterwards.
+    """
+
+    def __init__(
+        self,
+        settings: DemoSettings,
+        domain: PrivateDomain,
+        stop: Callable[[], bool],
+        say: Callable[[str], None],
+    ):
+        self._settings = settings
+        self._output = settings.output
+        self._stop = stop
+        self._tell = say
+        self._domain_id = domain.domain_id
+        self._processes = Processes(settings.output, domain.environment())
+        self._controller: ChildProcess | None = None
+        self._monitor: DemoMonitor | None = None
+        self._problems: list[str] = []
+        self._started = time.monotonic()
+
+    def __enter__(self) -> DemoRun:
+        return self
+
+    def __exit__(self, *exception) -> None:
+        if self._monitor is not None:
+            self._monitor.close()
+        # The recorder started first, so it ends last.
+        for child, code in self._processes.stop(timeout=60.0):
+            if code != 0 and not exception[0]:
+                self._problems.append(f"{child.name} ended with code {code}, see {child.log}")
+
+    def play(self) -> None:
+        """Start everything, let the robot walk to the end, and say how it goes."""
+        self._say(f"ROS_DOMAIN_ID {self._domain_id}, this machine only; output in {self._output}")
+        try:
+            self._start()
+            self._follow()
+        except DemoError as error:
+            self._problems.append(str(error))
+
+    def summary(self) -> dict:
+        """Return what came of it, and write it to summary.json."""
+        bag, picture = self._output / "bag", self._output / "foot_forces.png"
+        counts = message_counts(bag) if (bag / "metadata.yaml").exists() else {}
+        expected = [*self._settings.topics, "/joint_commands"]
+        if importlib.util.find_spec("tf2_msgs"):
+            expected += ["/tf", "/tf_static"]
+        silent = [topic for topic in expected if not counts.get(topic)]
+        problems = list(self._problems)
+        if silent:
+            problems.append(f"silent topics: {', '.join(silent)}")
+        if not picture.exists():
+            problems.append(f"{picture} was not written")
+        monitor = self._monitor
+        file = self._output / "summary.json"
+        file.touch()
+        summary = {
+            "verdict": None if monitor is None else "fell" if monitor.fell_at else "stands",
+            "steps": self._steps_made(),
+            "planned_steps": len(self._settings.step_ends),
+            "fell_at": monitor.fell_at if monitor else None,
+            "simulated_seconds": round(monitor.simulated, 3) if monitor else None,
+            "real_time_factor": round(monitor.real_time_factor, 3) if monitor else None,
+            "greatest_inclination": monitor.fall.largest_tilt if monitor else None,
+            "problems": problems,
+            "messages": {topic: counts[topic] for topic in sorted(counts)},
+            "lost": lost_messages(bag) if counts else {},
+            "files": sorted(
+                {str(p) for p in self._output.rglob("[!.]*") if p.is_file()} | {str(file)}
+            ),
+        }
+        file.write_text(json.dumps(summary, indent=2) + "\n")
+        return summary
+
+    def _start(self) -> None:
+        settings = self._settings
+        self._say("starting ...")
+        recorder = self._processes.start_module(
+            "recorder",
+            *("hrpsim.ros.recording.recorder", "--output", str(self._output / "bag")),
+            *("--plot", str(self._output / "foot_forces.png")),
+            # It gives up first: it can tell which topics are silent.
+            *("--discovery-timeout", str(0.9 * settings.start_limit), "--expect", *settings.topics),
+        )
+        xacro = [f"{name}:={value}" for name, value in settings.xacro_arguments.items()]
+        node = self._processes.start_module(
+            "node",
+            *("hrpsim.ros.simulation.node", "--ros-args"),
+            *("-p", "start_paused:=true", "-p", "lockstep:=true"),
+            *("-p", f"world_file:={settings.world}", "-p", f"xacro_arguments:={xacro or ['']}"),
+            *("-p", f"control_period:={float(settings.period)}"),
+            *("-p", f"real_time_factor:={float(settings.real_time_factor)}"),
+        )
+        parameters = self._output / "controller.yaml"
+        parameters.write_text(yaml.safe_dump(dict(settings.parameters)))
+        self._controller = self._processes.start_module(
+            "controller",
+            *("hrpsim.ros.controller.controller_node", "--ros-args", "-p", "lockstep:=true"),
+            *("-p", "controller:=hrpsim.control.walk:Walk"),
+            *("-p", "listeners:=2"),  # the recorder as well: none of its commands be missed
+            *("-p", f"parameters_file:={parameters}"),
+        )
+        if settings.rviz:
+            self._show_rviz()
+        self._wait_ready([node, recorder, self._controller])
+        self._monitor = DemoMonitor(self._domain_id)
+        if not self._monitor.resume(STALL_LIMIT, self._check_children):
+            raise DemoError(f"the node did not answer ~/resume within {STALL_LIMIT:.0f} s")
+
+    def _follow(self) -> None:
+        """Watch until the controller has ended; say where things stand now and then."""
+        monitor = self._monitor
+        every = 1.0 if sys.stdout.isatty() else 5.0
+        next_word = time.monotonic() + every
+        told = len(self._controller.lines)  # what it said while time stood still is in its log
+        while self._controller.exit_code is None:
+            monitor.update(timeout=0.05)
+            now = time.monotonic()
+            for line in self._controller.lines[told:]:
+                self._say(f"controller: {line}")
+                told += 1
+            self._check_children()
+            if monitor.fell_at and monitor.simulated > monitor.fell_at + AFTER_FALL:
+                break
+            if now - monitor.last_progress > STALL_LIMIT:
+                raise DemoError(f"simulated time stands still at {monitor.simulated:.2f} s")
+            if now > next_word:
+                self._say(self._state_of_things())
+                next_word = now + every
+        monitor.update(timeout=0.1)
+        self._say(self._state_of_things())
+        if monitor.fell_at:
+            raise DemoError(f"the robot fell at {monitor.fell_at:.2f} s, {self._steps_in_words()}")
+
+    def _check_children(self) -> None:
+        """Raise DemoError where the user has interrupted, or a process has failed."""
+        if self._stop():
+            raise DemoError("interrupted")
+        for child in self._processes.all:
+            if child.exit_code not in (None, 0):
+                raise DemoError(f"{child.name} ended early, see {child.log}")
+
+    def _wait_ready(self, children: list[ChildProcess]) -> None:
+        """Wait until all of them are ready; say now and then which of them are not."""
+        limit = self._settings.start_limit
+        start = time.monotonic()
+        next_word = start + WORD_PERIOD
+        while waiting := [c for c in children if not c.wait_for_line("ready", timeout=0.05)]:
+            for child in waiting:
+                # One may have become ready, and ended, since it was looked at.
+                if child.exit_code is not None and not child.wait_for_line("ready", timeout=0.0):
+                    last = child.lines[-5:]
+                    raise DemoError("\n  ".join([f"{child.name} did not start:", *last]))
+            self._check_children()
+            now = time.monotonic()
+            described = ", ".join(map(_describe, waiting))
+            if now > start + limit:
+                raise DemoError(f"not ready after {limit:g} s: {described}")
+            if now > next_word:
+                self._say(f"waiting for {described}")
+                next_word = now + WORD_PERIOD
+
+    def _show_rviz(self) -> None:
+        if not shutil.which("rviz2") or not os.environ.get("DISPLAY"):
+            self._say("no rviz2 or no display: running without")
+            return
+        self._processes.start("rviz", "rviz2", "-d", str(share_path("config/hrpsim.rviz")))
+
+    def _steps_made(self) -> int | None:
+        if self._monitor is None:
+            return None
+        end = min(self._monitor.simulated, self._monitor.fell_at or math.inf)
+        return int(np.sum(self._settings.step_ends <= end + 1e-9))
+
+    def _steps_in_words(self) -> str:
+        return f"{self._steps_made()} of {len(self._settings.step_ends)} steps made"
+
+    def _state_of_things(self) -> str:
+        monitor = self._monitor
+        return (
+            f"simulated {monitor.simulated:6.2f} s, {self._steps_in_words()}, "
+            f"real-time factor {monitor.real_time_factor:.2f}"
+        )
+
+    def _say(self, text: str) -> None:
+        self._tell(f"[{time.monotonic() - self._started:5.1f} s] {text}")
 
 
 def run_demo(settings: DemoSettings, say: Callable[[str], None]) -> dict:
@@ -48,3 +287,9 @@ def fresh_folder(folder: Path) -> None:
         shutil.rmtree(folder / "bag")
     for name in (*FILES, *LOGS):
         (folder / name).unlink(missing_ok=True)
+
+
+def _describe(child: ChildProcess) -> str:
+    """Return the name of a child process and the last thing it said."""
+    last = child.lines[-1:]
+    return f"{child.name} ({last[0]})" if last else child.name

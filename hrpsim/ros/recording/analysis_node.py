@@ -16,7 +16,6 @@ import sys
 
 import numpy as np
 from geometry_msgs.msg import PointStamped, WrenchStamped
-from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -27,11 +26,29 @@ from hrpsim.analysis.observer import Observer, RateFilter
 from hrpsim.analysis.soles import soles_of
 from hrpsim.errors import HrpsimError
 from hrpsim.ros.base import qos
+from hrpsim.ros.base.geometry_values import fill
 from hrpsim.ros.base.guarded_node import GuardedNode
-from hrpsim.ros.base.parameters import warn_of_unknown
+from hrpsim.ros.base.parameter_table import Specification
+from hrpsim.ros.base.parameters import declare, warn_of_unknown
 from hrpsim.ros.base.program import run_program
 from hrpsim.ros.base.stop_signal import StopSignal
 
+_PARAMETERS = (
+    Specification(
+        "cutoff",
+        10.0,
+        "Half-power frequency of the differentiated velocities [Hz]",
+        0.01,
+        10000.0,
+    ),
+    Specification(
+        "contact_height", 0.003, "A sole nearer to the floor than this bears [m]", 0.0, 0.1
+    ),
+    Specification("links", [""], "Links that may be fixed; empty: the soles of the robot"),
+    Specification(
+        "split", "center_of_pressure", f"One of {', '.join(SPLITS)}", choices=tuple(SPLITS)
+    ),
+)
 _POINTS = {"zmp": "zmp", "com": "com", "capture_point": "capture_point"}  # topic: field
 
 
@@ -44,28 +61,10 @@ class DynamicsObserver:
 
     def __init__(self, **node_options):
         self.node = GuardedNode("dynamics_observer", **node_options)
-        declare = self.node.declare_parameter
-        self._cutoff = declare(
-            "cutoff",
-            10.0,
-            _described("Half-power frequency of the differentiated velocities [Hz]", 0.01, 10000.0),
-        ).value
-        self._contact_height = declare(
-            "contact_height",
-            0.003,
-            _described("A sole nearer to the floor than this bears [m]", 0.0, 0.1),
-        ).value
-        self._links = [
-            link
-            for link in declare(
-                "links", [""], _described("Links that may be fixed; empty: the soles of the robot")
-            ).value
-            if link
-        ]
-        self._split = declare(
-            "split", "center_of_pressure", _described(f"One of {', '.join(SPLITS)}")
-        ).value
-        warn_of_unknown(self.node, ("cutoff", "contact_height", "links", "split"))
+        given = declare(self.node, _PARAMETERS)
+        self._cutoff, self._contact_height = given["cutoff"], given["contact_height"]
+        self._links, self._split = list(filter(None, given["links"])), given["split"]
+        warn_of_unknown(self.node, given)
         self.observer: Observer | None = None
         self.update_count = 0
         self._frame = ""
@@ -149,26 +148,17 @@ class DynamicsObserver:
         observer = self.observer
         R, origin = observer.base_rotation(), observer.q[:3]
         for topic, field in _POINTS.items():
-            x, y, z = (observer.sample[field] - origin) @ R
             message = PointStamped()
             message.header.stamp, message.header.frame_id = stamp, self._frame
-            message.point.x, message.point.y, message.point.z = float(x), float(y), float(z)
+            fill(message.point, (observer.sample[field] - origin) @ R)
             self._points[topic].publish(message)
         for index, link in enumerate(observer.links):
             at = observer.supports[index]
             message = WrenchStamped()
             message.header.stamp, message.header.frame_id = stamp, link
-            force, torque = message.wrench.force, message.wrench.torque
-            force.x, force.y, force.z = at["force"].tolist()
-            torque.x, torque.y, torque.z = at["torque"].tolist()
+            fill(message.wrench.force, at["force"])
+            fill(message.wrench.torque, at["torque"])
             self._wrenches[link].publish(message)
-
-
-def _described(text: str, lowest: float | None = None, highest: float | None = None):
-    descriptor = ParameterDescriptor(description=text, read_only=True)
-    if lowest is not None:
-        descriptor.floating_point_range = [FloatingPointRange(from_value=lowest, to_value=highest)]
-    return descriptor
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -30,6 +31,7 @@ from hrpsim.errors import HrpsimError
 from hrpsim.ros.recording.spooled_records import SpooledRecords
 
 _KEEP_SIZE = 1_000_000  # bytes that are handed over to the system at once, at most
+_KEEP_PERIOD = 0.5  # what a killed recorder loses at most [s, wall]
 
 
 class BagFull(HrpsimError, OSError):
@@ -52,6 +54,7 @@ class BagWriter:
         self._types = get_typestore(Stores.EMPTY)
         self._connections: dict[str, Connection] = {}
         self._not_kept = 0  # bytes
+        self._next_keep = 0.0  # [s, wall]
 
     def __enter__(self) -> BagWriter:
         with self._named():
@@ -93,6 +96,13 @@ class BagWriter:
         self._not_kept += len(data)
         if self._not_kept > _KEEP_SIZE:
             self.keep()
+
+    def keep_if_due(self) -> None:
+        """Do what `keep` does, twice a second."""
+        now = time.monotonic()
+        if now >= self._next_keep:
+            self.keep()
+            self._next_keep = now + _KEEP_PERIOD
 
     def keep(self) -> None:
         """Hand what was written over to the system: no end of this process can lose it."""

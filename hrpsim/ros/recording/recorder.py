@@ -21,7 +21,6 @@ _POLL_PERIOD = 0.005  # [s, wall]
 _DISCOVERY_PERIOD = 0.5  # [s, wall]
 _SETTLING_TIME = 1.0  # [s, wall] without a new topic before it says ready
 _WORD_PERIOD = 10.0  # [s, wall] between two words about what it waits for
-_KEEP_PERIOD = 0.5  # what a killed recorder loses at most [s, wall]
 _DRAIN_TIME = 0.3  # [s, wall] without a message after the end
 
 
@@ -98,14 +97,13 @@ def _record_bag(options, stop: StopSignal) -> int:
         with BagWriter(options.output, options.storage) as bag:
             recorder = TopicRecorder(node, bag)
             stop.loop_started()
-            keeper = _Keeper(bag)
-            missing = _wait_until_ready(recorder, keeper, options, stop)
+            missing = _wait_until_ready(recorder, bag, options, stop)
             if missing:
                 print(f"no message on {', '.join(missing)}", file=sys.stderr, flush=True)
                 return 1
             if not stop():
                 print(f"ready: recording {len(recorder.topics)} topics", flush=True)
-            _record(recorder, keeper, options.time_limit, stop)
+            _record(recorder, bag, options.time_limit, stop)
             bag.note_losses(recorder.losses())
             print(recorder.summary(), flush=True)
         return 0
@@ -132,28 +130,14 @@ def _plot(options) -> int:
     return 0
 
 
-class _Keeper:
-    """Hands what was written over to the system now and then."""
-
-    def __init__(self, bag):
-        self._bag = bag
-        self._next = 0.0
-
-    def keep_if_due(self) -> None:
-        now = time.monotonic()
-        if now >= self._next:
-            self._bag.keep()
-            self._next = now + _KEEP_PERIOD
-
-
-def _wait_until_ready(recorder, keeper: _Keeper, options, stop: StopSignal) -> list[str]:
+def _wait_until_ready(recorder, bag, options, stop: StopSignal) -> list[str]:
     """Record while publishers are being found; return the expected topics that stayed silent."""
     start = settled_since = time.monotonic()
     next_word, seen = start + _WORD_PERIOD, -1
     while not stop():
         recorder.discover()
         recorder.take()
-        keeper.keep_if_due()
+        bag.keep_if_due()
         now = time.monotonic()
         if len(recorder.topics) != seen:
             seen, settled_since = len(recorder.topics), now
@@ -178,7 +162,7 @@ def _silent_topics(recorder, options) -> list[str]:
     return [name for name in map(recorder.full_name, expected) if not recorder.has_heard(name)]
 
 
-def _record(recorder, keeper: _Keeper, time_limit: float, stop: StopSignal) -> None:
+def _record(recorder, bag, time_limit: float, stop: StopSignal) -> None:
     end = time.monotonic() + time_limit
     next_discovery = 0.0
     while not stop() and (now := time.monotonic()) < end:
@@ -186,7 +170,7 @@ def _record(recorder, keeper: _Keeper, time_limit: float, stop: StopSignal) -> N
             recorder.discover()
             next_discovery = now + _DISCOVERY_PERIOD
         recorder.take()
-        keeper.keep_if_due()
+        bag.keep_if_due()
         time.sleep(_POLL_PERIOD)
     last_message = time.monotonic()
     latest = last_message + 10 * _DRAIN_TIME

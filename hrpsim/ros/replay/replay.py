@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,20 +14,14 @@ import numpy as np
 
 from hrpsim.bag.files import BagError
 from hrpsim.errors import WorldError, unknown_name
-from hrpsim.ros.base.faults import Faults
-from hrpsim.ros.base.rejections import Rejections
-from hrpsim.ros.base.stamped_queue import MessageQueue, StampedQueue
+from hrpsim.ros.base.faults import Faults, Rejections
+from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.replay.recorded_topic import RecordedTopic
-from hrpsim.ros.replay.recording import COMMANDS, INPUTS, Recording, State
-from hrpsim.ros.robot.applied_wrenches import AppliedWrenches
-from hrpsim.ros.robot.base_pose import BasePose
-from hrpsim.ros.robot.frames.frame_names import RobotFrames
-from hrpsim.ros.robot.joint_commands import JointCommands
+from hrpsim.ros.replay.recording import COMMANDS, INPUTS, Arrival, Recording, State, nanoseconds
+from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.joint_gains import follow_gains
-from hrpsim.ros.robot.joint_trajectory import JointTrajectories
-from hrpsim.ros.robot.placed_joints import PlacedJoints
 from hrpsim.ros.robot.robot_input import RobotInput
+from hrpsim.ros.robot.robot_inputs import Report, RobotInputs
 from hrpsim.world.file.load import build_world, open_world, open_world_text
 
 FIELDS = ("position", "velocity", "effort")
@@ -77,6 +72,46 @@ class Comparison:
             row, k = np.argwhere(off)[0]
             values = float(recorded.values[row, k]), float(replayed[row, k])
             self.departure = Departure(time, robot.name, recorded.names[k], FIELDS[row], *values)
+
+
+class RecordedTopic:
+    """What a PolledSubscription does. Messages arrive at a time of the clock.
+
+    `by_stamp`: at the time of their stamps, as in lockstep; one that repeats a stamp is left out.
+    """
+
+    def __init__(
+        self, topic: str, arrivals: list[Arrival], clock: SimulationClock, *, by_stamp: bool = False
+    ):
+        self.topic = topic
+        self._clock = clock
+        if by_stamp:
+            first: dict[int, Arrival] = {}
+            for arrival in arrivals:
+                time = nanoseconds(arrival.message.header.stamp)
+                first.setdefault(time, Arrival(time, arrival.message))
+            arrivals = [first[time] for time in sorted(first)]
+        self._arrivals = arrivals
+        self._next = 0
+
+    def take_all(self) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """Yield what has arrived by now and was not taken."""
+        now = self._clock.stamp.total
+        while self._next < len(self._arrivals) and self._arrivals[self._next].time <= now:
+            self._next += 1
+            yield self._arrivals[self._next - 1].message, {}
+
+    def steps_to_next(self, most: int) -> int:
+        """Return how many steps, at most `most`, it is until the next message arrives."""
+        if self._next == len(self._arrivals):
+            return most
+        time = self._arrivals[self._next].time
+        step = round(time / (self._clock.time_step * 1e9))
+        return max(1, min(most, step - self._clock.steps))
+
+    def publisher_count(self) -> int:
+        """Return that one program sends to the topic."""
+        return 1
 
 
 class Replay:
@@ -178,36 +213,21 @@ class Replay:
             for topic in INPUTS
         }
         self._topics += topics.values()
-        frames = RobotFrames(robot.model, "odom", told.get("frames", ""))
-        rejections, said = self.rejections, _Said()
-        trajectories = JointTrajectories(
-            MessageQueue(topics["joint_trajectory"]), rejections, robot, self.clock
-        )
-        over = self.settings["control_period"] if self.settings["interpolate_commands"] else 0.0
-        commands = JointCommands(
-            MessageQueue(topics[COMMANDS])
-            if lockstep
-            else StampedQueue(topics[COMMANDS], self.clock),
-            rejections,
+        interpolates = self.settings["interpolate_commands"]
+        made = RobotInputs(
             robot,
-            trajectories.release,
-            said,
-            nan_holds=not lockstep,
-            over=over if lockstep else 0.0,
+            RobotFrames(robot.model, "odom", told.get("frames", "")),
+            self.clock,
+            Report(self.rejections, _Said()),
+            topics.__getitem__,
+            in_lockstep=MessageQueue(topics[COMMANDS]) if lockstep else None,
+            over=self.settings["control_period"] if interpolates else 0.0,
         )
         off = {joint["name"] for joint in told.get("joints", ()) if joint["mode"] == "off"}
-        commands.off = trajectories.off = off
-        wrenches = AppliedWrenches(
-            StampedQueue(topics["apply_wrench"], self.clock), rejections, robot, frames, self.clock
-        )
-        wrenches.duration = self.settings["wrench_duration"]
-        wrenches.ramp = self.settings["wrench_ramp"]
-        placed = PlacedJoints(MessageQueue(topics["set_joint_states"]), rejections, robot)
-        inputs: list[RobotInput] = [commands, placed, trajectories, wrenches]
-        if robot.model.base == "free":
-            base = BasePose(MessageQueue(topics["set_base_pose"]), rejections, robot, frames)
-            inputs.insert(1, base)
-        return inputs
+        made.commands.off = made.trajectories.off = off
+        made.wrenches.duration = self.settings["wrench_duration"]
+        made.wrenches.ramp = self.settings["wrench_ramp"]
+        return made.all
 
 
 class _Said:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hrpsim.errors import WorldError, unknown_name
-from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.robot.frames.frame_names import RobotFrames
-from hrpsim.ros.robot.frames.frame_poses import FramePoses
+from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.robot_input import RobotInput
+from hrpsim.world.objects.body import rotation_matrix
 
 if TYPE_CHECKING:
     from geometry_msgs.msg import WrenchStamped
@@ -28,7 +28,6 @@ _LARGEST = 1e6  # [N] or [Nm]; far beyond what a simulated robot can be asked to
 class _Push:
     wrench: np.ndarray  # force [N], torque [Nm] in the link's frame (6,)
     first_step: int
-    frame: FramePoses
 
 
 class AppliedWrenches(RobotInput):
@@ -72,8 +71,7 @@ class AppliedWrenches(RobotInput):
         """Begin to push a link, or end a push with a zero wrench."""
         link, wrench = request
         if wrench.any():
-            frame = FramePoses(self._robot, [self._robot.model.frame(link)])
-            self._pushes[link] = _Push(wrench, self._clock.steps, frame)
+            self._pushes[link] = _Push(wrench, self._clock.steps)
         else:
             self._pushes.pop(link, None)
 
@@ -84,8 +82,7 @@ class AppliedWrenches(RobotInput):
             if share <= 0.0:
                 del self._pushes[link]
                 continue
-            push.frame.forget()
-            R = push.frame.rotations[0]
+            R = rotation_matrix(self._robot.link_pose(link)[1])
             force, torque = share * push.wrench[:3], share * push.wrench[3:]
             self._robot.apply_wrench(link, R @ force, R @ torque)
 

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hrpsim.errors import WorldError
-from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.faults import Rejections
+from hrpsim.ros.base.geometry_values import pose_of
 from hrpsim.ros.base.stamped_queue import MessageQueue
-from hrpsim.ros.robot.frames.frame_names import RobotFrames
+from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.robot_input import RobotInput
 
 if TYPE_CHECKING:
     from geometry_msgs.msg import PoseStamped
-
-_FARTHEST = 1e4  # [m]; there positions are still exact to 2e-12 m
 
 
 class BasePose(RobotInput):
@@ -63,13 +62,4 @@ class BasePose(RobotInput):
             raise WorldError(
                 f"header.frame_id is {frame!r}; poses are taken in {self._frame!r}, also if empty"
             )
-        position, turn = message.pose.position, message.pose.orientation
-        p = np.array([position.x, position.y, position.z])
-        orientation = np.array([turn.x, turn.y, turn.z, turn.w])
-        if not (np.abs(p) <= _FARTHEST).all():
-            raise WorldError(
-                f"the position must be finite, {_FARTHEST:g} m from the origin at most"
-            )
-        if not abs(np.linalg.norm(orientation) - 1.0) < 1e-2:
-            raise WorldError("the orientation must be a quaternion of length 1")
-        return np.concatenate([p, orientation])
+        return pose_of(message.pose)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hrpsim.ros.robot.part_parameters import PartParameters
+
 if TYPE_CHECKING:
     from rclpy.node import Node
 
@@ -26,32 +28,20 @@ def joints_with_gains(robot) -> dict[str, tuple[float, float]]:
     }
 
 
-class JointGains:
-    """The parameters of one robot's gains, named `prefix` + joint.
-
-    Raises rclpy's InvalidParameterValueException or ValueError for an override that does not fit.
-    """
+class JointGains(PartParameters):
+    """The parameters of one robot's gains, named `prefix` + joint."""
 
     def __init__(self, node: Node, robot, prefix: str = PREFIX):
         from rcl_interfaces.msg import ParameterDescriptor
 
         self._robot = robot
         self._gains: dict[str, tuple[float, float]] = {}
-        self._joints = {prefix + joint: joint for joint in joints_with_gains(robot)}
         descriptor = ParameterDescriptor(
             description="Gains of the joint's servo: kp [Nm/rad or N/m], kd [Nms/rad or Ns/m]",
             additional_constraints="[kp, kd]: two finite numbers, kp > 0 and kd >= 0",
         )
-        for name, gains in zip(list(self._joints), joints_with_gains(robot).values()):
-            value = node.declare_parameter(name, list(gains), descriptor).value
-            if problem := self.problem(name, value):
-                raise ValueError(problem)
-            if tuple(value) != gains:
-                self.change(name, value)
-
-    def knows(self, name: str) -> bool:
-        """Return whether a parameter is one of these."""
-        return name in self._joints
+        first = {joint: list(gains) for joint, gains in joints_with_gains(robot).items()}
+        super().__init__(node, prefix, first, descriptor)
 
     def problem(self, name: str, value) -> str:
         """Return what is wrong with a value for a parameter, or nothing."""
@@ -65,7 +55,7 @@ class JointGains:
 
     def change(self, name: str, value) -> None:
         """Give a joint other gains; its present command is followed with these."""
-        joint = self._joints[name]
+        joint = self._parts[name]
         self._gains[joint] = (float(value[0]), float(value[1]))
         self._robot.set_gains(*self._gains[joint], names=[joint])
         follow_gains(self._robot, joint, *self._gains[joint])

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from hrpsim.ros.robot.part_parameters import PartParameters
+
 if TYPE_CHECKING:
     from rclpy.node import Node
 
@@ -16,12 +18,12 @@ COMMANDED, OFF, LOCKED = "commanded", "off", "locked"
 MODES = (COMMANDED, OFF, LOCKED)
 
 
-class JointModes:
+class JointModes(PartParameters):
     """What drives each joint of one robot: parameters named `prefix` + joint.
 
     "commanded": its actuator follows commands. "off": nothing drives it, and commands for it are
     passed over. "locked": it stands where it is as if welded, whatever is commanded. `released` is
-    told the joints that commands no longer reach. Raises ValueError for an override that is none.
+    told the joints that commands no longer reach.
     """
 
     def __init__(
@@ -35,24 +37,14 @@ class JointModes:
 
         self._robot = robot
         self._released = released
-        self._joints = {prefix + joint: joint for joint in robot.joint_names}
         self._modes: dict[str, str] = {}  # those that were ever set
         self.off: set[str] = set()
         descriptor = ParameterDescriptor(
             description="What drives the joint: its actuator, nothing, or a lock that holds it",
             additional_constraints="one of: " + ", ".join(map(repr, MODES)),
         )
-        for name, joint in self._joints.items():
-            first = LOCKED if joint in robot.locked else COMMANDED
-            value = node.declare_parameter(name, first, descriptor).value
-            if problem := self.problem(name, value):
-                raise ValueError(problem)
-            if value != first:
-                self.change(name, value)
-
-    def knows(self, name: str) -> bool:
-        """Return whether a parameter is one of these."""
-        return name in self._joints
+        first = {joint: self.of(joint) for joint in robot.joint_names}
+        super().__init__(node, prefix, first, descriptor)
 
     def of(self, joint: str) -> str:
         """Return the mode of a joint."""
@@ -66,7 +58,7 @@ class JointModes:
 
     def change(self, name: str, value: str) -> None:
         """Let a joint be driven otherwise from now on; it holds where it is when commanded anew."""
-        joint = self._joints[name]
+        joint = self._parts[name]
         before = self.of(joint)
         self._modes[joint] = value
         if value != before:

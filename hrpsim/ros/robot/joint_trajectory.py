@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hrpsim.errors import WorldError, unknown_name
-from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.joint_gains import joints_with_gains

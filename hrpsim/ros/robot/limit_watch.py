@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hrpsim.ros.base.repeat_filter import RepeatFilter
+from hrpsim.ros.base.faults import RepeatFilter
 
 _UNITS = {"positions": "position", "velocities": "velocity", "efforts": "effort"}
 _ROUNDING = 1e-9  # relative and absolute

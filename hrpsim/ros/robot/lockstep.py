@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from hrpsim.control.framework.controller_host import steps_in_period
 from hrpsim.errors import WorldError
-from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
 

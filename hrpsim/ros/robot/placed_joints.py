@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hrpsim.errors import WorldError, unknown_name
-from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.robot.robot_input import RobotInput
 

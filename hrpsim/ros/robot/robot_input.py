@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from hrpsim.ros.base.rejections import Rejections
+from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamped_queue import MessageQueue
 
 

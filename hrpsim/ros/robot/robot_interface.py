@@ -12,29 +12,31 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from hrpsim.ros.base import parameters, qos
+from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.polling import PolledSubscription
-from hrpsim.ros.base.rejections import Rejections
-from hrpsim.ros.base.stamped_queue import MessageQueue, StampedQueue
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
-from hrpsim.ros.robot.applied_wrenches import AppliedWrenches
-from hrpsim.ros.robot.base_pose import BasePose
 from hrpsim.ros.robot.contact_cloud import TOPIC as CONTACT_POINTS
 from hrpsim.ros.robot.contact_cloud import ContactPointPublisher
-from hrpsim.ros.robot.frames.frame_names import RobotFrames
-from hrpsim.ros.robot.frames.robot_transforms import RobotTransforms
-from hrpsim.ros.robot.joint_commands import JointCommands
+from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.joint_gains import PREFIX, JointGains
 from hrpsim.ros.robot.joint_modes import PREFIX as MODES
 from hrpsim.ros.robot.joint_modes import JointModes
-from hrpsim.ros.robot.joint_trajectory import JointTrajectories
 from hrpsim.ros.robot.lockstep import Lockstep, LockstepSettings
 from hrpsim.ros.robot.node_part import NodePart
-from hrpsim.ros.robot.placed_joints import PlacedJoints
-from hrpsim.ros.robot.robot_input import RobotInput
+from hrpsim.ros.robot.robot_inputs import Report, RobotInputs
 from hrpsim.ros.robot.robot_publishers import RobotPublishers
+from hrpsim.ros.robot.robot_transforms import RobotTransforms
 from hrpsim.ros.robot.sensor_readings import RATES, SensorRates, SensorReadings
 from hrpsim.ros.robot.zmp_publisher import ZmpPublisher
 from hrpsim.sensors.noise import NoiseLevels
+
+_TYPES = {
+    "joint_commands": JointState,
+    "set_joint_states": JointState,
+    "set_base_pose": PoseStamped,
+    "joint_trajectory": JointTrajectory,
+    "apply_wrench": WrenchStamped,
+}
 
 
 class RobotNames(NamedTuple):
@@ -88,51 +90,36 @@ class RobotInterface:
         self._contact_points = ContactPointPublisher(
             part, robot, self.frames.odom, names.topics + CONTACT_POINTS
         )
-        self.inputs = self._make_inputs(part, names.topics, clock, lockstep)
-        self.modes = JointModes(part, robot, self.trajectories.release, MODES + names.parameters)
-        self.commands.off = self.trajectories.off = self.modes.off
+        made = self._make_inputs(part, names.topics, clock, lockstep)
+        self.inputs, self.commands, self.wrenches = made.all, made.commands, made.wrenches
+        self.modes = JointModes(part, robot, made.trajectories.release, MODES + names.parameters)
+        made.commands.off = made.trajectories.off = self.modes.off
 
     def _make_inputs(
         self, part: NodePart, prefix: str, clock: SimulationClock, lockstep: bool
-    ) -> list[RobotInput]:
-        """Make one input for each topic that is listened to, in the order in which they act."""
-        robot, rejections = self.robot, self.rejections
+    ) -> RobotInputs:
+        def source(topic: str) -> PolledSubscription:
+            return PolledSubscription(part, _TYPES[topic], prefix + topic, qos.COMMAND)
 
-        def source(kind: type, topic: str) -> PolledSubscription:
-            return PolledSubscription(part, kind, prefix + topic, qos.COMMAND)
-
-        self.trajectories = JointTrajectories(
-            MessageQueue(source(JointTrajectory, "joint_trajectory")), rejections, robot, clock
-        )
-        commands = source(JointState, "joint_commands")
-        self.lockstep = _lockstep(part, commands, clock, rejections) if lockstep else None
-        self.commands = JointCommands(
-            self.lockstep or StampedQueue(commands, clock),
-            rejections,
-            robot,
-            self.trajectories.release,
-            part.get_logger(),
-            nan_holds=not lockstep,
-            over=_interpolated_over(part) if lockstep else 0.0,
-            consequence="" if lockstep else "the last command holds",
-        )
-        self.wrenches = AppliedWrenches(
-            StampedQueue(source(WrenchStamped, "apply_wrench"), clock),
-            rejections,
-            robot,
+        self.lockstep, logger = None, part.get_logger()
+        names = ("control_period", "lockstep_timeout", "lockstep_policy")
+        settings = LockstepSettings(*(parameters.value_of(part, name) for name in names))
+        if lockstep:
+            commands = source("joint_commands")
+            self.lockstep = Lockstep(commands, clock, self.rejections, logger, settings)
+        interpolates = parameters.value_of(part, "interpolate_commands")
+        made = RobotInputs(
+            self.robot,
             self.frames,
             clock,
+            Report(self.rejections, logger),
+            source,
+            in_lockstep=self.lockstep,
+            over=settings.period if interpolates else 0.0,
         )
-        self.wrenches.duration = parameters.value_of(part, "wrench_duration")
-        self.wrenches.ramp = parameters.value_of(part, "wrench_ramp")
-        placed = PlacedJoints(
-            MessageQueue(source(JointState, "set_joint_states")), rejections, robot
-        )
-        inputs = [self.commands, placed, self.trajectories, self.wrenches]
-        if robot.model.base == "free":
-            queue = MessageQueue(source(PoseStamped, "set_base_pose"))
-            inputs.insert(1, BasePose(queue, rejections, robot, self.frames))
-        return inputs
+        made.wrenches.duration = parameters.value_of(part, "wrench_duration")
+        made.wrenches.ramp = parameters.value_of(part, "wrench_ramp")
+        return made
 
     @property
     def accepted_count(self) -> int:
@@ -174,17 +161,3 @@ class RobotInterface:
     def destroy(self) -> None:
         """Take topics and parameters off the node."""
         self._part.destroy()
-
-
-def _lockstep(
-    part: NodePart, source: PolledSubscription, clock: SimulationClock, rejections: Rejections
-) -> Lockstep:
-    names = "control_period", "lockstep_timeout", "lockstep_policy"
-    settings = LockstepSettings(*(parameters.value_of(part, name) for name in names))
-    return Lockstep(source, clock, rejections, part.get_logger(), settings)
-
-
-def _interpolated_over(part: NodePart) -> float:
-    """Return the time over which position targets move in lockstep [s]."""
-    interpolate = parameters.value_of(part, "interpolate_commands")
-    return parameters.value_of(part, "control_period") if interpolate else 0.0

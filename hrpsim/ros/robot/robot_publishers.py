@@ -16,9 +16,10 @@ from std_msgs.msg import String
 
 from hrpsim.model.model import Sensor
 from hrpsim.ros.base import qos
+from hrpsim.ros.base.geometry_values import fill as fill_numbers
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
-from hrpsim.ros.robot.frames.frame_names import RobotFrames
+from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.sensor_readings import SensorReadings
 
 # Added to what noise makes: a covariance of zero means "unknown" in sensor_msgs.
@@ -102,8 +103,8 @@ class RobotPublishers:
 
         def fill(message: WrenchStamped, stamp, numbers) -> None:
             message.header.stamp = stamp
-            _fill_vector(message.wrench.force, numbers[:3])
-            _fill_vector(message.wrench.torque, numbers[3:])
+            fill_numbers(message.wrench.force, numbers[:3])
+            fill_numbers(message.wrench.torque, numbers[3:])
 
         def read(numbers: np.ndarray) -> None:
             numbers[:] = readings.values[place]
@@ -118,9 +119,9 @@ class RobotPublishers:
 
         def fill(message: Imu, stamp, numbers) -> None:
             message.header.stamp = stamp
-            _fill_quaternion(message.orientation, numbers[:4])
-            _fill_vector(message.angular_velocity, numbers[4:7])
-            _fill_vector(message.linear_acceleration, numbers[7:10])
+            fill_numbers(message.orientation, numbers[:4])
+            fill_numbers(message.angular_velocity, numbers[4:7])
+            fill_numbers(message.linear_acceleration, numbers[7:10])
             message.angular_velocity_covariance[::4] = numbers[10:13]
             message.linear_acceleration_covariance[::4] = numbers[13:]
 
@@ -139,11 +140,10 @@ class RobotPublishers:
     def _add_odometry(self, robot) -> None:
         def fill(message: Odometry, stamp, numbers) -> None:
             message.header.stamp = stamp
-            position = message.pose.pose.position
-            position.x, position.y, position.z = numbers[:3]
-            _fill_quaternion(message.pose.pose.orientation, numbers[3:7])
-            _fill_vector(message.twist.twist.linear, numbers[7:10])
-            _fill_vector(message.twist.twist.angular, numbers[10:])
+            fill_numbers(message.pose.pose.position, numbers[:3])
+            fill_numbers(message.pose.pose.orientation, numbers[3:7])
+            fill_numbers(message.twist.twist.linear, numbers[7:10])
+            fill_numbers(message.twist.twist.angular, numbers[10:])
 
         def read(numbers: np.ndarray) -> None:
             numbers[:7] = robot.q[:7]
@@ -155,11 +155,3 @@ class RobotPublishers:
         message.pose.covariance = variances
         message.twist.covariance = variances
         self._add("odom", message, fill, 13, read)
-
-
-def _fill_vector(vector, numbers) -> None:
-    vector.x, vector.y, vector.z = numbers
-
-
-def _fill_quaternion(quaternion, numbers) -> None:
-    quaternion.x, quaternion.y, quaternion.z, quaternion.w = numbers

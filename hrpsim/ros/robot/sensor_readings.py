@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.robot.frames.frame_poses import FramePoses
+from hrpsim.ros.robot.part_parameters import PartParameters
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.world.objects.robot_reader import RobotReader
 
@@ -32,7 +32,6 @@ class SensorReadings:
 
     def __init__(self, robot, clock: SimulationClock, levels: NoiseLevels):
         sensors = robot.model.sensors
-        self.poses = FramePoses(robot, sensors)
         self.noises = [SensorNoise(sensor.name, sensor.kind, levels) for sensor in sensors]
         self._clock = clock
         self._order = [sensor.name for sensor in sensors]
@@ -44,7 +43,6 @@ class SensorReadings:
     def forget(self) -> None:
         """Let everything be found anew: the robot has moved."""
         self._values = self._orientations = None
-        self.poses.forget()
 
     def place_of(self, name: str) -> int:
         """Return the row of a sensor."""
@@ -76,40 +74,27 @@ class SensorReadings:
                 row += noise.at(step)
 
 
-class SensorRates:
+class SensorRates(PartParameters):
     """How often each sensor of one robot is published: parameters named `prefix` + sensor [Hz].
 
     At first what the description says; 0: as often as the state. A rate is rounded to whole publish
-    periods, so that no sensor comes without the state of its stamp. Raises ValueError for an
-    override that is none.
+    periods, so that no sensor comes without the state of its stamp.
     """
 
     def __init__(self, node: Node, robot, clock: SimulationClock, prefix: str = RATES):
         from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
 
         self._clock = clock
-        self._sensors = {prefix + sensor.name: sensor.name for sensor in robot.model.sensors}
-        self._rates: dict[str, float] = {}
         descriptor = ParameterDescriptor(
             description="How often the sensor is published [Hz, simulated time]; 0: with the state",
             floating_point_range=[FloatingPointRange(from_value=0.0, to_value=_HIGHEST_RATE)],
         )
-        first = {prefix + sensor.name: sensor.rate for sensor in robot.model.sensors}
-        for name, sensor in self._sensors.items():
-            rate = min(first[name], _HIGHEST_RATE)
-            self._rates[sensor] = node.declare_parameter(name, rate, descriptor).value
-
-    def knows(self, name: str) -> bool:
-        """Return whether a parameter is one of these."""
-        return name in self._sensors
-
-    def problem(self, name: str, value) -> str:
-        """Return nothing: the range of the parameter says all."""
-        return ""
+        self._rates = {s.name: min(s.rate, _HIGHEST_RATE) for s in robot.model.sensors}
+        super().__init__(node, prefix, dict(self._rates), descriptor)
 
     def change(self, name: str, value: float) -> None:
         """Let a sensor be published at another rate from now on."""
-        self._rates[self._sensors[name]] = value
+        self._rates[self._parts[name]] = value
 
     def is_due(self, sensor: str, period: int) -> bool:
         """Return whether now is a sensor's time; the state's comes every `period` steps."""

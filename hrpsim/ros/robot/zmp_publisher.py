@@ -13,10 +13,12 @@ from rclpy.node import Node
 
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.control.estimation.base_estimator import sole_depth
+from hrpsim.model.model import Sensor
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.robot.sensor_readings import SensorReadings
+from hrpsim.world.objects.body import rotation_matrix
 
 _LEAST_LOAD = 0.01  # of the robot's weight; less is no support, and would divide noise by nothing
 
@@ -64,11 +66,9 @@ class ZmpPublisher:
         feet: Sequence[str],
         topic: str,
     ):
-        self._readings = readings
-        self._feet = [
-            (readings.place_of(name), sole_depth(robot.model, robot.sensors[name].description))
-            for name in feet
-        ]
+        self._robot, self._readings = robot, readings
+        sensors = [robot.sensors[name].description for name in feet]
+        self._feet = [(sensor, sole_depth(robot.model, sensor)) for sensor in sensors]
         self._least_force = _LEAST_LOAD * robot.model.mass * STANDARD_GRAVITY
         message = PointStamped()
         message.header.frame_id = frame
@@ -84,9 +84,11 @@ class ZmpPublisher:
             self._template.numbers[:] = point
             self._template.publish(stamp)
 
-    def _support(self, place: int, depth: float) -> Support:
-        R, p = self._readings.poses.rotations[place], self._readings.poses.positions[place]
-        force, torque = (self._readings.values[place].reshape(2, 3) @ R.T).tolist()
+    def _support(self, sensor: Sensor, depth: float) -> Support:
+        p, orientation = self._robot.frame_pose(sensor.body, sensor.R, sensor.p)
+        R = rotation_matrix(orientation)
+        wrench = self._readings.values[self._readings.place_of(sensor.name)]
+        force, torque = (wrench.reshape(2, 3) @ R.T).tolist()
         return Support(force, torque, p.tolist(), float(p[2] - depth * R[2, 2]))
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib
 from itertools import groupby
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.geometry_values import fill, vector_of
+from hrpsim.ros.base.optional_packages import optional_module
 from hrpsim.ros.base.stamps import Stamp
 
 PACKAGE = "ros_gz_interfaces"
@@ -74,11 +74,6 @@ class ContactPublisher:
 
 def offer_contacts(node, world, frame: str) -> ContactPublisher | None:
     """Return the publisher where its types are installed; None, and that is said, where not."""
-    try:
-        messages = importlib.import_module(f"{PACKAGE}.msg")
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != PACKAGE:
-            raise
-        node.get_logger().info(f"{PACKAGE} is not installed: no topic {TOPIC}")
-        return None
-    return ContactPublisher(node, world, frame, messages)
+    info = node.get_logger().info
+    messages = optional_module(f"{PACKAGE}.msg", f"no topic {TOPIC}", info)
+    return messages and ContactPublisher(node, world, frame, messages)

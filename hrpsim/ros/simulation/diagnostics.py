@@ -32,7 +32,7 @@ class Diagnostics:
     def __init__(self, node: GuardedNode, simulation: Simulation):
         self._node = node
         self._simulation = simulation
-        self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.REPORT)
+        self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.COMMAND)
         self._name = node.get_fully_qualified_name().lstrip("/")
         self._graph = GraphWatch(node)
         self.last: list[DiagnosticStatus] = []  # what was told last

@@ -25,8 +25,7 @@ from hrpsim.ros.base.geometry_values import (
     placement_of,
     vector_of,
 )
-from hrpsim.ros.base.service_results import answering, fill_result
-from hrpsim.ros.base.standard_releases import resource_of, service_name
+from hrpsim.ros.base.service_results import fill_result, resource_of, service_name
 from hrpsim.ros.core.entity_bounds import bounding_box
 from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.simulation.entity_filters import CATEGORIES, category_of, chosen_entities
@@ -182,7 +181,7 @@ def offer(node: Node, actions: dict) -> list:
         node.create_service(
             getattr(kinds, kind),
             f"~/{service_name(kind)}",
-            answering(action),
+            action,
             callback_group=(
                 MutuallyExclusiveCallbackGroup() if inspect.iscoroutinefunction(action) else None
             ),

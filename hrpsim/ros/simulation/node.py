@@ -23,9 +23,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _describe() -> str:
-    from hrpsim.ros.base.parameter_table import describe
+    from hrpsim.ros.base.parameter_table import SPECIFICATIONS, describe
 
-    return f"{__doc__}\nParameters, with their defaults:\n\n{describe()}"
+    return f"{__doc__}\n{describe(SPECIFICATIONS)}"
 
 
 def _run(stop: StopSignal) -> int:

@@ -14,6 +14,7 @@ from hrpsim.control.framework.controller_host import steps_in_period
 from hrpsim.errors import WorldError
 from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import Refusal
+from hrpsim.ros.base.optional_packages import optional_module
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.node_part import NodePart
 from hrpsim.ros.robot.robot_interface import RobotInterface, RobotNames
@@ -37,8 +38,8 @@ class RobotInterfaces:
         self._frame_prefix = parameters.value_of(node, "frame_prefix")
         self._lockstep = parameters.value_of(node, "lockstep")
         self._all: list[RobotInterface] = []
-        self._make_first(world)
         self.transforms = self._make_transforms()
+        self._make_first(world)
 
     def __iter__(self) -> Iterator[RobotInterface]:
         return iter(self._all)
@@ -80,8 +81,7 @@ class RobotInterfaces:
                 )
         names = RobotNames(topics, f"{self._frame_prefix}{robot.name}/", f"{robot.name}.")
         self._all.append(self._made(robot, names, lockstep=False))
-        self._list_parts()
-        self._show_transforms()
+        self._take_stock()
         return topics
 
     def drop_removed(self) -> None:
@@ -92,8 +92,7 @@ class RobotInterfaces:
             self._all.remove(interface)
             interface.destroy()
         if gone:
-            self._list_parts()
-            self._show_transforms()
+            self._take_stock()
 
     def check(self, world) -> None:
         """Raise HrpsimError where the robots of another world cannot be shown."""
@@ -107,7 +106,6 @@ class RobotInterfaces:
         while self._all:
             self._all.pop().destroy()
         self._make_first(world)
-        self._show_transforms()
 
     def _make_first(self, world) -> None:
         """Make the interfaces of the robots that a world has at first."""
@@ -116,7 +114,7 @@ class RobotInterfaces:
         names = _first_names(robots, self._frame_prefix)
         for robot, name in zip(robots, names):
             self._all.append(self._made(robot, name, self._lockstep))
-        self._list_parts()
+        self._take_stock()
 
     def _made(self, robot: Robot, names: RobotNames, lockstep: bool) -> RobotInterface:
         part = NodePart(self._node)
@@ -126,10 +124,12 @@ class RobotInterfaces:
             part.destroy()
             raise
 
-    def _list_parts(self) -> None:
-        """Keep what a step looks through in lists of its own."""
+    def _take_stock(self) -> None:
+        """Keep what a step looks through in lists of its own; show the transforms of all."""
         self.inputs = [one for interface in self._all for one in interface.inputs]
         self.locksteps = [one.lockstep for one in self._all if one.lockstep]
+        if self.transforms is not None:
+            self.transforms.show(self._all)
 
     def _make_transforms(self):
         links, odometry = (
@@ -138,22 +138,13 @@ class RobotInterfaces:
         )
         if not links and not odometry:
             return None
-        try:
-            from hrpsim.ros.simulation.transforms import TransformPublisher
-        except ModuleNotFoundError as error:
-            if error.name != "tf2_msgs":
-                raise
-            self._node.get_logger().warning(
-                "tf2_msgs is not installed: no transforms are published"
-            )
+        if not optional_module(
+            "tf2_msgs", "no transforms are published", self._node.get_logger().warning
+        ):
             return None
-        transforms = TransformPublisher(self._node, odometry=odometry, links=links)
-        transforms.show(self._all)
-        return transforms
+        from hrpsim.ros.simulation.transforms import TransformPublisher
 
-    def _show_transforms(self) -> None:
-        if self.transforms is not None:
-            self.transforms.show(self._all)
+        return TransformPublisher(self._node, odometry=odometry, links=links)
 
 
 def _first_names(robots: list[Robot], frame_prefix: str) -> list[RobotNames]:

@@ -18,15 +18,17 @@ from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import Entities, SpawnLimits
 from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.base.heartbeat import Heartbeat
+from hrpsim.ros.base.optional_packages import optional_module
+from hrpsim.ros.base.parameter_table import SPECIFICATIONS
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.core.simulation import Simulation, compile_step
 from hrpsim.ros.core.world_source import LoadedWorld
+from hrpsim.ros.simulation.description_publisher import DescriptionPublisher
 from hrpsim.ros.simulation.diagnostics import Diagnostics
 from hrpsim.ros.simulation.live_parameters import LiveParameters
 from hrpsim.ros.simulation.robot_interfaces import RobotInterfaces
-from hrpsim.ros.simulation.run_services import RunServices
+from hrpsim.ros.simulation.run_services import TriggerServices
 from hrpsim.ros.simulation.state_publisher import StatePublisher
-from hrpsim.ros.simulation.state_services import DescriptionPublisher, StateServices
 from hrpsim.sensors.noise import NoiseLevels
 
 _BEAT = 1.0  # while kernels are compiled [s, wall]
@@ -43,7 +45,7 @@ class SimulationNode:
 
     def __init__(self, make_world: Callable[[Node], tuple[Any, LoadedWorld]], **node_options):
         self.node = node = GuardedNode("hrpsim", **node_options)
-        parameters.declare_parameters(node)
+        parameters.declare(node, SPECIFICATIONS)
         world, loaded = make_world(node)
         limits, noise = SpawnLimits(), NoiseLevels()
         entities = Entities(world, parameters.value_of(node, "odom_frame"), limits)
@@ -66,8 +68,7 @@ class SimulationNode:
         self.simulation.compiling = lambda: Heartbeat(_BEAT, self._tell_start)
         self._diagnostics = Diagnostics(node, self.simulation)
         self._services = [
-            RunServices(node, self.simulation),
-            StateServices(node, self.simulation),
+            TriggerServices(node, self.simulation),
             DescriptionPublisher(node, self.simulation),
             *offer_standard_services(node, self.simulation),
         ]
@@ -158,30 +159,26 @@ class SimulationNode:
         from hrpsim.ros.simulation.viewer_beside import ViewerBeside
 
         viewer = ViewerBeside(self.node, self.simulation, self._diagnostics, port)
-        self.simulation.other_inputs.append(viewer.hand)
+        self.simulation.other_inputs.append(viewer.session)
         return viewer
 
     def _renew_viewer(self) -> None:
         """Let the page show another world."""
-        self.simulation.other_inputs.remove(self._viewer.hand)
+        self.simulation.other_inputs.remove(self._viewer.session)
         self._viewer.close()
         self._viewer = self._make_viewer(self._viewer.port)
 
 
 def offer_standard_services(node: Node, simulation: Simulation) -> list:
     """Make the services and the action on the node; return them, or say that there are none."""
-    try:
-        from hrpsim.ros.simulation.entity_services import EntityServices
-        from hrpsim.ros.simulation.simulate_steps import SimulateStepsAction
-        from hrpsim.ros.simulation.simulation_services import SimulationServices
-        from hrpsim.ros.simulation.world_services import WorldServices
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "simulation_interfaces":
-            raise
-        node.get_logger().info(
-            "simulation_interfaces is not installed: only the std_srvs services are offered"
-        )
+    consequence = "only the std_srvs services are offered"
+    if not optional_module("simulation_interfaces", consequence, node.get_logger().info):
         return []
+    from hrpsim.ros.simulation.entity_services import EntityServices
+    from hrpsim.ros.simulation.simulate_steps import SimulateStepsAction
+    from hrpsim.ros.simulation.simulation_services import SimulationServices
+    from hrpsim.ros.simulation.world_services import WorldServices
+
     return [
         SimulationServices(node, simulation),
         EntityServices(node, simulation),

@@ -18,7 +18,6 @@ from simulation_interfaces.srv import (
 
 from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import Refusal
-from hrpsim.ros.base.service_results import answering
 from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.core.turns import make_steps
 
@@ -52,11 +51,11 @@ class SimulationServices:
         create = node.create_service
         self._services = [
             create(GetSimulatorFeatures, "~/get_simulator_features", self._get_features),
-            create(GetSimulationState, "~/get_simulation_state", answering(self._get_state)),
-            create(SetSimulationState, "~/set_simulation_state", answering(self._set_state)),
-            create(ResetSimulation, "~/reset_simulation", answering(self._reset)),
+            create(GetSimulationState, "~/get_simulation_state", self._get_state),
+            create(SetSimulationState, "~/set_simulation_state", self._set_state),
+            create(ResetSimulation, "~/reset_simulation", self._reset),
             create(
-                *(StepSimulation, "~/step_simulation", answering(self._step)),
+                *(StepSimulation, "~/step_simulation", self._step),
                 callback_group=MutuallyExclusiveCallbackGroup(),
             ),
         ]

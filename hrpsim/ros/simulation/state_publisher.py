@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
@@ -13,12 +15,22 @@ from rosgraph_msgs.msg import Clock
 from hrpsim.ros.base import parameters, qos
 from hrpsim.ros.base.faults import Faults
 from hrpsim.ros.base.serialized_template import SerializedTemplate
-from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.base.stamps import SimulationClock, Stamp
 from hrpsim.ros.simulation.contact_markers import ContactMarkers
 from hrpsim.ros.simulation.contact_publisher import offer_contacts
 from hrpsim.ros.simulation.robot_interfaces import RobotInterfaces
 
 _REPETITION_PERIOD = 0.1  # of a state while time stands still [s, wall]
+
+
+@dataclass
+class _Slow:
+    """What is published at a rate of its own, rounded to whole periods of the state."""
+
+    rate: str  # parameter [Hz]
+    publish: Callable[[Stamp], None]
+    period: int = 1  # [steps]
+    shown: int = -1  # the step at which it was published last
 
 
 class StatePublisher:
@@ -37,8 +49,12 @@ class StatePublisher:
         scale = parameters.value_of(node, "marker_force_scale")
         self._markers = ContactMarkers(node, world, frame, scale)
         self._contacts = offer_contacts(node, world, frame)
+        self._slow = [_Slow("marker_rate", self._markers.publish)]
+        if robots.transforms is not None:
+            self._slow.insert(0, _Slow("tf_rate", robots.transforms.publish))
+        if self._contacts is not None:
+            self._slow.append(_Slow("contact_rate", self._contacts.publish))
         self._next_repetition = 0.0  # [s, wall]
-        self._forget_shown()
         self.set_rates()
 
     def hold(self, world) -> None:
@@ -46,12 +62,9 @@ class StatePublisher:
         self._markers.hold(world)
         if self._contacts is not None:
             self._contacts.hold(world)
-        self._forget_shown()
+        for slow in self._slow:
+            slow.shown = -1
         self.set_rates()
-
-    def _forget_shown(self) -> None:
-        """Let nothing have been published: the steps at which it was last."""
-        self._transforms_shown = self._markers_shown = self._contacts_shown = -1
 
     def set_rates(self) -> None:
         """Turn the rates of the parameters into whole numbers of steps."""
@@ -61,10 +74,9 @@ class StatePublisher:
             return parameters.value_of(self._node, name)
 
         self._period = max(1, round(1.0 / (rate("publish_rate") * step)))
-        self._tf_period, self._marker_period, self._contact_period = (
-            self._period * max(1, round(1.0 / (rate(name) * step * self._period)))
-            for name in ("tf_rate", "marker_rate", "contact_rate")
-        )
+        for slow in self._slow:
+            periods = max(1, round(1.0 / (rate(slow.rate) * step * self._period)))
+            slow.period = self._period * periods
 
     @property
     def is_due(self) -> bool:
@@ -87,18 +99,10 @@ class StatePublisher:
         Never a stamp twice.
         """
         steps = self._clock.steps
-        due = everything or steps % self._tf_period == 0
-        if self._robots.transforms and due and self._transforms_shown != steps:
-            self._robots.transforms.publish(self._clock.stamp)
-            self._transforms_shown = steps
-        due = everything or steps % self._marker_period == 0
-        if due and self._markers_shown != steps:
-            self._markers.publish(self._clock.stamp)
-            self._markers_shown = steps
-        due = everything or steps % self._contact_period == 0
-        if self._contacts is not None and due and self._contacts_shown != steps:
-            self._contacts.publish(self._clock.stamp)
-            self._contacts_shown = steps
+        for slow in self._slow:
+            if slow.shown != steps and (everything or steps % slow.period == 0):
+                slow.publish(self._clock.stamp)
+                slow.shown = steps
 
     def repeat_if_due(self) -> None:
         """Publish clock and robots once more, now and then, for nodes that did not hear them."""

@@ -13,8 +13,8 @@ from tf2_msgs.msg import TFMessage
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
-from hrpsim.ros.robot.frames.robot_transforms import fill_pose, transform_of
 from hrpsim.ros.robot.robot_interface import RobotInterface
+from hrpsim.ros.robot.robot_transforms import fill_pose, transform_of
 
 
 class TransformPublisher:

@@ -28,7 +28,8 @@ _FRAME = 1.0 / 30.0  # [s, wall]
 class NodeSession(Grabbing):
     """What the page's buttons ask of a node's Simulation: it does what its services would do.
 
-    The past of a node is not kept: there is no looking back.
+    As an input of the Simulation it pulls the spring of a dragging hand in the steps to come. A
+    node keeps no past: there is no looking back.
     """
 
     keeps_past = False
@@ -94,23 +95,16 @@ class NodeSession(Grabbing):
         """Make no step: the node does."""
         return 0
 
-
-class ViewerHand:
-    """The spring of a dragging hand, which pulls in the steps to come."""
-
-    def __init__(self, session: NodeSession):
-        self._session = session
-
     def poll(self) -> None:
         """Do nothing: the page has its own turn."""
 
     def apply(self) -> None:
         """Pull; what left the world is let go."""
-        if self._session.grip is not None:
+        if self.grip is not None:
             try:
-                self._session.grip.pull()
+                self.grip.pull()
             except HrpsimError as error:
-                self._session.release()
+                self.release()
                 page_faults.note(error)
 
     def steps_to_next(self, most: int) -> int:
@@ -127,9 +121,9 @@ class ViewerBeside:
     def __init__(
         self, node: GuardedNode, simulation: Simulation, diagnostics: Diagnostics, port: int
     ):
-        session = NodeSession(node, simulation)
+        self.session = NodeSession(node, simulation)
         try:
-            self.viewer = Viewer(simulation.world, session=session, port=port)
+            self.viewer = Viewer(simulation.world, session=self.session, port=port)
         except HrpsimError as error:
             raise ValueError(f"viewer: {error}") from error
         viewer = self.viewer
@@ -137,7 +131,6 @@ class ViewerBeside:
             viewer.server.gui, viewer.controls.request, node, simulation, diagnostics
         )
         viewer.panels.append(dashboard)
-        self.hand = ViewerHand(session)
         self._next_frame = 0.0
         node.get_logger().info(f"{self.viewer.url} shows the world")
 

@@ -11,7 +11,7 @@ from simulation_interfaces.msg import Bounds
 
 from hrpsim.ros.base.entities import Refusal
 from hrpsim.ros.base.geometry_values import fill, vector_of
-from hrpsim.ros.base.standard_releases import resource_of
+from hrpsim.ros.base.service_results import resource_of
 from hrpsim.ros.core.catalogue import find_spawnables, find_worlds
 from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.core.turns import when_compiled

@@ -26,7 +26,7 @@ def world_from_parameters(node: Node) -> tuple[Any, LoadedWorld]:
     path = world_path(parameters.value_of(node, "world_file"))
     reader = open_world(path)
     texts = [text for text in parameters.value_of(node, "xacro_arguments") if text]
-    arguments = parameters.xacro_arguments(texts)
+    arguments = parameters.named_values("xacro_arguments", texts)
     world = build_world(reader, xacro_arguments=arguments, **_overrides(node))
     return world, LoadedWorld(read_notes(reader), str(path), xacro_arguments=tuple(texts))
 

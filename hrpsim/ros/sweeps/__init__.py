@@ -3,5 +3,5 @@
 
 """Cells of a sweep with node and controller as processes, in lockstep, each in a private domain.
 
-Imports the rooms of ros/ below it and hrpsim.sweeps; of its files only cell_node imports rclpy.
+Imports the rooms of ros/ below it and hrpsim.sweeps; of its files only cell_program imports rclpy.
 """

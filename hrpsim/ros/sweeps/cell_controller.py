@@ -13,7 +13,7 @@ from typing import Any
 from hrpsim.control.framework.controller import Command, Controller, State
 from hrpsim.model.model import Model
 from hrpsim.orphans import signal_at_parent_end
-from hrpsim.ros.sweeps.cell_folder import CONTROLLER, CellFolder
+from hrpsim.ros.sweeps.cell_folder import CONTROLLER, FINISHED, CellFolder
 from hrpsim.sweeps.worlds.measures import larger_dcm_error, planned_steps
 
 
@@ -52,10 +52,9 @@ class CellController(Controller):
     def stop(self) -> None:
         """Stop it, and leave what it told."""
         self._inner.stop()
-        self._folder.leave(
-            CONTROLLER, {"largest_dcm_errors": self._errors, "ends": planned_steps(self._inner)}
-        )
+        told = {"largest_dcm_errors": self._errors, "ends": planned_steps(self._inner)}
+        self._folder.say(CONTROLLER, told)
 
     def _note_finish(self) -> None:
         if self._inner.finished:
-            self._folder.note_finish(len(self._errors) - 1)
+            self._folder.say(FINISHED, len(self._errors) - 1)

@@ -22,7 +22,15 @@ from typing import Any
 
 from hrpsim.ros.base.child_process import ChildProcess, Processes
 from hrpsim.ros.base.domain import PrivateDomain
-from hrpsim.ros.sweeps.cell_folder import CONTROLLER, NODE, CellFolder, CellRequest, cell_folder
+from hrpsim.ros.sweeps.cell_folder import (
+    ABSENT,
+    CONTROLLER,
+    NODE,
+    OVER,
+    CellFolder,
+    CellRequest,
+    cell_folder,
+)
 from hrpsim.sweeps.engines import ONE_THREAD
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.worlds.measures import walk_outcomes
@@ -90,14 +98,14 @@ class _Pair:
         }
         self._processes = Processes(Path(self._folder), environment)
         try:
-            self._node = self._start(NODE, "cell_node")
-            self._controller = self._start(CONTROLLER, "cell_controller_node")
+            self._node, self._controller = map(self._start, (NODE, CONTROLLER))
         except BaseException:
             self.stop(_END)
             raise
 
-    def _start(self, name: str, module: str) -> ChildProcess:
-        return self._processes.start_module(name, f"hrpsim.ros.sweeps.{module}", self._folder)
+    def _start(self, name: str) -> ChildProcess:
+        module = "hrpsim.ros.sweeps.cell_program"
+        return self._processes.start_module(name, module, self._folder, name)
 
     def run(self, request: CellRequest, stopping: Callable[[], bool]) -> dict[str, float]:
         """Return all outcomes of a cell; see CellPairs.run. `stopping()`: it shall be given up."""
@@ -105,7 +113,7 @@ class _Pair:
         self._cells += 1
         folder.ask(request)
         self._follow_node(folder, request.patience, stopping)
-        folder.note_end()
+        folder.say(OVER)
         self._follow_controller(folder, stopping)
         found = _outcomes(folder)
         shutil.rmtree(folder.path)
@@ -123,9 +131,9 @@ class _Pair:
         """Wait until the node has left what it found; SweepError where it does not."""
         said, heard = len(self._node.lines), time.monotonic()
         last, begun, absent = "", False, False
-        while folder.found_by(NODE) is None:
+        while not folder.has(NODE):
             ended = self._node.wait(_LOOK) is not None
-            if ended and folder.found_by(NODE) is None:
+            if ended and not folder.has(NODE):
                 raise SweepError(_described(self._controller if absent else self._node))
             now = time.monotonic()
             if lines := self._node.lines_from(said):
@@ -138,14 +146,14 @@ class _Pair:
                 raise SweepError("the sweep has ended before")
             if not absent and self._controller.exit_code is not None:
                 absent = True
-                folder.note_absence()
+                folder.say(ABSENT)
 
     def _follow_controller(self, folder: CellFolder, stopping: Callable[[], bool]) -> None:
         """Wait until the controller has left what it found; SweepError where it does not."""
         end = time.monotonic() + _END
-        while folder.found_by(CONTROLLER) is None:
+        while not folder.has(CONTROLLER):
             ended = self._controller.wait(_LOOK) is not None
-            if ended and folder.found_by(CONTROLLER) is None:
+            if ended and not folder.has(CONTROLLER):
                 raise SweepError(_described(self._controller))
             if time.monotonic() > end:
                 raise SweepError(f"the controller did not stop within {_END:g} s")
@@ -154,7 +162,7 @@ class _Pair:
 
 
 def _outcomes(folder: CellFolder) -> dict[str, float]:
-    node, told = folder.found_by(NODE), folder.found_by(CONTROLLER)
+    node, told = folder.said(NODE), folder.said(CONTROLLER)
     found: dict[str, Any] = node["outcomes"]
     largest = told["largest_dcm_errors"][node["ticks"]]
     return found | walk_outcomes(told["ends"], found, largest)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from hrpsim.errors import WorldError
 from hrpsim.ros.core.simulation import Simulation
-from hrpsim.ros.sweeps.cell_folder import CellFolder
+from hrpsim.ros.sweeps.cell_folder import ABSENT, FINISHED, CellFolder
 from hrpsim.sweeps.worlds.measures import Measures
 from hrpsim.sweeps.worlds.pushes import Push
 
@@ -64,7 +64,7 @@ class CellWatch:
             self._next_life = now + _LIFE
             print(f"at {self._simulation.clock.seconds:.3f} s", flush=True)
         measures = self.measures
-        return measures.fell or self._folder.finished_after() == measures.ticks
+        return measures.fell or self._folder.said(FINISHED) == measures.ticks
 
     def _at_tick(self) -> None:
         ticks = round(self._simulation.clock.seconds / self._period)
@@ -72,5 +72,5 @@ class CellWatch:
             self.measures.tick()
             self._lockstep.timeout = self._patience
         over = self.measures.fell
-        if self._lockstep.is_waiting and not over and self._folder.controller_is_absent:
+        if self._lockstep.is_waiting and not over and self._folder.has(ABSENT):
             raise WorldError("the controller has ended")

@@ -9,9 +9,8 @@ from typing import Any
 
 from geometry_msgs.msg import Vector3
 
-from hrpsim.ros.base.standard_releases import resource_of
-from hrpsim.ros.conformance.client import message
-from hrpsim.ros.conformance.session import (
+from simulator_conformance.client import message
+from simulator_conformance.session import (
     NOT_FOUND,
     OK,
     UNKNOWN,
@@ -19,6 +18,7 @@ from hrpsim.ros.conformance.session import (
     Session,
     demand,
     near,
+    resource_of,
 )
 
 

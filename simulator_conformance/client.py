@@ -17,8 +17,7 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
-from hrpsim.errors import HrpsimError, unknown_name
-from hrpsim.ros.base.standard_releases import service_name
+from simulator_conformance.errors import ConformanceError
 
 PACKAGE = "simulation_interfaces"
 _FIRST = f"{PACKAGE}/srv/GetSimulatorFeatures"
@@ -28,14 +27,14 @@ _LATE = 30.0  # after a result, until the last feedback must be there [s, wall]
 _SETTLING = 1.0  # without a new service of the node: then all are discovered [s, wall]
 
 
-class Unanswered(HrpsimError):
+class Unanswered(ConformanceError):
     """A request to which no answer came in time."""
 
 
 class Simulator:
     """Calls what the node called `name` offers; without a name, the only simulator there is.
 
-    Calls wait `timeout` [s, wall] for an answer, finding the node `discovery`. Raises HrpsimError,
+    Calls wait `timeout` [s, wall] for an answer, finding the node `discovery`. ConformanceError,
     which names the simulators that were found, where it is not there.
     """
 
@@ -160,14 +159,11 @@ class Simulator:
                 found = wanted or simulators[0]
                 self._see_all_services(found, end)
                 return found
-        simulators = self._simulators()
+        names = ", ".join(self._simulators()) or "none"
+        found = f"simulators found within {discovery:g} s: {names}"
         if wanted:
-            raise HrpsimError(
-                f"no {_FIRST} within {discovery:g} s: "
-                + unknown_name("simulator", wanted, simulators)
-            )
-        names = ", ".join(simulators) or "none"
-        raise HrpsimError(f"--node is needed: simulators found within {discovery:g} s: {names}")
+            raise ConformanceError(f"no {_FIRST} at {wanted!r}; {found}")
+        raise ConformanceError(f"--node is needed: {found}")
 
     def _see_all_services(self, name: str, end: float) -> None:
         """Wait until no further service of a node is discovered, or until a time [s, wall]."""
@@ -190,7 +186,7 @@ class Simulator:
         found: dict[str, str] = {}
         for service, kinds in offered:
             package, _, kind = kinds[0].partition("/srv/")
-            usual = service.endswith(f"/{service_name(kind)}")
+            usual = service.endswith(f"/{_usual_name(kind)}")
             if package == PACKAGE and (kind not in found or usual):
                 found[kind] = service
         return found
@@ -202,11 +198,16 @@ class Simulator:
 
 
 def interface(kind: str) -> Any:
-    """Return the class of a service of the standard; HrpsimError where the release has none."""
+    """Return the class of a service; ConformanceError where the installed release has none."""
     services = importlib.import_module(f"{PACKAGE}.srv")
     if not hasattr(services, kind):
-        raise HrpsimError(f"the installed {PACKAGE} has no {kind}")
+        raise ConformanceError(f"the installed {PACKAGE} has no {kind}")
     return getattr(services, kind)
+
+
+def _usual_name(kind: str) -> str:
+    """Return what a service of this type is usually called: spawn_entity for SpawnEntity."""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
 
 
 def message(name: str) -> Any:

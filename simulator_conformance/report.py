@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from hrpsim.ros.conformance.examination import Row
+from simulator_conformance.examination import Row
 
 _ALWAYS = "(every simulator)"
 

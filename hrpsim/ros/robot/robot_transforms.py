@@ -11,8 +11,8 @@ import numpy as np
 from geometry_msgs.msg import TransformStamped
 
 import hrpsim
-from hrpsim.ros.robot.frames.frame_names import Edge, RobotFrames
-from hrpsim.ros.robot.frames.frame_poses import FramePoses
+from hrpsim.ros.base.geometry_values import fill
+from hrpsim.ros.robot.frame_names import Edge, RobotFrames
 from hrpsim.spatial.rotation import quaternion_from_rotation
 
 
@@ -28,16 +28,14 @@ class RobotTransforms:
         model = robot.model
         edges = frames.edges() if links else []
         hinged = [edge for edge in edges if edge.joint in robot.joint_names]
-        floating = [e for e in edges if e.moves and e.joint not in robot.joint_names]
+        self._floating = [e for e in edges if e.moves and e.joint not in robot.joint_names]
         self._fixed = [edge for edge in edges if not edge.moves]
         self._odometry = odometry
         self._moving_base = odometry and model.base == "free"
         self.names = [(frames.odom, frames.base)] if self._moving_base else []
-        for edge in (*hinged, *floating):
+        for edge in (*hinged, *self._floating):
             self.names.append((frames.of_link(edge.parent), frames.of_link(edge.child)))
         self._tables = _EdgeTables(robot, hinged)
-        ends = [model.frame(link) for edge in floating for link in (edge.parent, edge.child)]
-        self._floating = FramePoses(robot, ends) if ends else None
 
     def write(self, rows: np.ndarray) -> None:
         """Write position [m] and quaternion x y z w of every transform of `names` (k, 7)."""
@@ -46,11 +44,8 @@ class RobotTransforms:
             rows = rows[1:]
         hinged = rows[: len(self._tables.places)]
         self._tables.write(self._robot.joint_positions, hinged)
-        if self._floating is not None:
-            self._floating.forget()
-            p, R = self._floating.positions, self._floating.rotations
-            for row, k in zip(rows[len(hinged) :], range(0, len(p), 2)):
-                row[:] = _relative_pose(p[k], R[k], p[k + 1], R[k + 1])
+        for row, edge in zip(rows[len(hinged) :], self._floating):
+            row[:] = _relative_pose(*_link_poses(self._robot.model, self._robot.q, edge))
 
     def fixed(self) -> list[TransformStamped]:
         """Return the transforms that never change, sensors' frames and a fixed base included."""
@@ -116,9 +111,8 @@ def transform_of(parent: str, child: str, pose=(0, 0, 0, 0, 0, 0, 1)) -> Transfo
 
 def fill_pose(transform: TransformStamped, pose) -> None:
     """Write position and quaternion x y z w (7,) into a transform."""
-    translation, rotation = transform.transform.translation, transform.transform.rotation
-    translation.x, translation.y, translation.z = map(float, pose[:3])
-    rotation.x, rotation.y, rotation.z, rotation.w = map(float, pose[3:])
+    fill(transform.transform.translation, pose[:3])
+    fill(transform.transform.rotation, pose[3:])
 
 
 def _link_poses(model, q, edge: Edge):

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from hrpsim.ros.conformance.client import message
-from hrpsim.ros.conformance.session import (
+from simulator_conformance.client import message
+from simulator_conformance.session import (
     INCORRECT_STATE,
     OPERATION_FAILED,
     NotTried,

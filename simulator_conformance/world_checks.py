@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hrpsim.ros.base.standard_releases import resource_of
-from hrpsim.ros.conformance.client import message
-from hrpsim.ros.conformance.session import NOT_FOUND, UNKNOWN, NotTried, Session, demand
+from simulator_conformance.client import message
+from simulator_conformance.session import NOT_FOUND, UNKNOWN, NotTried, Session, demand, resource_of
 
 
 def tells_spawnables(session: Session) -> None:

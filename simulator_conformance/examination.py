@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from hrpsim.errors import HrpsimError
-from hrpsim.ros.conformance import control_checks, entity_checks, world_checks
-from hrpsim.ros.conformance.client import Simulator, Unanswered, interface
-from hrpsim.ros.conformance.session import (
+from simulator_conformance import control_checks, entity_checks, world_checks
+from simulator_conformance.client import Simulator, Unanswered, interface
+from simulator_conformance.errors import ConformanceError
+from simulator_conformance.session import (
     FAILED,
     PASSED,
     SKIPPED,
@@ -125,7 +125,7 @@ def _outcome(session: Session, kind: str, check: Check) -> tuple[str, str]:
     try:
         if kind != "SimulateSteps":
             interface(kind)
-    except HrpsimError as error:
+    except ConformanceError as error:
         return SKIPPED, str(error)
     if not session.simulator.offers(kind):
         return FAILED, f"claimed, but no {kind} is offered"

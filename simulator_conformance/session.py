@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.ros.base.standard_releases import resource_of
-from hrpsim.ros.conformance.client import Simulator, interface, message
+from simulator_conformance.client import Simulator, interface, message
 
 PASSED, FAILED, UNSUPPORTED, SKIPPED = "passed", "failed", "unsupported", "skipped"
 OK, NOT_FOUND, INCORRECT_STATE, OPERATION_FAILED = 1, 2, 3, 4
@@ -172,6 +171,14 @@ class Session:
             for found in self.simulator.call("GetSpawnables").spawnables:
                 return resource_of(found).uri, ""
         raise NotTried("nothing to spawn is known: give --resource URI")
+
+
+def resource_of(message: Any) -> Any:
+    """Return what has `uri` and `resource_string`: a field, or the message itself before 2.1."""
+    for name in ("entity_resource", "world_resource", "level_resource"):
+        if hasattr(message, name):
+            return getattr(message, name)
+    return message
 
 
 def demand(holds: bool, text: str) -> None:

@@ -1,0 +1,8 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The error of an examination that cannot be made."""
+
+
+class ConformanceError(Exception):
+    """No simulator, no answer, or no type of that name; the message says which."""
