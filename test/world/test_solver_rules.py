@@ -7,7 +7,7 @@ import pytest
 from world.scenes import one_joint
 
 from hrpsim import Box, World, WorldError
-from hrpsim.constraints.rows import AUTO, DIRECT, ITERATIVE, SPLIT
+from hrpsim.constraints.solver_table import AUTO, DIRECT, ITERATIVE, SPLIT
 from hrpsim.world.objects.solver_rules import KINDS, SolverRules
 
 HAND, BOX, FLOOR = ("robot", "hand"), ("box", "box"), ("world", "ground")
