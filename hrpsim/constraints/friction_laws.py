@@ -93,6 +93,13 @@ def project_onto_disk(bound, x, y):
 
 
 @inlined_kernel
+def disk_scale(bound, x, y):
+    """Return the factor that brings (x, y) onto the disk of radius `bound`; 1 inside."""
+    size = math.sqrt(x * x + y * y)
+    return bound / size if size > bound else 1.0
+
+
+@inlined_kernel
 def project_onto_cone(mu, upper, normal, x, y):
     """Return the point of the cone |(x, y)| <= mu normal that is nearest to an impulse [Ns].
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.constraints.friction_laws import project_onto_disk
+from hrpsim.constraints.friction_laws import disk_scale
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.newton.block_lu import factorise_lu, solve_lu
 from hrpsim.solvers.newton.coulomb_law import (
@@ -171,4 +171,5 @@ def _change(unit):
     x = multiplier[1] + change[1] - (d[3] * v[0] + d[4] * v[1] + d[5] * v[2])
     y = multiplier[2] + change[2] - (d[6] * v[0] + d[7] * v[1] + d[8] * v[2])
     multiplier[0] = min(max(normal, unit.lower), unit.upper)
-    multiplier[1], multiplier[2] = project_onto_disk(unit.friction * multiplier[0], x, y)
+    part = disk_scale(unit.friction * multiplier[0], x, y)
+    multiplier[1], multiplier[2] = part * x, part * y

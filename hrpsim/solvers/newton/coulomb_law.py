@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from hrpsim.constraints.friction_laws import disk_derivative, project_onto_disk
+from hrpsim.constraints.friction_laws import disk_derivative
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 # The last two: while the normal impulse is at its upper bound, as by a force limit.
@@ -138,6 +138,8 @@ def law_error(unit):
         x -= unit.velocity[1] / inverse_mass[1]
     if inverse_mass[2] > 0.0:
         y -= unit.velocity[2] / inverse_mass[2]
-    x, y = project_onto_disk(unit.friction * impulse[0], x, y)
+    limit, size = unit.friction * impulse[0], math.sqrt(x * x + y * y)
+    if size > limit:
+        x, y = x * limit / size, y * limit / size
     error = max(error, abs(x - impulse[1]) * inverse_mass[1])
     return max(error, abs(y - impulse[2]) * inverse_mass[2])
