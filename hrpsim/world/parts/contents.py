@@ -39,7 +39,8 @@ class Contents:
         )  # the scene's own array, once there is a scene
         self.spring_hinges: dict[str, SpringHinge] = {}
         self.spring_hinge_records = np.zeros(0, dtype=SPRING_HINGE)  # the scene's own array
-        self.solver_rules = SolverRules(solver)
+        model = int(settings["friction_model"][0])
+        self.solver_rules = SolverRules(solver, integrator, model)
         self.is_stepping = False
 
     @property
