@@ -16,6 +16,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from grouped import ros_group
 
 LIMIT = 300.0  # [s, wall] until what hangs is given up: never what decides of a test
 AGAIN = 5.0  # [s, wall] until what can be asked twice is asked again
@@ -37,17 +38,14 @@ collect_ignore = [
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in its own hook
 def pytest_collection_modifyitems(items):
-    """Let one worker run all of them in their order: those of a module share a node.
+    """Let one worker run those of a module in their order: they share a node.
 
-    Whatever its domain, a participant's ports in shared memory are the first that are free on the
-    machine: of processes that are killed, those of another worker would take them over.
-    FASTDDS_BUILTIN_TRANSPORTS does not help: on one machine rmw_fastrtps chooses both transports.
     Processes start slowly on a loaded machine: the time-out is for those that hang.
     """
     for item in items:
         if not is_ours(item):
             continue
-        item.add_marker(pytest.mark.xdist_group("ros"))
+        item.add_marker(ros_group(item.path.stem))
         if not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(4 * LIMIT))
 
