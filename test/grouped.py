@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Groups of tests that go to one worker of pytest-xdist."""
+"""Marks of tests: which go to one worker of pytest-xdist, and which packages they need."""
 
 import ctypes
 import functools
+import importlib.util
 from collections.abc import Iterable
 
 import pytest
@@ -19,6 +20,15 @@ def one_worker_each(parameters: Iterable) -> list:
         pytest.param(parameter, marks=pytest.mark.xdist_group(f"of {parameter}"))
         for parameter in parameters
     ]
+
+
+def needs(*packages: str) -> pytest.MarkDecorator:
+    """Return the mark that skips tests where a package is missing.
+
+    Unlike `pytest.importorskip` it imports none: each worker of pytest-xdist imports all files.
+    """
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
 
 
 def ros_group(name: str) -> pytest.MarkDecorator:

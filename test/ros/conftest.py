@@ -51,7 +51,7 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish(session):
-    """Compile the kernels before the clocks of the tests run, in one worker only."""
+    """Compile the kernels before the clocks of the tests run, by one worker of each run only."""
     if getattr(session.config.option, "loadgroup", False):
         apart = [item.nodeid for item in session.items if "@" not in item.nodeid and is_ours(item)]
         assert not apart, f"this pytest does not keep groups of pytest-xdist together: {apart[0]}"
@@ -60,11 +60,17 @@ def pytest_collection_finish(session):
 
         ours = zlib.crc32(str(session.config.rootpath).encode())  # other checkouts do not wait
         name = f"hrpsim-test-warm-up-{ours:08x}.lock"
-        with open(Path(tempfile.gettempdir()) / name, "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+        with open(Path(tempfile.gettempdir()) / name, "a+") as last_run:
+            fcntl.flock(last_run, fcntl.LOCK_EX)
+            last_run.seek(0)
+            if last_run.read() == run:
+                return
             subprocess.run(
                 [sys.executable, "-m", "hrpsim.cli", "warm-up"], timeout=1800, check=True
             )
+            last_run.truncate(0)
+            last_run.write(run or "")
 
 
 def is_ours(item):
