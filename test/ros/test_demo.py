@@ -93,6 +93,7 @@ def test_a_fall_over_ros_is_the_fall_in_process(tmp_path, capsys):
     assert (tmp_path / "out" / "foot_forces.png").stat().st_size > 10_000
 
 
+@pytest.mark.long
 def test_a_start_that_takes_too_long_is_reported(tmp_path):
     result = run_demo(tmp_path, start_limit=0.5)
     assert result.returncode == 1
