@@ -23,12 +23,13 @@ OF_VERSIONS := test/test_reference.py test/test_compilers.py test/spatial \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup setup-test setup-docs setup-colcon demo dist test test-oldest test-newest test-pythons \
+.PHONY: help setup setup-test setup-docs setup-colcon demo dist test test-all test-oldest test-newest test-pythons \
 	test-versions fuzz lint format docs bench verification lock clean distclean
 
 help:
 	@echo "make demo       a humanoid walks; node, controller and recorder talk over ROS 2"
-	@echo "make test       lint, then all tests (ARGS='test/test_layers.py' runs some of them)"
+	@echo "make test       lint, then all but the long tests (ARGS='test/test_layers.py' runs some)"
+	@echo "make test-all   all tests: \`make test\`, then the long ones"
 	@echo "make test-versions  some tests with the oldest and newest releases of numba, numpy and so on"
 	@echo "make test-pythons   the same tests with each Python that is found (PYTHONS='python3.12 ...')"
 	@echo "make fuzz       damaged files, worlds and requests for FUZZ_MINUTES=15 minutes on 2 cores"
@@ -72,10 +73,13 @@ lint: setup-test
 	@$(RUN) -m mypy --no-error-summary
 
 # The kernels first: compiled within a test they would count against its time limit. Three at once on
-# two cores, as one of them runs the tests of ROS (test/ros/conftest.py), which mostly wait.
+# two cores, as tests of ROS mostly wait. Those that ARGS names are run, long or not.
 test: lint
 	@$(RUN) -m hrpsim.cli warm-up
-	@$(PYTEST) -n 3 --dist loadgroup $(ARGS)
+	@$(PYTEST) -n 3 --dist loadgroup $(if $(findstring test/,$(ARGS)),,-m "not long") $(ARGS)
+
+test-all: test
+	@$(PYTEST) -n 3 --dist loadgroup -m long
 
 # What no one locked: the oldest releases that setup.cfg allows, and the newest that there are.
 test-oldest test-newest: test-%: setup-test

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from grouped import own_shared_memory
 
 from hrpsim.ros.base.domain import PrivateDomain
 
@@ -21,8 +22,10 @@ OPTIONAL = {
     *("cma", "distributed", "gymnasium", "xarray", "zarr"),
 }
 
-# Each worker of each test run talks ROS to itself only: on this machine, and in a domain that is
-# held while it runs, so that neither another run nor a demonstration of a test's own gets it.
+# Each worker of each test run talks ROS to itself only: on this machine, with shared memory of its
+# own where that is permitted, and in a domain that is held while it runs, so that neither another
+# run nor a demonstration of a test's own gets it.
+own_shared_memory()
 _domain = PrivateDomain()
 os.environ.update(_domain.environment())
 

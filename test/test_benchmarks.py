@@ -247,6 +247,7 @@ def bench(*arguments: str) -> subprocess.CompletedProcess:
     )
 
 
+@pytest.mark.long
 def test_the_command_lists_its_cases_and_refuses_others():
     assert [line.split()[0] for line in bench("--list").stdout.splitlines()] == list(registry.NAMES)
     refused = bench("sitting")
@@ -255,6 +256,7 @@ def test_the_command_lists_its_cases_and_refuses_others():
     assert "all cases" in bench("standing", "--write").stderr
 
 
+@pytest.mark.long
 def test_a_case_from_end_to_end(tmp_path):
     stored, figures = tmp_path / "stored.json", tmp_path / "figures"
     done = bench("pairs", "--quick", "--json", "--compare", str(stored), "--figures", str(figures))

@@ -22,6 +22,7 @@ pytestmark = [
     pytest.mark.skipif(not TOOLS.is_dir(), reason="make setup-colcon installs colcon"),
     pytest.mark.xdist_group("colcon"),
     pytest.mark.timeout(1200),
+    pytest.mark.long,
 ]
 
 

@@ -94,6 +94,7 @@ ARM = """<robot name="arm"><link name="base"/><link name="link"><inertial><mass 
   <axis xyz="0 1 0"/></joint></robot>"""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make, kernel", [(locked, ABSENT[0]), (resting, ABSENT[1])])
 def test_a_step_waits_and_is_then_what_it_would_have_been(lacking, make, kernel):
     """Law: waiting changes nothing of the state; afterwards nothing is compiled in this process."""
@@ -123,6 +124,7 @@ print(json.dumps([waits, compiled_here(), said, world.scene.q.tolist(), world.ti
     assert np.array(q).tobytes() == world.scene.q.tobytes() and time == world.time
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "command, compiled",
     [("beside._command", []), ('(sys.executable, "-c", "raise SystemExit(1)")', [ABSENT[1]])],
@@ -151,6 +153,7 @@ print(json.dumps([compiled_here(), said, world.scene.q.tolist(), world.time]))
     assert np.array(told[2]).tobytes() == world.scene.q.tobytes() and told[3] == world.time
 
 
+@pytest.mark.long
 def test_what_is_compiled_ahead_is_there_when_it_is_asked_for(lacking):
     """Law: after the process ahead has ended, no step waits and none compiles."""
     told = lacking("""
@@ -170,6 +173,7 @@ print(json.dumps([names, compiled_here(), said]))
     assert told == [sorted(ABSENT), [], []]
 
 
+@pytest.mark.long
 def test_where_the_process_fails_the_kernel_is_compiled_in_place(lacking):
     """Law: what cannot be compiled beside is asked for once only, and the step is made."""
     told = lacking("""

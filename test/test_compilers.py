@@ -10,6 +10,7 @@ import sys
 from types import ModuleType
 
 import numba
+import pytest
 
 from hrpsim.jit import compiler_choice
 from hrpsim.jit.compiler_choice import PLAIN, choose_compilers
@@ -53,5 +54,6 @@ def accelerations(plain: str, cache) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_both_make_the_same_bits(tmp_path):
     assert accelerations("0", tmp_path) == accelerations("1", tmp_path) != ""

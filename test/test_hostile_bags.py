@@ -5,12 +5,12 @@
 
 import sqlite3
 import struct
-import time
 import zlib
 
 import numpy as np
 import pytest
 from backports import zstd
+from effort import counted_calls
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rosbags.rosbag2 import StoragePlugin, Writer
@@ -145,19 +145,19 @@ def test_counts_beyond_the_bytes_are_refused_at_once():
     """Law: no count or length that a message names is believed before its bytes are there."""
     types = read_types("string[] s\nfloat64[] f\nPart[] p\n" + f"{LINE}\nMSG: p/Part\n", "p/msg/T")
     head = b"\0\1\0\0"
-    begin = time.thread_time()
-    for body in (
-        b"\xff\xff\xff\x7f",
-        struct.pack("<II", 0, 2**31),
-        struct.pack("<III", 0, 0, 2**32 - 1),
-        struct.pack("<II", 1, 2**32 - 4),
-    ):
-        with pytest.raises((ValueError, struct.error)):
-            decode(types, "p/msg/T", head + body + bytes(64))
-    many = struct.pack("<III", 0, 0, limits.BAG_VALUES + 1) + bytes(limits.BAG_VALUES + 1)
-    with pytest.raises(ValueError, match="BAG_VALUES"):
-        decode(types, "p/msg/T", head + many)
-    assert time.thread_time() - begin < 60.0
+    with counted_calls() as calls:
+        for body in (
+            b"\xff\xff\xff\x7f",
+            struct.pack("<II", 0, 2**31),
+            struct.pack("<III", 0, 0, 2**32 - 1),
+            struct.pack("<II", 1, 2**32 - 4),
+        ):
+            with pytest.raises((ValueError, struct.error)):
+                decode(types, "p/msg/T", head + body + bytes(64))
+        many = struct.pack("<III", 0, 0, limits.BAG_VALUES + 1) + bytes(limits.BAG_VALUES + 1)
+        with pytest.raises(ValueError, match="BAG_VALUES"):
+            decode(types, "p/msg/T", head + many)
+    assert calls[0] < 10**4
 
 
 # -- files --------------------------------------------------------------------------------------
@@ -281,10 +281,10 @@ def test_metadata_cannot_fill_the_memory(tmp_path):
     """Law: metadata.yaml is read within the limits of YAML; beyond them it counts as damaged."""
     bag = write_bag(tmp_path / "bag")
     (bag / "metadata.yaml").write_text(BOMB + "rosbag2_bagfile_information: *a12\n")
-    begin = time.thread_time()
-    assert message_counts(bag) == {"/text": 5}
-    assert lost_messages(bag) == {}
-    assert time.thread_time() - begin < 60.0
+    with counted_calls() as calls:
+        assert message_counts(bag) == {"/text": 5}
+        assert lost_messages(bag) == {}
+    assert calls[0] < 10**5
 
 
 def test_messages_in_no_order_are_sorted(tmp_path):

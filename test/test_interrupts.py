@@ -151,6 +151,7 @@ def test_many_steps_are_no_single_one():
     assert status == 0 and "served" in said and "cleaned" not in said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_first_compilation_can_be_interrupted(number, tmp_path):
     """Law: while nothing is compiled yet a command ends as it does later, its cache whole."""
@@ -161,6 +162,7 @@ def test_the_first_compilation_can_be_interrupted(number, tmp_path):
     assert not list(tmp_path.rglob("*.tmp"))
 
 
+@pytest.mark.long
 def test_the_viewer_closes_on_sigterm():
     """Law: SIGTERM is Ctrl-C to the viewer: it closes the page and ends with status 0."""
     pytest.importorskip("viser", reason="viser is not installed: hrpsim[viewer]")

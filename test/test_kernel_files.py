@@ -130,6 +130,7 @@ class Process:
 COMPILED, LOADED = ["42.0", "1", "True"], ["42.0", "0", "False"]
 
 
+@pytest.mark.long
 def test_damaged_machine_code_is_compiled_again(tmp_path):
     """Law: bytes lost in a file cost a line and a compilation; what is whole needs no numba."""
     process = Process(tmp_path)
@@ -145,6 +146,7 @@ def test_damaged_machine_code_is_compiled_again(tmp_path):
     assert process.run() == (["True", *LOADED], "")
 
 
+@pytest.mark.long
 def test_a_file_that_is_not_ours_is_not_read(tmp_path):
     """Law: what another format or anybody else has left there is not unpickled."""
     process = Process(tmp_path)
@@ -154,6 +156,7 @@ def test_a_file_that_is_not_ours_is_not_read(tmp_path):
     assert process.run()[0][1:] == COMPILED
 
 
+@pytest.mark.long
 def test_machine_code_for_another_processor_is_left_alone(tmp_path):
     """Law: what numba is asked to compile for is part of where machine code is kept."""
     process = Process(tmp_path)
@@ -163,6 +166,7 @@ def test_machine_code_for_another_processor_is_left_alone(tmp_path):
     assert process.run()[0][1:] == LOADED
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="asks for a folder that cannot be made")
 def test_an_unwritable_cache_is_said_once(tmp_path):
     """Law: with no place to write, kernels are compiled, which is said once; nothing is left."""
@@ -174,6 +178,7 @@ def test_an_unwritable_cache_is_said_once(tmp_path):
     assert warned.count("\n") == 1 and "set HRPSIM_CACHE_DIR" in warned
 
 
+@pytest.mark.long
 def test_without_parts_that_are_not_public_numba_s_documented_cache_serves(tmp_path):
     """Law: kernels are then kept by numba, and found again."""
     process = Process(tmp_path)
@@ -216,6 +221,7 @@ def test_edits_leave_the_last_folders_of_each_room(tmp_path):
     assert left == {f"{p}{k:016x}" for p in ("", "world-", "control-") for k in range(3, 9)}
 
 
+@pytest.mark.long
 def test_a_process_without_a_controller_reads_none_of_their_kernels():
     """Law: a world's first step neither imports nor hashes controllers."""
     program = """
@@ -231,6 +237,7 @@ print([name for name in sys.modules if name.startswith("hrpsim.control.balance")
     assert done.stdout.split("\n")[:2] == ["0", "[]"], done.stdout + done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)  # the first process may compile
 def test_a_later_first_step_of_a_robot_needs_no_numba():
     """Law: what earlier processes compiled is loaded without numba, scipy or trimesh."""

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TEST = Path(__file__).resolve().parent
 
 HIDING = """
@@ -25,6 +27,7 @@ sys.meta_path.insert(0, Hidden())
 """
 
 
+@pytest.mark.long
 def test_what_is_not_installed_is_skipped_by_name(tmp_path):
     """Law: a missing plugin changes nothing; tests that need a missing oracle say which."""
     (tmp_path / "sitecustomize.py").write_text(HIDING)

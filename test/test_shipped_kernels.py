@@ -42,7 +42,10 @@ gather(Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4])
 VALUE = (0.7 / 3.0).hex()
 SHIPPED, MADE = ["True", VALUE, "0", "False"], ["False", VALUE, "1", "True"]
 
-pytestmark = pytest.mark.skipif(not runs(TARGET), reason=f"what is shipped is for {TARGET}")
+pytestmark = [
+    pytest.mark.skipif(not runs(TARGET), reason=f"what is shipped is for {TARGET}"),
+    pytest.mark.long,
+]
 
 
 def run(folder: Path, program: str, *arguments: str, **environment: str) -> list[str]:

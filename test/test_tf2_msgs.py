@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+from grouped import ros_group
 
 rclpy = pytest.importorskip("rclpy", reason="no ROS 2 here")
 pytest.importorskip("tf2_msgs", reason="no tf2_msgs: `make setup` says what it lacks")
@@ -39,7 +40,7 @@ def node():
     rclpy.shutdown(context=context)
 
 
-@pytest.mark.xdist_group("ros")  # as test/ros/conftest.py says
+@ros_group("tf2_msgs")
 def test_type_hash_and_transport(node):
     from rosbags.typesys import Stores, get_typestore
 

@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
-from scipy.signal import savgol_filter
 
 from hrpsim.control.motion.motion_sequence import SequenceError
 
@@ -33,6 +31,8 @@ def differentiated(times, values, smoothing: float = 0.0):
     if order < 1:
         return values.copy(), np.zeros_like(values), np.zeros_like(values)
     order -= order % 2 == 0
+    from scipy.interpolate import make_interp_spline  # it takes longer to import than to use
+
     try:
         spline = make_interp_spline(times, values, k=order)
     except (ValueError, np.linalg.LinAlgError) as error:
@@ -55,6 +55,8 @@ def _fitted(times, values, smoothing: float):
         raise SequenceError(
             f"smoothing over {smoothing:g} s needs {window} samples; there are {len(times)}"
         )
+    from scipy.signal import savgol_filter  # as above
+
     return tuple(
         savgol_filter(values, window, _ORDER, deriv=k, delta=period, axis=0) for k in range(3)
     )

@@ -66,10 +66,17 @@ def test_the_broad_phase_finds_the_pairs_that_comparing_all_finds(seed, count, s
         centers = centers + rng.uniform(-0.2, 0.2, (count, 3))
 
 
-def test_boxes_that_just_touch_are_a_pair():
-    lower = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+@pytest.mark.parametrize("sorted_along", range(3))
+@pytest.mark.parametrize("touching", range(3))
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_boxes_that_just_touch_are_a_pair(sorted_along, touching, side):
+    """Law: boxes are closed: a common face is an overlap, on either side along each axis."""
+    apart, lengths = np.zeros(3), np.ones(3)
+    apart[sorted_along], lengths[sorted_along] = 1.5, 2.0
+    apart[touching] = side * lengths[touching]
+    lower = np.array([np.zeros(3), apart])
     pairs = np.zeros((1, 2), np.int64)
-    assert candidate_pairs(lower, lower + 1.0, np.array([0, 1]), np.arange(2), pairs) == 1
+    assert candidate_pairs(lower, lower + lengths, np.array([0, 1]), np.arange(2), pairs) == 1
 
 
 def test_too_little_room_returns_the_number_of_pairs_needed():

@@ -87,6 +87,7 @@ def analyse_motions() -> None:
         observer.update(q[0, 7:], v[0, 6:], v[0, 6:])
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1200)  # compiles the whole step where no earlier run did
 def test_each_kernel_has_one_signature_after_everything_ran():
     """A second one is a slow, silent compilation: an array that is not C-contiguous float64."""

@@ -12,6 +12,7 @@ import runpy
 from pathlib import Path
 
 import pytest
+from grouped import ros_group
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SCRIPTS = sorted(EXAMPLES.glob("*.py"))
@@ -38,8 +39,8 @@ def asserts(code):
 
 
 def one_at_a_time(script):
-    """Return a script as a parameter; where it runs ROS as test/ros/conftest.py says."""
-    marks = [pytest.mark.xdist_group("ros")] if NEEDS.get(script.stem) == "rclpy" else []
+    """Return a script as a parameter; in a group where it runs ROS."""
+    marks = [ros_group(script.stem)] if NEEDS.get(script.stem) == "rclpy" else []
     return pytest.param(script, marks=marks, id=script.stem)
 
 

@@ -228,6 +228,7 @@ def test_rk4_with_stiff_dampers_holds_only_where_it_follows_their_decay():
     assert e04.sole_decay(e04.standing_on("hrp2_stiff")) * e04.TIME_STEP > e04.RK4_REACH
 
 
+@pytest.mark.long
 def test_the_quick_run_meets_its_targets_and_draws(tmp_path):
     pytest.importorskip("matplotlib")
     result = e04.run(Options(quick=True))

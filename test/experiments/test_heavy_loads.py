@@ -22,6 +22,7 @@ def quick_beam():
     return e12.run(Options(quick=True))
 
 
+@pytest.mark.long
 def test_the_quick_beam_meets_all_targets_but_those_of_time_and_draws(quick_beam, tmp_path):
     pytest.importorskip("matplotlib")
     judged = [row for row in quick_beam.rows if row.target and row.unit in ("m", "")]
@@ -31,6 +32,7 @@ def test_the_quick_beam_meets_all_targets_but_those_of_time_and_draws(quick_beam
     assert save_figure(e12.EXPERIMENT, quick_beam, tmp_path).stat().st_size < MAX_FIGURE_BYTES
 
 
+@pytest.mark.long
 def test_every_load_shows_its_distance_error_and_its_bend(quick_beam):
     for load in beam.LOADS:
         named = [row.what for row in quick_beam.rows if row.what.startswith(f"{load}, direct")]

@@ -78,6 +78,7 @@ def test_tree_bars_and_mujoco_begin_alike():
     assert model.neq == 1 and np.abs(data.efc_pos).max() < 1e-15
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("module", [e02, e14])
 def test_the_quick_run_meets_its_targets_and_draws(module, tmp_path):
     pytest.importorskip("matplotlib")

@@ -22,6 +22,7 @@ QUICK = Options(quick=True)
 MAX_FIGURE_BYTES = 100_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("module", [e01, e07, e09])
 def test_the_quick_run_meets_its_targets_and_draws(module, tmp_path):
     pytest.importorskip("matplotlib")
@@ -88,6 +89,7 @@ def test_soles_of_more_boxes_touch_in_more_points_and_carry_the_same_weight(poin
         assert world.stats.iterations == 120
 
 
+@pytest.mark.long
 def test_phase_costs_leave_the_world_as_it_was():
     world, _ = our_standing(humanoid(8))
     before = world.snapshot()

@@ -71,6 +71,7 @@ def test_the_momentum_of_moving_feet_is_left_out():
     np.testing.assert_allclose(np.abs(found), accelerated, rtol=1e-2)
 
 
+@pytest.mark.long
 def test_the_quick_run_meets_its_targets_and_draws(tmp_path):
     pytest.importorskip("matplotlib")
     result = e03.run(Options(quick=True))

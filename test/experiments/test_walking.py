@@ -24,6 +24,7 @@ from hrpsim.experiments.scenes.standing import (
 from hrpsim.experiments.studies.e05_walking import run
 
 
+@pytest.mark.long
 def test_nineteen_steps_stand_or_fall_as_in_the_paper():
     result = run(Options(quick=True))
     judged = {row.what: row for row in result.rows if row.target}

@@ -13,6 +13,7 @@ from fuzz.targets import SUFFIXES
 INPUTS = 50  # of each kind, where no time is given
 
 
+@pytest.mark.long
 @pytest.mark.timeout(0 if minutes() else 1200)
 @pytest.mark.parametrize("kind", SUFFIXES)
 def test_damaged_files_are_refused_in_one_line(kind, tmp_path):

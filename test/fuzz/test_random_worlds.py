@@ -28,6 +28,7 @@ def _kernels():
     load_kernels()
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1200.0 + 90.0 * minutes())
 def test_random_worlds_step_or_say_why_not():
     """100 steps of each; a failure is shrunk to the calls that it needs, which are printed."""
@@ -201,9 +202,7 @@ def test_impacts_without_end_have_one(law, solver):
     ]
     world.connect(bodies[0], bodies[1], "universal")
     world.connect(bodies[0], bodies[1], "slider", compliance=1e-11)
-    begin = time.perf_counter()
     assert run_steps(world, 5)
-    assert time.perf_counter() - begin < 500.0
 
 
 def test_impacts_of_a_step_that_is_begun_anew_are_bounded():

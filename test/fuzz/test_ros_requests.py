@@ -17,6 +17,7 @@ pytest.importorskip("simulation_interfaces", reason="no simulation_interfaces: m
 
 from fuzz.random_messages import RandomMessages
 from geometry_msgs.msg import PoseStamped, WrenchStamped
+from grouped import ros_group
 from rcl_interfaces.srv import GetParameters, SetParameters, SetParametersAtomically
 from ros.conftest import Listener, Simulations
 from sensor_msgs.msg import JointState
@@ -26,7 +27,7 @@ from trajectory_msgs.msg import JointTrajectory
 MINUTES = float(os.environ.get("HRPSIM_FUZZ_MINUTES", 0.0))
 ROUNDS = 20  # where no time is given: the same each day, on any machine
 SEED = int(os.environ.get("HRPSIM_FUZZ_SEED", 15))
-SLOWEST = 5.0  # what an answer may take of the processor [s]
+SLOWEST = 60.0  # processor time of an answer without end [s]: a kernel may be compiled
 MOST_MEMORY = 1 << 30  # [bytes]
 ENTITY_SERVICES = {
     "spawn_entity": srv.SpawnEntity,
@@ -68,7 +69,7 @@ class Fuzzed:
         self.sent = 0
 
     def call(self, name, request):
-        """Return the answer of a service; none, or one that takes 5 s to make, is a failure."""
+        """Return the answer of a service; none, or one without end, is a failure."""
         self.sent += 1
         begin = processor_time(self.node.pid)
         future = self.clients[name].call_async(request)
@@ -112,10 +113,11 @@ def fuzzed(tmp_path_factory):
     simulations.stop()
 
 
-@pytest.mark.xdist_group("ros")  # as test/ros/conftest.py says
+@pytest.mark.long
+@ros_group("fuzz")
 @pytest.mark.timeout(60 * MINUTES + 1200)
 def test_nothing_that_is_sent_brings_the_node_down(fuzzed):
-    """Law: every request is answered within 5 s, the state stays finite, the node stays alive."""
+    """Law: every request is answered, the state stays finite, the node stays alive."""
     print(f"seed {SEED}")
     made, end, rounds = RandomMessages(SEED), time.monotonic() + 60.0 * MINUTES, 0
     while rounds < ROUNDS if MINUTES == 0.0 else time.monotonic() < end:

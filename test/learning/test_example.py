@@ -24,6 +24,7 @@ def test_feedback_without_gains_is_none_and_lateral_feedback_rolls_only():
     np.testing.assert_array_equal(moved, rolling)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1200)
 def test_a_generation_is_run():
     pytest.importorskip("cma")

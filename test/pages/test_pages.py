@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from grouped import ros_group
 from lxml import etree
 from pages.blocks import DOCS, PAGES, ROOT, Block, blocks_of
 from pages.commands import look_up
@@ -119,11 +120,12 @@ def runs_ros(page: Path) -> bool:
 
 
 def one_at_a_time(page: Path):
-    """Return a page as a parameter; where it runs ROS as test/ros/conftest.py says."""
-    marks = [pytest.mark.xdist_group("ros")] if runs_ros(page) else []
+    """Return a page as a parameter; in a group where it runs ROS."""
+    marks = [ros_group(page.stem)] if runs_ros(page) else []
     return pytest.param(page, marks=marks, id=str(page.relative_to(ROOT)))
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("page", [one_at_a_time(page) for page in PAGES])
 def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):

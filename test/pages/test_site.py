@@ -15,7 +15,11 @@ from pages.blocks import DOCS, ROOT
 TOOLS = ROOT / ".venv" / "docs"  # make setup-docs
 BUILDS = TOOLS.is_dir() or importlib.util.find_spec("sphinx") is not None
 
-pytestmark = [pytest.mark.xdist_group("site"), pytest.mark.timeout(1200)]  # one worker builds it
+pytestmark = [  # one worker builds it
+    pytest.mark.xdist_group("site"),
+    pytest.mark.timeout(1200),
+    pytest.mark.long,
+]
 
 
 @pytest.fixture(scope="module")

@@ -106,6 +106,7 @@ CASES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name, script, remedy", CASES, ids=[f"{name}-{k}" for k, (name, *_) in enumerate(CASES)]
 )

@@ -27,7 +27,7 @@ sys.exit(main(["walk", "--duration", "0.5", "--json"]))
 """
 SHARED = ("config", "launch", "urdf")
 
-pytestmark = pytest.mark.xdist_group("wheel")  # one worker builds them
+pytestmark = [pytest.mark.xdist_group("wheel"), pytest.mark.long]  # one worker builds them
 
 
 def build(what: str, source: Path, folder: Path) -> Path:

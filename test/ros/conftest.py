@@ -16,6 +16,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from grouped import ros_group
 
 LIMIT = 300.0  # [s, wall] until what hangs is given up: never what decides of a test
 AGAIN = 5.0  # [s, wall] until what can be asked twice is asked again
@@ -37,23 +38,20 @@ collect_ignore = [
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in its own hook
 def pytest_collection_modifyitems(items):
-    """Let one worker run all of them in their order: those of a module share a node.
+    """Let one worker run those of a module in their order: they share a node.
 
-    Whatever its domain, a participant's ports in shared memory are the first that are free on the
-    machine: of processes that are killed, those of another worker would take them over.
-    FASTDDS_BUILTIN_TRANSPORTS does not help: on one machine rmw_fastrtps chooses both transports.
     Processes start slowly on a loaded machine: the time-out is for those that hang.
     """
     for item in items:
         if not is_ours(item):
             continue
-        item.add_marker(pytest.mark.xdist_group("ros"))
+        item.add_marker(ros_group(item.path.stem))
         if not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(4 * LIMIT))
 
 
 def pytest_collection_finish(session):
-    """Compile the kernels before the clocks of the tests run, in one worker only."""
+    """Compile the kernels before the clocks of the tests run, by one worker of each run only."""
     if getattr(session.config.option, "loadgroup", False):
         apart = [item.nodeid for item in session.items if "@" not in item.nodeid and is_ours(item)]
         assert not apart, f"this pytest does not keep groups of pytest-xdist together: {apart[0]}"
@@ -62,11 +60,17 @@ def pytest_collection_finish(session):
 
         ours = zlib.crc32(str(session.config.rootpath).encode())  # other checkouts do not wait
         name = f"hrpsim-test-warm-up-{ours:08x}.lock"
-        with open(Path(tempfile.gettempdir()) / name, "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+        with open(Path(tempfile.gettempdir()) / name, "a+") as last_run:
+            fcntl.flock(last_run, fcntl.LOCK_EX)
+            last_run.seek(0)
+            if last_run.read() == run:
+                return
             subprocess.run(
                 [sys.executable, "-m", "hrpsim.cli", "warm-up"], timeout=1800, check=True
             )
+            last_run.truncate(0)
+            last_run.write(run or "")
 
 
 def is_ours(item):

@@ -46,6 +46,7 @@ def held(tmp_path, listener):
         node.stop()
 
 
+@pytest.mark.long
 def test_everybody_is_answered_while_a_kernel_is_compiled(held, listener):
     """Law: the clock is repeated, ~/reset is done, a step waits; then time goes on.
 
@@ -90,6 +91,7 @@ def test_everybody_is_answered_while_a_kernel_is_compiled(held, listener):
     assert listener.wait_for(lambda: clock[-1].clock.sec > stamp.sec)
 
 
+@pytest.mark.long
 def test_a_signal_ends_a_node_that_waits_and_its_process(held, listener):
     """Law: nothing is left of either."""
     node, _ = held

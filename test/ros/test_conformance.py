@@ -40,6 +40,7 @@ def check(*arguments):
     return done.returncode, json.loads(done.stdout)["rows"] if done.stdout else [], done.stderr
 
 
+@pytest.mark.long
 def test_our_node_passes_and_quits(simulations, tmp_path):
     """Law: no law fails; only what is not claimed, time set back, is unsupported."""
     node = simulations.start()
@@ -156,6 +157,7 @@ def wrong():
     simulator.close()
 
 
+@pytest.mark.long
 def test_a_wrong_simulator_fails(wrong):
     """Law: the only simulator is found without its name, its services by whichever name they go.
 

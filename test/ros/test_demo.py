@@ -39,6 +39,7 @@ def run_demo(output, *arguments, start_limit=LIMIT):
     )
 
 
+@pytest.mark.long
 def test_a_walk_over_ros(tmp_path):
     """Two steps from sequence files, as fast as lockstep goes; the recorded forces show both."""
     model = hrpsim.load_model(HRP2_LIKE)
@@ -62,6 +63,7 @@ def test_a_walk_over_ros(tmp_path):
     assert not processes_of(tmp_path / "out")
 
 
+@pytest.mark.long
 def test_a_robot_of_ones_own_over_ros(tmp_path):
     """A made-up biped, with other sensors than hrp2_like: their topics are waited for."""
     (tmp_path / "biped.urdf").write_text(biped())
@@ -76,6 +78,7 @@ def test_a_robot_of_ones_own_over_ros(tmp_path):
     assert "/lhsensor" not in counts and not any(summary["lost"].values())
 
 
+@pytest.mark.long
 def test_a_fall_over_ros_is_the_fall_in_process(tmp_path, capsys):
     """In lockstep the robot falls at the same time as in one process, and the verdict says so."""
     assert main(["walk", "--no-stabilizer", "--json"]) == 1
@@ -90,6 +93,7 @@ def test_a_fall_over_ros_is_the_fall_in_process(tmp_path, capsys):
     assert (tmp_path / "out" / "foot_forces.png").stat().st_size > 10_000
 
 
+@pytest.mark.long
 def test_a_start_that_takes_too_long_is_reported(tmp_path):
     result = run_demo(tmp_path, start_limit=0.5)
     assert result.returncode == 1

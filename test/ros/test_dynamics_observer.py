@@ -16,22 +16,24 @@ TOPICS = {
 }
 
 
-@pytest.fixture
-def observed(simulations, listener):
+@pytest.fixture(scope="module")
+def observed(module_simulations, module_listener):
     """A paused simulation, the observer, and lists of what both publish."""
-    simulations.start(start_paused=True, step_count=200, publish_rate=200.0)
-    observer = simulations.start_program("hrpsim.ros.recording.analysis_node")
+    module_simulations.start(start_paused=True, step_count=200, publish_rate=200.0)
+    observer = module_simulations.start_program("hrpsim.ros.recording.analysis_node")
     assert observer.wait_for_line("ready: hrp2_like, soles l_sole, r_sole", LIMIT)
-    heard = {topic: listener.collect(kind, topic) for topic, kind in TOPICS.items()}
+    heard = {topic: module_listener.collect(kind, topic) for topic, kind in TOPICS.items()}
     for sensor in ("lfsensor", "rfsensor"):
-        heard[sensor] = listener.collect("geometry_msgs/msg/WrenchStamped", sensor)
+        heard[sensor] = module_listener.collect("geometry_msgs/msg/WrenchStamped", sensor)
     return observer, heard
 
 
-def test_at_rest_it_expects_what_the_foot_sensors_measure(observed, listener):
+def test_at_rest_it_expects_what_the_foot_sensors_measure(observed, module_listener):
     _, heard = observed
-    assert listener.call("/hrpsim/step").success
-    assert listener.wait_for(lambda: all(at_end(heard[topic], 200_000_000) for topic in heard))
+    assert module_listener.call("/hrpsim/step").success
+    assert module_listener.wait_for(
+        lambda: all(at_end(heard[topic], 200_000_000) for topic in heard)
+    )
     for sole, sensor in (("l_sole", "lfsensor"), ("r_sole", "rfsensor")):
         expected, measured = heard[f"expected/{sole}"][-1], heard[sensor][-1]
         assert expected.header.frame_id == sole == measured.header.frame_id
@@ -51,13 +53,13 @@ def at_end(messages, stamp):
     return bool(messages) and nanoseconds(messages[-1]) >= stamp
 
 
-def test_a_joint_state_of_another_robot_is_left_out(observed, listener):
+def test_a_joint_state_of_another_robot_is_left_out(observed, module_listener):
     from sensor_msgs.msg import JointState
 
     observer, heard = observed
-    publisher = listener.publisher("sensor_msgs/msg/JointState", "joint_states")
+    publisher = module_listener.publisher("sensor_msgs/msg/JointState", "joint_states")
     count = len(heard["expected/zmp"])
-    listener.send(publisher, JointState(name=["elbow_of_someone"], position=[1.0]))
+    module_listener.send(publisher, JointState(name=["elbow_of_someone"], position=[1.0]))
     assert observer.wait_for_line("of which the robot has 0: left out", LIMIT)
     assert observer.exit_code is None
     assert len(heard["expected/zmp"]) >= count

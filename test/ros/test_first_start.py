@@ -80,6 +80,7 @@ def test_a_missing_world_is_told_with_the_places_that_were_searched(tmp_path):
     assert f"{os.getcwd()}/nope.yaml" in done.stderr and "looked for" in done.stderr
 
 
+@pytest.mark.long
 def test_while_it_compiles_the_node_is_heard(listener, tmp_path):
     """Law: clock and diagnostics come while kernels are compiled, so that a recorder can wait."""
     clocks, reports = [], []

@@ -59,8 +59,12 @@ def in_process(name, parameters, ticks):
     return course
 
 
+OTHERS = "Sway", "Demanding", "Guessing", "Policy", "LSTM"
+
+
 @pytest.mark.parametrize(
-    "controller", ["Feedback", "Sway", "Demanding", "Guessing", "Touching", "Policy", "LSTM"]
+    "controller",
+    ["Feedback", "Touching", *(pytest.param(other, marks=pytest.mark.long) for other in OTHERS)],
 )
 def test_the_same_bits_in_process_and_over_topics(simulations, listener, tmp_path, controller):
     if controller == "Sway":  # the one of the documentation, in a namespace, with states between

@@ -6,7 +6,6 @@
 import time
 
 import numpy as np
-import pytest
 from ros.messages import nanoseconds, stamps
 
 
@@ -28,22 +27,19 @@ def test_rates_follow_the_parameters(simulations, listener):
     assert set(np.diff(stamps(states))) <= {0, 2_000_000}
 
 
-def test_real_time_is_kept(simulations, listener):
+def test_nothing_makes_time_run_ahead(simulations, listener):
+    """Law: at any moment at most the real-time factor of the time since the start is simulated.
+
+    That it is not less either, test/control/test_pacing.py shows with a clock of its own.
+    """
     simulations.start(start_paused=True, real_time_factor=0.5)
     clock = listener.collect("rosgraph_msgs/msg/Clock", "/clock")
     assert listener.wait_for(lambda: clock)
     start = time.monotonic()
     assert listener.call("/hrpsim/resume").success
-
-    def factor_of_a_second():
-        wall, simulated = time.monotonic(), nanoseconds(clock[-1]) * 1e-9
-        listener.spin(1.0)
-        wall, simulated = time.monotonic() - wall, nanoseconds(clock[-1]) * 1e-9 - simulated
-        return simulated / wall
-
-    # A busy machine may hold it up, but not all the time; nothing makes it run ahead.
-    assert listener.wait_for(lambda: factor_of_a_second() == pytest.approx(0.5, rel=0.1))
-    assert nanoseconds(clock[-1]) * 1e-9 <= 0.5 * (time.monotonic() - start)
+    while (simulated := nanoseconds(clock[-1]) * 1e-9) < 0.3:
+        assert simulated <= 0.5 * (time.monotonic() - start)
+        assert listener.wait_for(lambda: nanoseconds(clock[-1]) * 1e-9 > simulated)
 
 
 def test_time_step_and_integrator_override_the_world_file(simulations, listener):

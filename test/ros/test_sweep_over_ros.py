@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from grouped import needs
 from ros.conftest import LIMIT
 from ros.faulty_controllers import FAULTS
 from ros.processes import command_line, descendants, is_alive
@@ -27,14 +28,12 @@ from hrpsim.ros.sweeps.ros_scenario import RosScenario, domains, over_ros
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.framework.design import Design
 from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps.store import open_store
 from hrpsim.sweeps.study_file import read_study
+from hrpsim.sweeps.sweep import replay, sweep
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
-pytest.importorskip("xarray"), pytest.importorskip("zarr")
-
-from hrpsim.sweeps.store import open_store  # noqa: E402
-from hrpsim.sweeps.sweep import replay, sweep  # noqa: E402
-
+pytestmark = needs("xarray", "zarr")
 FOLDER = Path(__file__).parent
 STAND = share_path("config/stand.yaml")
 IMPULSE = "pushes.0.impulse"

@@ -70,6 +70,7 @@ def test_every_step_obeys_the_laws(seed):
     assert not found
 
 
+@pytest.mark.long
 def test_loops_and_large_friction_obey_the_laws_nearly_always():
     """In 24 worlds with joints that close loops, and friction to 1.5, few steps of few are off.
 

@@ -9,6 +9,7 @@ import sys
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 
 import pytest
+from grouped import needs
 from sweeps.scenarios import HEIGHTS, fall, named
 
 from hrpsim.errors import WorldError
@@ -17,12 +18,9 @@ from hrpsim.sweeps.driver import Driver
 from hrpsim.sweeps.framework.design import Design
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import FunctionScenario
-
-pytest.importorskip("xarray")
-pytest.importorskip("zarr")
-
 from hrpsim.sweeps.sweep import sweep
 
+pytestmark = needs("xarray", "zarr")
 CELLS = Design({"a": {"integers": [0, 19]}})
 SCRIPT = """
 import hrpsim

@@ -14,23 +14,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from grouped import needs
 from sweeps.scenarios import SLOW, SOURCE, fall, named
 
 from hrpsim.cli import main
-from hrpsim.sweeps.framework.errors import SweepError
-
-pytest.importorskip("xarray")
-pytest.importorskip("zarr")
-pytest.importorskip("distributed")
-
-import dask
-
 from hrpsim.sweeps.engines import dask_executor
+from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.local_dask import SETTINGS, as_environment, local_dask
 from hrpsim.sweeps.store import open_store
 from hrpsim.sweeps.sweep import sweep
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = [pytest.mark.timeout(1200), needs("xarray", "zarr", "distributed")]
 ENVIRONMENT = {
     "DASK_DISTRIBUTED__DIAGNOSTICS__NVML": "False",
     "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "5",
@@ -146,6 +140,8 @@ def is_worker(pid):
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 def test_a_cluster_of_its_own_gives_the_same_bits_and_ends_with_the_sweep(tmp_path):
     """Law: the same though a worker is killed; no process and no setting is left behind."""
+    import dask
+
     before, alone = dask.config.get("distributed.worker.profile.enabled"), children_of(os.getpid())
     killed = []
 
@@ -174,6 +170,8 @@ def test_the_command_makes_a_cluster_of_its_own(tmp_path, capsys):
 
 def test_settings_are_variables_of_the_environment_as_dask_reads_them():
     """Law: Dask makes of the variables what SETTINGS says, and the guide names them all."""
+    import dask
+
     variables = as_environment(SETTINGS)
     read = dask.config.collect_env(variables)
     assert {key: dask.config.get(key, config=read) for key in SETTINGS} == SETTINGS

@@ -5,16 +5,19 @@
 
 import numpy as np
 import pytest
+from grouped import needs
 
 from benchmarks import push_study
 
-xarray = pytest.importorskip("xarray")
+pytestmark = needs("xarray")
 BORDERS = {"openhrp": 20.0, "jaxon": 30.0, "rigid": 20.0}  # impulses from which each foot falls
 POINTS = 600
 
 
 def falls():
     """Return a dataset in which every foot falls from its border on."""
+    import xarray
+
     impulses = (np.arange(POINTS) + 0.5) * 60.0 / POINTS
     feet = np.repeat(list(BORDERS), POINTS)
     pushed = np.tile(impulses, len(BORDERS))

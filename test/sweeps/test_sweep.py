@@ -14,18 +14,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from grouped import needs
 from sweeps.scenarios import HEIGHTS, SLOW, SOURCE, deadly, fall, named
 
+from hrpsim.sweeps import sweep as module
 from hrpsim.sweeps.framework.design import Design
 from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps.journal import Journal
+from hrpsim.sweeps.store import open_store
+from hrpsim.sweeps.sweep import replay, sweep, worst_cells
 
-xarray = pytest.importorskip("xarray")
-pytest.importorskip("zarr")
-
-from hrpsim.sweeps import sweep as module  # noqa: E402
-from hrpsim.sweeps.journal import Journal  # noqa: E402
-from hrpsim.sweeps.store import open_store  # noqa: E402
-from hrpsim.sweeps.sweep import replay, sweep, worst_cells  # noqa: E402
+pytestmark = needs("xarray", "zarr")
 
 
 @pytest.fixture(scope="module")

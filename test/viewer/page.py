@@ -45,12 +45,6 @@ _PLACE = """(() => {
   const r = b.getBoundingClientRect();
   return [r.x + r.width / 2, r.y + r.height / 2];
 })()"""
-_COUNT_FRAMES = """new Promise(done => {
-  let n = 0; const begin = performance.now();
-  const tick = now => { n += 1;
-    if (now - begin < %d) requestAnimationFrame(tick); else done(1000 * n / (now - begin)); };
-  requestAnimationFrame(tick); })"""
-
 _WAIT_FOR_FRAMES = """new Promise(done => {
   let left = %d;
   const tick = () => { left -= 1; if (left > 0) requestAnimationFrame(tick); else done(left); };
@@ -93,10 +87,6 @@ class Page:
         """The page as it looks (height, width, 3)."""
         data = self.call("Page.captureScreenshot", format="png")["data"]
         return np.asarray(Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB")).astype(int)
-
-    def frames_per_second(self, duration=2.0):
-        """How often the browser draws."""
-        return self.evaluate(_COUNT_FRAMES % (1000 * duration))
 
     def wait_for_frames(self, count):
         """Return once the browser has drawn so often."""

@@ -3,8 +3,6 @@
 
 """The crane game in a real browser: held buttons, keys, and how many frames a second."""
 
-import time
-
 import numpy as np
 import pytest
 from viewer.crane_game import crane_game
@@ -57,17 +55,8 @@ def test_buttons_and_keys_move_the_crane(game):
     assert "0 of 15 in the goal" in game.page.text()
 
 
-def test_frames_are_counted(game, capsys):
-    """The server keeps up; how fast a browser draws without a graphics card is only told."""
+def test_frames_are_served_and_drawn(game):
     game.viewer.drawing.shows["contacts"] = True
-    begin, time_then, count = time.monotonic(), game.world.time, game.viewer.frame_count
-    drawn = game.page.frames_per_second(3.0)
-    passed = time.monotonic() - begin
-    served = (game.viewer.frame_count - count) / passed
-    with capsys.disabled():
-        print(
-            f"\ncrane game: {served:.0f} frames/s served, {drawn:.1f} drawn by software, "
-            f"real-time factor {(game.world.time - time_then) / passed:.2f}"
-        )
-    assert drawn > 0.0
+    count = game.viewer.frame_count
+    game.page.wait_for_frames(5)
     game.wait_for(lambda: game.viewer.frame_count > count + 15)

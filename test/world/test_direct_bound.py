@@ -50,6 +50,7 @@ def test_a_search_that_does_not_end_is_cut_off():
         assert all(np.isfinite(body.v).all() for body in world.bodies.values())
 
 
+@pytest.mark.long
 def test_a_step_that_is_cut_off_is_the_same_in_a_copy():
     """Law: the bound counts work, not time, so that it falls alike, bit for bit."""
     world = thrown_together(12, seed=2)
