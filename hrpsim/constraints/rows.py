@@ -15,11 +15,11 @@ from hrpsim.jit.fields import Axis, array
 from hrpsim.spatial.simd import LANES, broadcast, load, plus, plus_times, store, times
 
 CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = range(7)
-VELOCITY_LIMIT, CONNECTION, DRIVE, SPRING = range(MOTOR + 1, MOTOR + 5)
+VELOCITY_LIMIT, CONNECTION, DRIVE = range(MOTOR + 1, MOTOR + 4)
 
-# Which solver a row is for; a contact may be for PENALTY, a spring's row for DESCENT. AUTO and
-# NEWTON are choices: their rows are ITERATIVE, and say when their island goes to Newton's method.
-ITERATIVE, DIRECT, SPLIT, PENALTY, DESCENT, AUTO, NEWTON = range(7)
+# Which solver a row is for; a contact may be for PENALTY. AUTO and NEWTON are choices:
+# their rows are ITERATIVE, and say when their island goes to Newton's method.
+ITERATIVE, DIRECT, SPLIT, PENALTY, AUTO, NEWTON = range(6)
 NEVER, WHERE_OTHERS_FAIL, AT_ONCE = range(3)
 
 # What a row asks for. Its impulse is then one [Ns or Nms], that of a displacement rate, or a force.

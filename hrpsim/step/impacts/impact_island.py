@@ -11,7 +11,6 @@ from hrpsim.constraints.rows import (
     ITERATIVE,
     LOWER_LIMIT,
     PENALTY,
-    SPRING,
     is_one_sided,
     row_velocity,
 )
@@ -105,7 +104,7 @@ def needs_support(s, span):
 def _supports(s, row):
     """Return whether a row acts from the start of the step on, and not only when its gap closes."""
     if not is_one_sided(row):
-        return row.kind != SPRING
+        return True
     gap, closed = _gap_of(s, row)
     rate = row_velocity(row, s.sites.velocity)
     rests = gap <= closed and abs(rate) <= s.settings[0].restitution_threshold

@@ -82,8 +82,6 @@ STEP_STATS = np.dtype(
         ("worst_other", "i8"),  # of a contact, its second shape
         ("converged", "i8"),  # whether the sweeps came to their end
         ("stiffness", "f8"),  # largest (k dt^2 + 2 c dt) / m of penalty contacts that began
-        ("descent_steps", "i8"),  # steps of the steepest descent
-        ("residual_deficit", "f8"),  # furthest that it left a row short of its velocity [m/s]
         ("needed", "i8"),  # capacity asked for, or the body at fault, when a step cannot be done
         ("fault_kind", "i8"),  # row that is to blame when a step cannot be done; -1: none
         ("fault_source", "i8"),  # what it belongs to, as in `worst_source`

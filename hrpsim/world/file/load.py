@@ -53,16 +53,6 @@
         frame_b: {position: [0, 0, 0], orientation: [0, 0, 0, 1]}   # in place of point and axis
         drive: {rz: {velocity: 0.5, force_limit: 2}}       # motors on free axes
         enabled: false
-    spring_hinges:         # arguments of World.add_spring_hinge, and:
-      - between: [lid, box]                                # bodies, or a body and world
-        point: [0, 0, 0.3]
-        axis: [0, 1, 0]
-        half_width: 0.1
-        radius: 0.05
-        max_extension: 1.0e-4
-        limits: [-1.5, 1.5]
-        friction: 0.2
-        torque: 0.1                                        # of its motor
     no_collisions:         # pairs of entity or entity/link, with * and ?
       - [hrp2/LARM_*, crate]
     settle: true           # start from rest under gravity
@@ -85,7 +75,7 @@ from hrpsim.errors import WorldError, unknown_name
 from hrpsim.model.load import load_model
 from hrpsim.model.system import FREE
 from hrpsim.world.file.file_reader import FileReader
-from hrpsim.world.file.load_constraints import add_connection, add_spring_hinge, constrain_joints
+from hrpsim.world.file.load_constraints import add_connection, constrain_joints
 from hrpsim.world.file.load_shapes import locate, read_shape
 from hrpsim.world.file.world_schema import BODY, WORLD_FILE
 from hrpsim.world.parts.stepping import expect_steps
@@ -183,8 +173,6 @@ def build_world(
             world.add_body(read_shape(reader, entry.pop("shape"), where), **entry)
     for where, entry in _entries(file, "connections"):
         add_connection(reader, world, where, entry)
-    for where, entry in _entries(file, "spring_hinges"):
-        add_spring_hinge(reader, world, where, entry)
     for where, pair in _entries(file, "no_collisions"):
         with reader.at(where):
             world.disable_collisions(*pair)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.errors import WorldError, unknown_name
-from hrpsim.world.objects.entity import WorldState
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import is_named
 from hrpsim.world.parts.exclusion_pairs import joined_pairs, pairs_apart, pairs_within, sorted_pairs
@@ -60,15 +59,6 @@ class Exclusions(Part):
         if self._scenes.present is None:
             return
         bodies = self._sleep.bodies_of_shapes()
-        joined = joined_pairs(self._contents.joints_between, bodies, self._scenes.owners)
+        joined = joined_pairs(self._contents.connections.values(), bodies, self._scenes.owners)
         standing = map(tuple, self._standing.tolist())
         self._scenes.use_collision(excluded=sorted_pairs({*standing, *joined}))
-
-
-class JoiningPart(Part):
-    """A part that makes objects of the `world` which keep shapes from colliding."""
-
-    def __init__(self, world: WorldState, core: Core, exclusions: Exclusions):
-        super().__init__(core)
-        self._world, self._exclusions = world, exclusions
-        self._made = 0  # ever
