@@ -137,7 +137,7 @@ def begin_step(s):
 def forward_kinematics(s):
     """Find where every body is when the forces of the step act, and how it moves.
 
-    Reads: connections, forest, kinematics, past_accelerations, q, velocity, work.
+    Reads: forest, kinematics, past_accelerations, q, velocity, work.
     Writes: kinematics, q, work.
     """
     if s.settings[0].integrator == SEMI_IMPLICIT:
@@ -289,7 +289,7 @@ def keep_for_next_step(s):
 
     Reads: collision, connections, control, forest, joint_impulses, past_accelerations, rows,
     sensors, velocity, work.
-    Writes: collision, connections, control, joint_impulses, past_accelerations, sensors.
+    Writes: collision, connections, control, joint_impulses, past_accelerations, sensors, work.
     """
     remember_impulses(s)
     remember_acceleration(s.work, s.past_accelerations)
