@@ -37,6 +37,7 @@ START = np.array([math.pi / 4, 0.0])
 FRICTION = 0.3  # [Nm]
 HALF_WIDTH = 1.0  # from the centre of a hinge to each of its springs [m]; the thesis does not say
 DAMPING_TIME = 0.1  # of the springs [s]
+SPRING_STEP = 1.0 / 50  # in which they give w [s]
 
 
 class Lagrange:
@@ -224,8 +225,9 @@ class Hinged(Boxes):
 class Sprung(Boxes):
     """Free boxes, each hung on two damped springs of natural length 0, to either side on its axis.
 
-    Each spring would give `max_extension` (the thesis's w) [m] under the whole weight that hangs on
-    the two; `longest` is what one gave. They are ball connections with compliance.
+    In steps of 1/50 s each spring would give `max_extension` (the thesis's w) [m] under the whole
+    weight that hangs on the two; in shorter ones it is stiffer by 1 / dt^2, as explicit springs may
+    be. `longest` is what one gave. They are ball connections with compliance.
     """
 
     def __init__(self, time_step, max_extension: float, **options):
@@ -234,13 +236,14 @@ class Sprung(Boxes):
 
     def _join(self, above, box, point, angle):
         weight = MASS * GRAVITY * (self.count - len(self.boxes))
+        stiffer = (SPRING_STEP / self.world.time_step) ** 2
         for side in (-HALF_WIDTH, HALF_WIDTH):
             spring = self.world.connect(
                 above,
                 box,
                 kind="ball",
                 point=point + np.array([side, 0.0, 0.0]),
-                compliance=self.max_extension / weight,
+                compliance=self.max_extension / (stiffer * weight),
                 damping_time=DAMPING_TIME,
             )
             self.springs.append(spring)
