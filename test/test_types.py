@@ -17,11 +17,9 @@ from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.connection import Connection
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.sensor_view import SensorView
-from hrpsim.world.objects.spring_hinge import SpringHinge
 
 PUBLIC = [getattr(hrpsim, name) for name in hrpsim.__all__]
 PUBLIC += [Analyser, Body, Connection, Controller, ControlLoop, Observer, Robot, SensorView]
-PUBLIC += [SpringHinge]
 
 
 def functions(thing):

@@ -15,7 +15,6 @@ import math
 from hrpsim.constraints.rows import (
     CONTACT_ROW,
     DISPLACEMENT,
-    SPRING,
     VELOCITY,
     row_velocity,
     takes_time,
@@ -35,8 +34,7 @@ def asks_for_displacement(rows, contact_count, row_count):
             return True
     for number in range(3 * contact_count, row_count):
         row = rows[number]
-        both_ways = row.lower < 0.0 and row.kind != SPRING
-        if row.correction_velocity > 0.0 or (row.correction_velocity != 0.0 and both_ways):
+        if row.correction_velocity > 0.0 or (row.correction_velocity != 0.0 and row.lower < 0.0):
             return True
     return False
 
@@ -53,8 +51,6 @@ def turn_to_displacement(rows, row_count):
             is_normal = number % 3 == 0
             row.lower = -math.inf if row.bilateral else 0.0
             row.upper = math.inf if row.bilateral or is_normal else 0.0
-        elif row.kind == SPRING:
-            row.lower, row.upper = 0.0, math.inf
         elif _takes_no_part(row):
             row.lower = row.upper = 0.0
         else:

@@ -16,7 +16,7 @@ from hrpsim.jit.fields import Axis, array
 from hrpsim.spatial.simd import LANES, broadcast, load, plus, plus_times, store, times
 
 CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = range(7)
-VELOCITY_LIMIT, CONNECTION, DRIVE, SPRING = range(MOTOR + 1, MOTOR + 5)
+VELOCITY_LIMIT, CONNECTION, DRIVE = range(MOTOR + 1, MOTOR + 4)
 
 # What a row asks for. Its impulse is then one [Ns or Nms], that of a displacement rate, or a force.
 VELOCITY, DISPLACEMENT, ACCELERATION = range(3)

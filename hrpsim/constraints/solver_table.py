@@ -15,11 +15,11 @@ from hrpsim.constraints.friction_laws import DIFFERENTIABLE, LAWS
 from hrpsim.jit.compiled import inlined_kernel
 
 # Codes of solvers, as choices. Rows are ITERATIVE, DIRECT or SPLIT; those of a contact may be
-# PENALTY, and a spring's DESCENT, until they have their impulses.
-ITERATIVE, DIRECT, SPLIT, PENALTY, DESCENT, AUTO, NEWTON = range(7)
+# PENALTY until they have their impulses.
+ITERATIVE, DIRECT, SPLIT, PENALTY, AUTO, NEWTON = range(6)
 
-# What a solver accepts rows of: contacts, connections and joints' constraints, spring hinges.
-CONTACTS, JOINTS, SPRINGS = "contact", "joint", "spring hinge"
+# What a solver accepts rows of: contacts, connections and joints' constraints.
+CONTACTS, JOINTS = "contact", "joint"
 # Kinds that hold two frames or a joint rigidly.
 RIGID = ("connection", "lock", "motor")
 
@@ -30,7 +30,7 @@ class Solver(NamedTuple):
     """What a solver accepts, and what its rows are."""
 
     code: int
-    accepts: tuple[str, ...]  # of CONTACTS, JOINTS, SPRINGS
+    accepts: tuple[str, ...]  # of CONTACTS, JOINTS
     laws: tuple[int, ...] = _ALL_LAWS  # of friction
     rows: int = ITERATIVE  # what its rows are
     rigid_rows: int = ITERATIVE  # what rows of the kinds RIGID are
@@ -43,17 +43,16 @@ SOLVERS = {
     # connections take sweeps thousands of rounds.
     "auto": Solver(AUTO, (CONTACTS, JOINTS), rigid_rows=DIRECT),
     # Sweeps alone: chosen to bound the cost of a step.
-    "iterative": Solver(ITERATIVE, (CONTACTS, JOINTS, SPRINGS), takes_help=False),
+    "iterative": Solver(ITERATIVE, (CONTACTS, JOINTS), takes_help=False),
     # Its steps follow the derivative of the projection onto the friction law. What is rigid is
     # direct first: without friction one factorisation solves it.
     "newton": Solver(NEWTON, (CONTACTS, JOINTS), DIFFERENTIABLE, rigid_rows=DIRECT),
-    "direct": Solver(DIRECT, (CONTACTS, JOINTS, SPRINGS), rows=DIRECT, rigid_rows=DIRECT),
+    "direct": Solver(DIRECT, (CONTACTS, JOINTS), rows=DIRECT, rigid_rows=DIRECT),
     # Normals direct, friction iterative.
     "split": Solver(SPLIT, (CONTACTS,), rows=SPLIT),
     # Springs known at the start of the step, which gain energy with other integrators; there is
     # little left to solve.
     "penalty": Solver(PENALTY, (CONTACTS,), rows=PENALTY, takes_help=False, explicit=True),
-    "steepest_descent": Solver(DESCENT, (SPRINGS,), rows=DESCENT),
 }
 """The solvers by the names that users choose them with."""
 
@@ -64,7 +63,7 @@ _TAKES_HELP = tuple(int(solver.takes_help) for solver in _BY_CODE)
 
 def solvers_of(kind: str) -> tuple[str, ...]:
     """Return the names of the solvers that accept a kind of constraint."""
-    group = kind if kind in (CONTACTS, SPRINGS) else JOINTS
+    group = CONTACTS if kind == CONTACTS else JOINTS
     return tuple(name for name, solver in SOLVERS.items() if group in solver.accepts)
 
 

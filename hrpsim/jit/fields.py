@@ -46,7 +46,6 @@ class Axis(Enum):
     SOLVER_CLASS = "solver class"
     CONTACT = "contact"
     CONNECTION = "connection"
-    SPRING_HINGE = "spring hinge"
     WRENCH = "applied wrench"
     SITE = "site"
     COLUMN = "site column"

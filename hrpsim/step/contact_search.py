@@ -30,7 +30,7 @@ def find_contacts(s):
     Every world needs it; apart from the step it is compiled at the same time (announcement).
 
     Reads: collision, connections, forest, kinematics, materials, q, solver_choice,
-    spring_hinges, work.
+    work.
     Writes: collision, kinematics, q, work.
     """
     settings, stats, collision = s.settings[0], s.step_stats[0], s.collision

@@ -27,8 +27,6 @@ def keep_start(s):
     work.step_stats_start[0] = stats
     if stats.had_impacts:
         _keep_impact_impulses(s)
-    for h in range(s.spring_hinges.shape[0]):
-        work.spring_hinges_start[h] = s.spring_hinges[h]
 
 
 @inner_kernel
@@ -45,15 +43,13 @@ def restore_start(s, status):
     """Undo a step that ended with `status`.
 
     Reads: collision, connections, control, rows, work.
-    Writes: collision, connections, control, joint_impact_impulses, q, spring_hinges, velocity.
+    Writes: collision, connections, control, joint_impact_impulses, q, velocity.
     """
     work, stats = s.work, s.step_stats[0]
     copy_vector(work.q_start, s.q)
     copy_vector(work.velocity_start, s.velocity)
     restore_marks(s.control)
     _restore_impact_impulses(s)
-    for h in range(s.spring_hinges.shape[0]):
-        s.spring_hinges[h] = work.spring_hinges_start[h]
     if status == SINGULAR or status == DIVERGED or status == TOO_STIFF:
         _name_fault(s, status)
     _restore_stats(s)

@@ -51,7 +51,7 @@ def _find_pressed(s):
 def detect_rest(s):
     """Count how long loose bodies are at rest; return FALLS_ASLEEP if any is to sleep.
 
-    Reads: collision, connections, forest, islands, q, spring_hinges, velocity, work, wrenches.
+    Reads: collision, connections, forest, islands, q, velocity, work, wrenches.
     Writes: islands.
     """
     if s.settings[0].rest_steps == 0 or s.on_demand[0].count_rest == 0:
@@ -94,11 +94,6 @@ def count_rest(s):
             due = 1
     for k in range(s.step_stats[0].wrench_count):
         trees[bodies[s.wrenches[k].body].root].rest_steps = 0
-    for h in range(s.spring_hinges.shape[0]):
-        hinge = s.spring_hinges[h]
-        for body in (hinge.body_a, hinge.body_b):
-            if body >= 0:
-                trees[bodies[body].root].rest_steps = 0
     return due
 
 

@@ -126,7 +126,7 @@ def step(s):
 def begin_step(s):
     """Keep the start of the step, to which one that cannot be done returns.
 
-    Reads: connections, joint_impact_impulses, q, spring_hinges, velocity.
+    Reads: connections, joint_impact_impulses, q, velocity.
     Writes: connections, work.
     """
     keep_start(s)
@@ -137,7 +137,7 @@ def begin_step(s):
 def forward_kinematics(s):
     """Find where every body is when the forces of the step act, and how it moves.
 
-    Reads: connections, forest, kinematics, past_accelerations, q, velocity, work.
+    Reads: forest, kinematics, past_accelerations, q, velocity, work.
     Writes: kinematics, q, work.
     """
     if s.settings[0].integrator == SEMI_IMPLICIT:
@@ -250,7 +250,7 @@ def integrate(s):
     """Carry the state to the end of the step, then take back some of the penetration.
 
     Reads: articulated, collision, connections, control, direct, forest, islands, joint_holds,
-    kinematics, materials, newton, newton_part, q, rows, sites, solver_choice, spring_hinges,
+    kinematics, materials, newton, newton_part, q, rows, sites, solver_choice,
     velocity, work, wrenches.
     Writes: articulated, collision, direct, islands, kinematics, newton, newton_part, q, rows,
     sites, velocity, work.
@@ -288,9 +288,8 @@ def keep_for_next_step(s):
     """Keep what the next step and its readers need of a step that is done.
 
     Reads: collision, connections, control, forest, joint_impulses, past_accelerations, rows,
-    sensors, spring_hinges, velocity, work.
-    Writes: collision, connections, control, joint_impulses, past_accelerations, sensors,
-    spring_hinges.
+    sensors, velocity, work.
+    Writes: collision, connections, control, joint_impulses, past_accelerations, sensors, work.
     """
     remember_impulses(s)
     remember_acceleration(s.work, s.past_accelerations)

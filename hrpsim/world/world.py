@@ -30,7 +30,6 @@ from hrpsim.world.parts.scenes import Scenes
 from hrpsim.world.parts.sleep import Sleep
 from hrpsim.world.parts.snapshots import Snapshots
 from hrpsim.world.parts.solver_choice import SolverChoice
-from hrpsim.world.parts.spring_hinges import SpringHinges
 from hrpsim.world.parts.stepping import Stepping
 from hrpsim.world.parts.surroundings import Surroundings
 from hrpsim.world.settings import new_settings
@@ -84,7 +83,7 @@ class World:
     connected to them, are left out of the step until something else presses on them or anything
     about them is changed. At rest is what moves no faster than a hundred times the speed that
     `tolerance` stands for with stop "residual" (1e-6 m/s by default; never more than 1e-5). Robots,
-    bodies in spring hinges, and what either touch, never sleep.
+    and what they touch, never sleep.
     """
 
     def __init__(  # many parameters: keywords, told by name
@@ -118,8 +117,7 @@ class World:
         self._solver_choice = SolverChoice(core)
         self._surroundings = Surroundings(core)
         self._connections = Connections(self, core, self._exclusions)
-        self._spring_hinges = SpringHinges(self, core, self._exclusions)
-        self._population = Population(self, core, self._connections, self._spring_hinges)
+        self._population = Population(self, core, self._connections)
         self._convergence = ConvergenceRecord()
         self._readings = Readings(core, self._convergence)
         self._snapshots = Snapshots(core, self._exclusions, self._convergence)
@@ -139,9 +137,6 @@ class World:
     connections = delegated_property("_connections", Connections.connections)
     connect = delegated("_connections", Connections.connect)
     disconnect = delegated("_connections", Connections.disconnect)
-    spring_hinges = delegated_property("_spring_hinges", SpringHinges.spring_hinges)
-    add_spring_hinge = delegated("_spring_hinges", SpringHinges.add_spring_hinge)
-    remove_spring_hinge = delegated("_spring_hinges", SpringHinges.remove_spring_hinge)
     disable_collisions = delegated("_exclusions", Exclusions.disable_collisions)
     add_solver_rule = delegated("_solver_choice", SolverChoice.add_solver_rule)
     asleep = delegated_property("_sleep", Sleep.asleep)
@@ -205,9 +200,6 @@ class World:
     )
     connection_records: np.ndarray = delegated_attribute(
         "_contents", "connection_records", "Records of the connections, by Connection.index."
-    )
-    spring_hinge_records: np.ndarray = delegated_attribute(
-        "_contents", "spring_hinge_records", "Records of the spring hinges, by SpringHinge.index."
     )
     solver_rules: SolverRules = delegated_attribute(
         "_contents", "solver_rules", "The rules by which solvers are chosen."

@@ -56,8 +56,6 @@ def recipe(seed: int) -> Recipe:
         calls.append(("body", body))
     for _ in range(int(rng.integers(0, 4))):
         calls.append(("connection", _connection(rng, count)))
-    for _ in range(int(rng.random() < 0.2)):
-        calls.append(("spring_hinge", _spring_hinge(rng, count, wild)))
     for _ in range(int(rng.integers(0, 3))):
         force = _number(rng, -9, 160 if rng.random() < 0.2 else 12, wild, 10.0)
         push = {"body": int(rng.integers(0, count)), "force": _vector(rng, force)}
@@ -206,18 +204,6 @@ def _connection(rng, count: int) -> dict:
     return made
 
 
-def _spring_hinge(rng, count: int, wild: bool) -> dict:
-    return {
-        "a": int(rng.integers(0, count)),
-        "b": int(rng.integers(-1, count)),
-        "half_width": _number(rng, -6, 3, wild, 0.1),
-        "radius": _number(rng, -6, 3, wild, 0.1),
-        "max_extension": _number(rng, -9, 1, wild, 1e-3),
-        "friction": _number(rng, -6, 3, wild, 0.1),
-        "solver": str(rng.choice(["iterative", "descent"])),
-    }
-
-
 def build(calls: Recipe) -> tuple[hrpsim.World, list[Callable[[], None]]]:
     """Return the world of a recipe, and what is to be done before each call of `step`.
 
@@ -253,9 +239,6 @@ def _make(world: hrpsim.World, what: str, given: dict, made: list, pushes: list)
             return
         if what == "connection":
             world.connect(a, b, **given)
-        elif what == "spring_hinge":
-            point = a.q[:3]
-            world.add_spring_hinge(a, b, point=point, axis=(0.0, 0.0, 1.0), **given)
         elif what == "push" and isinstance(a, Body):
             pushes.append(lambda: a.apply_wrench(given["force"]))
 

@@ -41,7 +41,6 @@ ENTRIES = {
     "bodies": lambda x: {"bodies": [x]},
     "static": lambda x: {"static": [x]},
     "connections": lambda x: {"connections": [x]},
-    "spring_hinges": lambda x: {"spring_hinges": [x]},
     "mesh": lambda x: {"bodies": [{**BODY, "shape": {"mesh": x}}]},
     "cylinder and capsule": lambda x: {"bodies": [{**BODY, "shape": {"cylinder": x}}]},
     **{
@@ -63,7 +62,6 @@ FUNCTIONS = {
     "bodies": [World.add_body],
     "static": [World.add_static],
     "connections": [World.connect],
-    "spring_hinges": [World.add_spring_hinge],
     "mesh": [load_mesh],
     "height_field": [HeightField],
     **{kind: [terrain] for kind, terrain in TERRAINS.items()},

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sleep beside springs, meshes and what is fast: anchors are kept, hinges stay awake, hits wake."""
+"""Sleep beside springs, meshes and what is fast: anchors are kept, hits wake."""
 
 import math
 
@@ -15,7 +15,7 @@ from hrpsim import Batch, Box, Mesh, Sphere, World, load_model
 from robots import HRP2_LIKE
 
 STIFFNESS = 2e4  # [N/m] of each point
-HINGE = {"axis": (1.0, 0.0, 0.0), "half_width": 0.1, "radius": 0.1, "max_extension": 0.02}
+SPRING = {"kind": "ball", "compliance": 1e-4}
 
 
 def sprung(degrees=0.0, sleeping=True, **friction) -> World:
@@ -106,15 +106,15 @@ def test_it_wakes_in_the_step_that_presses():
 
 
 def hinged(sleeping: bool) -> World:
-    """A tower and a ball that come to sleep among rods that swing in spring hinges."""
+    """A tower and a ball that come to sleep among rods that swing on springs."""
     world = World(sleeping=sleeping)
     world.add_ground()
     world.add_body(Box((0.2, 0.2, 0.2)), 1.0, position=(0, 0, 0.1), name="low")
     rod = world.add_body(Box((0.1, 0.1, 0.5)), 2.0, position=(2, 0, 1.25), name="rod")
     world.add_body(Box((0.2, 0.2, 0.2)), 1.0, position=(0, 0, 0.3), name="high")
     second = world.add_body(Box((0.1, 0.1, 0.5)), 2.0, position=(2, 0, 0.75), name="second")
-    world.add_spring_hinge(None, rod, point=(2, 0, 1.5), friction=0.01, **HINGE)
-    world.add_spring_hinge(rod, second, point=(2, 0, 1.0), **HINGE)
+    world.connect(None, rod, point=(2, 0, 1.5), **SPRING)
+    world.connect(rod, second, point=(2, 0, 1.0), **SPRING)
     world.add_body(Sphere(0.1), 1.0, position=(-2, 0, 0.1), name="ball")
     swing(world)
     return world
@@ -124,8 +124,8 @@ def swing(world: World) -> None:
     world.bodies["rod"].v = [0, 0.3, 0, 0.6, 0, 0]
 
 
-def test_spring_hinges_go_on_by_the_same_bits_beside_what_sleeps():
-    """Bodies change their places in the arrays as others fall asleep; their hinges go with them."""
+def test_springs_go_on_by_the_same_bits_beside_what_sleeps():
+    """Bodies change their places in the arrays as others fall asleep, with their springs."""
     worlds = hinged(True), hinged(False)
     seen = set()
     for _ in range(30):
@@ -136,9 +136,8 @@ def test_spring_hinges_go_on_by_the_same_bits_beside_what_sleeps():
         for name in ("rod", "second"):
             one, other = asleep.bodies[name], awake.bodies[name]
             assert (one.q == other.q).all() and (one.v == other.v).all()
-        for name, hinge in asleep.spring_hinges.items():
-            assert hinge.angle == awake.spring_hinges[name].angle
-            assert (hinge.tension == awake.spring_hinges[name].tension).all()
+        for name, spring in asleep.connections.items():
+            assert (spring.wrench == awake.connections[name].wrench).all()
     assert ("low", "high", "ball") in seen
     kept = asleep.snapshot()
     asleep.bodies["high"].apply_wrench(force=(1.0, 0, 0))
@@ -156,24 +155,6 @@ def test_spring_hinges_go_on_by_the_same_bits_beside_what_sleeps():
     for world in (asleep, fresh):
         world.step(200)
     assert (asleep.bodies["second"].q == fresh.bodies["second"].q).all()
-
-
-def test_what_hangs_still_in_spring_hinges_never_sleeps():
-    """Nor what leans on it; beside it all sleeps, and a hinge may be made and taken meanwhile."""
-    world = World()
-    world.add_ground()
-    block = world.add_body(Box((0.2, 0.2, 0.2)), 1.0, position=(0, 0, 0.1), name="block")
-    world.add_body(Box((0.1, 0.1, 0.1)), 0.1, position=(0, 0, 0.25), name="upon")
-    world.add_body(Sphere(0.1), 1.0, position=(2, 0, 0.1), name="ball")
-    world.step(1000)
-    assert set(world.asleep) == {"block", "upon", "ball"}
-    hinge = world.add_spring_hinge(None, block, point=(0, 0, 0.1), **HINGE)
-    assert world.asleep == ()
-    world.step(3000)
-    assert world.asleep == ("ball",)
-    world.remove_spring_hinge(hinge)
-    world.step(1000)
-    assert set(world.asleep) == {"block", "upon", "ball"}
 
 
 @pytest.mark.parametrize("shape", ("box", "mesh"))

@@ -19,7 +19,6 @@ from hrpsim.constraints.solver_table import (
     JOINTS,
     SOLVERS,
     SPLIT,
-    SPRINGS,
 )
 from hrpsim.world.objects.solver_rules import KINDS, SolverRules
 
@@ -198,11 +197,11 @@ def test_the_guide_has_the_table_of_solvers():
     """Law: what the guide says that a solver is for is what the table says that it accepts."""
     path = Path(__file__).parents[2] / "docs/howto/choose_a_solver.md"
     rows = re.findall(r"^\| `(\w+)` \| ([\w ]+) \| ([^|]*) \|", path.read_text(), re.MULTILINE)
-    named = {CONTACTS: "contacts", JOINTS: "joints", SPRINGS: "spring hinges"}
+    named = {CONTACTS: "contacts", JOINTS: "joints"}
     models = {law: name for name, law in LAWS.items()}
     for name, accepted, laws in rows:
         solver = SOLVERS[name]
-        groups = "all" if solver.accepts[:2] == (CONTACTS, JOINTS) else named[solver.accepts[0]]
+        groups = "all" if solver.accepts == (CONTACTS, JOINTS) else named[solver.accepts[0]]
         of_laws = "all" if len(solver.laws) == len(LAWS) else f"`{models[solver.laws[0]]}`"
         assert (accepted, laws) == (groups, of_laws), name
     assert [name for name, *_ in rows] == list(SOLVERS)

@@ -199,59 +199,6 @@ def test_mistakes_in_constraints_are_named(tmp_path, text, named):
         assert part in str(error.value)
 
 
-HINGED = """
-world: {gravity: [0, 0, -9.8]}
-bodies:
-  - {name: rod, shape: {box: [0.1, 0.1, 1]}, mass: 2, position: [0, 0, -0.5]}
-  - {name: plate, shape: {box: [0.2, 0.2, 0.01]}, mass: 1, position: [5, 0, 0]}
-spring_hinges:
-  - {name: top, between: [world, rod], point: [0, 0, 0], axis: [1, 0, 0], half_width: 0.2,
-     radius: 0.3, max_extension: 0.05, stiffness: 4e+3, damping_ratio: 0.3, limits: [-1, .inf],
-     friction: 0.2, static_friction: 0.3, solver: direct, collide: true}
-  - {between: [world, plate], point: [5, 0, 0], axis: [0, 0, 1], half_width: 0.1, radius: 0.1,
-     max_extension: 0.01, torque: 0.5}
-"""
-
-
-def test_spring_hinges_of_a_file(tmp_path):
-    """They are those of World.add_spring_hinge: held by friction, four springs bear the weight."""
-    world = load(tmp_path, HINGED)
-    top, other = world.spring_hinges.values()
-    assert (top.name, top.stiffness, top.max_extension, top.collide) == ("top", 4e3, 0.05, True)
-    record = top._record()
-    assert (record["lower"], record["upper"], record["radius"]) == (-1.0, np.inf, 0.3)
-    assert (record["kinetic_friction"], record["static_friction"]) == (0.2, 0.3)
-    assert record["solver"] == 1 and other.torque == 0.5
-    world.step(100)
-    assert other.axis_torque == pytest.approx(0.5, rel=1e-12)
-    other.torque = 0.0
-    world.step(8000)
-    assert top.phase == "held" and top.tension == pytest.approx([2.0 * 9.8 / 4.0] * 4, rel=1e-6)
-    world.reset()
-    assert other.torque == 0.5
-
-
-@pytest.mark.parametrize(
-    "text, named",
-    [
-        ("between: [world]", ["spring_hinges[0]", "between"]),
-        ("between: [world, b], axis: [1, 0, 0]", ["spring_hinges[0]", "needs a point"]),
-        ("between: [world, c], FULL", ["spring_hinges[0]", "'c'", "available: b"]),
-        ("between: [world, b], FULL, width: 1", ["spring_hinges[0]", "width", "half_width"]),
-        ("between: [world, b], FULL, solver: split", ["spring_hinges[0]", "steepest_descent"]),
-        ("between: [world, b], FULL, stiffness: 1e+9", ["spring_hinges[0]", "too stiff"]),
-        ("between: [world, b], FULL, torque: .nan", ["spring_hinges[0]", "torque", "nan"]),
-    ],
-)
-def test_mistakes_in_spring_hinges_are_named(tmp_path, text, named):
-    full = "point: [0, 0, 0], axis: [1, 0, 0], half_width: 1, radius: 1, max_extension: 0.1"
-    body = "bodies: [{name: b, shape: {sphere: 1}, mass: 1}]\n"
-    with pytest.raises(WorldError) as error:
-        load(tmp_path, f"{body}spring_hinges: [{{{text.replace('FULL', full)}}}]")
-    for part in ["world.yaml", *named]:
-        assert part in str(error.value)
-
-
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(WorldError, match=r"nowhere\.yaml"):
         load_world(tmp_path / "nowhere.yaml")

@@ -61,6 +61,28 @@ def _outside_cones(m, edge_a, edge_b, nx, ny, nz):
     return worst, where
 
 
+@inner_kernel
+def _faces_together(m, edge_a, edge_b):
+    """Return which face beside the edge of a lies on which beside that of b; NO_FACE for none."""
+    on_a, on_b, closest = NO_FACE, NO_FACE, _FACING
+    for i in range(2):
+        g = edge_a.normals[i]
+        gx, gy, gz = to_other(m, SIDE_A, g[0], g[1], g[2])
+        for j in range(2):
+            h = edge_b.normals[j]
+            facing = -(gx * h[0] + gy * h[1] + gz * h[2])
+            if facing > closest:
+                on_a, on_b, closest = i, j, facing
+    return on_a, on_b
+
+
+@inner_kernel
+def _turn_of_step(m):
+    """Return how far the solids turn against each other in the step [rad]."""
+    w = m.spin[0]
+    return m.time_step * math.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
+
+
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _shallower_elsewhere(polyhedra, m, side, edge, face, own, x, y, z, dx, dy, dz, depth):
     """Return whether an end of the own edge x, x + d is behind both faces of the other, less deep.
@@ -230,16 +252,8 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
     if opposite < beside or (opposite == beside and distance < 0.0):
         nx, ny, nz, distance = -nx, -ny, -nz, -distance
         beside, where = opposite, elsewhere
-    on_a, on_b, closest = NO_FACE, NO_FACE, _FACING
+    on_a, on_b = _faces_together(m, edge_a, edge_b)
     comes_down = False
-    for i in range(2):
-        g = edge_a.normals[i]
-        gx, gy, gz = to_other(m, SIDE_A, g[0], g[1], g[2])
-        for j in range(2):
-            h = edge_b.normals[j]
-            facing = -(gx * h[0] + gy * h[1] + gz * h[2])
-            if facing > closest:
-                on_a, on_b, closest = i, j, facing
     px, py, pz = ax + along_a * ux, ay + along_a * uy, az + along_a * uz
     if on_b >= 0:
         h = edge_b.normals[on_b]
@@ -249,11 +263,7 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
         distance = distance if leaning > 0.0 else -distance
         nx, ny, nz = h[0], h[1], h[2]
     elif beside > CONE_TOLERANCE:
-        turn = 0.0
-        if distance > 0.0:
-            w = m.spin[0]
-            turn = m.time_step * math.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
-        if beside > _FACE_TO_FACE + turn:
+        if beside > _FACE_TO_FACE + (_turn_of_step(m) if distance > 0.0 else 0.0):
             return
         comes_down = beside > _FACE_TO_FACE
         if where < 2:

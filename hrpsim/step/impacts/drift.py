@@ -67,7 +67,7 @@ def hold_back(s):
             stats.undrifted = 1
     if not stats.undrifted:
         return
-    while _spread_to_near(s) or _spread_to(s, s.connections) or _spread_to(s, s.spring_hinges):
+    while _spread_to_near(s) or _spread_to_connected(s):
         pass
     for i in range(bodies.shape[0]):
         if held[bodies[i].root].undrifted:
@@ -121,11 +121,11 @@ def _spread_to_near(s):
 
 
 @inner_kernel
-def _spread_to(s, records):
-    """Hold back what connections or spring hinges hold to it; return whether anything was not."""
+def _spread_to_connected(s):
+    """Hold back what connections hold to it; return whether anything was not."""
     found = False
-    for k in range(records.shape[0]):
-        a, b = records[k].body_a, records[k].body_b
+    for k in range(s.connections.shape[0]):
+        a, b = s.connections[k].body_a, s.connections[k].body_b
         if a < 0 or b < 0:
             continue
         root_a, root_b = s.forest.bodies[a].root, s.forest.bodies[b].root

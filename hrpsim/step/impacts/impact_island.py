@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from hrpsim.constraints.impact_rows import ABSENT, CLOSED, OPEN, RESTING, is_at_rest
-from hrpsim.constraints.rows import CONTACT_ROW, LOWER_LIMIT, SPRING, is_one_sided, row_velocity
+from hrpsim.constraints.rows import CONTACT_ROW, LOWER_LIMIT, is_one_sided, row_velocity
 from hrpsim.constraints.solver_table import ITERATIVE, PENALTY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.impulses import apply_impulse
@@ -98,7 +98,7 @@ def needs_support(s, span):
 def _supports(s, row):
     """Return whether a row acts from the start of the step on, and not only when its gap closes."""
     if not is_one_sided(row):
-        return row.kind != SPRING
+        return True
     gap, closed = _gap_of(s, row)
     rate = row_velocity(row, s.sites.velocity)
     rests = gap <= closed and abs(rate) <= s.settings[0].restitution_threshold

@@ -23,7 +23,6 @@ from hrpsim.constraints.impact_rows import (
 )
 from hrpsim.constraints.rows import (
     CONTACT_ROW,
-    SPRING,
     is_one_sided,
     row_velocity,
     takes_time,
@@ -124,7 +123,7 @@ def _choose(s, span, now, fastest):
             if takes_part(impact, now, False, threshold, fastest):
                 row.target = wanted_rate(impact, now, False, threshold)
                 choose(s, number)
-        elif not takes_time(row) and row.kind != SPRING and row.compliance == 0.0:
+        elif not takes_time(row) and row.compliance == 0.0:
             row.target = row_velocity(row, velocity)
             choose(s, number)
         if row.kind == CONTACT_ROW:

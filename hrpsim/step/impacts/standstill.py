@@ -46,7 +46,7 @@ def carry(s, looks):
         _place(s, now, work.q_carried)
         a, b = s.collision.pairs[pair, 0], s.collision.pairs[pair, 1]
         _join(s, _cluster_of(s, a), _cluster_of(s, b))
-        while _join_connected(s, s.connections) or _join_connected(s, s.spring_hinges):
+        while _join_connected(s):
             pass
         _go_together(s, _cluster_of(s, a), now)
 
@@ -110,14 +110,14 @@ def _join(s, a, b):
 
 
 @inner_kernel
-def _join_connected(s, records):
-    """Let what connections or spring hinges hold to trees that have stopped stop with them.
+def _join_connected(s):
+    """Let what connections hold to trees that have stopped stop with them.
 
     Returns whether any does.
     """
     found = False
-    for k in range(records.shape[0]):
-        body_a, body_b = records[k].body_a, records[k].body_b
+    for k in range(s.connections.shape[0]):
+        body_a, body_b = s.connections[k].body_a, s.connections[k].body_b
         a, b = _cluster_of_body(s, body_a), _cluster_of_body(s, body_b)
         if a != b and (_has_stopped(s, body_a) or _has_stopped(s, body_b)):
             _join(s, a, b)

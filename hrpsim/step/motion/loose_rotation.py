@@ -17,10 +17,9 @@ makes them.
 
 What turns by more than half a radian in a step and is pressed by contacts, whose force is found
 once for the whole step, is another matter: a moment that is held while the body nutates by more
-than a radian ends up across what it was to stop. Such a body is *guided*: its spin is foretold by
-the midpoint rule, its contacts ask for a velocity at the end, and from contact to contact it moves
-with that, as in a semi-implicit step. Nothing slips then that would have to be taken back
-(and see hrpsim.step.motion.guided_groups).
+than a radian ends up across what it was to stop. Such a body is *midpoint-predicted*: it turns with
+the angular velocity for which its contacts were solved, which the midpoint rule predicts, as in a
+semi-implicit step. Its centre moves as the stages find, like that of all others.
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FREE
 from hrpsim.spatial.rotation import rotate_quaternion, rotated, rotation_from_quaternion
 from hrpsim.spatial.vector import matrix_times, transposed_times
-from hrpsim.step.motion.guided_groups import keep_group_centres
 from hrpsim.step.rows.constrain import is_solved_at_stages
 
 # Largest turn by which R is brought to L [rad], and as a share of the turn of the step: the moments
@@ -51,7 +49,7 @@ def is_loose(forest, i):
 def start_turning(s, staged):
     """Keep the angular momenta of loose bodies; their rotations must be current.
 
-    Those that turn far and are pressed will turn as the constraints foretold.
+    Those that turn far and are pressed turn as the constraints predicted.
     """
     bodies, work = s.forest.bodies, s.work
     for i in range(bodies.shape[0]):
@@ -60,7 +58,7 @@ def start_turning(s, staged):
         held, k = work.per_body[i], bodies[i].v_index
         momentum, inertia = held.momentum, bodies[i].inertia
         momentum[0], momentum[1], momentum[2] = _momentum(inertia, s.kinematics[i].R, s.velocity, k)
-        held.guided = held.turns_far and _is_pressed(held) and not _is_round(inertia)
+        held.midpoint_predicted = held.turns_far and _is_pressed(held) and not _is_round(inertia)
         _find_free_motion(s, i)
         if held.turns_far:
             for r in range(3):
@@ -71,9 +69,9 @@ def start_turning(s, staged):
         for number in range(s.step_stats[0].row_count):
             row = s.rows.rows[number]
             if is_solved_at_stages(s, row):
-                work.per_body[s.sites.sites[row.site_a].body].guided = 0
+                work.per_body[s.sites.sites[row.site_a].body].midpoint_predicted = 0
                 if row.site_b >= 0:
-                    work.per_body[s.sites.sites[row.site_b].body].guided = 0
+                    work.per_body[s.sites.sites[row.site_b].body].midpoint_predicted = 0
 
 
 @inner_kernel
@@ -160,13 +158,11 @@ def turn_over_step(s):
     """Let loose bodies do the turn of the whole step."""
     bodies, rate, acceleration = s.forest.bodies, s.work.rate, s.work.acceleration
     T, m, d = s.work.directions[0], s.work.directions[1], s.work.directions[2]
-    any_guided = False
     for i in range(bodies.shape[0]):
         if is_loose(s.forest, i):
             j, k = bodies[i].q_index + 3, bodies[i].v_index
-            if s.work.per_body[i].guided:
-                _move_guided(s, i, T)
-                any_guided = True
+            if s.work.per_body[i].midpoint_predicted:
+                _turn_as_predicted(s, i, T)
                 continue
             deviation = s.work.per_body[i].deviation
             for r in range(3):
@@ -177,42 +173,29 @@ def turn_over_step(s):
                 m[r] = acceleration[0, b] + 2.0 * (acceleration[1, b] + acceleration[2, b])
                 m[r] = (m[r] + acceleration[3, b]) / 6.0
             _turn(s, i, 2, T, d, m, s.settings[0].time_step)
-    if any_guided:
-        keep_group_centres(s)
 
 
 @inner_kernel
-def _move_guided(s, i, rate):
-    """Move a body as the constraints of the step foretold; `rate` (3,) is work.
+def _turn_as_predicted(s, i, rate):
+    """Turn a body with the velocity at the end, for which its contacts neither part nor slip.
 
-    It moves with its velocity at the end, at which its contacts neither part nor slip, but along
-    that with the mean of start and end.
+    Along that with the mean of start and end. `rate` (3,) is work.
     """
-    work, dt, detour = s.work, s.settings[0].time_step, s.work.per_body[i].detour
-    j, k = s.forest.bodies[i].q_index, s.forest.bodies[i].v_index
-    for r in range(3):
-        s.velocity[k + r] = work.per_body[i].end_rate[r]
-    _mean_along(work.velocity_after_impacts, s.velocity, k + 3, rate)
-    for r in range(3):
-        staged = s.q[j + r]
-        s.q[j + r] = work.q_after_impacts[j + r] + dt * rate[r]
-        detour[r] = s.q[j + r] - staged
-    _mean_along(work.velocity_after_impacts, s.velocity, k, rate)
-    for r in range(3, 7):
-        s.q[j + r] = work.q_after_impacts[j + r]
-    rotate_quaternion(s.q, j + 3, rate[0], rate[1], rate[2], dt)
-
-
-@inlined_kernel
-def _mean_along(start, end, k, mean_out):
-    """Write `end` (3,) less half of what it gained along itself since the start."""
+    start, j, k = (
+        s.work.velocity_after_impacts,
+        s.forest.bodies[i].q_index,
+        s.forest.bodies[i].v_index,
+    )
     gained = square = 0.0
     for r in range(3):
-        gained += end[k + r] * (end[k + r] - start[k + r])
-        square += end[k + r] * end[k + r]
+        rate[r] = s.velocity[k + r] = s.work.per_body[i].end_rate[r]
+        gained += rate[r] * (rate[r] - start[k + r])
+        square += rate[r] * rate[r]
+    for r in range(3, 7):
+        s.q[j + r] = s.work.q_after_impacts[j + r]
     share = 1.0 - 0.5 * gained / square if square > 0.0 else 1.0
-    for r in range(3):
-        mean_out[r] = share * end[k + r]
+    duration = share * s.settings[0].time_step
+    rotate_quaternion(s.q, j + 3, rate[0], rate[1], rate[2], duration)
 
 
 @inner_kernel

@@ -25,62 +25,14 @@ _SMOOTH = 0.25
 
 @inlined_kernel
 def drift_to_middle(s):
-    """Carry s.q to the middle of the step, and foretell the velocity there (velocity_middle)."""
+    """Carry s.q to the middle of the step, and predict the velocity there (velocity_middle)."""
     half = 0.5 * s.settings[0].time_step
     move(s.forest, s.velocity, half, s.q)
-    foretell_velocity(s.velocity, s.past_accelerations, half, s.work.velocity_middle)
-    if s.connections.shape[0] > 0 and s.on_demand[0].turn_freely != 0:
-        find_hung(s)
-        foretell_turning(s, half)
+    predict_velocity(s.velocity, s.past_accelerations, half, s.work.velocity_middle)
 
 
 @inner_kernel
-def find_hung(s):
-    """Find the loose bodies that hang on the world by one connection, and on nothing else."""
-    for i in range(s.forest.bodies.shape[0]):
-        s.work.per_body[i].connected = 0
-    for c in range(s.connections.shape[0]):
-        connection = s.connections[c]
-        a, b = connection.body_a, connection.body_b
-        if connection.enabled and a >= 0:
-            s.work.per_body[a].connected += 2 if b >= 0 else 1
-        if connection.enabled and b >= 0:
-            s.work.per_body[b].connected += 2 if a >= 0 else 1
-
-
-@inner_kernel
-def foretell_turning(s, duration):
-    """Write the angular velocity of hung bodies after `duration` [s], by the moments on them.
-
-    They are extrapolated by a parabola where they are smooth, else they count for nothing.
-    """
-    past = s.past_accelerations
-    for i in range(s.forest.bodies.shape[0]):
-        k = s.forest.bodies[i].v_index
-        if not _is_hung(s, i):
-            continue
-        first = last = bend = 0.0
-        for r in range(k, k + 3):
-            a, b, c = past[r, 0], past[r, 1], past[r, 2]
-            first, last, bend = first + a * a, last + c * c, bend + (a - 2.0 * b + c) ** 2
-        smooth = bend <= _SMOOTH * _SMOOTH * max(first, last)
-        for r in range(k, k + 3):
-            a, b, c = past[r, 0], past[r, 1], past[r, 2]
-            foretold = 3.0 * (a - b) + c if smooth else 0.0
-            s.work.velocity_middle[r] = s.velocity[r] + duration * foretold
-
-
-@inlined_kernel
-def _is_hung(s, i):
-    """Return whether a body is alone in its tree and hangs on the world by one connection."""
-    body = s.forest.bodies[i]
-    if body.joint_type != FREE or s.connections.shape[0] == 0:
-        return False
-    return s.forest.dofs[body.v_index].turns_freely and s.work.per_body[i].connected == 1
-
-
-@inner_kernel
-def foretell_velocity(velocity, past, duration, velocity_out):
+def predict_velocity(velocity, past, duration, velocity_out):
     """Write the velocity (nv,) after `duration` [s], by the accelerations of three steps (nv, 3).
 
     They are extrapolated by a parabola where they are smooth. Elsewhere the smaller of the last two
@@ -107,23 +59,37 @@ def remember_acceleration(work, past_out):
 
 @inner_kernel
 def remember_moments(s):
-    """Let no velocity be foretold of bodies that are alone in their tree, but for hung ones.
+    """Keep of the accelerations of loose bodies only the moments on pinned ones.
 
-    The rule by which these turn (hrpsim.dynamics.spin) finds the gyroscopic torque for itself. A
-    hung body, as a top on its tip, needs what else turns it. Chains of such bodies that whip at
-    large steps come apart where moments are foretold.
+    The rule by which loose bodies turn (hrpsim.dynamics.spin) finds the gyroscopic torque itself. A
+    body that hangs on the world by one connection, as a top on its tip, needs what else turns it.
+    Chains of loose bodies that whip at large steps come apart where their moments are predicted.
     """
-    past = s.past_accelerations
+    past, any_connected = s.past_accelerations, s.connections.shape[0] > 0
+    if any_connected:
+        _count_connections(s)
     for i in range(s.forest.bodies.shape[0]):
-        body = s.forest.bodies[i]
+        body, own = s.forest.bodies[i], s.work.per_body[i]
         if body.joint_type != FREE or not s.forest.dofs[body.v_index].turns_freely:
             continue
-        k = body.v_index
-        if not _is_hung(s, i):
-            for r in range(k, k + 6):
-                for n in range(past.shape[1]):
-                    past[r, n] = 0.0
-            continue
-        for r in range(3):
-            past[k + r, 0] -= s.work.per_body[i].spin_acceleration[r]
-            past[k + 3 + r, 0] = 0.0
+        pinned, k = any_connected and own.connections == 1, body.v_index
+        for r in range(k, k + 6):
+            if pinned and r < k + 3:
+                past[r, 0] -= own.spin_acceleration[r - k]
+                continue
+            for n in range(past.shape[1]):
+                past[r, n] = 0.0
+
+
+@inlined_kernel
+def _count_connections(s):
+    """Count the connections of each body; one to a body that moves counts twice."""
+    for i in range(s.forest.bodies.shape[0]):
+        s.work.per_body[i].connections = 0
+    for c in range(s.connections.shape[0]):
+        connection = s.connections[c]
+        a, b = connection.body_a, connection.body_b
+        if connection.enabled and a >= 0:
+            s.work.per_body[a].connections += 2 if b >= 0 else 1
+        if connection.enabled and b >= 0:
+            s.work.per_body[b].connections += 2 if a >= 0 else 1

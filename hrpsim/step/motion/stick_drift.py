@@ -113,14 +113,14 @@ def ask_back_slip(s):
     update_poses(s.forest, s.q, s.kinematics)
     for c in range(s.step_stats[0].contact_count):
         contact, normal, x, y = contacts[c], rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
-        guided = _is_guided(s, contact.body_a) or _is_guided(s, contact.body_b)
+        predicted = _is_predicted(s, contact.body_a) or _is_predicted(s, contact.body_b)
         rolls = _is_round(s, contact.shape_a) or _is_round(s, contact.shape_b)
-        if guided or not rolls or not _holds_gap(contact, normal):
+        if predicted or not rolls or not _holds_gap(contact, normal):
             contact.held_gap = math.inf
         elif contact.missed_gap < math.inf:
             _start_from_closed(normal)
             normal.correction_velocity += min(max(contact.missed_gap / dt, -speed), speed)
-        known, sticks = contact.has_slipped, friction_holds(normal, x, y, 0.999) and not guided
+        known, sticks = contact.has_slipped, friction_holds(normal, x, y, 0.999) and not predicted
         contact.has_slipped = 1 if sticks else 0
         if not sticks:
             continue
@@ -188,9 +188,9 @@ def remember_gaps(s):
 
 
 @inlined_kernel
-def _is_guided(s, body):
-    """Return whether a body moved in this step as its contacts asked, without slip."""
-    return body >= 0 and s.work.per_body[body].guided != 0
+def _is_predicted(s, body):
+    """Return whether a body turned in this step as its contacts asked, without slip."""
+    return body >= 0 and s.work.per_body[body].midpoint_predicted != 0
 
 
 @inner_kernel

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from hrpsim.constraints.connection_rows import is_rigid, remember_connection_impulses
 from hrpsim.constraints.contact_rows import friction_impulses
 from hrpsim.constraints.displacement import (
@@ -19,24 +17,18 @@ from hrpsim.constraints.displacement import (
 )
 from hrpsim.constraints.joint_rows import remember_joint_impulses
 from hrpsim.constraints.rows import CONTACT_ROW, DISPLACEMENT
-from hrpsim.constraints.solver_table import DESCENT, DIRECT, ITERATIVE
-from hrpsim.constraints.spring_rows import ROWS, remember_spring_impulses
+from hrpsim.constraints.solver_table import DIRECT
 from hrpsim.dynamics.articulated import wrench_response
 from hrpsim.dynamics.response import site_velocities
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.solvers.impulses import warm_start
-from hrpsim.solvers.steepest_descent import PENALTY_WEIGHT, descend
 from hrpsim.step.rows.constraint_wrenches import add_wrench, clear_wrenches, hold_wrenches
 from hrpsim.step.rows.grip import hold_what_slips
 from hrpsim.step.rows.hand_over import solve_island
-from hrpsim.step.scene.contents import has_spring_hinges
 from hrpsim.step.scene.islands import summarise
 from hrpsim.step.scene.records import RK4
 from hrpsim.step.scene.status import DONE
-
-# Steps that the steepest descent may take in one step of the world.
-_DESCENT_STEPS = np.int64(2000)
 
 # Residual of a step after which the direct rows are taken to contradict each other [m/s].
 _HOPELESS = 1e-3
@@ -92,9 +84,6 @@ def solve_motion(s):
     if stats.residual > _HOPELESS:
         forget_direct_impulses(rows, stats.row_count)
     warm_start(rows, stats.contact_count, stats.row_count, response, sites.velocity)
-    stats.descent_steps, stats.residual_deficit = 0, 0.0
-    if s.spring_hinges.shape[0] > 0:
-        descend_springs(s)
     status = solve_rows(s)
     if status != DONE:
         return status
@@ -112,35 +101,6 @@ def solve_motion(s):
         if is_solved_at_stages(s, rows[number]):
             add_wrench(s, rows[number], rate * rows[number].impulse)
     wrench_response(s.forest, s.kinematics, s.articulated, work.constraint_effort, work.change)
-    return DONE
-
-
-@on_demand_kernel(used=has_spring_hinges)
-def descend_springs(s):
-    """Find the constraint forces of springs for the steepest descent; hold them from there on."""
-    stats, rows = s.step_stats[0], s.rows.rows
-    first = stats.row_count - ROWS * s.spring_hinges.shape[0]
-    wanted = False
-    for number in range(first, stats.row_count):
-        wanted = wanted or rows[number].solver == DESCENT
-    if not wanted:
-        return DONE
-    stats.descent_steps, stats.residual_deficit, _ = descend(
-        rows,
-        first,
-        stats.row_count,
-        s.rows.response,
-        PENALTY_WEIGHT,
-        _DESCENT_STEPS,
-        s.sites.velocity,
-        s.rows.descent[0],
-        s.rows.descent[1],
-    )
-    for number in range(first, stats.row_count):
-        row = rows[number]
-        if row.solver == DESCENT:
-            row.lower = row.upper = row.kept_impulse = row.impulse
-            row.solver = ITERATIVE
     return DONE
 
 
@@ -227,7 +187,6 @@ def remember_impulses(s):
     for c in range(stats.contact_count):  # apart: a copy would wait for what was just written
         previous[c] = contacts[c]
     remember_connection_impulses(rows, s.connections)
-    remember_spring_impulses(rows, s.spring_hinges)
     remember_joint_impulses(
         s.forest, rows, 3 * stats.contact_count, stats.row_count, s.joint_impulses
     )

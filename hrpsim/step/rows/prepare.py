@@ -24,17 +24,12 @@ from hrpsim.constraints.joint_rows import (
 )
 from hrpsim.constraints.penalty_rows import STABLE_BELOW, write_penalty_rows
 from hrpsim.constraints.solver_table import DIRECT, NEWTON, PENALTY, SPLIT
-from hrpsim.constraints.spring_rows import ROWS, mark_spring_sites, write_spring_rows
 from hrpsim.dynamics.response import site_responses, site_velocities
 from hrpsim.dynamics.sites import number_sites
 from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.solvers.direct_system import assemble_direct_system
-from hrpsim.step.scene.contents import (
-    has_anticipated_contacts,
-    has_connections,
-    has_spring_hinges,
-)
+from hrpsim.step.scene.contents import has_anticipated_contacts, has_connections
 from hrpsim.step.scene.islands import find_islands
 from hrpsim.step.scene.records import RK4, SEMI_IMPLICIT
 from hrpsim.step.scene.status import (
@@ -56,8 +51,8 @@ def prepare_rows(s):
 
     Reads: articulated, collision, connections, control, direct, forest, islands, joint_holds,
     joint_impulses, joint_parameters, kinematics, materials, q, rows, sites, solver_choice,
-    spring_hinges, velocity, work.
-    Writes: collision, connections, direct, islands, rows, sites, spring_hinges, work.
+    velocity, work.
+    Writes: collision, connections, direct, islands, rows, sites, work.
     """
     status = _count_rows(s)
     if status != DONE or s.step_stats[0].row_count == 0:
@@ -83,9 +78,7 @@ def _count_rows(s):
         s.forest, s.q, s.velocity, time_step, s.control, s.joint_holds, s.joint_impulses, s.sites
     )
     stats.connection_rows = mark_connection_sites(s.connections, s.sites)
-    spring_row_count = mark_spring_sites(s.spring_hinges, s.sites)
     stats.row_count = 3 * contact_count + stats.connection_rows + joint_row_count
-    stats.row_count += spring_row_count
     stats.island_count, stats.direct_island = 0, -1
     if stats.row_count == 0:
         return DONE
@@ -98,7 +91,6 @@ def _count_rows(s):
     stats.needed = contact_response_space(s.forest, contacts, contact_count, s.sites)
     stats.needed += 2 * joint_row_count * s.sites.velocity.shape[0]
     stats.needed += connection_response_space(s.forest, s.connections, s.sites)
-    stats.needed += 12 * spring_row_count
     if stats.needed > s.rows.response.shape[0]:
         return MORE_RESPONSES
     return DONE
@@ -134,13 +126,8 @@ def _write_rows(s):
     if stats.connection_rows > 0:
         used = write_connections(s, used)
     first_joint_row = 3 * contact_count + stats.connection_rows
-    first_spring_row = stats.row_count - ROWS * s.spring_hinges.shape[0]
-    if first_spring_row > first_joint_row:
-        used = write_joints(s, first_joint_row, used)
-        if used == NEEDS_KERNEL:
-            return NEEDS_KERNEL
-    if s.spring_hinges.shape[0] > 0:
-        write_springs(s, first_spring_row, used)
+    if stats.row_count > first_joint_row and write_joints(s, first_joint_row, used) == NEEDS_KERNEL:
+        return NEEDS_KERNEL
     return DONE
 
 
@@ -252,24 +239,6 @@ def write_joints(s, first, used):
         used,
         s.rows,
     )
-
-
-@on_demand_kernel(np.int64, np.int64, used=has_spring_hinges)
-def write_springs(s, first, used):
-    """Write the rows of spring hinges from row `first` on."""
-    write_spring_rows(
-        s.forest,
-        s.kinematics,
-        s.spring_hinges,
-        s.settings[0],
-        s.settings[0].time_step,
-        s.work.placed_hinge[0],
-        s.sites,
-        first,
-        used,
-        s.rows,
-    )
-    return DONE
 
 
 @inlined_kernel

@@ -28,11 +28,6 @@ def has_connections(scene: Scene) -> bool:
     return len(scene.connections) > 0
 
 
-def has_spring_hinges(scene: Scene) -> bool:
-    """Return whether there is a spring hinge."""
-    return len(scene.spring_hinges) > 0
-
-
 def has_loose_bodies(scene: Scene) -> bool:
     """Return whether there is a body that may sleep."""
     return bool(scene.islands.trees["may_sleep"].any())

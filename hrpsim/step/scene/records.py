@@ -82,8 +82,6 @@ STEP_STATS = np.dtype(
         ("worst_other", "i8"),  # of a contact, its second shape
         ("converged", "i8"),  # whether the sweeps came to their end
         ("stiffness", "f8"),  # largest (k dt^2 + 2 c dt) / m of penalty contacts that began
-        ("descent_steps", "i8"),  # steps of the steepest descent
-        ("residual_deficit", "f8"),  # furthest that it left a row short of its velocity [m/s]
         ("needed", "i8"),  # capacity asked for, or the body at fault, when a step cannot be done
         ("fault_kind", "i8"),  # row that is to blame when a step cannot be done; -1: none
         ("fault_source", "i8"),  # what it belongs to, as in `worst_source`
@@ -116,24 +114,17 @@ PER_BODY = np.dtype(
         ("deviation", "f8", (4, 3)),  # what moments add to its rate, at rk4's stages [rad/s^2]
         ("turns_far", "i8"),  # whether the midpoint rule of spin foretells how a loose body turns
         ("gyroscopic", "f8", (3,)),  # what that adds to its angular acceleration [rad/s^2]
-        ("connected", "i8"),  # connections of a loose body, each to a body that moves counted twice
+        ("connections", "i8"),  # of a loose body, each to a body that moves counted twice
         ("spin_acceleration", "f8", (3,)),  # all that the gyroscopic torque does to it [rad/s^2]
-        ("guided", "i8"),  # whether it moves as foretold in an rk4 step (loose_rotation)
+        ("midpoint_predicted", "i8"),  # whether it turns so in an rk4 step (loose_rotation)
         ("end_rate", "f8", (3,)),  # its angular velocity at the end then [rad/s]
-        ("detour", "f8", (3,)),  # by how much it leaves the way of the stages then [m]
-        ("group_mass", "f8"),  # of who presses on each other; infinite if it leans on the world
-        ("group_shift", "f8", (3,)),  # the same: mass times shift [kg m]
         ("tree_momentum", "f8", (3,)),  # of a floating tree, in its root: expected after the step
         ("fastest", "f8"),  # of its velocities, at both ends of the step
         ("impact_wrench", "f8", (6,)),  # what the impacts at the start of the step did [Ns]
         ("impact_motion", "f8", (6,)),  # [m/s]
         ("undrifted", "i8"),  # whether it takes its forces at the start of a step (drift)
         ("timed", "i8"),  # whether impacts on a body that is alone happen at their times; 2: did so
-        ("first_contact", "i8"),  # of a free ball that may be struck, as a row; -1 ends such lists
-        ("next_ball", "i8"),  # of those of its island
-        ("next_struck", "i8"),  # of those that an impact concerns
-        ("struck", "i8"),  # whether it is one of these
-        ("next_impact", "f8"),  # when one of its contacts strikes or comes to rest next [s]
+        ("struck", "i8"),  # whether an impact of free balls concerns it
         ("earliest", "f8"),  # of a tree, in its root: fraction of the step after which it meets any
         ("cluster", "i8"),  # of a body: with whom its tree it stands still; -1: with the world
         ("since", "f8"),  # the same: since when it does [s]

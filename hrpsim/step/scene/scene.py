@@ -20,7 +20,6 @@ from hrpsim.constraints.joint_rows import (
 )
 from hrpsim.constraints.placed_connection import PLACED_CONNECTION
 from hrpsim.constraints.rows import Rows
-from hrpsim.constraints.spring_rows import PLACED_HINGE, SPRING_HINGE
 from hrpsim.dynamics.articulated import ARTICULATED
 from hrpsim.dynamics.joint_forces import CONTROL
 from hrpsim.dynamics.sites import Sites
@@ -44,7 +43,6 @@ class Work(NamedTuple):
     joint_impact_impulses_start: np.ndarray = array(
         "`joint_impact_impulses` there", "f8", Axis.DOF, JOINT_ROW_COUNT
     )
-    spring_hinges_start: np.ndarray = array("spring hinges there", SPRING_HINGE, Axis.SPRING_HINGE)
     q_swept: np.ndarray = array(
         "where the motion begins that is looked at for impacts", "f8", Axis.POSITION
     )
@@ -77,7 +75,6 @@ class Work(NamedTuple):
     placed_connection: np.ndarray = array(
         "the connection whose rows are written", PLACED_CONNECTION, 1
     )
-    placed_hinge: np.ndarray = array("the spring hinge whose rows are written", PLACED_HINGE, 1)
 
 
 class Scene(NamedTuple):
@@ -126,12 +123,6 @@ class Scene(NamedTuple):
         "what is connected to what",
         CONNECTION_RECORD,
         Axis.CONNECTION,
-        refers={"body_a": Axis.BODY, "body_b": Axis.BODY},
-    )
-    spring_hinges: np.ndarray = state(
-        "springs between two bodies",
-        SPRING_HINGE,
-        Axis.SPRING_HINGE,
         refers={"body_a": Axis.BODY, "body_b": Axis.BODY},
     )
     sites: Sites = part(Sites)

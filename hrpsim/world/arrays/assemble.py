@@ -153,7 +153,6 @@ def assemble(
         Axis.RESPONSE: 24 * rows,
         Axis.ISLAND: bodies + 1,
         Axis.WRENCH: 8,
-        Axis.SPRING_HINGE: 0,  # the world puts its own there
         Axis.SOLVER_CLASS: 1,
     }
     scene = allocate(

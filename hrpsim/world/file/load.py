@@ -13,7 +13,7 @@ from hrpsim.errors import WorldError, unknown_name
 from hrpsim.model.load import load_model
 from hrpsim.model.system import FREE
 from hrpsim.world.file.file_reader import FileReader
-from hrpsim.world.file.load_constraints import add_connection, add_spring_hinge, constrain_joints
+from hrpsim.world.file.load_constraints import add_connection, constrain_joints
 from hrpsim.world.file.load_shapes import locate, read_shape
 from hrpsim.world.file.world_schema import BODY, WORLD_FILE
 from hrpsim.world.parts.stepping import expect_steps
@@ -111,8 +111,6 @@ def build_world(
             world.add_body(read_shape(reader, entry.pop("shape"), where), **entry)
     for where, entry in _entries(file, "connections"):
         add_connection(reader, world, where, entry)
-    for where, entry in _entries(file, "spring_hinges"):
-        add_spring_hinge(reader, world, where, entry)
     for where, pair in _entries(file, "no_collisions"):
         with reader.at(where):
             world.disable_collisions(*pair)

@@ -30,15 +30,6 @@ def add_connection(reader: FileReader, world: World, where: str, entry: dict[str
         connection.keep_as_initial()
 
 
-def add_spring_hinge(reader: FileReader, world: World, where: str, entry: dict[str, Any]) -> None:
-    """Make one hinge of constrained springs, with its motor, as `World.add_spring_hinge` does."""
-    pair, torque = entry.pop("between"), entry.pop("torque", 0.0)
-    with reader.at(where):
-        hinge = world.add_spring_hinge(*pair, **entry)
-        hinge.torque = torque
-        hinge.keep_as_initial()
-
-
 def constrain_joints(reader: FileReader, robot: Robot, where: str, entry: dict[str, Any]) -> None:
     """Do what `locks`, `motors` and `constraints` of a robot say."""
     for joint, position in entry.get("locks", {}).items():

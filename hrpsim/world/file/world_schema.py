@@ -34,10 +34,9 @@ from hrpsim.schema import (
     table,
     vector,
 )
-from hrpsim.values import LIMIT, NOT_NEGATIVE, POSITIVE, RANGES, SWEEPS, Range
+from hrpsim.values import LIMIT, NOT_NEGATIVE, POSITIVE, RANGES, SWEEPS
 from hrpsim.world.objects.materials import IMPACT_LAWS
 from hrpsim.world.objects.solver_rules import JOINT_KINDS, KINDS, NAMES
-from hrpsim.world.objects.spring_hinge import SPRING_SOLVERS
 from hrpsim.world.settings import FRICTION_MODELS, INTEGRATORS, STOPPING_RULES
 
 CATEGORIES = ("object", "robot", "human", "dynamic_object", "static_object")
@@ -164,26 +163,6 @@ _CONNECTION = mapping(
     },
     required={"between": _BETWEEN},
 )
-_SPRING_HINGE = mapping(
-    {
-        "name": name,
-        "stiffness": numeric(POSITIVE),
-        "damping_ratio": numeric(NOT_NEGATIVE),
-        "angle": numeric(),
-        "limits": vector(2, Range(low=-float("inf"), infinite=True)),
-        "friction": numeric(NOT_NEGATIVE),
-        "static_friction": numeric(NOT_NEGATIVE),
-        "solver": one_of("solver of spring hinges", SPRING_SOLVERS),
-        "collide": flag,
-        "torque": numeric(),
-    },
-    required={
-        "between": _BETWEEN,
-        "point": vector(3),
-        "axis": vector(3),
-        **{key: numeric(POSITIVE) for key in ("half_width", "radius", "max_extension")},
-    },
-)
 
 
 def shape(value: Any) -> dict[str, Any]:
@@ -305,7 +284,6 @@ WORLD_FILE = mapping(
         "robots": listing(_ROBOT),
         "bodies": listing(BODY),
         "connections": listing(_CONNECTION),
-        "spring_hinges": listing(_SPRING_HINGE),
         "no_collisions": listing(listing(name, 2, 2, 'two of "entity" or "entity/link"')),
         "settle": null_or(flag),
     }

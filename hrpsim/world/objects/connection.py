@@ -17,7 +17,7 @@ from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.connection import AXES
 from hrpsim.values import finite_vector, not_negative, positive
 from hrpsim.world.objects.compliance import refuse_undamped
-from hrpsim.world.objects.ends import BetweenEnds, End
+from hrpsim.world.objects.ends import End
 from hrpsim.world.objects.entity import part_of
 from hrpsim.world.objects.solver_rules import SolverRules, solver_code, solver_name
 
@@ -43,14 +43,12 @@ def _per_axis(field: str, what: str, finite: bool = True) -> Any:
     return property(read, change, doc=f"{what}; assign one number for all axes, or six.")
 
 
-class Connection(BetweenEnds):
+class Connection:
     """Two frames of which some of the six relative motions are held or driven.
 
     Axes are those of frame a: "x", "y", "z", "rx", "ry", "rz". `World.connect` makes connections;
     their numbers live in the world's arrays.
     """
-
-    what = "connection"
 
     def __init__(
         self,
@@ -61,16 +59,31 @@ class Connection(BetweenEnds):
         collide: bool,
         number: int,
     ):
-        super().__init__(world, name, ends, collide, number, CONNECTION_RECORD)
+        self.world = world
+        self.name = name
         self.kind = kind
+        self.ends = ends
+        self.collide = collide
+        self.number = number  # of all that the world ever had
+        self.index = -1  # in the world's arrays; -1: not in the world
+        self._initial = np.zeros(1, dtype=CONNECTION_RECORD)
         self._own_solver: str | None = None
 
     def __repr__(self) -> str:
         a, b = ("/".join(end.owner) for end in self.ends)
         return f"<Connection {self.name!r}: {self.kind} of {a} and {b}>"
 
-    def _records(self) -> np.ndarray:
-        return self.world.connection_records
+    def _record(self) -> np.void:
+        if self.index < 0:
+            raise WorldError(f"connection {self.name!r} was taken out of the world")
+        return self.world.connection_records[self.index]
+
+    def initialise(self) -> None:
+        """Return to how it was made, or kept since."""
+        present = self._record()
+        for side in ("body_a", "body_b"):  # they count anew when others leave the world
+            self._initial[side] = present[side]
+        self.world.connection_records[self.index] = self._initial[0]
 
     def _changing(self) -> np.void:
         """Return the record, to be changed by the user: what it holds wakes."""

@@ -1,14 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a connection holds on to: a body, a link of a robot, or the world; and what joins two."""
+"""What a connection holds on to: a body, a link of a robot, or the world."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, TypeAlias
 
 from hrpsim.errors import ModelError, WorldError, unknown_name
 from hrpsim.kinematics.forward import new_kinematics, update_poses
@@ -49,56 +47,6 @@ class End:
         update_poses(entity.forest, world.present_q(entity), poses)
         here, root = poses[self.body], poses[entity.system.root[self.body]]
         return Placement(here["R"].copy(), root["origin"] + here["p"]).then(self.frame)
-
-
-class BetweenEnds:
-    """What joins two ends in a world; its numbers are a record in the world's arrays."""
-
-    what = ""  # in messages
-
-    def __init__(
-        self,
-        world: WorldState,
-        name: str,
-        ends: tuple[End, End],
-        collide: bool,
-        number: int,
-        record: np.dtype,
-    ):
-        self.world = world
-        self.name = name
-        self.ends = ends
-        self.collide = collide
-        self.number = number  # of all that the world ever had
-        self.index = -1  # in the world's arrays; -1: not in the world
-        self._initial = np.zeros(1, dtype=record)
-
-    def _records(self) -> np.ndarray:
-        raise NotImplementedError
-
-    def _record(self) -> np.void:
-        if self.index < 0:
-            raise WorldError(f"{self.what} {self.name!r} was taken out of the world")
-        return self._records()[self.index]
-
-    def initialise(self) -> None:
-        """Return to how it was made, or kept since."""
-        present = self._record()
-        for side in ("body_a", "body_b"):  # they count anew when others leave the world
-            self._initial[side] = present[side]
-        self._records()[self.index] = self._initial[0]
-
-
-def recorded(field: str, doc: str) -> float:
-    """Return a property for a number of the record of what joins two ends, read only.
-
-    Type checkers take it for its value.
-    """
-
-    def read(joint: BetweenEnds) -> float:
-        return float(joint._record()[field])
-
-    return cast(float, property(read, doc=doc))
 
 
 EndLike: TypeAlias = Entity | tuple[Entity | str, str] | str | None

@@ -48,10 +48,6 @@ class WorldState(Protocol):
         """Records of the connections, by Connection.index."""
 
     @property
-    def spring_hinge_records(self) -> np.ndarray:
-        """Records of the spring hinges, by SpringHinge.index."""
-
-    @property
     def solver_rules(self) -> SolverRules:
         """The rules by which solvers are chosen."""
 

@@ -20,13 +20,20 @@ from hrpsim.world.objects.body import rotation_matrix
 from hrpsim.world.objects.compliance import DAMPING_STEPS, refuse_undamped
 from hrpsim.world.objects.connection import Connection
 from hrpsim.world.objects.ends import End, EndLike, find_end
+from hrpsim.world.objects.entity import WorldState
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import solver_code
-from hrpsim.world.parts.exclusions import JoiningPart
+from hrpsim.world.parts.exclusions import Exclusions
+from hrpsim.world.parts.part import Core, Part
 
 
-class Connections(JoiningPart):
+class Connections(Part):
     """The connections of a world. They hold from the next step on."""
+
+    def __init__(self, world: WorldState, core: Core, exclusions: Exclusions):
+        super().__init__(core)
+        self._world, self._exclusions = world, exclusions
+        self._made = 0  # ever
 
     @property
     def connections(self) -> MappingProxyType:

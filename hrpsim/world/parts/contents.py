@@ -10,7 +10,6 @@ from types import MappingProxyType
 import numpy as np
 
 from hrpsim.constraints.connection_rows import CONNECTION_RECORD
-from hrpsim.constraints.spring_rows import SPRING_HINGE
 from hrpsim.errors import WorldError
 from hrpsim.model.model import CollisionShape
 from hrpsim.world.objects.body import Body
@@ -19,7 +18,6 @@ from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.materials import MaterialTable
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import SolverRules
-from hrpsim.world.objects.spring_hinge import SpringHinge
 
 
 class Contents:
@@ -37,8 +35,6 @@ class Contents:
         self.connection_records = np.zeros(
             0, dtype=CONNECTION_RECORD
         )  # the scene's own array, once there is a scene
-        self.spring_hinges: dict[str, SpringHinge] = {}
-        self.spring_hinge_records = np.zeros(0, dtype=SPRING_HINGE)  # the scene's own array
         model = int(settings["friction_model"][0])
         self.solver_rules = SolverRules(solver, integrator, model)
         self.is_stepping = False
@@ -64,14 +60,9 @@ class Contents:
         return MappingProxyType({e.name: e for e in self.entities if isinstance(e, Body)})
 
     @property
-    def joints_between(self) -> tuple[Connection | SpringHinge, ...]:
-        """Connections, then spring hinges."""
-        return (*self.connections.values(), *self.spring_hinges.values())
-
-    @property
     def with_initial_state(self) -> tuple:
         """Everything that `reset` returns to a state of its own."""
-        return (*self.entities, *self.joints_between)
+        return (*self.entities, *self.connections.values())
 
     def first_sensor(self, entity: Entity) -> int:
         """Return the place in the scene of an entity's first sensor, if it has any."""

@@ -14,7 +14,6 @@ from hrpsim.model.model import adjacent_bodies
 from hrpsim.model.urdf.srdf import pair_of
 from hrpsim.world.objects.connection import Connection
 from hrpsim.world.objects.ends import End
-from hrpsim.world.objects.entity import WorldState
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import is_named
 from hrpsim.world.parts.part import Core, Part
@@ -67,18 +66,9 @@ class Exclusions(Part):
         if self._scenes.present is None:
             return
         bodies = self._sleep.bodies_of_shapes()
-        joined = joined_pairs(self._contents.joints_between, bodies, self._scenes.owners)
+        joined = joined_pairs(self._contents.connections.values(), bodies, self._scenes.owners)
         standing = map(tuple, self._standing.tolist())
         self._scenes.use_collision(excluded=sorted_pairs({*standing, *joined}))
-
-
-class JoiningPart(Part):
-    """A part that makes objects of the `world` which keep shapes from colliding."""
-
-    def __init__(self, world: WorldState, core: Core, exclusions: Exclusions):
-        super().__init__(core)
-        self._world, self._exclusions = world, exclusions
-        self._made = 0  # ever
 
 
 def pairs_apart(apart: Iterable[tuple[str, str]], owners: Owners) -> set[tuple[int, int]]:

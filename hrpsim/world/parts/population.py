@@ -21,21 +21,14 @@ from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.connections import Connections
 from hrpsim.world.parts.explicit_limit import too_stiff_for_rk4
 from hrpsim.world.parts.part import Core, Part
-from hrpsim.world.parts.spring_hinges import SpringHinges
 
 
 class Population(Part):
     """Robots and loose bodies."""
 
-    def __init__(
-        self,
-        world: WorldState,
-        core: Core,
-        connections: Connections,
-        spring_hinges: SpringHinges,
-    ):
+    def __init__(self, world: WorldState, core: Core, connections: Connections):
         super().__init__(core)
-        self._world, self._connections, self._spring_hinges = world, connections, spring_hinges
+        self._world, self._connections = world, connections
 
     def add_robot(
         self,
@@ -133,20 +126,14 @@ class Population(Part):
         old = self._scenes.scene
         for connection in [c for c in contents.connections.values() if _holds(c, entity)]:
             self._connections.disconnect(connection)
-        for hinge in [h for h in contents.spring_hinges.values() if _holds(h, entity)]:
-            self._spring_hinges.remove_spring_hinge(hinge)
         places = self._places_without(entity, old)
         contents.entities.remove(entity)
         before = None
         for other in contents.entities:
             other.stand_after(before)
             before = other
-        fields = Scene._field_defaults
         contents.connection_records = renumbered(
-            contents.connection_records, fields["connections"], places
-        )
-        contents.spring_hinge_records = renumbered(
-            contents.spring_hinge_records, fields["spring_hinges"], places
+            contents.connection_records, Scene._field_defaults["connections"], places
         )
         self._scenes.assemble(old, places)
         entity.leave()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hrpsim.constraints.joint_rows import ROW_NAMES
-from hrpsim.constraints.rows import CONNECTION, CONTACT_ROW, DRIVE, SPRING
+from hrpsim.constraints.rows import CONNECTION, CONTACT_ROW, DRIVE
 from hrpsim.step.scene.records import STEP_STATS
 from hrpsim.step.scene.scene import Scene
 
@@ -72,9 +72,7 @@ class StepStats:
     those of `newton` that have rows for sweeps alone. Where the step
     did not converge, `worst` names the constraint that is furthest from what it asks for, as
     "connection 'hinge'", "lock of robot/knee" or "contact of box/box and world/ground"; otherwise
-    it is empty. Where spring hinges use the steepest descent,
-    `descent_steps` is how many steps it took and `descent_short` the furthest that it left a spring
-    beyond its maximum extension, as a velocity [m/s]. Of the `asleep` bodies that sleep, contacts
+    it is empty. Of the `asleep` bodies that sleep, contacts
     count but have no rows. Impacts with restitution were solved in `impact_rounds`, with less of it
     in `impacts_lowered` of them, where with friction Newton's law would have given energy;
     `impacts_left` gaps still closed when there were too many, and met no restitution. Pairs of fast
@@ -101,8 +99,6 @@ class StepStats:
     newton_factorisations: int
     handed_over: int
     worst: str
-    descent_steps: int
-    descent_short: float
     asleep: int
     impact_rounds: int
     impacts_lowered: int
@@ -117,10 +113,8 @@ class StepStats:
 class Naming:
     """What the constraints of a scene are called."""
 
-    def __init__(self, owners: list[tuple[str, str]], connections, spring_hinges, robots):
-        self._owners = owners
-        self._connections, self._spring_hinges = connections, spring_hinges
-        self._robots = robots
+    def __init__(self, owners: list[tuple[str, str]], connections, robots):
+        self._owners, self._connections, self._robots = owners, connections, robots
 
     def name(self, kind: int, source: int, other: int) -> str:
         """Return the name of the constraint of a kind of row.
@@ -130,9 +124,6 @@ class Naming:
         if kind == CONTACT_ROW:
             a, b = ("/".join(self._owners[shape]) for shape in (source, other))
             return f"contact of {a} and {b}"
-        if kind == SPRING:
-            name = next(h.name for h in self._spring_hinges if h.index == source)
-            return f"spring hinge {name!r}"
         if kind in (CONNECTION, DRIVE):
             name = next(c.name for c in self._connections if c.index == source)
             return f"{'drive of ' if kind == DRIVE else ''}connection {name!r}"
@@ -187,8 +178,6 @@ def stats_of(
         newton_factorisations=stats["newton_factorisations"],
         handed_over=stats["handed_over"],
         worst=worst,
-        descent_steps=stats["descent_steps"],
-        descent_short=stats["residual_deficit"],
         asleep=stats["asleep"],
         impact_rounds=stats["impact_rounds"],
         impacts_lowered=stats["impacts_lowered"],

@@ -70,7 +70,6 @@ class Scenes:
             contents.materials.index,
             contents.connection_records,
         )
-        self.use_spring_hinges(contents.spring_hinge_records)
         if old is not None:
             self.present = carry(old, self.present, places)
         self._built = len(contents.entities), len(contents.fixed)
@@ -81,14 +80,6 @@ class Scenes:
         self._contents.connection_records = connection_records
         if self.present is not None:
             self.present = self.present._replace(connections=connection_records)
-            provide_used(self.present)
-
-    def use_spring_hinges(self, records: np.ndarray) -> None:
-        """Let these be the records of the spring hinges."""
-        self._contents.spring_hinge_records = records
-        if self.present is not None:
-            work = self.present.work._replace(spring_hinges_start=np.zeros_like(records))
-            self.present = self.present._replace(spring_hinges=records, work=work)
             provide_used(self.present)
 
     def use_materials(self) -> None:
@@ -123,7 +114,6 @@ class Scenes:
         scene.joint_impulses[:] = 0
         scene.joint_impact_impulses[:] = 0.0
         scene.connections["impulse"] = scene.connections["impact_impulse"] = 0.0
-        scene.spring_hinges["impulse"] = 0.0
 
     def add_wrench(self, body: int, point: ArrayLike, force: ArrayLike, torque: ArrayLike) -> None:
         """Apply a wrench to a body of the scene during the next call of `step`."""
@@ -136,12 +126,7 @@ class Scenes:
     def naming(self) -> Naming:
         """Return what gives the constraints of the present scene their names."""
         contents = self._contents
-        return Naming(
-            self.owners,
-            contents.connections.values(),
-            contents.spring_hinges.values(),
-            contents.robots.values(),
-        )
+        return Naming(self.owners, contents.connections.values(), contents.robots.values())
 
     def lasting_arrays(self) -> list[np.ndarray]:
         """Return all arrays that the next step depends on."""

@@ -86,5 +86,5 @@ class Snapshots(Part):
 
     def _parts(self) -> tuple:
         contents = self._contents
-        held = contents.entities, contents.connections.values(), contents.spring_hinges.values()
+        held = contents.entities, contents.connections.values()
         return tuple(tuple(part.number for part in parts) for parts in held)

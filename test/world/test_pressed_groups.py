@@ -38,7 +38,7 @@ def turned(rng):
 
 
 def largest_deviation(world, steps=10):
-    """How far the centre leaves its parabola in a step [m], and in how many bodies were guided."""
+    """How far the centre leaves its parabola in a step [m], and in how many any was predicted."""
     world.step(0)
     mass = world.scene.forest.bodies["mass"].sum()
     largest, seen = 0.0, 0
@@ -47,7 +47,7 @@ def largest_deviation(world, steps=10):
         world.step()
         foretold = start + TIME_STEP * momentum / mass + 0.5 * TIME_STEP**2 * GRAVITY
         largest = max(largest, np.abs(centre(world) - foretold).max())
-        seen += world.scene.work.per_body["guided"].any()
+        seen += world.scene.work.per_body["midpoint_predicted"].any()
     return largest, seen
 
 
