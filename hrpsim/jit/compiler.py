@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import itertools
 
+from llvmlite.binding import Linkage
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
@@ -43,28 +44,32 @@ class _LoweredCode(JITCodeLibrary):
 
     def linked(self) -> str:
         """Return LLVM's text of the function with all that it calls, optimised."""
-        for library in _callers_first(self)[1:]:
+        own = [function.name for function in self.get_defined_functions()]
+        libraries = _callees(self, {})
+        for part in filter(_is_part, libraries):
+            self._final_module.link_in(part._final_module, preserve=True)
+        for function in self.get_defined_functions():
+            if function.linkage == Linkage.external and function.name not in own:
+                function.linkage = "linkonce_odr"  # it may go where all calls are inlined
+        for library in itertools.filterfalse(_is_part, libraries):
+            # Last, as LLVM links of them only what is called already.
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._optimize_final_module()
         return str(self._final_module)
 
 
-def _callers_first(library) -> list:
-    """Return a library and all that it links, callers before callees.
+def _callees(library, known: dict) -> dict:
+    """Return, as keys, what a library calls and what that calls; numba's own have theirs within."""
+    for callee in library._linking_libraries:
+        if callee not in known:
+            known[callee] = None
+            if _is_part(callee):
+                _callees(callee, known)
+    return known
 
-    LLVM links a function only where it is called already. Other libraries contain what they call.
-    """
-    callees_first: dict = {}
 
-    def visit(one) -> None:
-        if one not in callees_first:
-            if isinstance(one, _LoweredCode):
-                for callee in one._linking_libraries:
-                    visit(callee)
-            callees_first[one] = None
-
-    visit(library)
-    return list(reversed(callees_first))
+def _is_part(library) -> bool:
+    return isinstance(library, _LoweredCode)
 
 
 class KernelCompiler(Compiler):
