@@ -102,7 +102,8 @@ def dispatcher_of(kernel: KernelFunction, compiler: type | None = None):
     if kernel in _dispatchers:
         return _dispatchers[kernel]
     names: dict = {}
-    options = {**_OPTIONS, "forceinline": True} if kernel.inline else _OPTIONS
+    # Always given: a function that has no such option inherits that of its caller.
+    options = {**_OPTIONS, "forceinline": kernel.inline}
     chosen = {} if compiler is None else {"pipeline_class": compiler}
     dispatcher = numba.njit(_with_names(kernel.py_func, names, compiler), **chosen, **options)
     dispatcher.targetoptions["_nrt"] = False
