@@ -14,11 +14,13 @@ compiler where they do not fit the installed numba.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 
 from llvmlite.binding import Linkage
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.funcdesc import default_mangler
 
 
 class _LoweredCode(JITCodeLibrary):
@@ -72,6 +74,27 @@ def _is_part(library) -> bool:
     return isinstance(library, _LoweredCode)
 
 
+# For `with`, closures, generators, literals as arguments and inlining by numba: kernels have none.
+# After each that may change a function, numba looks through all of it again.
+_IDLE_PASSES = {
+    "with_lifting",
+    "inline_closure_likes",
+    "inline_inlinables",
+    "Rewrite dynamic raises",
+    "find_literally",
+    "literal_unroll",
+    "LiteralPropagation",
+    "make_function_op_code_to_jit_function",
+}
+
+
+def _short_name(name, types, *, abi_tags=(), uid=None):
+    """Return a name with a digest of the types, which take thousands of letters."""
+    text = "|".join([*map(str, types), *map(str, abi_tags)])
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return default_mangler(name, (), abi_tags=(digest,), uid=uid)
+
+
 class KernelCompiler(Compiler):
     """Numba's compiler of functions that stay as they were lowered, for `pipeline_class`."""
 
@@ -79,6 +102,15 @@ class KernelCompiler(Compiler):
         name = f"hrpsim_{next(_number)}"
         library = library or _LoweredCode(targetctx.codegen(), name)
         super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
+        self.state.targetctx.mangler = _short_name  # a copy of numba's context, for one function
+
+    def define_pipelines(self):
+        """Return numba's passes, but for those that do nothing to a kernel."""
+        pipelines = super().define_pipelines()
+        for passes in pipelines:
+            once = dict.fromkeys(passes.passes)  # those that come again look at what is left out
+            passes.passes = [p for p in once if p[0].name() not in _IDLE_PASSES]
+        return pipelines
 
 
 _number = itertools.count()
