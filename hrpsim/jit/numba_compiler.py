@@ -61,9 +61,10 @@ def fits_numba() -> bool:
 
 def _compile(kernel: KernelFunction, arguments: tuple) -> MachineCode:
     from hrpsim.jit.compiler import KernelCompiler
+    from hrpsim.jit.spared_work import spared_work
 
     dispatcher = dispatcher_of(kernel, KernelCompiler)
-    with _no_cyclic_collection():
+    with _no_cyclic_collection(), spared_work():
         compiled = _compiled(dispatcher, arguments)
         objects = (assemble(compiled.library.linked()),)
     function = compiled.fndesc.llvm_func_name
