@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 
-from llvmlite.binding import Linkage
+from llvmlite.binding import Linkage, ModuleRef
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.funcdesc import default_mangler
@@ -44,8 +44,8 @@ class _LoweredCode(JITCodeLibrary):
     def set_env(self, env_name, env):
         """Drop an environment: kernels raise nothing, and to set it needs machine code."""
 
-    def linked(self) -> str:
-        """Return LLVM's text of the function with all that it calls, optimised."""
+    def linked(self) -> ModuleRef:
+        """Return LLVM's module of the function with all that it calls, optimised."""
         own = [function.name for function in self.get_defined_functions()]
         libraries = _callees(self, {})
         for part in filter(_is_part, libraries):
@@ -57,7 +57,7 @@ class _LoweredCode(JITCodeLibrary):
             # Last, as LLVM links of them only what is called already.
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._optimize_final_module()
-        return str(self._final_module)
+        return self._final_module
 
 
 def _callees(library, known: dict) -> dict:

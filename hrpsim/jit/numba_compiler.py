@@ -22,7 +22,7 @@ import numba
 
 from hrpsim.jit.kernel_folders import PLAIN_COMPILER, cache_of
 from hrpsim.jit.kernel_function import KernelFunction
-from hrpsim.jit.machine_code import Loaded, MachineCode, assemble, load
+from hrpsim.jit.machine_code import Loaded, MachineCode, assemble, load, object_file
 from hrpsim.jit.numba_code import NumbaCode
 from hrpsim.jit.python_wrapper import python_wrapper
 
@@ -66,7 +66,7 @@ def _compile(kernel: KernelFunction, arguments: tuple) -> MachineCode:
     dispatcher = dispatcher_of(kernel, KernelCompiler)
     with _no_cyclic_collection(), spared_work():
         compiled = _compiled(dispatcher, arguments)
-        objects = (assemble(compiled.library.linked()),)
+        objects = (object_file(compiled.library.linked()),)
     function = compiled.fndesc.llvm_func_name
     if not kernel.called:
         return MachineCode(objects, function, "")
