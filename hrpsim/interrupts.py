@@ -99,21 +99,27 @@ def _watch(hears: socket.socket, clean_up: Callable[[], None]) -> None:
 
 
 def _is_lost_in_computing() -> bool:
-    """Return whether the main thread does not come back from a compiler, or from a single call."""
+    """Return whether the main thread does not come back from a compiler, or from a single call.
+
+    It is watched from when a signal came until the answer is clear. A thread that Python runs moves
+    to another instruction within _PATIENCE.
+    """
     clock = time.pthread_getcpuclockid(threading.main_thread().ident)
-    begin, used_before, stays, passed = time.monotonic(), time.clock_gettime(clock), True, 0.0
-    place = _place()
-    while passed < _PATIENCE or stays:
+    begin, used_before, place = time.monotonic(), time.clock_gettime(clock), _place()
+    in_one_call = True
+    while True:
         time.sleep(_LOOK)
-        passed = time.monotonic() - begin
-        if passed >= _PATIENCE and _is_compiling():
+        in_one_call = in_one_call and _place() == place
+        passed, used = time.monotonic() - begin, time.clock_gettime(clock) - used_before
+        if passed < _PATIENCE:
+            continue
+        if _is_compiling():
             return True
-        used = time.clock_gettime(clock) - used_before
-        computes = passed < _PATIENCE or used > _BUSY * passed or not _sleeps()
-        stays = stays and _place() == place and computes
-        if stays and used > _LONGEST_CALL:
+        waits = used <= _BUSY * passed and _sleeps()
+        if waits or not in_one_call:
+            return False
+        if used > _LONGEST_CALL:
             return True
-    return False
 
 
 def _sleeps() -> bool:

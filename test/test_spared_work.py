@@ -15,7 +15,7 @@ from numba.core.registry import cpu_target
 from numba.core.types import Record
 from numba.core.types.functions import BaseFunction
 
-from hrpsim.jit.compiled import inner_kernel, kernel
+from hrpsim.jit.compiled import kernel
 from hrpsim.jit.numba_compiler import dispatcher_of
 from hrpsim.jit.spared_work import spared_work
 
@@ -96,39 +96,3 @@ def test_types_are_as_large_as_they_are():
         assert [context.get_abi_sizeof(t) for t in [*types, *types]] == sizes * 2
         assert len({repr(kind) for kind in kinds}) == len(kinds)
     assert sizes == [8, 1, 9 * 8, 4 * 8]  # an array is nine words
-
-
-@inner_kernel
-def _leaf(x):
-    return x + 1.0
-
-
-@inner_kernel
-def _left(x):
-    return 2.0 * _leaf(x)
-
-
-@inner_kernel
-def _right(x):
-    return 3.0 * _left(x) + _leaf(x)
-
-
-@kernel
-def _top(values, wanted):
-    """Call kernels that call each other; one of them only where it is `wanted`."""
-    total = 0.0
-    for k in range(values.shape[0]):
-        total += _right(values[k])
-        if wanted:
-            total += min(_left(values[k]), total, 1e3)
-    return total
-
-
-def test_kernels_that_several_call_are_linked_once_and_found_by_all():
-    values = np.arange(5.0)
-    expected = 0.0
-    for x in values:
-        expected += 6.0 * (x + 1.0) + x + 1.0
-        expected += min(2.0 * (x + 1.0), expected, 1e3)
-    assert _top(values, True) == expected
-    assert _top(values, False) == sum(7.0 * (x + 1.0) for x in values)

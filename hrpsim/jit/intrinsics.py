@@ -10,7 +10,6 @@ import time
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 # Where there is one, the clock that is updated at every tick of the system only: read in 5 ns.
@@ -23,19 +22,17 @@ def monotonic_seconds(typing_context):
     """Return a time that goes on evenly [s], to some milliseconds."""
 
     def _generate(context, builder, signature, arguments):
-        long, integer = ir.IntType(64), ir.IntType(32)
-        place = cgutils.alloca_once(builder, ir.LiteralStructType([long, long]))
-        kind = ir.FunctionType(integer, [integer, place.type])
-        function = cgutils.get_or_insert_function(builder.module, kind, "clock_gettime")
-        builder.call(function, [ir.Constant(integer, _CLOCK), place])
-        parts = [
-            builder.sitofp(
-                builder.load(cgutils.gep_inbounds(builder, place, 0, k)), ir.DoubleType()
-            )
-            for k in range(2)
-        ]
-        whole, rest = parts
-        return builder.fadd(whole, builder.fmul(rest, ir.Constant(ir.DoubleType(), 1e-9)))
+        long, integer, real = ir.IntType(64), ir.IntType(32), ir.DoubleType()
+        with builder.goto_entry_block():
+            place = builder.alloca(ir.LiteralStructType([long, long]))
+        function = builder.module.globals.get("clock_gettime")
+        if function is None:
+            kind = ir.FunctionType(integer, [integer, place.type])
+            function = ir.Function(builder.module, kind, "clock_gettime")
+        builder.call(function, [integer(_CLOCK), place])
+        words = (builder.gep(place, [integer(0), integer(k)], inbounds=True) for k in range(2))
+        seconds, rest = (builder.sitofp(builder.load(word), real) for word in words)
+        return builder.fadd(seconds, builder.fmul(rest, real(1e-9)))
 
     return types.float64(), _generate
 

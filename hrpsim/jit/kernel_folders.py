@@ -45,8 +45,8 @@ _PACKAGE = Path(__file__).parent.parent
 
 
 def _tools() -> str:
-    compilers = "plain" if PLAIN_COMPILER else "quick"
-    return f"{_numba_version()} {llvmlite.__version__} {platform.python_version()} {compilers}"
+    compiler = "plain" if PLAIN_COMPILER else "quick"
+    return f"{_numba_version()} {llvmlite.__version__} {platform.python_version()} {compiler}"
 
 
 def _numba_version() -> str:

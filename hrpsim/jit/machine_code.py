@@ -78,7 +78,12 @@ def assemble(module: str) -> bytes:
     """Return an object file of a module in LLVM's language."""
     parsed = llvm.parse_assembly(module)
     parsed.verify()
-    return _new_target_machine().emit_object(parsed)
+    return object_file(parsed)
+
+
+def object_file(module: llvm.ModuleRef) -> bytes:
+    """Return an object file of a module."""
+    return _new_target_machine().emit_object(module)
 
 
 @functools.cache

@@ -3,78 +3,120 @@
 
 """Kernels compiled by numba; imported only where something is compiled.
 
-What it makes of a kernel is taken from it as machine code (hrpsim.jit.machine_code), with a door
-for Python (hrpsim.jit.python_door) that needs nothing of numba. With HRPSIM_PLAIN_COMPILER=1, and
-where the installed numba does not fit the quick compilers, all is left to numba: its own compiler,
-its own door and the cache that it documents.
+Numba lowers a kernel to LLVM's language (hrpsim.jit.compiler); LLVM makes machine code of it, and
+of a function of Python's C interface that calls it (hrpsim.jit.python_wrapper). With
+HRPSIM_PLAIN_COMPILER=1, and where the installed numba does not fit, all is left to numba: its
+compiler, its wrapper and its cache, by documented interfaces alone. The bits are the same.
 """
 
 from __future__ import annotations
 
-import inspect
+import contextlib
+import functools
+import gc
+import logging
+from collections.abc import Iterator
 from types import CellType, FunctionType
 
 import numba
 
-from hrpsim.jit.compiler_choice import OPTIONS, PLAIN, choose_compilers
-from hrpsim.jit.kernel_folders import cache_of
+from hrpsim.jit.kernel_folders import PLAIN_COMPILER, cache_of
 from hrpsim.jit.kernel_function import KernelFunction
-from hrpsim.jit.machine_code import Loaded, MachineCode, assemble
+from hrpsim.jit.machine_code import Loaded, MachineCode, assemble, load, object_file
 from hrpsim.jit.numba_code import NumbaCode
-from hrpsim.jit.python_door import door
+from hrpsim.jit.python_wrapper import python_wrapper
 
-_compilers = choose_compilers()
+# What holds for every kernel: additions and multiplications may be fused, nothing else is free.
+_OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+
 _dispatchers: dict[KernelFunction, object] = {}
 
 
 def compile_kernel(kernel: KernelFunction, arguments: tuple) -> MachineCode | Loaded:
     """Compile a kernel for such arguments: machine code to keep, or what numba keeps by itself."""
-    dispatcher = dispatcher_of(kernel)
-    types = tuple(map(numba.typeof, arguments))
-    dispatcher.compile(types)
-    compiled = dispatcher.overloads[types]
+    if PLAIN_COMPILER or not fits_numba():
+        return _compile_plainly(kernel, arguments)
+    return _compile(kernel, arguments)
+
+
+@functools.cache
+def fits_numba() -> bool:
+    """Return whether `hrpsim.jit.compiler` fits the installed numba; warn if it does not."""
+    try:
+        code = _compile(KernelFunction(_sum_of_squares), (3.0, 4.0))
+        found = load(code, "sum_of_squares").call(3.0, 4.0)
+        if found != 25.0:
+            raise ValueError(f"3^2 + 4^2 is computed as {found}")
+    except Exception as error:
+        logging.getLogger("hrpsim").warning(
+            "numba %s does not fit hrpsim.jit.compiler (%s: %s): compiling takes longer",
+            numba.__version__,
+            type(error).__name__,
+            error,
+        )
+        _dispatchers.clear()
+        return False
+    return True
+
+
+def _compile(kernel: KernelFunction, arguments: tuple) -> MachineCode:
+    from hrpsim.jit.compiler import KernelCompiler
+    from hrpsim.jit.spared_work import spared_work
+
+    dispatcher = dispatcher_of(kernel, KernelCompiler)
+    with _no_cyclic_collection(), spared_work():
+        compiled = _compiled(dispatcher, arguments)
+        objects = (object_file(compiled.library.linked()),)
     function = compiled.fndesc.llvm_func_name
-    if _compilers is PLAIN:
-        address = compiled.library.get_pointer_to_function(function)
-        return Loaded(address, compiled.entry_point)
-    objects = (_object_of(dispatcher, types),)
     if not kernel.called:
         return MachineCode(objects, function, "")
-    text, call = door(dispatcher.targetctx, compiled.fndesc, arguments)
+    text, call = python_wrapper(dispatcher.targetctx, compiled.fndesc)
     return MachineCode((*objects, assemble(text)), function, call)
 
 
-def _object_of(dispatcher, types: tuple) -> bytes:
-    """Return the object file that numba has made of a function."""
+def _compile_plainly(kernel: KernelFunction, arguments: tuple) -> Loaded:
+    compiled = _compiled(dispatcher_of(kernel), arguments)
+    address = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+    return Loaded(address, compiled.entry_point)
+
+
+def _compiled(dispatcher, arguments: tuple):
+    types = tuple(map(numba.typeof, arguments))
+    dispatcher.compile(types)
+    return dispatcher.overloads[types]
+
+
+@contextlib.contextmanager
+def _no_cyclic_collection() -> Iterator[None]:
+    """Let Python not look for cycles, which compiling makes few of."""
+    collects = gc.isenabled()
+    gc.disable()
     try:
-        return dispatcher.overloads[types].library._get_compiled_object()
-    except (AttributeError, RuntimeError, ValueError):  # no part of numba that is public
-        return assemble(dispatcher.inspect_llvm(types))
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
-def dispatcher_of(kernel: KernelFunction):
-    """Return numba's dispatcher of a kernel."""
-    if kernel not in _dispatchers:
-        _dispatchers[kernel] = _new_dispatcher(kernel)
-    return _dispatchers[kernel]
-
-
-def _new_dispatcher(kernel: KernelFunction):
+def dispatcher_of(kernel: KernelFunction, compiler: type | None = None):
+    """Return numba's dispatcher of a kernel; compiler: numba's own, or one for `pipeline_class`."""
+    if kernel in _dispatchers:
+        return _dispatchers[kernel]
     names: dict = {}
-    function = _with_names(kernel.py_func, names)
-    if kernel.inner:
-        compiler, options = _compilers.inner_kernels, {**OPTIONS, "forceinline": kernel.inline}
-    else:
-        compiler, options = _compilers.kernels, OPTIONS
-    dispatcher = numba.njit(function, pipeline_class=compiler, **options)
+    # Always given: a function that has no such option inherits that of its caller.
+    options = {**_OPTIONS, "forceinline": kernel.inline}
+    chosen = {} if compiler is None else {"pipeline_class": compiler}
+    dispatcher = numba.njit(_with_names(kernel.py_func, names, compiler), **chosen, **options)
     dispatcher.targetoptions["_nrt"] = False
-    if kernel.inner or _compilers is not PLAIN:
+    if kernel.inner or compiler is not None:
         dispatcher.targetoptions["no_cpython_wrapper"] = True
         dispatcher.targetoptions["no_cfunc_wrapper"] = True
     else:
         _let_numba_cache(dispatcher, kernel)
     _dispatchers[kernel] = dispatcher  # before what it calls, which may call it
-    names.update(_names_of(kernel.py_func))
+    known = kernel.py_func.__globals__
+    used = (name for name in kernel.py_func.__code__.co_names if name in known)
+    names.update({name: _for_numba(known[name], compiler) for name in used})
     return dispatcher
 
 
@@ -87,42 +129,29 @@ def _let_numba_cache(dispatcher, kernel: KernelFunction) -> None:
         numba.config.CACHE_DIR = previous
 
 
-def _with_names(function, names: dict) -> FunctionType:
+def _with_names(function, names: dict, compiler: type | None) -> FunctionType:
     """Return a function that looks up its globals in `names`."""
-    cells = tuple(CellType(_for_numba(cell.cell_contents)) for cell in function.__closure__ or ())
+    cells = function.__closure__ or ()
+    closure = tuple(CellType(_for_numba(cell.cell_contents, compiler)) for cell in cells)
     code = function.__code__
     names["__name__"] = function.__module__
-    made = FunctionType(code, names, function.__name__, function.__defaults__, cells)
+    made = FunctionType(code, names, function.__name__, function.__defaults__, closure)
     made.__qualname__ = function.__qualname__
-    _give_signature(made)
     return made
 
 
-def _names_of(function) -> dict:
-    """Return the globals that a function uses, with kernels as numba takes them."""
-    known = function.__globals__
-    return {n: _for_numba(known[n]) for n in function.__code__.co_names if n in known}
-
-
-def _for_numba(value):
+def _for_numba(value, compiler: type | None):
     if isinstance(value, KernelFunction):
-        return dispatcher_of(value)
+        return dispatcher_of(value, compiler)
     return value.load() if isinstance(value, NumbaCode) else value
 
 
-def _give_signature(function) -> None:
-    """Give a function the signature that numba looks for, twice, in a tenth of inspect's time.
+def _square_of(x):
+    return x * x
 
-    There are nine hundred kernels, so that it is 0.05 s of compiling the step.
-    """
-    code = function.__code__
-    if code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
-        return
-    names = code.co_varnames[: code.co_argcount]
-    defaults = function.__defaults__ or ()
-    values = (inspect.Parameter.empty,) * (len(names) - len(defaults)) + defaults
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    function.__signature__ = inspect.Signature(
-        [inspect.Parameter(n, kind, default=v) for n, v in zip(names, values, strict=True)],
-        __validate_parameters__=False,
-    )
+
+_square = KernelFunction(_square_of, inner=True)
+
+
+def _sum_of_squares(x, y):
+    return _square(x) + _square(y)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from llvmlite import ir
-from numba.core import types
+from numba import types
 from numba.extending import intrinsic, models, register_model
 
 from hrpsim.spatial.simd import LANES
