@@ -10,8 +10,8 @@ from hrpsim.collision.contacts import detect, recall_impulses
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
-from hrpsim.step.impacts.impact_times import any_fast, look_at_drift, needs_every_shape
-from hrpsim.step.impacts.passages import add_passages, find_flying
+from hrpsim.step.continuous.fast_motion import any_fast, look_at_drift, needs_every_shape
+from hrpsim.step.continuous.passages import add_passages, find_flying
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.step.scene.status import DONE, MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
 

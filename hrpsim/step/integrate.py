@@ -15,7 +15,7 @@ from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.step.impacts.drift import move_on
+from hrpsim.step.continuous.drift import move_on
 from hrpsim.step.motion.loose_rotation import (
     find_turning,
     start_turning,

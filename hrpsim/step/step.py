@@ -16,12 +16,12 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.sensors.sensing import keep_readings, sense
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.contact_search import find_contacts, match_contacts_again, place_bodies
+from hrpsim.step.continuous.fast_motion import look_at_motion
+from hrpsim.step.continuous.passages import forget_passages
 from hrpsim.step.impacts.impact_impulses import forget_impact_impulses
 from hrpsim.step.impacts.impact_reach import forget_driven
-from hrpsim.step.impacts.impact_times import look_at_motion
 from hrpsim.step.impacts.impacts import resolve_impacts
 from hrpsim.step.impacts.inelastic_impacts import count_impact_wrenches, resolve_inelastic_impacts
-from hrpsim.step.impacts.passages import forget_passages
 from hrpsim.step.integrate import (
     correct_positions,
     integrate_euler,

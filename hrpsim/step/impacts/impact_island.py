@@ -17,7 +17,8 @@ from hrpsim.constraints.rows import (
 )
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.impulses import apply_impulse
-from hrpsim.step.impacts.impact_place import FAR, NEVER, drifted
+from hrpsim.step.continuous.sweep import FAR
+from hrpsim.step.impacts.impact_place import NEVER, drifted
 from hrpsim.step.impacts.impact_round import (
     begin_choice,
     choose,

@@ -20,12 +20,9 @@ from hrpsim.constraints.impact_rows import OPEN, RESTING, gap_at, turns_loose
 from hrpsim.constraints.rows import row_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
-from hrpsim.step.impacts.drift import is_undrifted
-from hrpsim.step.motion.loose_rotation import is_loose
+from hrpsim.step.continuous.drift import is_undrifted
+from hrpsim.step.continuous.sweep import flies
 from hrpsim.step.scene.records import SEMI_IMPLICIT
-
-# What is added to the gap of a contact that counts only where impacts have exact times [m].
-FAR = 1e9
 
 # The time for which a contact is placed that was found where bodies are in the middle of the step.
 NEVER = -1.0
@@ -56,18 +53,6 @@ def is_timed(s, span):
         if a.flies < 0 or b.flies < 0:
             return False
     return True
-
-
-@inlined_kernel
-def flies(s, body, shape):
-    """Return whether a shape is a ball about the origin of a loose body, or belongs to the world.
-
-    What sleeps is taken for what it is awake.
-    """
-    if body < 0:
-        return not shape.asleep or shape.kind == SPHERE
-    p = shape.placement_p
-    return shape.kind == SPHERE and p[0] == p[1] == p[2] == 0.0 and is_loose(s.forest, body)
 
 
 @inlined_kernel

@@ -32,8 +32,8 @@ from hrpsim.constraints.rows import is_one_sided
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
+from hrpsim.step.continuous.drift import is_undrifted
 from hrpsim.step.impacts.ball_impacts import resolve_ball_impacts
-from hrpsim.step.impacts.drift import is_undrifted
 from hrpsim.step.impacts.impact_impulses import forget_impact_impulses
 from hrpsim.step.impacts.impact_island import (
     begin_island,

@@ -18,7 +18,7 @@ from hrpsim.dynamics.articulated import wrench_response
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.kinematics.forward import update_velocities
-from hrpsim.spatial.vector import point_velocity
+from hrpsim.spatial.vector import speed_along
 from hrpsim.step.impacts.impact_impulses import add_impact_impulse
 from hrpsim.step.rows.constrain import solve_rows
 from hrpsim.step.rows.constraint_wrenches import add_wrench, clear_wrenches
@@ -73,13 +73,6 @@ def anything_meets(s):
         if (rate < 0.0 and ahead <= dof.lower) or (rate > 0.0 and ahead >= dof.upper):
             return True
     return False
-
-
-@inner_kernel
-def speed_along(v, point, direction):
-    """Return the velocity of a body's point along a direction, `v` (6,) being its twist [m/s]."""
-    x, y, z = point_velocity(v, point[0], point[1], point[2])
-    return x * direction[0] + y * direction[1] + z * direction[2]
 
 
 @inner_kernel

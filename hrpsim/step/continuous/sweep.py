@@ -13,11 +13,15 @@ from hrpsim.collision.time_of_impact import find_turn, first_passage
 from hrpsim.constraints.rows import PENALTY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.kinematics.forward import update_poses
-from hrpsim.model.shapes.geometry import MESH, PLANE
+from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
+from hrpsim.step.motion.loose_rotation import is_loose
 
 # Looks at pairs of shapes in one search through a step: so many, and more for each pair. One at a
 # mesh counts for many. What is left when they are used up stays where it began.
 LOOKS, MORE_LOOKS, _OF_MESH = 16_384, 64, 64
+
+# What is added to the gap of a contact that counts only where impacts have exact times [m].
+FAR = 1e9
 
 
 @inlined_kernel
@@ -100,6 +104,18 @@ def meeting_of(s, c, free_share, held_share, looks):
 def is_penalty(s, a, b):
     """Return whether the contacts of two shapes are penalty contacts, which yield."""
     return s.solver_choice[a.solver_class, b.solver_class] == PENALTY
+
+
+@inlined_kernel
+def flies(s, body, shape):
+    """Return whether a shape is a ball about the origin of a loose body, or belongs to the world.
+
+    What sleeps is taken for what it is awake.
+    """
+    if body < 0:
+        return not shape.asleep or shape.kind == SPHERE
+    p = shape.placement_p
+    return shape.kind == SPHERE and p[0] == p[1] == p[2] == 0.0 and is_loose(s.forest, body)
 
 
 @inlined_kernel

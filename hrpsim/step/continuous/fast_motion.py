@@ -23,10 +23,10 @@ from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.step.impacts.drift import hold_back
-from hrpsim.step.impacts.passages import list_passages
-from hrpsim.step.impacts.standstill import carry
-from hrpsim.step.impacts.sweep import LOOKS, MORE_LOOKS, find_sweeps, is_fast
+from hrpsim.step.continuous.drift import hold_back
+from hrpsim.step.continuous.passages import list_passages
+from hrpsim.step.continuous.standstill import carry
+from hrpsim.step.continuous.sweep import LOOKS, MORE_LOOKS, find_sweeps, is_fast
 from hrpsim.step.scene.records import EULER, RK4
 from hrpsim.step.scene.status import DONE, LOOK_FURTHER, MORE_CANDIDATES, RESOLVED
 

@@ -7,7 +7,7 @@ Where the motion that was solved for leads one shape into another, the step is b
 contacts for that: points and normal are those at the time of impact, the arms those that the bodies
 then have, and the gap is what their approach takes until then. Their rows are solved with all
 others, so velocities change by equal and opposite impulses, and bodies come to touch at the end of
-the step. The list grows until nothing passes, or for so many passes (.impact_times).
+the step. The list grows until nothing passes, or for so many passes (.fast_motion).
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from hrpsim.collision.time_of_impact import STRIDE, TOUCH, meeting_points, separ
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.model.shapes.geometry import MESH, PLANE
-from hrpsim.step.impacts.impact_place import FAR, flies
-from hrpsim.step.impacts.inelastic_impacts import speed_along
-from hrpsim.step.impacts.sweep import (
+from hrpsim.spatial.vector import speed_along
+from hrpsim.step.continuous.sweep import (
+    FAR,
     are_looked_at,
     both_fly,
     bounce_in_flight,
+    flies,
     is_penalty,
     meeting_of,
     root_of,
