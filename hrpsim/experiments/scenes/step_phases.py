@@ -11,9 +11,9 @@ from hrpsim.dynamics.response import site_responses, site_velocities
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.spatial.vector import copy_vector
+from hrpsim.step.arrays import Scene
 from hrpsim.step.rows.constrain import remember_impulses, solve_motion
 from hrpsim.step.rows.prepare import prepare_rows
-from hrpsim.step.scene.scene import Scene
 from hrpsim.step.scene.status import DONE
 from hrpsim.step.step import (
     begin_step,
@@ -42,7 +42,7 @@ def _repeat(s, phase, n):
         elif phase == _ABA:
             unconstrained_dynamics(s)
         elif phase == _BLOCKS:
-            count = s.step_stats[0].site_count
+            count = s.counts[0].site_count
             site_responses(s.forest, s.kinematics, s.articulated, count, s.sites)
         elif phase == _ROWS:
             prepare_rows(s)
@@ -50,7 +50,15 @@ def _repeat(s, phase, n):
             solve_motion(s)
         elif phase == _SENSORS:
             read_sensors(s)
-            remember_impulses(s)
+            remember_impulses(
+                s.counts[0],
+                s.forest,
+                s.joint_impulses,
+                s.collision,
+                s.connections,
+                s.spring_hinges,
+                s.rows,
+            )
         elif phase == _INTEGRATE:
             integrate(s)
 
@@ -94,9 +102,9 @@ def _prepare(s):
         change, dt = s.work.change, s.settings[0].time_step
         for k in range(change.shape[0]):
             change[k] = s.velocity[k] + dt * s.work.dv[k]
-        site_velocities(s.forest, s.kinematics, change, s.step_stats[0].site_count, s.sites)
-    copy_vector(s.work.q_start, s.q)
-    copy_vector(s.work.velocity_start, s.velocity)
+        site_velocities(s.forest, s.kinematics, change, s.counts[0].site_count, s.sites)
+    copy_vector(s.start.q, s.q)
+    copy_vector(s.start.velocity, s.velocity)
     return status
 
 

@@ -45,15 +45,16 @@ def resolve_ball_impacts(s, island, left, most_rounds):
     Returns how many of the updates that are `left` it did not take, and the time of the last event;
     infinity if nothing strikes any more.
     """
+    settings = s.settings[0]
     span = s.islands.spans[island]
-    first = _list_contacts(s, span)
+    first = _list_contacts(settings, s.collision.contacts, s.rows, s.impacts.balls, span)
     left -= span.end - span.first
     now = 0.0
     for _ in range(most_rounds):
         if left <= 0:
             return left, now
-        then = _next_time(s, first)
-        if then >= s.settings[0].time_step:
+        then = _next_time(s.impacts.balls, first)
+        if then >= settings.time_step:
             return left, math.inf
         now = max(now, then)
         struck, looks = _find_struck(s, first, now)
@@ -62,19 +63,22 @@ def resolve_ball_impacts(s, island, left, most_rounds):
             continue
         left -= _choose_round(s, span, struck, now)
         if s.islands.chosen[0].end > 0:
-            left -= solve_chosen(s, -EXACT * _fastest(s, now))
+            left -= solve_chosen(
+                s.counts[0], s.sites, s.rows, s.islands, -EXACT * _fastest(s.rows, s.islands, now)
+            )
             apply_round(s, now)
             s.step_stats[0].impact_rounds += 1
-        left -= _find_contacts_anew(s, struck, now)
+        left -= _find_contacts_anew(
+            settings, s.collision.contacts, s.sites, s.rows, s.impacts.balls, struck, now
+        )
     return left, now
 
 
 @inner_kernel
-def _list_contacts(s, span):
+def _list_contacts(settings, contacts, rows, balls, span):
     """Write the list of each ball's contacts, and of the balls; return the first of these."""
-    balls, rows = s.work.per_body, s.rows
     for k in range(span.first, span.contact_end):
-        contact = s.collision.contacts[rows.island_rows[k] // 3]
+        contact = contacts[rows.island_rows[k] // 3]
         for body in (contact.body_a, contact.body_b):
             if body >= 0:
                 balls[body].first_contact, balls[body].next_ball = _END, _END
@@ -82,8 +86,8 @@ def _list_contacts(s, span):
     first = _END
     for k in range(span.first, span.contact_end):
         number = rows.island_rows[k]
-        contact, impact = s.collision.contacts[number // 3], rows.impacts[number]
-        impact.time = _event_time(s, impact, 0.0)
+        contact, impact = contacts[number // 3], rows.impacts[number]
+        impact.time = _event_time(settings, impact, 0.0)
         for side in range(2):
             body = contact.body_a if side == 0 else contact.body_b
             if body < 0:
@@ -101,38 +105,36 @@ def _list_contacts(s, span):
 
 
 @inlined_kernel
-def _next_of(s, number, body):
+def _next_of(contacts, rows, number, body):
     """Return what follows a contact in the list of a ball."""
-    if s.collision.contacts[number // 3].body_a == body:
-        return s.rows.impacts[number].next_of_a
-    return s.rows.impacts[number].next_of_b
+    if contacts[number // 3].body_a == body:
+        return rows.impacts[number].next_of_a
+    return rows.impacts[number].next_of_b
 
 
 @inlined_kernel
-def _partner(s, number, body):
+def _partner(contacts, number, body):
     """Return the other body of a contact, negative for the world."""
-    contact = s.collision.contacts[number // 3]
+    contact = contacts[number // 3]
     return contact.body_b if contact.body_a == body else contact.body_a
 
 
 @inner_kernel
-def _event_time(s, impact, now):
+def _event_time(settings, impact, now):
     """Return when a gap strikes or comes to rest next [s]."""
     if impact.state == OPEN:
         return closing_time(impact, now)
-    if impact.state == RESTING and is_impact(
-        impact, now, True, s.settings[0].restitution_threshold
-    ):
+    if impact.state == RESTING and is_impact(impact, now, True, settings.restitution_threshold):
         return now
     return math.inf
 
 
 @inner_kernel
-def _next_time(s, first):
+def _next_time(balls, first):
     """Return when anything happens next to a ball of the list."""
     earliest, body = math.inf, first
     while body != _END:
-        ball = s.work.per_body[body]
+        ball = balls[body]
         earliest = min(earliest, ball.next_impact)
         body = ball.next_ball
     return earliest
@@ -144,7 +146,7 @@ def _find_struck(s, first, now):
 
     Returns the first of them and how many contacts were looked at.
     """
-    balls = s.work.per_body
+    balls = s.impacts.balls
     struck, looks, body = _END, 0, first
     while body != _END:
         ball = balls[body]
@@ -153,12 +155,12 @@ def _find_struck(s, first, now):
             while number != _END:
                 looks += 1
                 if s.rows.impacts[number].time <= now and _strikes(s, number, now):
-                    partner = _partner(s, number, body)
+                    partner = _partner(s.collision.contacts, number, body)
                     struck = _add_struck(balls, struck, body)
                     if partner >= 0:
                         struck = _add_struck(balls, struck, partner)
-                number = _next_of(s, number, body)
-            ball.next_impact = _earliest(s, body)
+                number = _next_of(s.collision.contacts, s.rows, number, body)
+            ball.next_impact = _earliest(s.collision.contacts, s.rows, balls, body)
         body = ball.next_ball
     return struck, looks
 
@@ -183,7 +185,7 @@ def _strikes(s, number, now):
     if impact.placed != now and is_closed(impact, now):
         place_contact(s, number, now)
     if not is_closed(impact, now):
-        impact.time = _event_time(s, impact, now)
+        impact.time = _event_time(s.settings[0], impact, now)
         return False
     if is_impact(impact, now, True, threshold):
         return True
@@ -198,12 +200,12 @@ def _strikes(s, number, now):
 
 
 @inner_kernel
-def _earliest(s, body):
+def _earliest(contacts, rows, balls, body):
     """Return the earliest event of a ball's contacts [s]."""
-    earliest, number = math.inf, s.work.per_body[body].first_contact
+    earliest, number = math.inf, balls[body].first_contact
     while number != _END:
-        earliest = min(earliest, s.rows.impacts[number].time)
-        number = _next_of(s, number, body)
+        earliest = min(earliest, rows.impacts[number].time)
+        number = _next_of(contacts, rows, number, body)
     return earliest
 
 
@@ -213,11 +215,11 @@ def _choose_round(s, span, struck, now):
 
     Whoever touches a ball that is struck is struck as well. Returns how many contacts were seen.
     """
-    balls, threshold = s.work.per_body, s.settings[0].restitution_threshold
+    balls, threshold = s.impacts.balls, s.settings[0].restitution_threshold
     last = struck
     while balls[last].next_struck != _END:
         last = balls[last].next_struck
-    begin_choice(s)
+    begin_choice(s.islands)
     looks, body = 0, struck
     while body != _END:
         number = balls[body].first_contact
@@ -228,35 +230,35 @@ def _choose_round(s, span, struck, now):
                 if impact.placed != now:
                     place_contact(s, number, now)
                 if is_closed(impact, now) and impact_rate(impact, now, True) <= threshold:
-                    choose(s, number)
-                    partner = _partner(s, number, body)
+                    choose(s.rows, s.islands, number)
+                    partner = _partner(s.collision.contacts, number, body)
                     if partner >= 0 and not balls[partner].struck:
                         balls[partner].struck, balls[partner].next_struck = 1, _END
                         balls[last].next_struck = partner
                         last = partner
-            number = _next_of(s, number, body)
+            number = _next_of(s.collision.contacts, s.rows, number, body)
         body = balls[body].next_struck
-    _leave_out_who_waits(s, now)
+    _leave_out_who_waits(s.settings[0], s.sites, s.rows, s.islands, now)
     return looks
 
 
 @inner_kernel
-def _leave_out_who_waits(s, now):
+def _leave_out_who_waits(settings, sites, rows, islands, now):
     """Keep of the listed rows those that take part in this round, and say what they ask for.
 
     What closes slowly comes to rest by itself; beside what strikes that would take energy from it.
     """
-    chosen, threshold = s.islands.chosen[0], s.settings[0].restitution_threshold
-    fastest, count = _fastest(s, now), 0
+    chosen, threshold = islands.chosen[0], settings.restitution_threshold
+    fastest, count = _fastest(rows, islands, now), 0
     rests_below = threshold if fastest >= -threshold else 0.0
     for k in range(chosen.end):
-        number = s.rows.chosen[k]
-        impact = s.rows.impacts[number]
+        number = rows.chosen[k]
+        impact = rows.impacts[number]
         if takes_part(impact, now, True, threshold, fastest):
-            row = s.rows.rows[number]
+            row = rows.rows[number]
             row.impulse, row.target = 0.0, wanted_rate(impact, now, True, rests_below)
-            empty_tangents(s, number, now)
-            s.rows.chosen[count] = number
+            empty_tangents(sites, rows, number, now)
+            rows.chosen[count] = number
             count += 1
         else:
             impact.chosen = 0
@@ -264,40 +266,39 @@ def _leave_out_who_waits(s, now):
 
 
 @inner_kernel
-def _fastest(s, now):
+def _fastest(rows, islands, now):
     """Return the fastest rate at which a listed gap closes on [m/s]."""
     fastest = 0.0
-    for k in range(s.islands.chosen[0].end):
-        impact = s.rows.impacts[s.rows.chosen[k]]
+    for k in range(islands.chosen[0].end):
+        impact = rows.impacts[rows.chosen[k]]
         fastest = min(fastest, impact_rate(impact, now, True) - impact.floor)
     return fastest
 
 
 @inner_kernel
-def _find_contacts_anew(s, struck, now):
+def _find_contacts_anew(settings, contacts, sites, rows, balls, struck, now):
     """Write how the gaps of the balls that were struck move now; return how many those are."""
-    balls = s.work.per_body
     looks, body = 0, struck
     while body != _END:
         number = balls[body].first_contact
         while number != _END:
-            impact = s.rows.impacts[number]
+            impact = rows.impacts[number]
             before = impact.time
             impact.chosen = 0
             if impact.state != ABSENT:
-                find_gap(s, number)
-            impact.time = _event_time(s, impact, now)
-            partner = _partner(s, number, body)
+                find_gap(settings, sites, rows, number)
+            impact.time = _event_time(settings, impact, now)
+            partner = _partner(contacts, number, body)
             if partner >= 0 and not balls[partner].struck:
                 if impact.time <= balls[partner].next_impact:
                     balls[partner].next_impact = impact.time
                 elif before == balls[partner].next_impact:
-                    balls[partner].next_impact = _earliest(s, partner)
+                    balls[partner].next_impact = _earliest(contacts, rows, balls, partner)
             looks += 1
-            number = _next_of(s, number, body)
+            number = _next_of(contacts, rows, number, body)
         body = balls[body].next_struck
     body = struck
     while body != _END:
-        balls[body].next_impact, balls[body].struck = _earliest(s, body), 0
+        balls[body].next_impact, balls[body].struck = _earliest(contacts, rows, balls, body), 0
         body = balls[body].next_struck
     return looks

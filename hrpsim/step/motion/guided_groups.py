@@ -19,10 +19,10 @@ from hrpsim.step.scene.islands import join, representative_of, root_of
 
 
 @inner_kernel
-def keep_group_centres(s):
+def keep_group_centres(counts, bodies, q, sites, rows, trees, turns):
     """Shift groups of trees by minus the mean of what guided bodies left the stages' way by."""
-    held, bodies, trees = s.work.per_body, s.forest.bodies, s.islands.trees
-    _join_pressed(s)
+    held = turns
+    _join_pressed(counts, bodies, sites, rows, trees)
     for i in range(held.shape[0]):
         held[i].group_mass = 0.0
         for r in range(3):
@@ -34,30 +34,29 @@ def keep_group_centres(s):
         if held[i].guided:
             for r in range(3):
                 group.group_shift[r] -= mass * held[i].detour[r]
-    for number in range(s.step_stats[0].row_count):
-        row = s.rows.rows[number]
-        if _pushes_links(s, row) and row.site_b < 0:
-            held[representative_of(trees, root_of(s, row.site_a))].group_mass = math.inf
+    for number in range(counts.row_count):
+        row = rows.rows[number]
+        if _pushes_links(sites, row) and row.site_b < 0:
+            held[representative_of(trees, root_of(bodies, sites, row.site_a))].group_mass = math.inf
     for i in range(held.shape[0]):
         if bodies[i].root == i and bodies[i].joint_type == FREE:
             group, j = held[representative_of(trees, i)], bodies[i].q_index
             for r in range(3):
-                s.q[j + r] += group.group_shift[r] / group.group_mass
+                q[j + r] += group.group_shift[r] / group.group_mass
 
 
 @inner_kernel
-def _join_pressed(s):
+def _join_pressed(counts, bodies, sites, rows, trees):
     """Make one group of the trees that constraint forces act between."""
-    trees = s.islands.trees
     for i in range(trees.shape[0]):
         trees[i].representative = i
-    for number in range(s.step_stats[0].row_count):
-        row = s.rows.rows[number]
-        if _pushes_links(s, row) and row.site_b >= 0:
-            join(trees, root_of(s, row.site_a), root_of(s, row.site_b))
+    for number in range(counts.row_count):
+        row = rows.rows[number]
+        if _pushes_links(sites, row) and row.site_b >= 0:
+            join(trees, root_of(bodies, sites, row.site_a), root_of(bodies, sites, row.site_b))
 
 
 @inner_kernel
-def _pushes_links(s, row):
+def _pushes_links(sites, row):
     """Return whether a row exerts a force on links, at contacts or connections."""
-    return row.impulse != 0.0 and s.sites.sites[row.site_a].dof < 0
+    return row.impulse != 0.0 and sites.sites[row.site_a].dof < 0

@@ -30,34 +30,36 @@ def drift_to_middle(s):
     move(s.forest, s.velocity, half, s.q)
     foretell_velocity(s.velocity, s.past_accelerations, half, s.work.velocity_middle)
     if s.connections.shape[0] > 0 and s.on_demand[0].turn_freely != 0:
-        find_hung(s)
-        foretell_turning(s, half)
+        find_hung(s.forest.bodies, s.connections, s.spins)
+        foretell_turning(
+            s.forest, s.velocity, s.past_accelerations, s.connections, s.spins, s.work, half
+        )
 
 
 @inner_kernel
-def find_hung(s):
+def find_hung(bodies, connections, spins):
     """Find the loose bodies that hang on the world by one connection, and on nothing else."""
-    for i in range(s.forest.bodies.shape[0]):
-        s.work.per_body[i].connected = 0
-    for c in range(s.connections.shape[0]):
-        connection = s.connections[c]
+    for i in range(bodies.shape[0]):
+        spins[i].connected = 0
+    for c in range(connections.shape[0]):
+        connection = connections[c]
         a, b = connection.body_a, connection.body_b
         if connection.enabled and a >= 0:
-            s.work.per_body[a].connected += 2 if b >= 0 else 1
+            spins[a].connected += 2 if b >= 0 else 1
         if connection.enabled and b >= 0:
-            s.work.per_body[b].connected += 2 if a >= 0 else 1
+            spins[b].connected += 2 if a >= 0 else 1
 
 
 @inner_kernel
-def foretell_turning(s, duration):
+def foretell_turning(forest, velocity, past_accelerations, connections, spins, work, duration):
     """Write the angular velocity of hung bodies after `duration` [s], by the moments on them.
 
     They are extrapolated by a parabola where they are smooth, else they count for nothing.
     """
-    past = s.past_accelerations
-    for i in range(s.forest.bodies.shape[0]):
-        k = s.forest.bodies[i].v_index
-        if not _is_hung(s, i):
+    past = past_accelerations
+    for i in range(forest.bodies.shape[0]):
+        k = forest.bodies[i].v_index
+        if not _is_hung(forest, connections, spins, i):
             continue
         first = last = bend = 0.0
         for r in range(k, k + 3):
@@ -67,16 +69,16 @@ def foretell_turning(s, duration):
         for r in range(k, k + 3):
             a, b, c = past[r, 0], past[r, 1], past[r, 2]
             foretold = 3.0 * (a - b) + c if smooth else 0.0
-            s.work.velocity_middle[r] = s.velocity[r] + duration * foretold
+            work.velocity_middle[r] = velocity[r] + duration * foretold
 
 
 @inlined_kernel
-def _is_hung(s, i):
+def _is_hung(forest, connections, spins, i):
     """Return whether a body is alone in its tree and hangs on the world by one connection."""
-    body = s.forest.bodies[i]
-    if body.joint_type != FREE or s.connections.shape[0] == 0:
+    body = forest.bodies[i]
+    if body.joint_type != FREE or connections.shape[0] == 0:
         return False
-    return s.forest.dofs[body.v_index].turns_freely and s.work.per_body[i].connected == 1
+    return forest.dofs[body.v_index].turns_freely and spins[i].connected == 1
 
 
 @inner_kernel
@@ -106,24 +108,24 @@ def remember_acceleration(work, past_out):
 
 
 @inner_kernel
-def remember_moments(s):
+def remember_moments(forest, past_accelerations, connections, spins):
     """Let no velocity be foretold of bodies that are alone in their tree, but for hung ones.
 
     The rule by which these turn (hrpsim.dynamics.spin) finds the gyroscopic torque for itself. A
     hung body, as a top on its tip, needs what else turns it. Chains of such bodies that whip at
     large steps come apart where moments are foretold.
     """
-    past = s.past_accelerations
-    for i in range(s.forest.bodies.shape[0]):
-        body = s.forest.bodies[i]
-        if body.joint_type != FREE or not s.forest.dofs[body.v_index].turns_freely:
+    past = past_accelerations
+    for i in range(forest.bodies.shape[0]):
+        body = forest.bodies[i]
+        if body.joint_type != FREE or not forest.dofs[body.v_index].turns_freely:
             continue
         k = body.v_index
-        if not _is_hung(s, i):
+        if not _is_hung(forest, connections, spins, i):
             for r in range(k, k + 6):
                 for n in range(past.shape[1]):
                     past[r, n] = 0.0
             continue
         for r in range(3):
-            past[k + r, 0] -= s.work.per_body[i].spin_acceleration[r]
+            past[k + r, 0] -= spins[i].spin_acceleration[r]
             past[k + 3 + r, 0] = 0.0

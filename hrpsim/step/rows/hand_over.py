@@ -79,32 +79,41 @@ def solve_island(s, k):
 
     Returns DONE, or what must be there first.
     """
+    settings = s.settings[0]
     span = s.islands.spans[k]
-    limit = allowed_sweeps(span, s.settings[0])
+    limit = allowed_sweeps(span, settings)
     span.converged = 0
-    attempt = _first(s, span, limit)
+    attempt = _first(
+        settings, s.counts[0], s.forest, s.collision.contacts, s.sites, s.rows, span, limit
+    )
     while attempt != _END:
         status = _try(s, k, span, attempt, limit)
         if status != DONE and status != TOO_LARGE:
             return status
         if status == DONE and (span.converged or (attempt == _FEW_SWEEPS and limit < PATIENCE)):
             return DONE
-        when = goes_to_newton(s, span) if status == DONE else _WHERE_TOO_LARGE
+        when = (
+            goes_to_newton(settings, s.forest, s.sites, s.rows, span)
+            if status == DONE
+            else _WHERE_TOO_LARGE
+        )
         attempt = _NEXT[attempt][when]
         if attempt == _BEGIN:
-            attempt = _first(s, span, limit)
+            attempt = _first(
+                settings, s.counts[0], s.forest, s.collision.contacts, s.sites, s.rows, span, limit
+            )
     return DONE
 
 
 @inlined_kernel
-def _first(s, span, limit):
+def _first(settings, counts, forest, contacts, sites, rows, span, limit):
     """Return what an island is to try first."""
-    steps = steps_by_newton(s, span) if limit >= PATIENCE else 0
-    if steps == BY_DIRECT and goes_to_newton(s, span) != NOT_AT_ALL:
+    steps = steps_by_newton(contacts, rows, span) if limit >= PATIENCE else 0
+    if steps == BY_DIRECT and goes_to_newton(settings, forest, sites, rows, span) != NOT_AT_ALL:
         return _DIRECT_AGAIN
-    if s.step_stats[0].newton_rows > 0 and goes_to_newton_at_once(s, span):
+    if counts.newton_rows > 0 and goes_to_newton_at_once(settings, forest, sites, rows, span):
         return _NEWTON_CHOSEN
-    if steps > 0 and goes_to_newton(s, span) != NOT_AT_ALL:
+    if steps > 0 and goes_to_newton(settings, forest, sites, rows, span) != NOT_AT_ALL:
         return _SWEEPS_AT_REST if steps == AT_REST else _NEWTON_AGAIN
     return _FEW_SWEEPS
 
@@ -112,30 +121,33 @@ def _first(s, span, limit):
 @inlined_kernel
 def _try(s, k, span, attempt, limit):
     """Try one way; return DONE, TOO_LARGE, or what must be there first."""
+    settings, counts = s.settings[0], s.counts[0]
     if attempt == _FEW_SWEEPS:
         span.sweeps = 0
-        sweep(s, span, min(limit, PATIENCE))
+        sweep(settings, counts, s.sites, s.rows, span, min(limit, PATIENCE))
         return DONE
     if attempt == _ALL_SWEEPS:
         if span.sweeps < limit:
-            sweep(s, span, limit)
+            sweep(settings, counts, s.sites, s.rows, span, limit)
         return DONE
     if attempt == _SWEEPS_AT_REST:
-        span.converged = rests_after_sweeps(s, span)
+        span.converged = rests_after_sweeps(
+            settings, counts, s.collision.contacts, s.sites, s.rows, span
+        )
         return DONE
     if attempt == _DIRECT or attempt == _DIRECT_AGAIN:
         status = try_direct_solver(s, k)
         if status == DONE and not span.converged and attempt == _DIRECT_AGAIN:
-            set_steps_by_newton(s, span, 0)
+            set_steps_by_newton(s.collision.contacts, s.rows, span, 0)
         return status
-    if attempt == _NEWTON_EARLY and not span.residual < _DIVERGES * s.settings[0].tolerance:
+    if attempt == _NEWTON_EARLY and not span.residual < _DIVERGES * settings.tolerance:
         return TOO_LARGE
     if attempt == _NEWTON_LATE:
-        take_back_impulses(s, span)
+        take_back_impulses(s.sites, s.rows, span)
     elif attempt != _NEWTON_EARLY:
         span.sweeps = 0
     insists = attempt == _NEWTON_CHOSEN or attempt == _NEWTON_LATE
     status = solve_by_newton_method(s, k, insists)
     if status == TOO_LARGE:
-        set_steps_by_newton(s, span, 0)
+        set_steps_by_newton(s.collision.contacts, s.rows, span, 0)
     return status

@@ -34,10 +34,12 @@ class Contents:
         self.fixed: list[CollisionShape] = []
         self.materials = MaterialTable(impact_law=impact_law)
         self.connections: dict[str, Connection] = {}
+        self.connections_ever = 0
         self.connection_records = np.zeros(
             0, dtype=CONNECTION_RECORD
         )  # the scene's own array, once there is a scene
         self.spring_hinges: dict[str, SpringHinge] = {}
+        self.spring_hinges_ever = 0
         self.spring_hinge_records = np.zeros(0, dtype=SPRING_HINGE)  # the scene's own array
         self.solver_rules = SolverRules(solver)
         self.is_stepping = False

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from hrpsim.errors import WorldError, unknown_name
@@ -22,6 +24,11 @@ class Exclusions(Part):
         super().__init__(core)
         self._apart: list[tuple[str, str]] = []
         self._standing = np.zeros((0, 2), dtype=np.int64)  # pairs that no connection changes
+
+    @property
+    def _world(self) -> WorldState:
+        """The world that this is a part of."""
+        return cast(WorldState, self)
 
     def disable_collisions(self, a: str, b: str) -> None:
         """Let nothing that fits `a` collide with what fits `b`, now and later.
@@ -42,10 +49,10 @@ class Exclusions(Part):
                 raise WorldError(unknown_name("entity with a shape", pattern, dict.fromkeys(names)))
         self._sleep.wake()
         self._apart.append((a, b))
-        self.find_standing()
-        self.refresh()
+        self._find_standing()
+        self.refresh_exclusions()
 
-    def find_standing(self) -> None:
+    def _find_standing(self) -> None:
         """Find the pairs that stay apart as long as no entity comes or goes."""
         pairs = set(pairs_apart(self._apart, self._scenes.owners))
         first = len(self._contents.fixed)
@@ -55,7 +62,7 @@ class Exclusions(Part):
             first += len(entity.shapes)
         self._standing = sorted_pairs(pairs)
 
-    def refresh(self) -> None:
+    def refresh_exclusions(self) -> None:
         """Tell the collision detection which shapes are never to be tested."""
         if self._scenes.present is None:
             return
@@ -63,12 +70,3 @@ class Exclusions(Part):
         joined = joined_pairs(self._contents.joints_between, bodies, self._scenes.owners)
         standing = map(tuple, self._standing.tolist())
         self._scenes.use_collision(excluded=sorted_pairs({*standing, *joined}))
-
-
-class JoiningPart(Part):
-    """A part that makes objects of the `world` which keep shapes from colliding."""
-
-    def __init__(self, world: WorldState, core: Core, exclusions: Exclusions):
-        super().__init__(core)
-        self._world, self._exclusions = world, exclusions
-        self._made = 0  # ever

@@ -13,29 +13,18 @@ from hrpsim.errors import ModelWarning, WorldError, unknown_name
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Geometry
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
 from hrpsim.world.arrays.carry import places_without, renumbered
 from hrpsim.world.objects.body import Body
-from hrpsim.world.objects.entity import Entity, WorldState
+from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.connections import Connections
 from hrpsim.world.parts.explicit_limit import too_stiff_for_rk4
-from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.spring_hinges import SpringHinges
 
 
-class Population(Part):
+class Population(Connections, SpringHinges):
     """Robots and loose bodies."""
-
-    def __init__(
-        self,
-        world: WorldState,
-        core: Core,
-        connections: Connections,
-        spring_hinges: SpringHinges,
-    ):
-        super().__init__(core)
-        self._world, self._connections, self._spring_hinges = world, connections, spring_hinges
 
     def add_robot(
         self,
@@ -60,7 +49,7 @@ class Population(Part):
             note = too_stiff_for_rk4(robot, self._contents.time_step)
             if note:
                 warnings.warn(note, ModelWarning, stacklevel=2)
-        self._connections.connect_described(robot)
+        self._connect_described(robot)
         return robot
 
     def add_body(  # many parameters: keywords, told by name
@@ -132,9 +121,9 @@ class Population(Part):
         self._sleep.wake()
         old = self._scenes.scene
         for connection in [c for c in contents.connections.values() if _holds(c, entity)]:
-            self._connections.disconnect(connection)
+            self.disconnect(connection)
         for hinge in [h for h in contents.spring_hinges.values() if _holds(h, entity)]:
-            self._spring_hinges.remove_spring_hinge(hinge)
+            self.remove_spring_hinge(hinge)
         places = self._places_without(entity, old)
         contents.entities.remove(entity)
         before = None

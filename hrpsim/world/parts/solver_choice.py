@@ -52,7 +52,7 @@ class SolverChoice(Part):
         self._refuse_unstable_penalty(solver == "penalty")
         self._contents.solver_rules.add(solver, kind, bodies, materials)
         self._sleep.wake()
-        self.choose()
+        self._choose_solvers()
 
     def _refuse_unstable_penalty(self, wanted: bool) -> None:
         if wanted and self._contents.integrator != "semi_implicit":
@@ -61,7 +61,7 @@ class SolverChoice(Part):
                 f"energy with {self._contents.integrator!r}"
             )
 
-    def choose(self) -> None:
+    def _choose_solvers(self) -> None:
         """Let the rules choose the solver of everything that is there."""
         contents, rules = self._contents, self._contents.solver_rules
         for connection in contents.connections.values():

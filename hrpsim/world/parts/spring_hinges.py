@@ -17,10 +17,10 @@ from hrpsim.values import finite_vector, not_negative, positive
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.ends import End, EndLike, find_end
 from hrpsim.world.objects.spring_hinge import SPRING_SOLVERS, SpringHinge
-from hrpsim.world.parts.exclusions import JoiningPart
+from hrpsim.world.parts.exclusions import Exclusions
 
 
-class SpringHinges(JoiningPart):
+class SpringHinges(Exclusions):
     """Hinges of constrained springs."""
 
     @property
@@ -86,7 +86,7 @@ class SpringHinges(JoiningPart):
         _set_friction(record, friction, static_friction)
         _set_springs(record, ends, stiffness, damping_ratio, contents.time_step)
         record["solver"], record["angle"] = SPRING_SOLVERS[solver], angle
-        return self._hold(name, ends, bool(collide), record)
+        return self._add_spring_hinge(name, ends, bool(collide), record)
 
     def _find_ends(self, a, b) -> tuple[End, End]:
         ends = find_end(self._world, a), find_end(self._world, b)
@@ -99,18 +99,18 @@ class SpringHinges(JoiningPart):
             raise WorldError(f"both ends of the spring hinge, {a!r} and {b!r}, are the same")
         return ends
 
-    def _hold(self, name, ends, collide: bool, record: np.void) -> SpringHinge:
+    def _add_spring_hinge(self, name, ends, collide: bool, record: np.void) -> SpringHinge:
         contents = self._contents
-        self._made += 1
-        name = name or f"spring_hinge_{self._made}"
-        hinge = SpringHinge(self._world, name, ends, collide, self._made)
+        contents.spring_hinges_ever += 1
+        name = name or f"spring_hinge_{contents.spring_hinges_ever}"
+        hinge = SpringHinge(self._world, name, ends, collide, contents.spring_hinges_ever)
         hinge.index = len(contents.spring_hinge_records)
         contents.spring_hinges[hinge.name] = hinge
         records = np.zeros(hinge.index + 1, dtype=SPRING_HINGE)
         records[:-1], records[-1] = contents.spring_hinge_records, record
         self._scenes.use_spring_hinges(records)
         hinge.keep_as_initial()
-        self._exclusions.refresh()
+        self.refresh_exclusions()
         return hinge
 
     def remove_spring_hinge(self, hinge: SpringHinge | str) -> None:
@@ -125,7 +125,7 @@ class SpringHinges(JoiningPart):
         for later in contents.spring_hinges.values():
             later.index -= later.index > known.index
         known.index = -1
-        self._exclusions.refresh()
+        self.refresh_exclusions()
 
 
 def _set_limits(record: np.void, limits: tuple[float, float]) -> None:
