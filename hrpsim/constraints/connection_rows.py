@@ -19,11 +19,8 @@ from hrpsim.constraints.placed_connection import place_moving_frames
 from hrpsim.constraints.rows import (
     ACCELERATION,
     CONNECTION,
-    DIRECT,
     DRIVE,
-    ITERATIVE,
     attach_pair,
-    choose_solver,
     coupling,
     least_inverse_mass,
     row_velocity,
@@ -31,6 +28,7 @@ from hrpsim.constraints.rows import (
     start_row,
     wanted_correction,
 )
+from hrpsim.constraints.solver_table import DIRECT, ITERATIVE, choose_solver
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import dot, triple_product
 

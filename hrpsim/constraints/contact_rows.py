@@ -13,6 +13,13 @@ import math
 
 import numpy as np
 
+from hrpsim.constraints.friction_laws import (
+    OF_SPRINGS,
+    friction_axes,
+    is_isotropic,
+    law_in_step,
+    project_friction,
+)
 from hrpsim.constraints.impact_rows import CLOSED
 from hrpsim.constraints.point_rows import (
     attach_point,
@@ -20,18 +27,8 @@ from hrpsim.constraints.point_rows import (
     find_point_responses,
     point_velocity,
 )
-from hrpsim.constraints.rows import (
-    CONE,
-    CONTACT_ROW,
-    ITERATIVE,
-    PENALTY,
-    PYRAMID,
-    SLIP_DIRECTION,
-    choose_solver,
-    least_inverse_mass,
-    row_velocity,
-    soften_stop,
-)
+from hrpsim.constraints.rows import CONTACT_ROW, least_inverse_mass, row_velocity, soften_stop
+from hrpsim.constraints.solver_table import ITERATIVE, PENALTY, choose_solver
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 
 # what holds between a pair of materials; tables are (k, k) and symmetric
@@ -181,16 +178,14 @@ def _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, respo
     slides = slip > settings.slip_threshold
     contact.slides = 1 if slides else 0
     normal.friction = pair.kinetic if slides else pair.static
-    normal.friction_model = CONE if normal.solver == PENALTY else settings.friction_model
-    if normal.friction_model == CONE:
+    law = OF_SPRINGS if normal.solver == PENALTY else law_in_step(settings.friction_model, slides)
+    normal.friction_model = law
+    if is_isotropic(law):
         _share_largest_mass(x, y)
-    elif normal.friction_model == SLIP_DIRECTION and slides:
-        _turn_axes(contact, normal, x, y, -slip_x / slip, -slip_y / slip, response)
-        x.impulse, y.impulse = max(x.impulse, 0.0), 0.0
     else:
-        normal.friction_model = PYRAMID
-        angle = contact.axis_angle
-        _turn_axes(contact, normal, x, y, math.cos(angle), math.sin(angle), response)
+        cosine, sine = friction_axes(law, contact.axis_angle, slip_x, slip_y)
+        _turn_axes(contact, normal, x, y, cosine, sine, response)
+        x.impulse, y.impulse = project_friction(law, math.inf, x.impulse, y.impulse)
 
 
 @inner_kernel
@@ -203,7 +198,7 @@ def move_contact_rows(forest, contact, directions, sites, normal, x, y, response
     attach_point(forest, sites, contact, directions, normal, x, y, normal.response_at)
     find_point_responses(forest, sites, contact, normal, x, y, response)
     find_masses(normal, x, y, response)
-    if normal.friction_model == CONE:
+    if is_isotropic(normal.friction_model):
         _share_largest_mass(x, y)
     else:
         _turn_axes(contact, normal, x, y, contact.turn[0], contact.turn[1], response)
@@ -243,22 +238,10 @@ def _turn_axes(contact, normal, x, y, cosine, sine, response):
 @inlined_kernel
 def friction_impulses(contact, normal, x, y):
     """Return the friction impulses of a contact's rows along its two `tangents` [Ns]."""
-    if normal.friction_model == CONE:
+    if is_isotropic(normal.friction_model):
         return x.impulse, y.impulse
     cosine, sine = contact.turn[0], contact.turn[1]
     return cosine * x.impulse - sine * y.impulse, sine * x.impulse + cosine * y.impulse
-
-
-@inlined_kernel
-def friction_holds(normal, x, y, share):
-    """Return whether friction, squared, is below `share` of its bound: the point sticks."""
-    limit = normal.friction * normal.impulse
-    xx, yy = x.impulse * x.impulse, y.impulse * y.impulse
-    if normal.friction_model == CONE:
-        return xx + yy < share * limit * limit
-    if normal.friction_model == PYRAMID:
-        return max(xx, yy) < share * limit * limit
-    return False  # along one direction only: the other one slips freely
 
 
 @inlined_kernel

@@ -17,13 +17,13 @@ from hrpsim.constraints.rows import (
     VELOCITY_LIMIT,
     attach_second_site,
     attach_site,
-    choose_solver,
     coupling,
     soften,
     soften_stop,
     start_row,
     wanted_correction,
 )
+from hrpsim.constraints.solver_table import choose_solver
 from hrpsim.dynamics.joint_forces import law_effort, limited
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 

@@ -19,7 +19,8 @@ import numpy as np
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.constraints.contact_rows import contact_directions
 from hrpsim.constraints.point_rows import point_velocity
-from hrpsim.constraints.rows import ITERATIVE, PENALTY, coupling
+from hrpsim.constraints.rows import coupling
+from hrpsim.constraints.solver_table import ITERATIVE, PENALTY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 OPEN, SLIDING, STUCK, CREEPING = range(4)  # phases of a penalty contact

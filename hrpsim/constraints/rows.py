@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.constraints.impact_rows import CLOSED, IMPACT
+from hrpsim.constraints.solver_table import AUTO, choose_solver
 from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.fields import Axis, array
 from hrpsim.spatial.simd import LANES, broadcast, load, plus, plus_times, store, times
@@ -17,15 +18,8 @@ from hrpsim.spatial.simd import LANES, broadcast, load, plus, plus_times, store,
 CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = range(7)
 VELOCITY_LIMIT, CONNECTION, DRIVE, SPRING = range(MOTOR + 1, MOTOR + 5)
 
-# Which solver a row is for; a contact may be for PENALTY, a spring's row for DESCENT. AUTO and
-# NEWTON are choices: their rows are ITERATIVE, and say when their island goes to Newton's method.
-ITERATIVE, DIRECT, SPLIT, PENALTY, DESCENT, AUTO, NEWTON = range(7)
-NEVER, WHERE_OTHERS_FAIL, AT_ONCE = range(3)
-
 # What a row asks for. Its impulse is then one [Ns or Nms], that of a displacement rate, or a force.
 VELOCITY, DISPLACEMENT, ACCELERATION = range(3)
-
-CONE, PYRAMID, SLIP_DIRECTION = range(3)  # how a normal force bounds its friction
 
 ROW = np.dtype(
     [
@@ -57,9 +51,9 @@ ROW = np.dtype(
         ("kept_upper", "f8"),
         ("bilateral", "i8"),  # at a contact: whether the position correction holds it both ways
         ("friction", "f8"),  # at a normal row: coefficient of its contact
-        ("friction_model", "i8"),  # at a normal row
-        ("solver", "i8"),
-        ("newton", "i8"),  # NEVER, WHERE_OTHERS_FAIL or AT_ONCE
+        ("friction_model", "i8"),  # at a normal row: its law (friction_laws)
+        ("solver", "i8"),  # that its row is for (solver_table)
+        ("choice", "i8"),  # that was chosen for it
         ("kind", "i8"),
         ("island", "i8"),  # work of the search for islands
         ("source", "i8"),  # its contact, degree of freedom or connection
@@ -127,18 +121,7 @@ def start_row(row, used):
     row.response_at = used
     row.correction_velocity = row.target = row.compliance = 0.0
     row.bilateral, row.quantity = 0, VELOCITY
-    row.solver, row.newton = ITERATIVE, WHERE_OTHERS_FAIL
-
-
-@inlined_kernel
-def choose_solver(row, choice):
-    """Write the solver that was chosen for a row, and when its island goes to Newton's method."""
-    row.solver = ITERATIVE if choice >= AUTO else choice
-    row.newton = WHERE_OTHERS_FAIL
-    if choice == NEWTON:
-        row.newton = AT_ONCE
-    elif choice == ITERATIVE or choice == PENALTY:
-        row.newton = NEVER
+    choose_solver(row, AUTO)
 
 
 @inlined_kernel

@@ -16,7 +16,6 @@ import math
 import numpy as np
 
 from hrpsim.constraints.rows import (
-    ITERATIVE,
     SPRING,
     attach_pair,
     coupling,
@@ -24,6 +23,7 @@ from hrpsim.constraints.rows import (
     row_velocity,
     start_row,
 )
+from hrpsim.constraints.solver_table import ITERATIVE
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import dot, point_velocity
 

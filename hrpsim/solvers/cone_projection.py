@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import math
 
+from hrpsim.constraints.friction_laws import is_isotropic, project_onto_cone
 from hrpsim.constraints.point_rows import point_velocity
-from hrpsim.constraints.rows import CONE, ITERATIVE
+from hrpsim.constraints.solver_table import ITERATIVE
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.acceleration import add_momentum, begin_momentum
 from hrpsim.solvers.impulses import apply_three
@@ -34,7 +35,7 @@ def has_free_cone(normal):
 
     Those of penalty contacts are given by their springs, those of the direct solver by it.
     """
-    is_cone = normal.solver == ITERATIVE and normal.friction_model == CONE
+    is_cone = normal.solver == ITERATIVE and is_isotropic(normal.friction_model)
     return is_cone and not normal.lower > 0.0
 
 
@@ -90,13 +91,7 @@ def _project_contact(normal, x, y, response, velocity):
     step = 1.0 / largest
     new_n = normal.impulse + step * _short(normal, along_n)
     new_x, new_y = x.impulse + step * _short(x, along_x), y.impulse + step * _short(y, along_y)
-    mu, size = normal.friction, math.sqrt(new_x * new_x + new_y * new_y)
-    if size > mu * new_n:
-        new_n = max((new_n + mu * size) / (1.0 + mu * mu), 0.0)
-    new_n = min(new_n, normal.upper)
-    if size > mu * new_n:
-        scale = mu * new_n / size
-        new_x, new_y = scale * new_x, scale * new_y
+    new_n, new_x, new_y = project_onto_cone(normal.friction, normal.upper, new_n, new_x, new_y)
     by_n, by_x, by_y = new_n - normal.impulse, new_x - x.impulse, new_y - y.impulse
     normal.impulse, x.impulse, y.impulse = new_n, new_x, new_y
     apply_three(normal, x, y, by_n, by_x, by_y, response, velocity)

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.constraints.contact_rows import friction_holds
-from hrpsim.constraints.rows import DIRECT, ITERATIVE, SPLIT, row_velocity
+from hrpsim.constraints.friction_laws import friction_bound, friction_holds
+from hrpsim.constraints.rows import row_velocity
+from hrpsim.constraints.solver_table import DIRECT, ITERATIVE, SPLIT
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.pivoting import (
     allowed_work,
@@ -167,7 +168,7 @@ def _hold_cone(rows, number, rounds, response, velocity, system):
     if active[number + 1]:
         new_x, new_y = bounded_friction(normal, x.impulse, y.impulse)
         beyond = math.hypot(new_x - x.impulse, new_y - y.impulse)
-        if beyond <= 1e-9 * normal.friction * normal.impulse:
+        if beyond <= 1e-9 * friction_bound(normal):
             return 0.0
         change = set_impulse(x, new_x, response, velocity)
         change = max(change, set_impulse(y, new_y, response, velocity))

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.constraints.rows import CONTACT_ROW, DIRECT, SPLIT
+from hrpsim.constraints.rows import CONTACT_ROW
+from hrpsim.constraints.solver_table import DIRECT, SPLIT
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.block_ldl import Factor, new_factor
 from hrpsim.solvers.contraction import NODE

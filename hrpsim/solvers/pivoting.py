@@ -12,14 +12,9 @@ that the search is for the sides of normals alone and comes to an end; its cone 
 
 from __future__ import annotations
 
-from hrpsim.constraints.contact_rows import friction_holds
-from hrpsim.constraints.rows import (
-    CONTACT_ROW,
-    DIRECT,
-    ITERATIVE,
-    SLIP_DIRECTION,
-    row_velocity,
-)
+from hrpsim.constraints.friction_laws import friction_bound, friction_holds, tangent_count
+from hrpsim.constraints.rows import CONTACT_ROW, row_velocity
+from hrpsim.constraints.solver_table import DIRECT, ITERATIVE
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.block_ldl import factor_work, factorise, solve
 from hrpsim.solvers.impulses import apply_impulse
@@ -83,16 +78,14 @@ def set_side(number, side, system):
 @inlined_kernel
 def _may_stick(normal):
     """Return whether friction at a normal row can be part of the direct block."""
-    if normal.friction_model == SLIP_DIRECTION:
-        return False
-    return normal.solver == DIRECT and normal.friction > 0.0
+    has_friction = normal.friction > 0.0 and tangent_count(normal.friction_model) == 2
+    return normal.solver == DIRECT and has_friction
 
 
 @inlined_kernel
 def _slid_before(normal, x, y):
     """Return whether the friction of the last step was at its bound."""
-    pressed = normal.friction * normal.impulse > 0.0
-    return 1 if pressed and not friction_holds(normal, x, y, 0.999999) else 0
+    return 1 if friction_bound(normal) > 0.0 and not friction_holds(normal, x, y, 0.999999) else 0
 
 
 @inlined_kernel

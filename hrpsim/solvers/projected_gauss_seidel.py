@@ -17,8 +17,9 @@ import math
 
 import numpy as np
 
+from hrpsim.constraints.friction_laws import bounds_each_axis, friction_bound, project_friction
 from hrpsim.constraints.point_rows import point_velocity
-from hrpsim.constraints.rows import CONE, PYRAMID, row_velocity
+from hrpsim.constraints.rows import row_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.acceleration import add_momentum, begin_momentum
 from hrpsim.solvers.impulses import apply_impulse, apply_three
@@ -222,29 +223,17 @@ def wanted_friction(normal, x, y, along_x, along_y):
     `along_x`, `along_y` are the velocities of both rows [m/s]; all other impulses are held.
     """
     new_x, new_y = _wanted(x, along_x), _wanted(y, along_y)
-    if normal.friction_model == PYRAMID:
-        stopped, _ = bounded_friction(normal, new_x, new_y)
+    law, bound = normal.friction_model, friction_bound(normal)
+    if bounds_each_axis(law):
+        stopped, _ = project_friction(law, bound, new_x, new_y)
         new_y -= y.mass * x.cross * (stopped - x.impulse)
-    return bounded_friction(normal, new_x, new_y)
+    return project_friction(law, bound, new_x, new_y)
 
 
 @inlined_kernel
 def bounded_friction(normal, x, y):
-    """Return the friction impulses x, y [Ns] brought within the bounds of the normal's impulse.
-
-    CONE: scaled to mu f_n (Nakaoka eqs. 19-21); PYRAMID: each to +-mu f_n; SLIP_DIRECTION: x to
-    0 ... mu f_n, and no other.
-    """
-    limit = normal.friction * normal.impulse
-    if normal.friction_model == CONE:
-        square = x * x + y * y
-        if square > limit * limit:
-            scale = limit / math.sqrt(square)
-            return x * scale, y * scale
-        return x, y
-    if normal.friction_model == PYRAMID:
-        return min(max(x, -limit), limit), min(max(y, -limit), limit)
-    return min(max(x, 0.0), limit), 0.0
+    """Return the friction impulses x, y [Ns] as the normal's impulse and its law permit them."""
+    return project_friction(normal.friction_model, friction_bound(normal), x, y)
 
 
 @inlined_kernel

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.constraints.rows import DESCENT, row_velocity
+from hrpsim.constraints.rows import row_velocity
+from hrpsim.constraints.solver_table import DESCENT
 from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.solvers.impulses import apply_impulse
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.constants import STANDARD_GRAVITY
-from hrpsim.constraints.rows import CONE, PYRAMID, SLIP_DIRECTION
+from hrpsim.constraints.friction_laws import LAWS as FRICTION_MODELS
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.step.scene.records import EULER, RK4, SEMI_IMPLICIT, SETTINGS
 from hrpsim.values import RANGES, SWEEPS, finite_vector, flag, setting, whole
 
 INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT, "euler": EULER, "rk4": RK4}
-FRICTION_MODELS = {"cone": CONE, "pyramid": PYRAMID, "slip_direction": SLIP_DIRECTION}
 STOPPING_RULES = ("residual", "relative_change")
 USUAL_SWEEP_LIMITS = 120, 1200  # the second for islands with contacts that begin
 _SKIN = 0.05  # see SETTINGS

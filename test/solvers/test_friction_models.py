@@ -19,7 +19,7 @@ from world.scripted import bits, pile
 
 from hrpsim import Box, Sphere, World, WorldError, load_model, load_world
 from hrpsim.constraints.contact_rows import tangents
-from hrpsim.constraints.rows import CONE, PYRAMID, SLIP_DIRECTION
+from hrpsim.constraints.friction_laws import CONE, PYRAMID, SLIP_DIRECTION
 from hrpsim.experiments.scenes.standing import half_sitting
 from hrpsim.experiments.scenes.step_phases import prepared
 from robots import humanoid

@@ -8,7 +8,7 @@ import pytest
 from world.scenes import show
 
 from hrpsim import Box, World
-from hrpsim.constraints.rows import DESCENT
+from hrpsim.constraints.solver_table import DESCENT
 from hrpsim.solvers.steepest_descent import PENALTY_WEIGHT, descend
 
 WEIGHT = 20.0

@@ -3,11 +3,24 @@
 
 """Which solver a constraint gets: the first rule that matches, by kind, names and materials."""
 
+import re
+from pathlib import Path
+
 import pytest
 from world.scenes import one_joint
 
 from hrpsim import Box, World, WorldError
-from hrpsim.constraints.rows import AUTO, DIRECT, ITERATIVE, SPLIT
+from hrpsim.constraints.friction_laws import LAWS
+from hrpsim.constraints.solver_table import (
+    AUTO,
+    CONTACTS,
+    DIRECT,
+    ITERATIVE,
+    JOINTS,
+    SOLVERS,
+    SPLIT,
+    SPRINGS,
+)
 from hrpsim.world.objects.solver_rules import KINDS, SolverRules
 
 HAND, BOX, FLOOR = ("robot", "hand"), ("box", "box"), ("world", "ground")
@@ -155,3 +168,41 @@ def test_mistakes_are_named(given, named):
         World(solver=given)
     for part in named:
         assert part in str(error.value)
+
+
+def test_a_solver_that_does_not_accept_the_friction_model_is_refused():
+    """Law: Newton's method follows the derivative of the cone's projection; others have none."""
+    others = r"'newton'.*'pyramid'; auto, iterative, direct, split"
+    for given in ("newton", [{"solver": "newton"}], [{"solver": "newton", "materials": "a"}]):
+        with pytest.raises(WorldError, match=others):
+            World(solver=given, friction_model="pyramid")
+    world = World(solver=[{"solver": "newton", "kind": "limit"}], friction_model="slip_direction")
+    with pytest.raises(WorldError, match=r"'newton'.*'slip_direction'"):
+        world.add_solver_rule("newton", "contact")
+    world.add_solver_rule("direct", "contact")
+
+
+def test_an_island_that_the_chosen_solver_does_not_accept_is_counted():
+    """Law: rows for sweeps alone keep their island from Newton's method, and the answer says so."""
+    rules = [{"solver": "iterative", "bodies": ["low", "world/*"]}, {"solver": "newton"}]
+    world = World(solver=rules, sleeping=False)
+    world.add_ground()
+    for k, name in enumerate(("low", "high")):
+        world.add_body(Box((0.1,) * 3), 1.0, (0, 0, 0.05 + 0.1 * k), name=name)
+    world.step(3)
+    stats = world.stats
+    assert stats.converged and (stats.handed_over, stats.newton_islands) == (1, 0)
+
+
+def test_the_guide_has_the_table_of_solvers():
+    """Law: what the guide says that a solver is for is what the table says that it accepts."""
+    path = Path(__file__).parents[2] / "docs/howto/choose_a_solver.md"
+    rows = re.findall(r"^\| `(\w+)` \| ([\w ]+) \| ([^|]*) \|", path.read_text(), re.MULTILINE)
+    named = {CONTACTS: "contacts", JOINTS: "joints", SPRINGS: "spring hinges"}
+    models = {law: name for name, law in LAWS.items()}
+    for name, accepted, laws in rows:
+        solver = SOLVERS[name]
+        groups = "all" if solver.accepts[:2] == (CONTACTS, JOINTS) else named[solver.accepts[0]]
+        of_laws = "all" if len(solver.laws) == len(LAWS) else f"`{models[solver.laws[0]]}`"
+        assert (accepted, laws) == (groups, of_laws), name
+    assert [name for name, *_ in rows] == list(SOLVERS)

@@ -14,9 +14,17 @@ from __future__ import annotations
 
 import math
 
+from hrpsim.constraints.friction_laws import disk_scale
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.newton.block_lu import factorise_lu, solve_lu
-from hrpsim.solvers.newton.coulomb_law import OPEN, SLIPS, STICKS, set_stiffness
+from hrpsim.solvers.newton.coulomb_law import (
+    OPEN,
+    SLIPS,
+    SLIPS_AT_LIMIT,
+    STICKS,
+    STICKS_AT_LIMIT,
+    set_stiffness,
+)
 from hrpsim.solvers.newton.matrix import add_push, clear_motion, motion_along, write_matrix
 from hrpsim.solvers.newton.multipliers import (
     CAUTION,
@@ -97,7 +105,8 @@ def hold_side(unit, penalty):
         return False
     rho = _SIDE_PENALTY * unit.scale
     normal = (multiplier[0] - rho * velocity[0]) / (1.0 + rho * unit.compliance)
-    if not unit.lower < normal < unit.upper:
+    at_limit = unit.size == 3 and normal >= unit.upper > unit.lower
+    if not (at_limit or unit.lower < normal < unit.upper):
         bound = unit.lower if normal <= unit.lower else unit.upper
         change[0] = bound - multiplier[0]
         if unit.size == 3:
@@ -106,17 +115,22 @@ def hold_side(unit, penalty):
         return unit.factor_side != OPEN
     large = penalty * unit.scale
     part = 1.0 / (1.0 + large * unit.compliance)
-    change[0] = part * (multiplier[0] - large * velocity[0]) - multiplier[0]
+    slope = part * large
+    if at_limit:
+        normal, slope, change[0] = unit.upper, 0.0, unit.upper - multiplier[0]
+    else:
+        change[0] = part * (multiplier[0] - large * velocity[0]) - multiplier[0]
     if unit.size == 1:
-        set_stiffness(unit, STICKS, part * large, 0.0, 0.0, 0.0, 0.0, 0.0)
+        set_stiffness(unit, STICKS, slope, 0.0, 0.0, 0.0, 0.0, 0.0)
         return unit.factor_side != STICKS
     x, y = multiplier[1] - rho * velocity[1], multiplier[2] - rho * velocity[2]
     size = math.sqrt(x * x + y * y)
     if size <= unit.friction * normal:
         change[1], change[2] = -large * velocity[1], -large * velocity[2]
-        set_stiffness(unit, STICKS, part * large, 0.0, 0.0, large, 0.0, large)
-        return unit.factor_side != STICKS
-    _slip(unit, part * large, large, x / size, y / size, size)
+        side = STICKS_AT_LIMIT if at_limit else STICKS
+        set_stiffness(unit, side, slope, 0.0, 0.0, large, 0.0, large)
+        return unit.factor_side != side
+    _slip(unit, slope, large, x / size, y / size, size)
     return True
 
 
@@ -141,7 +155,8 @@ def _slip(unit, slope, large, dx, dy, size):
     change[2] = grip * dy + sideways * dx - multiplier[2]
     xx, xy, yy = turn * dy * dy, -turn * dx * dy, turn * dx * dx
     pull = unit.friction * slope
-    set_stiffness(unit, SLIPS, slope, pull * dx, pull * dy, xx, xy, yy)
+    side = SLIPS if slope > 0.0 else SLIPS_AT_LIMIT
+    set_stiffness(unit, side, slope, pull * dx, pull * dy, xx, xy, yy)
 
 
 @inlined_kernel
@@ -156,6 +171,5 @@ def _change(unit):
     x = multiplier[1] + change[1] - (d[3] * v[0] + d[4] * v[1] + d[5] * v[2])
     y = multiplier[2] + change[2] - (d[6] * v[0] + d[7] * v[1] + d[8] * v[2])
     multiplier[0] = min(max(normal, unit.lower), unit.upper)
-    size, limit = math.sqrt(x * x + y * y), unit.friction * multiplier[0]
-    part = limit / size if size > limit else 1.0
+    part = disk_scale(unit.friction * multiplier[0], x, y)
     multiplier[1], multiplier[2] = part * x, part * y

@@ -14,9 +14,11 @@ import math
 
 import numpy as np
 
+from hrpsim.constraints.friction_laws import disk_derivative
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
-OPEN, STICKS, SLIPS = range(3)
+# The last two: while the normal impulse is at its upper bound, as by a force limit.
+OPEN, STICKS, SLIPS, STICKS_AT_LIMIT, SLIPS_AT_LIMIT = range(5)
 
 _ROUNDING = 2.3e-16  # of a number, as a share of it
 
@@ -41,7 +43,7 @@ UNIT = np.dtype(
         ("compliance", "f8"),  # of the first row [velocity for a unit impulse]
         ("inverse_mass", "f8", (3,)),
         ("scale", "f8"),  # penalty for a factor 1: the least mass; 0 where nothing moves
-        ("side", "i8"),  # OPEN, STICKS or SLIPS; of a row by itself: whether it is at a bound
+        ("side", "i8"),  # as above; of a row by itself OPEN, at a bound, or STICKS
         ("factor_side", "i8"),  # that which the factor was made for
         ("multiplier", "f8", (3,)),
         ("impulse", "f8", (3,)),  # what the law answers
@@ -76,19 +78,17 @@ def answer(unit, penalty, share, wants_stiffness):
         return
     x = unit.multiplier[1] - rho * (unit.velocity[1] + share * unit.step[1])
     y = unit.multiplier[2] - rho * (unit.velocity[2] + share * unit.step[2])
-    size, limit = math.sqrt(x * x + y * y), unit.friction * normal
-    if size <= limit:
-        unit.impulse[1], unit.impulse[2] = x, y
-        if wants_stiffness:
-            side = STICKS if slope > 0.0 else OPEN
-            set_stiffness(unit, side, slope, 0.0, 0.0, rho, 0.0, rho)
-        return
-    dx, dy = x / size, y / size
-    unit.impulse[1], unit.impulse[2] = limit * dx, limit * dy
+    bound = unit.friction * normal
+    slips, dx, dy, xx, xy, yy = disk_derivative(bound, x, y, rho)
+    unit.impulse[1], unit.impulse[2] = (bound * dx, bound * dy) if slips else (x, y)
     if wants_stiffness:
-        turn, grip = rho * limit / size, unit.friction * slope
-        side = SLIPS if slope > 0.0 else OPEN
-        xx, xy, yy = turn * dy * dy, -turn * dx * dy, turn * dx * dx
+        if slope > 0.0:
+            side = SLIPS if slips else STICKS
+        elif normal > unit.lower:
+            side = SLIPS_AT_LIMIT if slips else STICKS_AT_LIMIT
+        else:
+            side = OPEN
+        grip = unit.friction * slope
         set_stiffness(unit, side, slope, grip * dx, grip * dy, xx, xy, yy)
 
 

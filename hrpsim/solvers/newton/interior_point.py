@@ -56,11 +56,12 @@ _ROW_PENALTY = 1e4
 def follow_central_path(tolerance, limit, best, system):
     """Go on from the best multipliers; return (factorisations, least error [m/s]).
 
-    Contacts with compliance are not for it: 0 factorisations.
+    Contacts with compliance or a force limit are not for it: 0 factorisations.
     """
     needs = system.needs[0]
     for k in range(needs.units):
-        if system.units[k].size == 3 and system.units[k].compliance > 0.0:
+        unit = system.units[k]
+        if unit.size == 3 and (unit.compliance > 0.0 or unit.upper < math.inf):
             return 0, best
     go_to_best(system)
     _enter(max(best, tolerance), system)

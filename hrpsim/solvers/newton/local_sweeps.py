@@ -9,10 +9,9 @@ turn, as projected Gauss-Seidel does, finds sides that fit each other among neig
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from hrpsim.constraints.friction_laws import disk_scale
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.newton.coulomb_law import law_error
 from hrpsim.solvers.newton.matrix import add_push, motion_along
@@ -88,8 +87,7 @@ def _solve(unit, system):
         _find_velocity(unit, system)
         x = multiplier[1] - velocity[1] / inverse_mass
         y = multiplier[2] - velocity[2] / inverse_mass
-        size, limit = math.sqrt(x * x + y * y), unit.friction * multiplier[0]
-        part = limit / size if size > limit else 1.0
+        part = disk_scale(unit.friction * multiplier[0], x, y)
         change[0], change[1], change[2] = 0.0, part * x - multiplier[1], part * y - multiplier[2]
         multiplier[1], multiplier[2] = part * x, part * y
         add_push(unit, system, change, 1.0, system.point)

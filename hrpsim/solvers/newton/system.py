@@ -9,7 +9,6 @@ them, and the matrix of Newton's method, are in `coulomb_law` and `matrix`.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -244,7 +243,7 @@ def _write_trees(sites, system):
 def _write_contact(normal, x, y, number, unit):
     """Write what the law needs to know of a contact."""
     unit.row, unit.size, unit.friction = number, 3, normal.friction
-    unit.lower, unit.upper, unit.compliance = 0.0, math.inf, normal.compliance
+    unit.lower, unit.upper, unit.compliance = 0.0, normal.upper, normal.compliance
     unit.inverse_mass[0], unit.inverse_mass[1] = normal.inverse_mass, x.inverse_mass
     unit.inverse_mass[2] = y.inverse_mass
     largest = max(normal.inverse_mass, x.inverse_mass, y.inverse_mass)

@@ -10,7 +10,7 @@ import math
 from hrpsim.collision.candidates import FAST
 from hrpsim.collision.contacts import place_shape
 from hrpsim.collision.time_of_impact import find_turn, first_passage
-from hrpsim.constraints.rows import PENALTY
+from hrpsim.constraints.solver_table import PENALTY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.kinematics.forward import update_poses
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE

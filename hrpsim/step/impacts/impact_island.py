@@ -6,15 +6,8 @@
 from __future__ import annotations
 
 from hrpsim.constraints.impact_rows import ABSENT, CLOSED, OPEN, RESTING, is_at_rest
-from hrpsim.constraints.rows import (
-    CONTACT_ROW,
-    ITERATIVE,
-    LOWER_LIMIT,
-    PENALTY,
-    SPRING,
-    is_one_sided,
-    row_velocity,
-)
+from hrpsim.constraints.rows import CONTACT_ROW, LOWER_LIMIT, SPRING, is_one_sided, row_velocity
+from hrpsim.constraints.solver_table import ITERATIVE, PENALTY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.step.continuous.sweep import FAR

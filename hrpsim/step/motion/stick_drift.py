@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.constraints.contact_rows import friction_holds
+from hrpsim.constraints.friction_laws import friction_holds
 from hrpsim.constraints.rows import row_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.kinematics.forward import update_poses

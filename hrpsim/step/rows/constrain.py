@@ -18,24 +18,22 @@ from hrpsim.constraints.displacement import (
     turn_to_motion,
 )
 from hrpsim.constraints.joint_rows import remember_joint_impulses
-from hrpsim.constraints.rows import CONTACT_ROW, DESCENT, DIRECT, DISPLACEMENT, ITERATIVE
+from hrpsim.constraints.rows import CONTACT_ROW, DISPLACEMENT
+from hrpsim.constraints.solver_table import DESCENT, DIRECT, ITERATIVE
 from hrpsim.constraints.spring_rows import ROWS, remember_spring_impulses
 from hrpsim.dynamics.articulated import wrench_response
 from hrpsim.dynamics.response import site_velocities
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.solvers.impulses import warm_start
-from hrpsim.solvers.projected_gauss_seidel import solve_bounded
 from hrpsim.solvers.steepest_descent import PENALTY_WEIGHT, descend
 from hrpsim.step.rows.constraint_wrenches import add_wrench, clear_wrenches, hold_wrenches
-from hrpsim.step.rows.direct_island import solve_direct_island
 from hrpsim.step.rows.grip import hold_what_slips
 from hrpsim.step.rows.hand_over import solve_island
-from hrpsim.step.rows.newton_island import NOT_AT_ALL, goes_to_newton, solve_by_newton_method
 from hrpsim.step.scene.contents import has_spring_hinges
 from hrpsim.step.scene.islands import summarise
 from hrpsim.step.scene.records import RK4
-from hrpsim.step.scene.status import DONE, TOO_LARGE
+from hrpsim.step.scene.status import DONE
 
 # Steps that the steepest descent may take in one step of the world.
 _DESCENT_STEPS = np.int64(2000)
@@ -65,43 +63,17 @@ def constrain(s):
 def solve_rows(s):
     """Solve all islands with the solvers chosen for their rows, from and to s.sites.velocity.
 
-    Returns DONE, or what must be there first. Every world with constraints needs it; apart from the
-    step it is compiled at the same time (announcement).
+    The one with the direct solver's rows is last, so that others that the direct solver takes over
+    have their part of the work that it may do in a step. Returns DONE, or what must be there first.
+    Every world with constraints needs it; apart from the step it is compiled at the same time
+    (announcement).
     """
     counts = s.counts[0]
-    rows, settings = s.rows.rows, s.settings[0]
-    has_cones = rows[0].quantity != DISPLACEMENT
-    for k in range(counts.island_count):
-        span = s.islands.spans[k]
-        if k == counts.direct_island:
-            continue
-        if not has_cones:
-            solve_bounded(
-                rows,
-                s.rows.island_rows,
-                span,
-                s.rows.response,
-                settings.tolerance,
-                settings.sweep_limit,
-                s.sites.velocity,
-            )
-            continue
-        status = solve_island(s, k)
+    for turn in range(1, counts.island_count + 1):
+        status = solve_island(s, (counts.direct_island + turn) % counts.island_count)
         if status != DONE:
             return status
-    if counts.direct_island >= 0:
-        solve_direct_island(s, settings.tolerance)
-        span = s.islands.spans[counts.direct_island]
-        if (
-            has_cones
-            and not span.converged
-            and goes_to_newton(settings, s.forest, s.sites, s.rows, span) != NOT_AT_ALL
-        ):
-            status = solve_by_newton_method(s, counts.direct_island, False)
-            if status != DONE and status != TOO_LARGE:
-                return status
-            s.step_stats[0].handed_over += span.converged
-    if has_cones:
+    if s.rows.rows[0].quantity != DISPLACEMENT:
         summarise(counts, s.step_stats[0], s.sites, s.rows, s.islands.spans)
     return DONE
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.constraints.rows import DIRECT, DISPLACEMENT, ITERATIVE
+from hrpsim.constraints.rows import DISPLACEMENT
+from hrpsim.constraints.solver_table import DIRECT, ITERATIVE
 from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.solvers.coupled import largest_error, return_to_start, solve_coupled
@@ -85,7 +86,6 @@ def try_direct_solver(s, k):
     exchange_impulses(s.sites, s.rows, span)
     solve_direct_island(s, tolerance)
     if span.converged:
-        s.step_stats[0].handed_over += 1
         set_steps_by_newton(s.collision.contacts, s.rows, span, BY_DIRECT)
     elif not span.residual < before:
         return_to_start(rows, counts.row_count, s.rows.response, velocity, s.direct)

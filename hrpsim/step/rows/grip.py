@@ -9,7 +9,7 @@ come to an end in the time that they may take.
 
 from __future__ import annotations
 
-from hrpsim.constraints.contact_rows import friction_holds
+from hrpsim.constraints.friction_laws import friction_holds
 from hrpsim.constraints.point_rows import point_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel

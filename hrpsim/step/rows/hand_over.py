@@ -3,22 +3,23 @@
 
 """Which solver an island tries first, and which one takes over where that does not solve it.
 
-The order is data, in `_NEXT`. What converges in a few sweeps, as almost all that stands or walks,
-never looks at it.
+The order is data, in `_POLICY`; `_try` calls the solvers. What converges in a few sweeps, as almost
+all that stands or walks, never looks at it. What a solver accepts is in `solver_table`.
 """
 
 from __future__ import annotations
 
-from hrpsim.jit.compiled import inlined_kernel
-from hrpsim.solvers.projected_gauss_seidel import PATIENCE
-from hrpsim.step.rows.direct_island import try_direct_solver
+from hrpsim.constraints.rows import DISPLACEMENT
+from hrpsim.constraints.solver_table import NEWTON
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.solvers.projected_gauss_seidel import PATIENCE, solve_bounded
+from hrpsim.step.rows.direct_island import solve_direct_island, try_direct_solver
 from hrpsim.step.rows.kept_impulses import take_back_impulses
 from hrpsim.step.rows.newton_island import (
     AT_REST,
     BY_DIRECT,
     NOT_AT_ALL,
     goes_to_newton,
-    goes_to_newton_at_once,
     rests_after_sweeps,
     set_steps_by_newton,
     solve_by_newton_method,
@@ -31,6 +32,10 @@ from hrpsim.step.scene.status import DONE, TOO_LARGE
 # What an island can try; at _BEGIN, `_first` chooses.
 (
     _BEGIN,
+    _BOUNDS,
+    _DIRECT_BOUNDS,
+    _DIRECT_CHOSEN,
+    _NEWTON_FOR_DIRECT,
     _DIRECT_AGAIN,
     _SWEEPS_AT_REST,
     _NEWTON_AGAIN,
@@ -41,30 +46,41 @@ from hrpsim.step.scene.status import DONE, TOO_LARGE
     _NEWTON_LATE,
     _DIRECT,
     _END,
-) = range(11)
+) = range(15)
 
-# What comes next after each of them where the island has not converged, if it goes to Newton's
-# method NOT_AT_ALL, AFTER_ALL_SWEEPS or SOON; last, where that would take too long (TOO_LARGE).
-_NEXT = (
-    (_BEGIN, _BEGIN, _BEGIN, _END),
+# Whether an island that it solves was handed over: if it has rows for which Newton's method was
+# chosen, in any case, or not at all.
+_NO, _IF_NEWTON, _YES = range(3)
+
+# That of each attempt; then what comes next where the island has not converged, if it goes to
+# Newton's method NOT_AT_ALL, AFTER_ALL_SWEEPS or SOON; last, where that would take too long
+# (TOO_LARGE).
+_POLICY = (
+    (_NO, _BEGIN, _BEGIN, _BEGIN, _END),
+    # _BOUNDS, _DIRECT_BOUNDS: what is left of position corrections is taken back in later steps.
+    (_NO, _END, _END, _END, _END),
+    (_NO, _END, _END, _END, _END),
+    # _DIRECT_CHOSEN: its rounds do not end where contacts change between sticking and slipping.
+    (_NO, _END, _NEWTON_FOR_DIRECT, _NEWTON_FOR_DIRECT, _END),
+    (_YES, _END, _END, _END, _END),
     # _DIRECT_AGAIN: the direct solver solved the island in the last step, and does so no longer.
-    (_BEGIN, _BEGIN, _BEGIN, _END),
+    (_YES, _BEGIN, _BEGIN, _BEGIN, _END),
     # _SWEEPS_AT_REST: the first sweeps over a robot at rest change too much.
-    (_NEWTON_AGAIN, _NEWTON_AGAIN, _NEWTON_AGAIN, _END),
+    (_NO, _NEWTON_AGAIN, _NEWTON_AGAIN, _NEWTON_AGAIN, _END),
     # _NEWTON_AGAIN, _NEWTON_CHOSEN: where a body carries 1e9 times its own mass the scaled problem
     # has an eigenvalue of 4e-10: no penalty is large enough, and the direct solver needs none.
-    (_DIRECT, _DIRECT, _DIRECT, _FEW_SWEEPS),
-    (_DIRECT, _DIRECT, _DIRECT, _END),
+    (_NO, _DIRECT, _DIRECT, _DIRECT, _FEW_SWEEPS),
+    (_NO, _DIRECT, _DIRECT, _DIRECT, _END),
     # _FEW_SWEEPS: they stall where bodies push each other. Over a lone robot they are cheap and
     # come to their end as a rule, and some rules and laws are for sweeps alone.
-    (_ALL_SWEEPS, _ALL_SWEEPS, _NEWTON_EARLY, _END),
+    (_IF_NEWTON, _ALL_SWEEPS, _ALL_SWEEPS, _NEWTON_EARLY, _END),
     # _NEWTON_EARLY: as above.
-    (_DIRECT, _DIRECT, _DIRECT, _ALL_SWEEPS),
+    (_NO, _DIRECT, _DIRECT, _DIRECT, _ALL_SWEEPS),
     # _ALL_SWEEPS: where Newton's method would take too long the direct solver would, too. Sweeps
     # leave the left foot other impulses than the right one; Newton's method does not.
-    (_END, _NEWTON_LATE, _END, _END),
-    (_DIRECT, _DIRECT, _DIRECT, _END),
-    (_END, _END, _END, _END),
+    (_IF_NEWTON, _END, _NEWTON_LATE, _END, _END),
+    (_NO, _DIRECT, _DIRECT, _DIRECT, _END),
+    (_YES, _END, _END, _END, _END),
 )
 _WHERE_TOO_LARGE = 3
 
@@ -75,53 +91,83 @@ _DIVERGES = 1e10
 
 @inlined_kernel
 def solve_island(s, k):
-    """Solve an island without rows for the direct or the split solver.
+    """Solve an island; count it where another solver than the chosen one did that.
 
     Returns DONE, or what must be there first.
     """
-    settings = s.settings[0]
     span = s.islands.spans[k]
-    limit = allowed_sweeps(span, settings)
-    span.converged = 0
-    attempt = _first(
-        settings, s.counts[0], s.forest, s.collision.contacts, s.sites, s.rows, span, limit
-    )
+    limit = allowed_sweeps(span, s.settings[0])
+    attempt = _first(s, k, span, limit)
+    if attempt > _DIRECT_BOUNDS:
+        span.converged = 0
     while attempt != _END:
         status = _try(s, k, span, attempt, limit)
         if status != DONE and status != TOO_LARGE:
             return status
-        if status == DONE and (span.converged or (attempt == _FEW_SWEEPS and limit < PATIENCE)):
+        if status == DONE and span.converged:
+            handed_over = _POLICY[attempt][0]
+            if handed_over == _YES or (
+                handed_over == _IF_NEWTON and _asks_for(s.counts[0], s.rows, span, NEWTON)
+            ):
+                s.step_stats[0].handed_over += 1
+            return DONE
+        if status == DONE and attempt == _FEW_SWEEPS and limit < PATIENCE:
             return DONE
         when = (
-            goes_to_newton(settings, s.forest, s.sites, s.rows, span)
+            goes_to_newton(s.settings[0], s.forest, s.sites, s.rows, span)
             if status == DONE
             else _WHERE_TOO_LARGE
         )
-        attempt = _NEXT[attempt][when]
+        attempt = _POLICY[attempt][1 + when]
         if attempt == _BEGIN:
-            attempt = _first(
-                settings, s.counts[0], s.forest, s.collision.contacts, s.sites, s.rows, span, limit
-            )
+            attempt = _first(s, k, span, limit)
     return DONE
 
 
 @inlined_kernel
-def _first(settings, counts, forest, contacts, sites, rows, span, limit):
+def _first(s, k, span, limit):
     """Return what an island is to try first."""
-    steps = steps_by_newton(contacts, rows, span) if limit >= PATIENCE else 0
-    if steps == BY_DIRECT and goes_to_newton(settings, forest, sites, rows, span) != NOT_AT_ALL:
+    counts, settings = s.counts[0], s.settings[0]
+    if s.rows.rows[0].quantity == DISPLACEMENT:
+        return _DIRECT_BOUNDS if k == counts.direct_island else _BOUNDS
+    if k == counts.direct_island:
+        return _DIRECT_CHOSEN
+    steps = steps_by_newton(s.collision.contacts, s.rows, span) if limit >= PATIENCE else 0
+    if (
+        steps == BY_DIRECT
+        and goes_to_newton(settings, s.forest, s.sites, s.rows, span) != NOT_AT_ALL
+    ):
         return _DIRECT_AGAIN
-    if counts.newton_rows > 0 and goes_to_newton_at_once(settings, forest, sites, rows, span):
+    if (
+        _asks_for(counts, s.rows, span, NEWTON)
+        and goes_to_newton(settings, s.forest, s.sites, s.rows, span) != NOT_AT_ALL
+    ):
         return _NEWTON_CHOSEN
-    if steps > 0 and goes_to_newton(settings, forest, sites, rows, span) != NOT_AT_ALL:
+    if steps > 0 and goes_to_newton(settings, s.forest, s.sites, s.rows, span) != NOT_AT_ALL:
         return _SWEEPS_AT_REST if steps == AT_REST else _NEWTON_AGAIN
     return _FEW_SWEEPS
 
 
 @inlined_kernel
+def _asks_for(counts, rows, span, solver):
+    """Return whether a solver of islands was chosen for a row; most worlds choose none."""
+    return counts.newton_rows > 0 and _has_choice(rows, span, solver)
+
+
+@inner_kernel
+def _has_choice(rows, span, solver):
+    """Return whether a solver was chosen for a row of an island."""
+    found = False
+    for k in range(span.first, span.end):
+        found = found or rows.rows[rows.island_rows[k]].choice == solver
+    return found
+
+
+@inlined_kernel
 def _try(s, k, span, attempt, limit):
     """Try one way; return DONE, TOO_LARGE, or what must be there first."""
-    settings, counts = s.settings[0], s.counts[0]
+    counts = s.counts[0]
+    settings = s.settings[0]
     if attempt == _FEW_SWEEPS:
         span.sweeps = 0
         sweep(settings, counts, s.sites, s.rows, span, min(limit, PATIENCE))
@@ -135,6 +181,20 @@ def _try(s, k, span, attempt, limit):
             settings, counts, s.collision.contacts, s.sites, s.rows, span
         )
         return DONE
+    if attempt == _BOUNDS:
+        solve_bounded(
+            s.rows.rows,
+            s.rows.island_rows,
+            span,
+            s.rows.response,
+            settings.tolerance,
+            settings.sweep_limit,
+            s.sites.velocity,
+        )
+        return DONE
+    if attempt == _DIRECT_CHOSEN or attempt == _DIRECT_BOUNDS:
+        solve_direct_island(s, settings.tolerance)
+        return DONE
     if attempt == _DIRECT or attempt == _DIRECT_AGAIN:
         status = try_direct_solver(s, k)
         if status == DONE and not span.converged and attempt == _DIRECT_AGAIN:
@@ -144,7 +204,7 @@ def _try(s, k, span, attempt, limit):
         return TOO_LARGE
     if attempt == _NEWTON_LATE:
         take_back_impulses(s.sites, s.rows, span)
-    elif attempt != _NEWTON_EARLY:
+    elif attempt != _NEWTON_EARLY and attempt != _NEWTON_FOR_DIRECT:
         span.sweeps = 0
     insists = attempt == _NEWTON_CHOSEN or attempt == _NEWTON_LATE
     status = solve_by_newton_method(s, k, insists)

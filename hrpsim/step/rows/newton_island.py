@@ -9,7 +9,8 @@ import math
 
 import numpy as np
 
-from hrpsim.constraints.rows import AT_ONCE, CONE, NEVER
+from hrpsim.constraints.friction_laws import has_derivative
+from hrpsim.constraints.solver_table import takes_help
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.model.system import FREE
@@ -63,9 +64,9 @@ def goes_to_newton(settings, forest, sites, rows, span):
         return NOT_AT_ALL
     for k in range(span.first, span.end):
         row = rows.rows[island_rows[k]]
-        if row.newton == NEVER:
+        if not takes_help(row):
             return NOT_AT_ALL
-        if k < span.contact_end and (row.friction_model != CONE or row.lower > 0.0):
+        if k < span.contact_end and not has_derivative(row.friction_model):
             return NOT_AT_ALL
         if row.width_b > 0 or _pushes_loose_body(forest, sites, row):
             when = SOON
@@ -80,15 +81,6 @@ def _pushes_loose_body(forest, sites, row):
         return False
     body = forest.bodies[site.body]
     return body.joint_type == FREE and forest.dofs[body.v_index].turns_freely != 0
-
-
-@inner_kernel
-def goes_to_newton_at_once(settings, forest, sites, rows, span):
-    """Return whether an island has a row for Newton's method, and may go to it."""
-    asks = False
-    for k in range(span.first, span.end):
-        asks = asks or rows.rows[rows.island_rows[k]].newton == AT_ONCE
-    return asks and goes_to_newton(settings, forest, sites, rows, span) != NOT_AT_ALL
 
 
 @inner_kernel

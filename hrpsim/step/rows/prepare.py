@@ -23,7 +23,7 @@ from hrpsim.constraints.joint_rows import (
     write_velocity_limit_rows,
 )
 from hrpsim.constraints.penalty_rows import STABLE_BELOW, write_penalty_rows
-from hrpsim.constraints.rows import AT_ONCE, DIRECT, PENALTY, SPLIT
+from hrpsim.constraints.solver_table import DIRECT, NEWTON, PENALTY, SPLIT
 from hrpsim.constraints.spring_rows import ROWS, mark_spring_sites, write_spring_rows
 from hrpsim.dynamics.response import site_responses, site_velocities
 from hrpsim.dynamics.sites import number_sites
@@ -286,7 +286,7 @@ def assemble_direct(s):
         solver = s.rows.rows[number].solver
         stats.direct_rows += 1 if solver == DIRECT else 0
         stats.split_rows += 1 if solver == SPLIT else 0
-        s.counts[0].newton_rows += 1 if s.rows.rows[number].newton == AT_ONCE else 0
+        s.counts[0].newton_rows += 1 if s.rows.rows[number].choice == NEWTON else 0
     if stats.direct_rows + stats.split_rows == 0:
         return DONE
     return write_direct_system(s)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.constraints.rows import DIRECT, SPLIT
+from hrpsim.constraints.solver_table import DIRECT, SPLIT
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.fields import Axis, array
 from hrpsim.solvers.coupled import largest_error

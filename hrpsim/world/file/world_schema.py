@@ -14,8 +14,9 @@ from typing import Any
 import voluptuous as vol
 
 from hrpsim import limits
+from hrpsim.constraints.solver_table import solvers_of
 from hrpsim.errors import unknown_name
-from hrpsim.model.connection import AXES, CONNECTION_SOLVERS
+from hrpsim.model.connection import AXES
 from hrpsim.model.connection import KINDS as CONNECTION_KINDS
 from hrpsim.model.model import BASES, MESH_USES
 from hrpsim.schema import (
@@ -35,7 +36,7 @@ from hrpsim.schema import (
 )
 from hrpsim.values import LIMIT, NOT_NEGATIVE, POSITIVE, RANGES, SWEEPS, Range
 from hrpsim.world.objects.materials import IMPACT_LAWS
-from hrpsim.world.objects.solver_rules import JOINT_KINDS, KINDS, SOLVERS
+from hrpsim.world.objects.solver_rules import JOINT_KINDS, KINDS, NAMES
 from hrpsim.world.objects.spring_hinge import SPRING_SOLVERS
 from hrpsim.world.settings import FRICTION_MODELS, INTEGRATORS, STOPPING_RULES
 
@@ -69,9 +70,9 @@ _RULE = mapping(
         "bodies": null_or(_ONE_OR_TWO),
         "materials": null_or(_ONE_OR_TWO),
     },
-    required={"solver": one_of("solver", SOLVERS)},
+    required={"solver": one_of("solver", NAMES)},
 )
-_SOLVER_NAME = one_of("solver", SOLVERS)
+_SOLVER_NAME = one_of("solver", NAMES)
 _NAME_OR_RULES = either("a solver's name, or a list of rules,", _SOLVER_NAME, listing(_RULE))
 
 
@@ -117,7 +118,7 @@ _CONSTRAINT = mapping(
     {
         "joints": null_or(either("a joint's name, or a list of names,", name, listing(name))),
         **_COMPLIANCE,
-        "solver": one_of("solver", SOLVERS),
+        "solver": one_of("solver", NAMES),
     },
     required={"kind": one_of("kind of joint constraint", JOINT_KINDS)},
 )
@@ -156,7 +157,7 @@ _CONNECTION = mapping(
         "frame_b": mapping(_POSE),
         "length": numeric(POSITIVE),
         **_SIX,
-        "solver": null_or(one_of("solver", CONNECTION_SOLVERS)),
+        "solver": null_or(one_of("solver", solvers_of("connection"))),
         "collide": flag,
         "enabled": flag,
         "drive": table(_MOTOR, "from axes to {velocity, force_limit}"),

@@ -11,53 +11,52 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
+from hrpsim.constraints.friction_laws import LAWS
 from hrpsim.constraints.joint_rows import JOINT_KINDS
-from hrpsim.constraints.rows import AUTO, DIRECT, ITERATIVE, NEWTON, PENALTY, SPLIT
+from hrpsim.constraints.solver_table import CONTACTS, RIGID, SOLVERS, solvers_of
 from hrpsim.errors import WorldError, unknown_name
 
-SOLVERS = {
-    "auto": AUTO,
-    "iterative": ITERATIVE,
-    "newton": NEWTON,
-    "direct": DIRECT,
-    "split": SPLIT,
-    "penalty": PENALTY,
-}
-FOR_CONTACTS = ("split", "penalty")
-KINDS = ("contact", "connection", *JOINT_KINDS)
-RIGID = ("connection", "lock", "motor")
-USUAL = dict.fromkeys(KINDS, AUTO) | dict.fromkeys(RIGID, DIRECT)
+KINDS = (CONTACTS, "connection", *JOINT_KINDS)
+NAMES = tuple(name for name in SOLVERS if any(name in solvers_of(kind) for kind in KINDS))
 
 _RULE_KEYS = ("solver", "kind", "bodies", "materials")
 
 
 def solver_code(name, kind: str | None = None) -> int:
     """Return the code of a solver; WorldError if there is none, or none for that kind."""
-    if not isinstance(name, str) or name not in SOLVERS:
-        raise WorldError(unknown_name("solver", str(name), SOLVERS))
-    if name in FOR_CONTACTS and kind not in (None, "contact"):
+    if not isinstance(name, str) or name not in NAMES:
+        raise WorldError(unknown_name("solver", str(name), NAMES))
+    if kind is None:
+        return SOLVERS[name].code
+    if name not in solvers_of(kind):
         raise WorldError(
             f"solver {name!r} is for contacts only; for a {kind} there are "
-            f"{', '.join(other for other in SOLVERS if other not in FOR_CONTACTS)}"
+            f"{', '.join(solvers_of(kind))}"
         )
-    return SOLVERS[name] if kind is None else _for_kind(SOLVERS[name], kind)
+    return _for_kind(name, kind)
 
 
-def _for_kind(code: int, kind: str) -> int:
-    """Return what a choice means for a kind: what is rigid is direct, before Newton's method."""
-    return DIRECT if code in (AUTO, NEWTON) and kind in RIGID else code
+def _for_kind(name: str, kind: str) -> int:
+    """Return the code of what a choice means for a kind: what is rigid may be direct."""
+    solver = SOLVERS[name]
+    return solver.rigid_rows if kind in RIGID else solver.code
+
+
+def _kinds_of(name: str) -> tuple[str, ...]:
+    """Return the kinds of constraint that a solver accepts."""
+    return tuple(kind for kind in KINDS if name in solvers_of(kind))
 
 
 def solver_name(code: int) -> str:
     """Return the name of a solver's code."""
-    return next(name for name, value in SOLVERS.items() if value == code)
+    return next(name for name, solver in SOLVERS.items() if solver.code == code)
 
 
 @dataclass(frozen=True)
 class SolverRule:
     """A solver for the constraints that it is about; empty `bodies` or `materials`: any."""
 
-    solver: int
+    solver: str
     kinds: frozenset[str]
     bodies: tuple[str, ...]
     materials: tuple[str, ...]
@@ -67,16 +66,20 @@ class SolverRules:
     """An ordered list of rules: the first that matches decides, then the usual solvers.
 
     given: None; the name of a solver that becomes the usual one of everything that it can solve;
-    or a list of mappings with the arguments of `add`.
+    or a list of mappings with the arguments of `add`. integrator, friction_model: of the world; a
+    solver of contacts that does not accept them is refused.
     """
 
-    def __init__(self, given=None):
+    def __init__(
+        self, given=None, integrator: str = "semi_implicit", friction_model: int = LAWS["cone"]
+    ):
         self.rules: list[SolverRule] = []
-        self.usual = dict(USUAL)
+        self._integrator, self._friction_model = integrator, friction_model
+        self.usual = {kind: _for_kind("auto", kind) for kind in KINDS}
         if isinstance(given, str):
-            code = solver_code(given)
-            kinds = ("contact",) if given in FOR_CONTACTS else KINDS
-            self.usual.update((kind, _for_kind(code, kind)) for kind in kinds)
+            solver_code(given)
+            self._refuse_for_contacts(given)
+            self.usual.update((kind, _for_kind(given, kind)) for kind in _kinds_of(given))
             return
         if not (given is None or isinstance(given, Sequence)):
             raise WorldError(f"solver must be a name or a list of rules, got {given!r}")
@@ -95,18 +98,30 @@ class SolverRules:
         if kind is not None and kind not in KINDS:
             raise WorldError(unknown_name("kind of constraint", str(kind), KINDS))
         solver_code(solver, kind)
-        code = SOLVERS[solver]
         materials = _one_or_two("materials", materials)
         if materials and kind not in (None, "contact"):
             raise WorldError(f"a rule with materials is about contacts, not about a {kind}")
-        only_contacts = solver in FOR_CONTACTS or materials
-        kinds = (kind,) if kind else ("contact",) if only_contacts else KINDS
+        kinds = (kind,) if kind else (CONTACTS,) if materials else _kinds_of(solver)
         bodies = _one_or_two("bodies", bodies)
-        self.rules.append(SolverRule(code, frozenset(kinds), bodies, materials))
+        if CONTACTS in kinds:
+            self._refuse_for_contacts(solver)
+        self.rules.append(SolverRule(solver, frozenset(kinds), bodies, materials))
 
-    def uses(self, solver: int) -> bool:
-        """Return whether anything may be for this solver."""
-        return solver in self.usual.values() or any(r.solver == solver for r in self.rules)
+    def _refuse_for_contacts(self, name: str) -> None:
+        """Raise WorldError if a solver does not accept contacts in a world like this."""
+        if SOLVERS[name].explicit and self._integrator != "semi_implicit":
+            raise WorldError(
+                f"{name} contacts need the integrator 'semi_implicit': their explicit springs gain "
+                f"energy with {self._integrator!r}"
+            )
+        law = self._friction_model
+        if law not in SOLVERS[name].laws:
+            model = next(key for key, value in LAWS.items() if value == law)
+            others = [other for other in solvers_of(CONTACTS) if law in SOLVERS[other].laws]
+            raise WorldError(
+                f"solver {name!r} does not solve contacts with friction_model {model!r}; "
+                f"{', '.join(others)} do"
+            )
 
     def of_connection(self, a: tuple[str, str], b: tuple[str, str]) -> int:
         """Return the solver of a connection of two (entity, link)."""
@@ -148,7 +163,7 @@ class SolverRules:
             for b, j in seen.items():
                 for rule, (bodies_a, materials_a), (bodies_b, materials_b) in zip(rules, a, b):
                     if _fits(bodies_a, bodies_b) and _fits(materials_a, materials_b):
-                        table[i, j] = rule.solver
+                        table[i, j] = SOLVERS[rule.solver].code
                         break
         return classes, table
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hrpsim.constraints.rows import DESCENT, DIRECT, ITERATIVE
+from hrpsim.constraints.solver_table import SOLVERS, SPRINGS, solvers_of
 from hrpsim.constraints.spring_rows import AT_LIMIT, CREEPING, FREE, SPRING_HINGE, STUCK
 from hrpsim.values import finite_vector
 from hrpsim.world.objects.ends import BetweenEnds, End, recorded
@@ -17,7 +17,7 @@ from hrpsim.world.objects.ends import BetweenEnds, End, recorded
 if TYPE_CHECKING:
     from hrpsim.world.objects.entity import WorldState
 
-SPRING_SOLVERS = {"iterative": ITERATIVE, "direct": DIRECT, "steepest_descent": DESCENT}
+SPRING_SOLVERS = {name: SOLVERS[name].code for name in solvers_of(SPRINGS)}
 _PHASES = {FREE: "free", STUCK: "held", CREEPING: "creeping", AT_LIMIT: "at limit"}
 
 

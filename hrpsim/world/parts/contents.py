@@ -41,7 +41,8 @@ class Contents:
         self.spring_hinges: dict[str, SpringHinge] = {}
         self.spring_hinges_ever = 0
         self.spring_hinge_records = np.zeros(0, dtype=SPRING_HINGE)  # the scene's own array
-        self.solver_rules = SolverRules(solver)
+        model = int(settings["friction_model"][0])
+        self.solver_rules = SolverRules(solver, integrator, model)
         self.is_stepping = False
 
     @property

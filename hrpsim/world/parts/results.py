@@ -67,7 +67,8 @@ class StepStats:
     were solved iteratively. Newton's method solved `newton_islands` in `newton_factorisations`:
     those that ask for it, and those on which sweeps did not suffice. `handed_over` islands were
     solved by another solver than the chosen one, which did not solve them: those of `direct` and
-    `split` by Newton's method, those of `auto` and `newton` by the direct solver. Where the step
+    `split` by Newton's method, those of `auto` and `newton` by the direct solver, and by sweeps
+    those of `newton` that have rows for sweeps alone. Where the step
     did not converge, `worst` names the constraint that is furthest from what it asks for, as
     "connection 'hinge'", "lock of robot/knee" or "contact of box/box and world/ground"; otherwise
     it is empty. Where spring hinges use the steepest descent,

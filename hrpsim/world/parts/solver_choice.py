@@ -7,18 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hrpsim.constraints.rows import PENALTY
-from hrpsim.errors import WorldError
 from hrpsim.jit.on_demand import provide_used
-from hrpsim.world.parts.part import Core, Part
+from hrpsim.world.parts.part import Part
 
 
 class SolverChoice(Part):
     """The rules by which solvers are chosen, and what they choose."""
-
-    def __init__(self, core: Core):
-        super().__init__(core)
-        self._refuse_unstable_penalty(self._contents.solver_rules.uses(PENALTY))
 
     def add_solver_rule(
         self,
@@ -30,6 +24,7 @@ class SolverChoice(Part):
         """Choose the solver of constraints; the first rule that matches decides.
 
         solver: "auto", "iterative", "newton", "direct", or for contacts only "split" and "penalty".
+        "newton" accepts contacts of the friction model "cone" alone.
 
         kind: "contact", "connection", "limit", "friction", "mimic", "lock" or "motor"; any by
         default.
@@ -49,17 +44,9 @@ class SolverChoice(Part):
         needs the integrator "semi_implicit". A step that begins with a contact that is too stiff
         for the time step raises WorldError.
         """
-        self._refuse_unstable_penalty(solver == "penalty")
         self._contents.solver_rules.add(solver, kind, bodies, materials)
         self._sleep.wake()
         self._choose_solvers()
-
-    def _refuse_unstable_penalty(self, wanted: bool) -> None:
-        if wanted and self._contents.integrator != "semi_implicit":
-            raise WorldError(
-                "penalty contacts need the integrator 'semi_implicit': their explicit springs gain "
-                f"energy with {self._contents.integrator!r}"
-            )
 
     def _choose_solvers(self) -> None:
         """Let the rules choose the solver of everything that is there."""

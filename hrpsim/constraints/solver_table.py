@@ -1,0 +1,80 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The solvers: what each accepts, and what it makes of a row.
+
+Rules, errors, world files, the kernels and the documents read this table. Which solver an island
+tries first and which one takes over is in `hrpsim.step.rows.hand_over`, which also calls them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hrpsim.constraints.friction_laws import DIFFERENTIABLE, LAWS
+from hrpsim.jit.compiled import inlined_kernel
+
+# Codes of solvers, as choices. Rows are ITERATIVE, DIRECT or SPLIT; those of a contact may be
+# PENALTY, and a spring's DESCENT, until they have their impulses.
+ITERATIVE, DIRECT, SPLIT, PENALTY, DESCENT, AUTO, NEWTON = range(7)
+
+# What a solver accepts rows of: contacts, connections and joints' constraints, spring hinges.
+CONTACTS, JOINTS, SPRINGS = "contact", "joint", "spring hinge"
+# Kinds that hold two frames or a joint rigidly.
+RIGID = ("connection", "lock", "motor")
+
+_ALL_LAWS = tuple(LAWS.values())
+
+
+class Solver(NamedTuple):
+    """What a solver accepts, and what its rows are."""
+
+    code: int
+    accepts: tuple[str, ...]  # of CONTACTS, JOINTS, SPRINGS
+    laws: tuple[int, ...] = _ALL_LAWS  # of friction
+    rows: int = ITERATIVE  # what its rows are
+    rigid_rows: int = ITERATIVE  # what rows of the kinds RIGID are
+    takes_help: bool = True  # whether another solver may take over an island with a row of it
+    explicit: bool = False  # whether it needs the integrator "semi_implicit"
+
+
+SOLVERS = {
+    # Sweeps; Newton's method where they stall. What is rigid is direct at once: chains of
+    # connections take sweeps thousands of rounds.
+    "auto": Solver(AUTO, (CONTACTS, JOINTS), rigid_rows=DIRECT),
+    # Sweeps alone: chosen to bound the cost of a step.
+    "iterative": Solver(ITERATIVE, (CONTACTS, JOINTS, SPRINGS), takes_help=False),
+    # Its steps follow the derivative of the projection onto the friction law. What is rigid is
+    # direct first: without friction one factorisation solves it.
+    "newton": Solver(NEWTON, (CONTACTS, JOINTS), DIFFERENTIABLE, rigid_rows=DIRECT),
+    "direct": Solver(DIRECT, (CONTACTS, JOINTS, SPRINGS), rows=DIRECT, rigid_rows=DIRECT),
+    # Normals direct, friction iterative.
+    "split": Solver(SPLIT, (CONTACTS,), rows=SPLIT),
+    # Springs known at the start of the step, which gain energy with other integrators; there is
+    # little left to solve.
+    "penalty": Solver(PENALTY, (CONTACTS,), rows=PENALTY, takes_help=False, explicit=True),
+    "steepest_descent": Solver(DESCENT, (SPRINGS,), rows=DESCENT),
+}
+"""The solvers by the names that users choose them with."""
+
+_BY_CODE = sorted(SOLVERS.values())
+_ROWS = tuple(solver.rows for solver in _BY_CODE)
+_TAKES_HELP = tuple(int(solver.takes_help) for solver in _BY_CODE)
+
+
+def solvers_of(kind: str) -> tuple[str, ...]:
+    """Return the names of the solvers that accept a kind of constraint."""
+    group = kind if kind in (CONTACTS, SPRINGS) else JOINTS
+    return tuple(name for name, solver in SOLVERS.items() if group in solver.accepts)
+
+
+@inlined_kernel
+def choose_solver(row, choice):
+    """Write the solver that was chosen for a row."""
+    row.solver, row.choice = _ROWS[choice], choice
+
+
+@inlined_kernel
+def takes_help(row):
+    """Return whether another solver than the chosen one may take over the island of a row."""
+    return _TAKES_HELP[row.choice]

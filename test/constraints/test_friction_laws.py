@@ -1,0 +1,112 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Friction laws: projections onto what they permit, and the derivative of the cone's."""
+
+import math
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hrpsim.constraints.friction_laws import (
+    CONE,
+    DIFFERENTIABLE,
+    LAWS,
+    SLIP_DIRECTION,
+    disk_derivative,
+    disk_scale,
+    has_derivative,
+    project_friction,
+    project_onto_cone,
+    tangent_count,
+)
+from hrpsim.jit.compiled import kernel
+
+numbers = st.floats(-10.0, 10.0)
+bounds = st.floats(1e-3, 10.0)
+laws = st.sampled_from(list(LAWS.values()))
+
+
+@kernel
+def run_project(law, bound, x, y):
+    return project_friction(law, bound, x, y)
+
+
+@kernel
+def run_cone(mu, upper, normal, x, y):
+    return project_onto_cone(mu, upper, normal, x, y)
+
+
+@kernel
+def run_derivative(bound, x, y, rate):
+    return disk_derivative(bound, x, y, rate)
+
+
+@kernel
+def run_scale(bound, x, y):
+    return disk_scale(bound, x, y)
+
+
+@kernel
+def run_facts(law):
+    return has_derivative(law), tangent_count(law)
+
+
+def permits(law, bound, x, y):
+    """Return whether a law permits an impulse, by its definition, within rounding."""
+    slack = 1e-12 * bound
+    if law == CONE:
+        return math.hypot(x, y) <= bound + slack
+    if law == SLIP_DIRECTION:
+        return -slack <= x <= bound + slack and y == 0.0
+    return max(abs(x), abs(y)) <= bound + slack
+
+
+@given(laws, bounds, numbers, numbers, numbers, numbers)
+def test_a_projection_is_the_nearest_point_that_is_permitted(law, bound, x, y, other_x, other_y):
+    """Law: of a convex set: permitted, its own projection, and at an obtuse angle to all others."""
+    px, py = run_project(law, bound, x, y)
+    assert permits(law, bound, px, py)
+    np.testing.assert_allclose(run_project(law, bound, px, py), (px, py), rtol=1e-12, atol=1e-15)
+    qx, qy = run_project(law, bound, other_x, other_y)
+    assert (x - px) * (qx - px) + (y - py) * (qy - py) <= 1e-9
+
+
+@given(st.floats(0.05, 2.0), numbers, numbers, numbers, st.floats(0.0, 10.0), st.floats(0.0, 1.0))
+def test_the_cone_s_projection_is_the_nearest_point(mu, n, x, y, qn, share):
+    """Law: no other point of the cone |l_t| <= mu l_n is nearer; without an upper bound."""
+    point = np.array([n, x, y])
+    nearest = np.array(run_cone(mu, math.inf, n, x, y))
+    assert np.hypot(*nearest[1:]) <= mu * nearest[0] + 1e-12
+    other = np.array([qn, share * mu * qn, 0.0])
+    assert (point - nearest) @ (other - nearest) <= 1e-9
+    assert (point - nearest) @ -nearest <= 1e-9  # the tip of the cone
+
+
+@given(bounds, numbers, numbers, st.floats(0.1, 10.0))
+def test_the_derivative_is_that_of_the_projection(bound, x, y, rate):
+    """Law: central differences of the projection, by the bound and by both components."""
+    step, size = 1e-6, math.hypot(x, y)
+    if abs(size - bound) < 1e-3 or 0.0 < size < 1e-2:
+        return
+    outside, by_x, by_y, xx, xy, yy = run_derivative(bound, x, y, rate)
+    assert outside == (size > bound)
+    scale = run_scale(bound, x, y)
+    np.testing.assert_allclose((scale * x, scale * y), run_project(CONE, bound, x, y), rtol=1e-12)
+
+    def difference(a, b):
+        return (np.array(run_project(CONE, *a)) - run_project(CONE, *b)) / (2 * step)
+
+    found = difference((bound + step, x, y), (bound - step, x, y))
+    np.testing.assert_allclose(found, (by_x, by_y), atol=1e-5)
+    found = difference((bound, x + step, y), (bound, x - step, y))
+    np.testing.assert_allclose(rate * found, (xx, xy), atol=1e-4)
+    found = difference((bound, x, y + step), (bound, x, y - step))
+    np.testing.assert_allclose(rate * found, (xy, yy), atol=1e-4)
+
+
+def test_what_solvers_know_of_each_law():
+    """Law: the kernels and the table of solvers see the same laws as differentiable."""
+    for law in LAWS.values():
+        assert run_facts(law) == (law in DIFFERENTIABLE, 1 if law == SLIP_DIRECTION else 2)
