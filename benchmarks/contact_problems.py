@@ -56,9 +56,9 @@ class ContactProblem(NamedTuple):
 @kernel
 def _solve(scene):
     """Solve the rows from no impulses, as if no step had been before."""
-    for number in range(scene.step_stats[0].row_count):
+    for number in range(scene.counts[0].row_count):
         scene.rows.rows[number].impulse = 0.0
-    for c in range(scene.step_stats[0].contact_count):
+    for c in range(scene.counts[0].contact_count):
         scene.collision.contacts[c].by_newton = 0
     return solve_rows(scene)
 
@@ -66,7 +66,7 @@ def _solve(scene):
 @kernel
 def _write_matrix(scene, velocity, matrix_out, free_out):
     """Write W, and the rows' velocity at the sites' velocity from what they ask for."""
-    rows, count = scene.rows.rows, scene.step_stats[0].row_count
+    rows, count = scene.rows.rows, scene.counts[0].row_count
     for i in range(count):
         free_out[i] = row_velocity(rows[i], scene.sites.velocity) - rows[i].target
     for j in range(count):
@@ -88,9 +88,9 @@ class Prepared:
     def problem(self) -> ContactProblem | None:
         """Return the problem of its contacts; None if there are none, or rows besides."""
         scene = self._world.scene
-        stats = scene.step_stats[0]
-        count = int(stats["row_count"])
-        if count == 0 or count != 3 * stats["contact_count"]:
+        counts = scene.counts[0]
+        count = int(counts["row_count"])
+        if count == 0 or count != 3 * counts["contact_count"]:
             return None
         W, b = np.zeros((count, count)), np.zeros(count)
         scene.sites.velocity[: len(self._free)] = self._free
@@ -111,7 +111,7 @@ class Prepared:
             status = run(reference)
             spent = time.process_time() - begin
             if status == DONE:
-                count = scene.step_stats[0]["row_count"]
+                count = scene.counts[0]["row_count"]
                 return scene.rows.rows["impulse"][:count].copy(), spent
             self._world._scenes.present = grow(scene, status)
 

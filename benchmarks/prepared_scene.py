@@ -7,8 +7,8 @@ from hrpsim.dynamics.response import site_velocities
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.spatial.vector import copy_vector
+from hrpsim.step.arrays import Scene
 from hrpsim.step.rows.prepare import prepare_rows
-from hrpsim.step.scene.scene import Scene
 from hrpsim.step.scene.status import DONE
 from hrpsim.step.step import begin_step, find_contacts, forward_kinematics, unconstrained_dynamics
 from hrpsim.world.arrays.capacity import grow
@@ -29,9 +29,9 @@ def _prepare(s):
         change, dt = s.work.change, s.settings[0].time_step
         for k in range(change.shape[0]):
             change[k] = s.velocity[k] + dt * s.work.dv[k]
-        site_velocities(s.forest, s.kinematics, change, s.step_stats[0].site_count, s.sites)
-    copy_vector(s.work.q_start, s.q)
-    copy_vector(s.work.velocity_start, s.velocity)
+        site_velocities(s.forest, s.kinematics, change, s.counts[0].site_count, s.sites)
+    copy_vector(s.start.q, s.q)
+    copy_vector(s.start.velocity, s.velocity)
     return status
 
 

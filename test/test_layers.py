@@ -39,6 +39,7 @@ LAYERS = [
     {"step.scene"},
     {"step.rows"},
     {"step.motion"},
+    {"step.continuous"},
     {"step.impacts"},
     {"step"},
     {"world.objects"},

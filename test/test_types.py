@@ -12,7 +12,6 @@ from hrpsim.analysis.analyser import Analyser
 from hrpsim.analysis.observer import Observer
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.framework.controller import Controller
-from hrpsim.world.delegation import delegated
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.connection import Connection
 from hrpsim.world.objects.robot import Robot
@@ -36,8 +35,6 @@ def functions(thing):
                 found.append(member.func)
             elif isinstance(member, (staticmethod, classmethod)):
                 found.append(member.__func__)
-            elif isinstance(member, delegated):
-                found.append(getattr(thing, name))
             elif inspect.isfunction(member):
                 found.append(member)
     return [function for function in found if function.__module__.startswith("hrpsim")]

@@ -34,6 +34,7 @@ class Axis(Enum):
     """What an array has an entry for."""
 
     BODY = "body"
+    RK4_BODY = "body in a world with rk4"
     POSITION = "position"
     DOF = "degree of freedom"
     SENSOR = "sensor"
@@ -63,8 +64,8 @@ class Field(NamedTuple):
     shape: tuple[Axis | int, ...]
     life: Life
     refers: Mapping[str, Axis]  # fields of its records that are places along an axis, -1 for none
-    live: str  # the count in the scene's step_stats of the entries that mean anything; "": all do
-    carries: tuple[str, ...]  # fields that go on where entities come or go; (): all
+    live: str  # the count in the scene's `counts` of the entries that mean anything; "": all do
+    carries: tuple[str, ...] | None  # fields that go on where entities come or go; None: all
     fill: int
 
     @property
@@ -87,7 +88,7 @@ def array(
     life: Life = Life.WORK,
     refers: Mapping[str, Axis] | None = None,
     live: str = "",
-    carries: tuple[str, ...] = (),
+    carries: tuple[str, ...] | None = None,
     fill: int = 0,
 ) -> Any:
     """Declare an array, as the value of a field in the class of a named tuple."""

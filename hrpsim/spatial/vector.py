@@ -63,6 +63,13 @@ def point_velocity(v, x, y, z):
     return v[3] + v[1] * z - v[2] * y, v[4] + v[2] * x - v[0] * z, v[5] + v[0] * y - v[1] * x
 
 
+@inner_kernel
+def speed_along(v, point, direction):
+    """Return the velocity of a body's point along a direction, `v` (6,) being its twist [m/s]."""
+    x, y, z = point_velocity(v, point[0], point[1], point[2])
+    return x * direction[0] + y * direction[1] + z * direction[2]
+
+
 @inlined_kernel
 def triple_product(a, b, c):
     """Return a . (b x c) of vectors (3,)."""

@@ -3,6 +3,6 @@
 
 """One step of a scene, from its candidate pairs to its new state; users hold none of it.
 
-scene/ has the data, rows/ the constraints, motion/ the integrators, impacts/ what collides;
-step.py calls them in order.
+scene/ has the data, rows/ the constraints, motion/ the integrators, continuous/ continuous
+collision detection, impacts/ what collides; step.py calls them in order.
 """

@@ -10,17 +10,17 @@ from hrpsim.collision.contacts import detect, recall_impulses
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
-from hrpsim.step.impacts.impact_times import any_fast, look_at_drift, needs_every_shape
-from hrpsim.step.impacts.passages import add_passages, find_flying
+from hrpsim.step.continuous.fast_motion import any_fast, look_at_drift, needs_every_shape
+from hrpsim.step.continuous.passages import add_passages, find_flying
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.step.scene.status import DONE, MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
 
 
 @inlined_kernel
-def place_bodies(s):
+def place_bodies(forest, q, kinematics, work):
     """Find where every body is, and how it moves."""
-    update_poses(s.forest, s.q, s.kinematics)
-    update_velocities(s.forest, s.work.velocity_middle, s.kinematics)
+    update_poses(forest, q, kinematics)
+    update_velocities(forest, work.velocity_middle, kinematics)
 
 
 @on_demand_kernel(brings=("prepare_rows", "solve_rows"))
@@ -29,12 +29,16 @@ def find_contacts(s):
 
     Every world needs it; apart from the step it is compiled at the same time (announcement).
 
-    Reads: collision, connections, forest, kinematics, materials, q, solver_choice,
+    Reads: collision, connections, continuous, counts, forest, kinematics, materials, momentum,
+    on_demand, q, search, settings, solver_choice, start, step_stats, work.
+    Writes: collision, continuous, counts, failure, kinematics, momentum, q, search, step_stats,
     work.
-    Writes: collision, kinematics, q, work.
     """
-    settings, stats, collision = s.settings[0], s.step_stats[0], s.collision
-    status = list_pairs(s)
+    search, counts = s.search[0], s.counts[0]
+    settings, collision = s.settings[0], s.collision
+    status = list_pairs(
+        settings, search, s.failure[0], s.forest, s.kinematics, collision, s.on_demand
+    )
     if status == DONE and settings.continuous:
         status = _look_at_drift(s)
     if status != DONE:
@@ -42,66 +46,65 @@ def find_contacts(s):
     count = detect(
         s.forest,
         s.kinematics,
-        stats.candidate_count,
+        search.candidate_count,
         settings.contact_margin,
         settings.time_step,
-        stats.previous_count,
+        counts.previous_count,
         s.on_demand,
         collision,
     )
     if count == NEEDS_KERNEL:
         return NEEDS_KERNEL
-    if count + stats.passage_count > collision.contacts.shape[0]:
-        stats.needed = count + stats.passage_count
+    if count + s.continuous.state[0].passage_count > collision.contacts.shape[0]:
+        s.failure[0].needed = count + s.continuous.state[0].passage_count
         return MORE_CONTACTS
-    stats.contact_count = count
-    if stats.flies or stats.passage_count > 0:
+    counts.contact_count = count
+    if s.continuous.state[0].flies or s.continuous.state[0].passage_count > 0:
         status = add_passages(s)
         if status != DONE:
             return status
-    stats.found_count = stats.contact_count
-    match_contacts(s)
+    search.found_count = counts.contact_count
+    match_contacts(counts, collision)
     return DONE
 
 
 @inner_kernel
-def list_pairs(s):
+def list_pairs(settings, search, failure, forest, kinematics, collision, on_demand):
     """List the pairs of shapes that may meet, if the last list may be short."""
-    settings, stats = s.settings[0], s.step_stats[0]
-    stats.calm = 0
-    if stats.candidate_count >= 0 and not needs_every_shape(s):
-        stats.calm = keep_candidates(
-            s.forest,
-            s.kinematics,
+    search.calm = 0
+    if search.candidate_count >= 0 and not needs_every_shape(settings, on_demand):
+        search.calm = keep_candidates(
+            forest,
+            kinematics,
             settings.contact_margin,
             settings.time_step,
             settings.continuous,
-            s.collision,
+            collision,
         )
-        if stats.calm:
+        if search.calm:
             return DONE
     count = refresh_candidates(
-        s.forest,
-        s.kinematics,
+        forest,
+        kinematics,
         settings.contact_margin,
         settings.time_step,
         settings.skin,
         settings.continuous,
-        stats.candidate_count,
-        s.collision,
+        search.candidate_count,
+        collision,
     )
-    if count > s.collision.pairs.shape[0]:
-        stats.candidate_count, stats.needed = -1, count
+    if count > collision.pairs.shape[0]:
+        search.candidate_count, failure.needed = -1, count
         return MORE_CANDIDATES
-    stats.candidate_count = count
+    search.candidate_count = count
     return DONE
 
 
 @inlined_kernel
 def _look_at_drift(s):
     """Let nothing fast pass through anything on its way to where contacts are found."""
-    fast = not s.step_stats[0].calm and any_fast(s.collision)
-    if s.on_demand[0].resolve_impacts != 0 and (fast or s.step_stats[0].flies):
+    fast = not s.search[0].calm and any_fast(s.collision)
+    if s.on_demand[0].resolve_impacts != 0 and (fast or s.continuous.state[0].flies):
         status = find_flying(s)
         if status != DONE:
             return status
@@ -114,26 +117,28 @@ def _look_at_drift(s):
 def hold_back_fast(s):
     """Hold back what is fast and would pass through something; place it again, and list its pairs.
 
-    Reads: collision, forest, kinematics, q, work.
-    Writes: collision, kinematics, q, work.
+    Reads: collision, connections, continuous, counts, forest, kinematics, materials, momentum,
+    on_demand, q, search, settings, solver_choice, start, step_stats, work.
+    Writes: collision, continuous, failure, kinematics, momentum, q, search, step_stats, work.
     """
     status = look_at_drift(s)
-    if status != DONE or not s.step_stats[0].undrifted:
+    if status != DONE or not s.continuous.state[0].undrifted:
         return status
-    place_bodies(s)
-    return list_pairs(s)
+    place_bodies(s.forest, s.q, s.kinematics, s.work)
+    return list_pairs(
+        s.settings[0], s.search[0], s.failure[0], s.forest, s.kinematics, s.collision, s.on_demand
+    )
 
 
 @inner_kernel
-def match_contacts(s):
+def match_contacts(counts, collision):
     """Let contacts start from what they pressed with in the last step."""
-    stats, collision = s.step_stats[0], s.collision
-    stats.new_count = recall_impulses(
-        stats.previous_count,
+    counts.new_count = recall_impulses(
+        counts.previous_count,
         collision.previous,
-        stats.contact_count,
+        counts.contact_count,
         collision.contacts,
-        stats.born_count,
+        counts.born_count,
     )
 
 
@@ -141,8 +146,8 @@ def match_contacts(s):
 def match_contacts_again(s):
     """Let contacts start anew, where a step is solved once more.
 
-    Reads: collision.
-    Writes: collision.
+    Reads: collision, counts.
+    Writes: collision, counts.
     """
-    match_contacts(s)
+    match_contacts(s.counts[0], s.collision)
     return DONE

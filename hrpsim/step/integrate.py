@@ -15,7 +15,7 @@ from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.step.impacts.drift import move_on
+from hrpsim.step.continuous.drift import move_on
 from hrpsim.step.motion.loose_rotation import (
     find_turning,
     start_turning,
@@ -52,7 +52,7 @@ def integrate_euler(s):
     add_delivered_effort(s.forest, s.control, s.q, s.velocity, horizon, 1.0, work)
     for k in range(s.velocity.shape[0]):
         s.velocity[k] += dt * (work.dv[k] + work.change[k])
-    if s.step_stats[0].undrifted:
+    if s.continuous.state[0].undrifted:
         move_on(s)
     elif symmetric:
         move(s.forest, s.velocity, 0.5 * dt, s.q)
@@ -67,22 +67,23 @@ def integrate_rk4(s):
     Everything else (gravity, springs, dampers, gains, applied wrenches, velocity products, rigid
     connections, what holds velocity limits) is evaluated at every stage.
     """
-    work, dt = s.work, s.settings[0].time_step
-    rate, acceleration = work.rate, work.acceleration
-    staged = begin_stages(s)
+    settings, counts = s.settings[0], s.counts[0]
+    work, dt = s.work, settings.time_step
+    rate, acceleration = s.rk4.rate, s.rk4.acceleration
+    staged = begin_stages(settings, counts, s.step_stats[0], s.rows, s.direct)
     if staged and s.on_demand[0].solve_stage == 0:
         s.on_demand[1].solve_stage = 1
         return NEEDS_KERNEL
     start_slip(s)
     start_turning(s, staged)
-    copy_vector(s.q, work.q_after_impacts)
+    copy_vector(s.q, s.rk4.q_start)
     copy_vector(s.velocity, work.velocity_after_impacts)
     work.applied[:] = 0.0
     for stage in range(4):
         h = dt if stage == 3 else 0.5 * dt
         if stage > 0:
             for k in range(s.q.shape[0]):
-                s.q[k] = work.q_after_impacts[k] + h * rate[stage - 1, k]
+                s.q[k] = s.rk4.q_start[k] + h * rate[stage - 1, k]
             for k in range(s.velocity.shape[0]):
                 s.velocity[k] = work.velocity_after_impacts[k] + h * acceleration[stage - 1, k]
             turn_to_stage(s, stage, h)
@@ -91,7 +92,9 @@ def integrate_rk4(s):
                 return DIVERGED  # where the step began, nothing was singular
             if staged:
                 solve_stage(s, stage)
-            while not staged and release_velocity_limits(s, (2 * stage - 1) / 6.0):
+            while not staged and release_velocity_limits(
+                settings, counts, s.forest, s.control, s.rows, work, (2 * stage - 1) / 6.0
+            ):
                 if stage_acceleration(s) != DONE:
                     return DIVERGED
         else:
@@ -99,22 +102,22 @@ def integrate_rk4(s):
                 work.dv[k] += work.change[k]
         weight = 1.0 / 6.0 if stage == 0 or stage == 3 else 1.0 / 3.0
         add_stage_efforts(s, weight, stage > 0 or staged)
-        add_spin(s, stage)
+        add_spin(settings, s.forest.bodies, s.kinematics, s.rk4, stage)
         configuration_rate(s.forest, s.q, s.velocity, rate[stage])
         for k in range(s.velocity.shape[0]):
             acceleration[stage, k] = work.dv[k]
-        find_turning(s, stage, h)
+        find_turning(s.forest, s.velocity, s.kinematics, s.rk4, work.dv, stage, h)
     for k in range(s.q.shape[0]):
         total = rate[0, k] + 2.0 * (rate[1, k] + rate[2, k]) + rate[3, k]
-        s.q[k] = work.q_after_impacts[k] + dt / 6.0 * total
+        s.q[k] = s.rk4.q_start[k] + dt / 6.0 * total
     for k in range(s.velocity.shape[0]):
         total = acceleration[0, k] + 2.0 * (acceleration[1, k] + acceleration[2, k])
         s.velocity[k] = work.velocity_after_impacts[k] + dt / 6.0 * (total + acceleration[3, k])
     normalise_quaternions(s.forest, s.q)
     turn_over_step(s)
     if staged:
-        end_stages(s)
-    ask_back_slip(s)
+        end_stages(settings, counts, s.rows, s.direct)
+    ask_back_slip(settings, counts, s.forest, s.q, s.kinematics, s.collision, s.rows, s.rk4)
     return DONE
 
 
@@ -144,11 +147,11 @@ def stage_acceleration(s):
             break
         work.effort[k] += work.constraint_effort[k]
     hold_velocity_limits(s)
-    external_forces(kinematics, s.wrenches, s.step_stats[0].wrench_count, s.articulated)
+    external_forces(kinematics, s.wrenches, s.counts[0].wrench_count, s.articulated)
     for i in range(s.forest.bodies.shape[0]):
-        before, now = work.per_body[i].p, kinematics[i].p
+        before, now = s.rk4.held[i].p, kinematics[i].p
         x, y, z = now[0] - before[0], now[1] - before[1], now[2] - before[2]
-        f, external = work.per_body[i].constraint_wrench, s.articulated[i].external
+        f, external = s.rk4.held[i].wrench, s.articulated[i].external
         external[0] += f[0] + y * f[5] - z * f[4]
         external[1] += f[1] + z * f[3] - x * f[5]
         external[2] += f[2] + x * f[4] - y * f[3]
@@ -158,10 +161,9 @@ def stage_acceleration(s):
 
 
 @inlined_kernel
-def correct_positions(s):
+def correct_positions(settings, forest, q, work):
     """Move along the displacement rate that takes back penetration; velocities do not change."""
-    if s.step_stats[0].corrects_position:
-        move(s.forest, s.work.correction_velocity, s.settings[0].time_step, s.q)
+    move(forest, work.correction_velocity, settings.time_step, q)
 
 
 @inner_kernel

@@ -35,7 +35,7 @@ def project_connections(s):
             break
         copy_vector(s.q, s.work.q_nearest)
         solve_displacement(s)
-        correct_positions(s)
+        correct_positions(s.settings[0], s.forest, s.q, s.work)
         before, error = error, _ask_for_corrections(s)
         if not error < before:
             copy_vector(s.work.q_nearest, s.q)
@@ -51,7 +51,7 @@ def _ask_for_corrections(s):
     rows, rate = s.rows.rows, 1.0 / s.settings[0].time_step
     update_poses(s.forest, s.q, s.kinematics)
     largest = 0.0
-    for number in range(s.step_stats[0].row_count):
+    for number in range(s.counts[0].row_count):
         row = rows[number]
         row.correction_velocity = 0.0
         row.bilateral = 0

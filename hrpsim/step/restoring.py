@@ -21,20 +21,22 @@ from hrpsim.step.scene.status import DIVERGED, LOOK_FURTHER, SINGULAR, TOO_STIFF
 @inlined_kernel
 def keep_start(s):
     """Keep the start of a step."""
-    stats, work = s.step_stats[0], s.work
-    copy_vector(s.q, work.q_start)
-    copy_vector(s.velocity, work.velocity_start)
-    work.step_stats_start[0] = stats
-    if stats.had_impacts:
-        _keep_impact_impulses(s)
+    copy_vector(s.q, s.start.q)
+    copy_vector(s.velocity, s.start.velocity)
+    s.start.counts[0] = s.counts[0]
+    s.start.step_stats[0] = s.step_stats[0]
+    impacts = s.impacts.state[0]
+    impacts.had_before = impacts.had_impacts
+    if impacts.had_impacts:
+        _keep_impact_impulses(s.start, s.joint_impact_impulses, s.connections)
 
 
 @inner_kernel
-def _keep_impact_impulses(s):
+def _keep_impact_impulses(start, joint_impact_impulses, connections):
     """Keep what came at once in the last step."""
-    _copy_table(s.joint_impact_impulses, s.work.joint_impact_impulses_start)
-    for c in range(s.connections.shape[0]):
-        connection = s.connections[c]
+    _copy_table(joint_impact_impulses, start.joint_impact_impulses)
+    for c in range(connections.shape[0]):
+        connection = connections[c]
         copy_vector(connection.impact_impulse, connection.impact_impulse_before)
 
 
@@ -42,70 +44,56 @@ def _keep_impact_impulses(s):
 def restore_start(s, status):
     """Undo a step that ended with `status`.
 
-    Reads: collision, connections, control, rows, work.
-    Writes: collision, connections, control, joint_impact_impulses, q, velocity.
+    Reads: collision, connections, control, counts, failure, impacts, rows, search, start,
+    step_stats.
+    Writes: collision, connections, control, counts, failure, impacts, joint_impact_impulses, q,
+    step_stats, velocity.
     """
-    work, stats = s.work, s.step_stats[0]
-    copy_vector(work.q_start, s.q)
-    copy_vector(work.velocity_start, s.velocity)
+    counts, stats = s.counts[0], s.step_stats[0]
+    copy_vector(s.start.q, s.q)
+    copy_vector(s.start.velocity, s.velocity)
     restore_marks(s.control)
-    _restore_impact_impulses(s)
+    _restore_impact_impulses(s.start, s.joint_impact_impulses, s.connections, s.impacts)
     if status == SINGULAR or status == DIVERGED or status == TOO_STIFF:
-        _name_fault(s, status)
-    _restore_stats(s)
+        _name_fault(counts, stats, s.failure[0], s.collision.contacts, s.rows, status)
+    s.counts[0] = s.start.counts[0]
+    s.step_stats[0] = s.start.step_stats[0]
+    stats.worst_row = -1
     if status == WAKES or status == LOOK_FURTHER:
-        stats.contact_count = stats.found_count  # what is to wake has its part in these
+        counts.contact_count = s.search[0].found_count  # what is to wake has its part in these
         return
-    stats.contact_count = stats.previous_count
-    for c in range(stats.contact_count):
+    counts.contact_count = counts.previous_count
+    for c in range(counts.contact_count):
         s.collision.contacts[c] = s.collision.previous[c]
         s.collision.contacts[c].forgotten = 0
 
 
 @inlined_kernel
-def _restore_impact_impulses(s):
+def _restore_impact_impulses(start, joint_impact_impulses, connections, impacts):
     """Let joints and connections have had the impacts of the last step, if it had any."""
-    forget_impact_impulses(s)
-    if not s.work.step_stats_start[0].had_impacts:
+    forget_impact_impulses(joint_impact_impulses, connections)
+    impacts.state[0].had_impacts = impacts.state[0].had_before
+    if not impacts.state[0].had_before:
         return
-    _copy_table(s.work.joint_impact_impulses_start, s.joint_impact_impulses)
-    for c in range(s.connections.shape[0]):
-        connection = s.connections[c]
+    _copy_table(start.joint_impact_impulses, joint_impact_impulses)
+    for c in range(connections.shape[0]):
+        connection = connections[c]
         copy_vector(connection.impact_impulse_before, connection.impact_impulse)
 
 
 @inlined_kernel
-def _name_fault(s, status):
+def _name_fault(counts, stats, failure, contacts, rows, status):
     """Note which row a step failed at, for its error."""
-    stats = s.step_stats[0]
-    number = 3 * stats.needed if status == TOO_STIFF else stats.worst_row
-    stats.fault_kind = -1
-    if number < 0 or number >= stats.row_count or (status != TOO_STIFF and stats.converged):
+    number = 3 * failure.needed if status == TOO_STIFF else stats.worst_row
+    failure.kind = -1
+    if number < 0 or number >= counts.row_count or (status != TOO_STIFF and stats.converged):
         return
-    row = s.rows.rows[number]
-    stats.fault_kind, stats.fault_source, stats.fault_other = row.kind, row.source, -1
+    row = rows.rows[number]
+    failure.kind, failure.source, failure.other = row.kind, row.source, -1
     if row.kind == CONTACT_ROW:
-        contact = s.collision.contacts[row.source]
-        stats.fault_source, stats.fault_other = contact.shape_a, contact.shape_b
-        stats.fault_stiffness = contact.stiffness
-
-
-@inlined_kernel
-def _restore_stats(s):
-    """Let the counts be those of the last step, but for why this one failed and the pairs found."""
-    stats = s.step_stats[0]
-    needed, stiffness, looks = stats.needed, stats.stiffness, stats.looks
-    kind, source, other = stats.fault_kind, stats.fault_source, stats.fault_other
-    softened, pairs, found = stats.fault_stiffness, stats.candidate_count, stats.found_count
-    passes, passages, flies = stats.passes, stats.passage_count, stats.flies
-    updates = stats.impact_updates
-    s.step_stats[0] = s.work.step_stats_start[0]
-    stats.needed, stats.looks, stats.candidate_count = needed, looks, pairs
-    stats.fault_kind, stats.fault_source, stats.fault_other = kind, source, other
-    stats.fault_stiffness, stats.stiffness, stats.worst_row = softened, stiffness, -1
-    stats.found_count = found
-    stats.passes, stats.passage_count, stats.flies = passes, passages, flies
-    stats.impact_updates = updates
+        contact = contacts[row.source]
+        failure.source, failure.other = contact.shape_a, contact.shape_b
+        failure.contact_stiffness = contact.stiffness
 
 
 @inlined_kernel

@@ -48,6 +48,6 @@ def advance_side_by_side(example, address, turns):
         if status != 0 or unmet > 0 or by_newton > 0:
             turn.asks = 1
         if turn.left == 0:
-            scene.step_stats[0].wrench_count = 0
+            scene.counts[0].wrench_count = 0
         if monotonic_seconds() > end:
             break

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.step.scene.contents import has_loose_bodies
@@ -21,28 +23,44 @@ REST_TOLERANCES = 100.0
 REST_TIME = 0.5  # [s]
 LARGEST_REST_SPEED = 1e-5  # [m/s]
 
+# per body: of a loose body its rest; what is noted of an island stands at its representative
+REST = np.dtype(
+    [
+        ("may_sleep", "i8"),  # whether it is a loose body
+        ("radius", "f8"),  # of the sphere about the body's origin that holds it [m]
+        ("rest_steps", "i8"),  # for how many steps it has been at rest
+        ("keeps_awake", "i8"),  # whether something keeps the island awake
+        ("grounded", "i8"),  # whether the island is held by what is fixed
+        ("island", "i8"),  # of a body that is to fall asleep: its representative, otherwise -1
+    ]
+)
+
 
 @inlined_kernel
 def wake_touched(s):
-    """Return WAKES, and the shape in step_stats.needed, if something awake presses on what sleeps.
+    """Return WAKES, and the shape in failure.needed, if something awake presses on what sleeps.
 
-    Reads: collision, rows.
+    Reads: collision, counts, rows, step_stats.
+    Writes: failure.
     """
-    return _find_pressed(s) if s.step_stats[0].asleep > 0 else DONE
+    return (
+        _find_pressed(s.counts[0], s.failure[0], s.collision, s.rows)
+        if s.step_stats[0].asleep > 0
+        else DONE
+    )
 
 
 @inner_kernel
-def _find_pressed(s):
-    """Return WAKES, and the shape in step_stats.needed, if a contact presses on a sleeper."""
-    stats = s.step_stats[0]
-    for c in range(stats.contact_count):
-        contact = s.collision.contacts[c]
+def _find_pressed(counts, failure, collision, rows):
+    """Return WAKES, and the shape in failure.needed, if a contact presses on a sleeper."""
+    for c in range(counts.contact_count):
+        contact = collision.contacts[c]
         if contact.body_a >= 0 and contact.body_b >= 0:
             continue
         shape = contact.shape_a if contact.body_a < 0 else contact.shape_b
-        pressed = s.rows.rows[3 * c].impulse > 0.0 or contact.impact_impulse[0] > 0.0
-        if pressed and s.collision.shapes[shape].asleep:
-            stats.needed = shape
+        pressed = rows.rows[3 * c].impulse > 0.0 or contact.impact_impulse[0] > 0.0
+        if pressed and collision.shapes[shape].asleep:
+            failure.needed = shape
             return WAKES
     return DONE
 
@@ -51,8 +69,9 @@ def _find_pressed(s):
 def detect_rest(s):
     """Count how long loose bodies are at rest; return FALLS_ASLEEP if any is to sleep.
 
-    Reads: collision, connections, forest, islands, q, velocity, work, wrenches.
-    Writes: islands.
+    Reads: collision, connections, counts, forest, islands, on_demand, q, rests, settings,
+    start, velocity, wrenches.
+    Writes: islands, rests.
     """
     if s.settings[0].rest_steps == 0 or s.on_demand[0].count_rest == 0:
         return DONE
@@ -62,21 +81,23 @@ def detect_rest(s):
 @on_demand_kernel(used=has_loose_bodies)
 def find_sleepers(s):
     """Return FALLS_ASLEEP if an island is to sleep, and write who belongs to it."""
-    _join_what_presses(s)
-    return FALLS_ASLEEP if _choose_sleepers(s) else DONE
+    _join_what_presses(
+        s.counts[0], s.forest.bodies, s.collision.contacts, s.connections, s.islands.trees, s.rests
+    )
+    return FALLS_ASLEEP if _choose_sleepers(s.settings[0], s.islands.trees, s.rests) else DONE
 
 
 @on_demand_kernel(used=has_loose_bodies)
 def count_rest(s):
     """Count the steps that loose bodies have been at rest; return whether any is due to sleep."""
-    settings, trees, bodies = s.settings[0], s.islands.trees, s.forest.bodies
-    q, velocity, before = s.q, s.velocity, s.work.q_start
+    settings, rests, bodies = s.settings[0], s.rests, s.forest.bodies
+    q, velocity, before = s.q, s.velocity, s.start.q
     speed = min(REST_TOLERANCES * settings.tolerance, LARGEST_REST_SPEED)
     limit = speed * settings.time_step
     due = 0
-    for i in range(trees.shape[0]):
-        tree = trees[i]
-        if not tree.may_sleep:
+    for i in range(rests.shape[0]):
+        rest = rests[i]
+        if not rest.may_sleep:
             continue
         k, v = bodies[i].q_index, bodies[i].v_index
         went, turned, turning, going = 0.0, 0.0, 0.0, 0.0
@@ -87,61 +108,59 @@ def count_rest(s):
         for r in range(v, v + 3):
             turning += velocity[r] ** 2
             going += velocity[r + 3] ** 2
-        moved = math.sqrt(went) + 2.0 * tree.radius * math.sqrt(turned)
-        moves = math.sqrt(going) + tree.radius * math.sqrt(turning)
-        tree.rest_steps = tree.rest_steps + 1 if moved <= limit and moves <= speed else 0
-        if tree.rest_steps >= settings.rest_steps:
+        moved = math.sqrt(went) + 2.0 * rest.radius * math.sqrt(turned)
+        moves = math.sqrt(going) + rest.radius * math.sqrt(turning)
+        rest.rest_steps = rest.rest_steps + 1 if moved <= limit and moves <= speed else 0
+        if rest.rest_steps >= settings.rest_steps:
             due = 1
-    for k in range(s.step_stats[0].wrench_count):
-        trees[bodies[s.wrenches[k].body].root].rest_steps = 0
+    for k in range(s.counts[0].wrench_count):
+        rests[bodies[s.wrenches[k].body].root].rest_steps = 0
     return due
 
 
 @inlined_kernel
-def _join_what_presses(s):
+def _join_what_presses(counts, bodies, contacts, connections, trees, rests):
     """Join the trees that press on each other or are connected; see which lean on the world."""
-    trees, bodies = s.islands.trees, s.forest.bodies
     for i in range(trees.shape[0]):
         trees[i].representative = bodies[i].root
-        trees[i].grounded = 0
-        trees[i].keeps_awake = 0
-    for c in range(s.step_stats[0].contact_count):
-        contact = s.collision.contacts[c]
+        rests[i].grounded = 0
+        rests[i].keeps_awake = 0
+    for c in range(counts.contact_count):
+        contact = contacts[c]
         force = contact.impulse
         if force[0] != 0.0 or force[1] != 0.0 or force[2] != 0.0:
-            _hold_together(s, contact.body_a, contact.body_b)
-    for c in range(s.connections.shape[0]):
-        if s.connections[c].enabled:
-            _hold_together(s, s.connections[c].body_a, s.connections[c].body_b)
+            _hold_together(bodies, trees, rests, contact.body_a, contact.body_b)
+    for c in range(connections.shape[0]):
+        if connections[c].enabled:
+            _hold_together(bodies, trees, rests, connections[c].body_a, connections[c].body_b)
 
 
 @inlined_kernel
-def _hold_together(s, a, b):
+def _hold_together(bodies, trees, rests, a, b):
     """Join the trees of two bodies, of which one may be the world."""
-    trees, bodies = s.islands.trees, s.forest.bodies
     if a >= 0 and b >= 0:
         join(trees, bodies[a].root, bodies[b].root)
     else:
-        trees[bodies[max(a, b)].root].grounded = 1
+        rests[bodies[max(a, b)].root].grounded = 1
 
 
 @inlined_kernel
-def _choose_sleepers(s):
+def _choose_sleepers(settings, trees, rests):
     """Write which island every loose body is to sleep with, -1 for none; return whether any is.
 
     All bodies of it have been at rest for long enough, and it leans on what is fixed: what floats
     may drift as slowly as it likes.
     """
-    trees, wanted = s.islands.trees, s.settings[0].rest_steps
+    wanted = settings.rest_steps
     for i in range(trees.shape[0]):
-        tree, representative = trees[i], trees[representative_of(trees, i)]
-        representative.grounded = representative.grounded or tree.grounded
-        if not tree.may_sleep or tree.rest_steps < wanted:
-            representative.keeps_awake = 1
+        rest, of_island = rests[i], rests[representative_of(trees, i)]
+        of_island.grounded = of_island.grounded or rest.grounded
+        if not rest.may_sleep or rest.rest_steps < wanted:
+            of_island.keeps_awake = 1
     found = False
     for i in range(trees.shape[0]):
         representative = representative_of(trees, i)
-        sleeps = trees[representative].grounded != 0 and trees[representative].keeps_awake == 0
-        trees[i].island = representative if sleeps else -1
+        sleeps = rests[representative].grounded != 0 and rests[representative].keeps_awake == 0
+        rests[i].island = representative if sleeps else -1
         found = found or sleeps
     return found

@@ -16,12 +16,12 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.sensors.sensing import keep_readings, sense
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.contact_search import find_contacts, match_contacts_again, place_bodies
+from hrpsim.step.continuous.fast_motion import look_at_motion
+from hrpsim.step.continuous.passages import forget_passages
 from hrpsim.step.impacts.impact_impulses import forget_impact_impulses
 from hrpsim.step.impacts.impact_reach import forget_driven
-from hrpsim.step.impacts.impact_times import look_at_motion
 from hrpsim.step.impacts.impacts import resolve_impacts
 from hrpsim.step.impacts.inelastic_impacts import count_impact_wrenches, resolve_inelastic_impacts
-from hrpsim.step.impacts.passages import forget_passages
 from hrpsim.step.integrate import (
     correct_positions,
     integrate_euler,
@@ -56,12 +56,6 @@ _REVISIONS = 6
 LONGEST_CALL = 0.05
 
 
-@inlined_kernel
-def begin_counts(stats):
-    """Empty what a step counts however often it is begun anew."""
-    stats.passes = stats.impact_updates = stats.direct_work = 0
-
-
 @kernel
 def advance(scene, steps):
     """Do up to `steps` steps, fewer if they take long; a step that fails leaves its start.
@@ -75,23 +69,30 @@ def advance(scene, steps):
         return 0, NEEDS_KERNEL, unmet, by_newton
     end = monotonic_seconds() + LONGEST_CALL if steps > 1 else 0.0
     for done in range(steps):
-        begin_counts(scene.step_stats[0])
+        scene.continuous.state[0].passes = scene.impacts.state[0].updates = 0
         while True:
             status = step(scene)
             if status != LOOK_FURTHER:
                 break
-        if scene.step_stats[0].looks > 0:
-            forget_driven(scene)
-        if scene.step_stats[0].passage_count > 0 or scene.step_stats[0].flies:
-            forget_passages(scene)
+        if scene.impacts.state[0].looks > 0:
+            forget_driven(scene.collision, scene.impacts)
+        if scene.continuous.state[0].passage_count > 0 or scene.continuous.state[0].flies:
+            forget_passages(scene.collision.shapes, scene.continuous)
         if status != DONE and status != FALLS_ASLEEP:
             return done, status, unmet, by_newton
         scene.clock[0] += 1
         if not scene.step_stats[0].converged:
-            keep_worst(scene, unmet)
+            keep_worst(
+                scene.counts[0],
+                scene.step_stats[0],
+                scene.worst[0],
+                scene.collision.contacts,
+                scene.rows,
+                unmet,
+            )
             unmet += 1
         by_newton += 1 if scene.step_stats[0].newton_islands > 0 else 0
-        scene.step_stats[0].due = status
+        scene.failure[0].due = status
         if status == FALLS_ASLEEP:
             return done + 1, status, unmet, by_newton
         if steps > 1 and monotonic_seconds() > end:
@@ -126,25 +127,28 @@ def step(s):
 def begin_step(s):
     """Keep the start of the step, to which one that cannot be done returns.
 
-    Reads: connections, joint_impact_impulses, q, velocity.
-    Writes: connections, work.
+    Reads: connections, counts, impacts, joint_impact_impulses, q, step_stats,
+    velocity.
+    Writes: connections, continuous, impacts, start, step_stats.
     """
     keep_start(s)
-    s.step_stats[0].impact_looks = s.step_stats[0].undrifted = 0
+    s.step_stats[0].impact_looks = s.step_stats[0].direct_work = 0
+    s.continuous.state[0].undrifted = 0
 
 
 @inlined_kernel
 def forward_kinematics(s):
     """Find where every body is when the forces of the step act, and how it moves.
 
-    Reads: forest, kinematics, past_accelerations, q, velocity, work.
-    Writes: kinematics, q, work.
+    Reads: connections, forest, kinematics, on_demand, past_accelerations, q, settings, spins,
+    velocity, work.
+    Writes: kinematics, q, spins, work.
     """
     if s.settings[0].integrator == SEMI_IMPLICIT:
         drift_to_middle(s)
     else:
         copy_vector(s.velocity, s.work.velocity_middle)
-    place_bodies(s)
+    place_bodies(s.forest, s.q, s.kinematics, s.work)
 
 
 @inlined_kernel
@@ -161,7 +165,7 @@ def solve_constraints(s):
         status = constrain(s)
         if status != DONE:
             return status
-        if s.step_stats[0].had_impacts or revisions == _REVISIONS:
+        if s.impacts.state[0].had_impacts or revisions == _REVISIONS:
             return DONE  # the impacts of a step happen once
         if not revise_actuators(s, 2 * revisions < _REVISIONS):
             return DONE
@@ -175,17 +179,18 @@ def solve_constraints(s):
 def revise_actuators(s, may_release):
     """See which actuators the motion found takes to their limits; return whether that is new.
 
-    Reads: control, forest, q, rows, velocity, work.
+    Reads: control, counts, forest, q, rows, settings, velocity, work.
     Writes: control.
     """
-    settings, stats = s.settings[0], s.step_stats[0]
+    counts = s.counts[0]
+    settings = s.settings[0]
     implicit = settings.integrator == SEMI_IMPLICIT
     changed = revise_limited(
         s.forest, s.control, s.q, s.velocity, s.work, settings.time_step, implicit, may_release
     )
     if implicit:
-        first = 3 * stats.contact_count + stats.connection_rows
-        changed = mark_full_brakes(s.rows.rows, first, stats.row_count, s.control) or changed
+        first = 3 * counts.contact_count + counts.connection_rows
+        changed = mark_full_brakes(s.rows.rows, first, counts.row_count, s.control) or changed
     return changed
 
 
@@ -196,16 +201,16 @@ def prepare_constraints(s):
     Where there is restitution, its impacts come first; in an rk4 step, all others come then.
     """
     stats = s.step_stats[0]
-    if stats.had_impacts:
-        forget_impact_impulses(s)
-    stats.had_impacts = stats.impact_rounds = 0
+    if s.impacts.state[0].had_impacts:
+        forget_impact_impulses(s.joint_impact_impulses, s.connections)
+    s.impacts.state[0].had_impacts = stats.impact_rounds = 0
     stats.impacts_lowered = stats.impacts_left = 0
     bounces, lands = s.on_demand[0].resolve_impacts != 0, s.settings[0].integrator == RK4
     while True:
         status = unconstrained_dynamics(s)
         if status == DONE:
             status = prepare_rows(s)
-        if status != DONE or stats.row_count == 0:
+        if status != DONE or s.counts[0].row_count == 0:
             return status
         if bounces:
             bounces = False
@@ -226,8 +231,9 @@ def prepare_constraints(s):
 def unconstrained_dynamics(s):
     """Factorise the forest and find its acceleration without constraints.
 
-    Reads: articulated, connections, control, forest, kinematics, q, velocity, work, wrenches.
-    Writes: articulated, work.
+    Reads: articulated, connections, control, counts, forest, kinematics, on_demand, q, settings,
+    velocity, work, wrenches.
+    Writes: articulated, failure, spins, work.
     """
     settings = s.settings[0]
     horizon = settings.time_step if settings.integrator == SEMI_IMPLICIT else 0.0
@@ -238,10 +244,10 @@ def unconstrained_dynamics(s):
 def read_sensors(s):
     """Read every sensor, impacts at the start of the step included.
 
-    Reads: articulated, kinematics, sensors, work.
+    Reads: articulated, impacts, kinematics, sensors, settings.
     Writes: articulated, sensors.
     """
-    count_impact_wrenches(s)
+    count_impact_wrenches(s.settings[0], s.articulated, s.impacts)
     sense(s.kinematics, s.articulated, s.settings[0].gravity, s.sensors)
 
 
@@ -249,36 +255,38 @@ def read_sensors(s):
 def integrate(s):
     """Carry the state to the end of the step, then take back some of the penetration.
 
-    Reads: articulated, collision, connections, control, direct, forest, islands, joint_holds,
-    kinematics, materials, newton, newton_part, q, rows, sites, solver_choice,
+    Reads: articulated, collision, connections, continuous, control, counts, direct, forest,
+    impacts, islands, joint_holds, kinematics, materials, momentum, newton, newton_part, on_demand,
+    q, rk4, rows, search, settings, sites, solver_choice, spins, start, step_stats,
     velocity, work, wrenches.
-    Writes: articulated, collision, direct, islands, kinematics, newton, newton_part, q, rows,
-    sites, velocity, work.
+    Writes: articulated, collision, continuous, counts, direct, failure, islands, kinematics,
+    momentum, newton, newton_part, on_demand, q, rk4, rows, search, sites, step_stats, velocity,
+    work.
     """
-    if s.settings[0].continuous:
-        copy_vector(s.q, s.work.q_swept)
+    settings = s.settings[0]
+    if settings.continuous:
+        copy_vector(s.q, s.continuous.q_swept)
     keeps_momentum = s.on_demand[0].keep_momentum != 0
-    if keeps_momentum:
-        keep_momentum(s, 0)
-    if s.settings[0].integrator == RK4:
+    leaks = keep_momentum(s, 0) if keeps_momentum else 0
+    if settings.integrator == RK4:
         status = integrate_rk4(s)
         if status != DONE:
             return status
     else:
         integrate_euler(s)
-    if s.step_stats[0].row_count > 0:
-        solve_position_correction(s)
-        correct_positions(s)
-        if s.settings[0].integrator == RK4:
-            remember_gaps(s)
-        if s.settings[0].projection:
+    if s.counts[0].row_count > 0:
+        if solve_position_correction(s):
+            correct_positions(settings, s.forest, s.q, s.work)
+            if settings.integrator == RK4:
+                remember_gaps(settings, s.counts[0], s.collision.contacts, s.sites, s.rows)
+        if settings.projection:
             project_connections(s)
     if not within_limits(s.q, s.velocity):
         return DIVERGED
     status = DONE
-    if s.settings[0].continuous:
+    if settings.continuous:
         status = look_at_motion(s)
-    if keeps_momentum and s.step_stats[0].leaks and status == DONE:
+    if leaks and status == DONE:
         keep_momentum(s, 1)
     return status
 
@@ -287,14 +295,14 @@ def integrate(s):
 def keep_for_next_step(s):
     """Keep what the next step and its readers need of a step that is done.
 
-    Reads: collision, connections, control, forest, joint_impulses, past_accelerations, rows,
-    sensors, velocity, work.
-    Writes: collision, connections, control, joint_impulses, past_accelerations, sensors, work.
+    Reads: collision, connections, control, counts, forest, joint_impulses, on_demand,
+    past_accelerations, rows, sensors, settings, spins, velocity, work.
+    Writes: collision, connections, control, counts, joint_impulses, past_accelerations, sensors.
     """
-    remember_impulses(s)
+    remember_impulses(s.counts[0], s.forest, s.joint_impulses, s.collision, s.connections, s.rows)
     remember_acceleration(s.work, s.past_accelerations)
     if s.on_demand[0].turn_freely != 0:
-        remember_moments(s)
+        remember_moments(s.forest, s.past_accelerations, s.connections, s.spins)
     advance_targets(
         s.forest,
         s.velocity,

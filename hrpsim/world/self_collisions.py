@@ -42,11 +42,11 @@ class SelfContacts:
         self._robot.q = q
         self._robot.v = np.zeros(self._robot.nv)
         scene = self._scene
-        scene.step_stats["previous_count"] = 0  # what was found stays if the step fails
+        scene.counts["previous_count"] = 0  # what was found stays if the step fails
         while (status := advance(Reference(scene), 1)[1]) in _ASKS:
             scene = self._scene = grow(scene, status)
         found: dict[Pair, float] = {}
-        records = scene.collision.contacts[: int(scene.step_stats["found_count"][0])]
+        records = scene.collision.contacts[: int(scene.search["found_count"][0])]
         for a, b, gap in records[["shape_a", "shape_b", "gap"]].tolist():
             if gap < 0.0:
                 pair = pair_of(self._links[a], self._links[b])

@@ -16,7 +16,7 @@ from hrpsim.dynamics.articulated import place_inertias
 from hrpsim.dynamics.recursive import kinetic_energy
 from hrpsim.jit.compiled import kernel, prepared
 from hrpsim.kinematics.forward import update_poses, update_velocities
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
 
 
 @kernel
@@ -74,4 +74,4 @@ def _stop(world: Moving) -> None:
     scene = world.scene
     scene.velocity[:] = 0.0
     scene.past_accelerations[:] = 0.0
-    scene.islands.trees["knows_momentum"] = 0
+    scene.momentum.trees["is_known"] = 0

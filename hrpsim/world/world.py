@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,14 @@ from numpy.typing import ArrayLike
 
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.errors import WorldError
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
 from hrpsim.values import RANGES, finite_vector, flag
-from hrpsim.world.delegation import delegated, delegated_attribute, delegated_property
+from hrpsim.world.objects.body import Body
+from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import SolverRules
-from hrpsim.world.parts.connections import Connections
 from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.convergence import ConvergenceRecord
-from hrpsim.world.parts.exclusions import Exclusions
 from hrpsim.world.parts.part import Core
 from hrpsim.world.parts.population import Population
 from hrpsim.world.parts.readings import Readings
@@ -36,7 +37,7 @@ from hrpsim.world.settings import new_settings
 from hrpsim.world.settle import relax
 
 
-class World:
+class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
     """Robots and bodies that move and touch.
 
     time_step [s]; gravity (3,) [m/s^2].
@@ -109,58 +110,30 @@ class World:
         sleeping: bool = True,
     ):
         settings = new_settings(locals())
-        self._contents = contents = Contents(settings, integrator, impact_law, solver)
-        self._scenes = scenes = Scenes(contents, self._complete_scene)
-        self._sleep = Sleep(contents, scenes, flag("sleeping", sleeping))
-        core = Core(contents, scenes, self._sleep)
-        self._exclusions = Exclusions(core)
-        self._solver_choice = SolverChoice(core)
-        self._surroundings = Surroundings(core)
-        self._connections = Connections(self, core, self._exclusions)
-        self._population = Population(self, core, self._connections)
-        self._convergence = ConvergenceRecord()
-        self._readings = Readings(core, self._convergence)
-        self._snapshots = Snapshots(core, self._exclusions, self._convergence)
-        self._stepping = Stepping(core, self._convergence)
+        contents = Contents(settings, integrator, impact_law, solver)
+        scenes = Scenes(contents, self._complete_scene)
+        sleep = Sleep(contents, scenes, flag("sleeping", sleeping))
+        core = Core(contents, scenes, sleep, ConvergenceRecord())
+        super().__init__(core)
+        self._stepping = Stepping(core)
 
-    # -- what its parts do ----------------------------------------------------------------------
+    # -- time -----------------------------------------------------------------------------------
 
-    add_robot = delegated("_population", Population.add_robot)
-    add_body = delegated("_population", Population.add_body)
-    remove = delegated("_population", Population.remove)
-    fixed_shapes = delegated_property("_surroundings", Surroundings.fixed_shapes)
-    add_ground = delegated("_surroundings", Surroundings.add_ground)
-    add_static = delegated("_surroundings", Surroundings.add_static)
-    set_friction = delegated("_surroundings", Surroundings.set_friction)
-    set_contact = delegated("_surroundings", Surroundings.set_contact)
-    set_penalty = delegated("_surroundings", Surroundings.set_penalty)
-    connections = delegated_property("_connections", Connections.connections)
-    connect = delegated("_connections", Connections.connect)
-    disconnect = delegated("_connections", Connections.disconnect)
-    disable_collisions = delegated("_exclusions", Exclusions.disable_collisions)
-    add_solver_rule = delegated("_solver_choice", SolverChoice.add_solver_rule)
-    asleep = delegated_property("_sleep", Sleep.asleep)
-    sleeping = delegated_property("_sleep", Sleep.sleeping)
-    wake = delegated("_sleep", Sleep.wake)
-    sleeps = delegated("_sleep", Sleep.sleeps)
-    reset = delegated("_snapshots", Snapshots.reset)
-    snapshot = delegated("_snapshots", Snapshots.snapshot)
-    restore = delegated("_snapshots", Snapshots.restore)
-    stats = delegated_property("_readings", Readings.stats)
-    link_names = delegated_property("_readings", Readings.link_names)
-    contacts = delegated_property("_readings", Readings.contacts)
-    contact_arrays = delegated("_readings", Readings.contact_arrays)
-    contacts_of = delegated("_readings", Readings.contacts_of)
-    link_poses = delegated("_readings", Readings.link_poses)
-    link_velocities = delegated("_readings", Readings.link_velocities)
+    def step(self, n: int = 1) -> None:
+        """Advance by `n` steps. WorldError if a step cannot be done; its start is then kept.
 
-    # -- what is in it --------------------------------------------------------------------------
+        Everything is then as if that step had not been asked for, but that pushes (`apply_wrench`)
+        end with the call. Signals are served between steps: an exception that a handler raises,
+        KeyboardInterrupt say, leaves a world some of whose steps are done, at that time. Other
+        threads are refused meanwhile. KernelsAbsent is as an error, but the step can be asked for
+        again (hrpsim.jit.compiler_beside).
+        """
+        self._stepping.step(n)
 
-    time_step = delegated_property("_contents", Contents.time_step)
-    entities = delegated_property("_contents", Contents.by_name)
-    robots = delegated_property("_contents", Contents.robots)
-    bodies = delegated_property("_contents", Contents.bodies)
-    integrator: str = delegated_attribute("_contents", "integrator", "Name of the integrator.")
+    @property
+    def time_step(self) -> float:
+        """Duration of a step [s]."""
+        return self._contents.time_step
 
     @property
     def time(self) -> float:
@@ -182,38 +155,99 @@ class World:
         self.wake()
         self._contents.settings["gravity"][0] = gravity
 
+    # -- what is in it --------------------------------------------------------------------------
+
+    @property
+    def entities(self) -> dict[str, Entity]:
+        """Robots and bodies by name."""
+        return self._contents.by_name
+
+    @property
+    def robots(self) -> MappingProxyType[str, Robot]:
+        """Robots by name."""
+        return self._contents.robots
+
+    @property
+    def bodies(self) -> MappingProxyType[str, Body]:
+        """Loose bodies by name."""
+        return self._contents.bodies
+
+    @property
+    def integrator(self) -> str:
+        """Name of the integrator."""
+        return self._contents.integrator
+
+    # -- what sleeps ----------------------------------------------------------------------------
+
+    @property
+    def asleep(self) -> tuple[str, ...]:
+        """Names of the bodies that sleep."""
+        return self._sleep.asleep
+
+    @property
+    def sleeping(self) -> bool:
+        """Whether bodies at rest may fall asleep; assign False to keep everything awake."""
+        return self._sleep.sleeping
+
+    @sleeping.setter
+    def sleeping(self, value: bool) -> None:
+        self._sleep.sleeping = value
+
+    def sleeps(self, entity: Entity) -> bool:
+        """Return whether an entity sleeps."""
+        return self._sleep.sleeps(entity)
+
+    def wake(self, *entities: Entity) -> None:
+        """Wake these entities with their islands, or, without any, everything that sleeps."""
+        self._sleep.wake(*entities)
+
     # -- what its objects ask of it (WorldState, hrpsim.world.objects.entity) -------------------
 
-    first_sensor = delegated("_contents", Contents.first_sensor)
-    present_q = delegated("_scenes", Scenes.present_q)
-    forget_contacts = delegated("_scenes", Scenes.forget_contacts)
-    add_wrench = delegated("_scenes", Scenes.add_wrench)
-    contact_records = delegated("_sleep", Sleep.contact_records)
-    refresh_exclusions = delegated("_exclusions", Exclusions.refresh)
-    reader = delegated_property("_readings", Readings.reader)
-    scene = delegated_property("_scenes", Scenes.scene)
+    @property
+    def scene(self) -> Scene:
+        """The arrays of the world, made if there are none."""
+        return self._scenes.scene
 
-    present_scene: Scene | None = delegated_attribute(
-        "_scenes",
-        "present",
-        "The scene, or None where it must be made anew: what was made ready for another is old.",
-    )
-    connection_records: np.ndarray = delegated_attribute(
-        "_contents", "connection_records", "Records of the connections, by Connection.index."
-    )
-    solver_rules: SolverRules = delegated_attribute(
-        "_contents", "solver_rules", "The rules by which solvers are chosen."
-    )
+    @property
+    def present_scene(self) -> Scene | None:
+        """The scene, or None where it must be made anew: what was made ready for another is old."""
+        return self._scenes.present
+
+    @property
+    def connection_records(self) -> np.ndarray:
+        """Records of the connections, by Connection.index."""
+        return self._contents.connection_records
+
+    @property
+    def solver_rules(self) -> SolverRules:
+        """The rules by which solvers are chosen."""
+        return self._contents.solver_rules
+
+    def first_sensor(self, entity: Entity) -> int:
+        """Return the place in the scene of an entity's first sensor, if it has any."""
+        return self._contents.first_sensor(entity)
+
+    def present_q(self, entity: Entity) -> np.ndarray:
+        """Return a robot's or body's configuration, without making arrays for it."""
+        return self._scenes.present_q(entity)
+
+    def forget_contacts(self) -> None:
+        """Drop what is kept from the last step, after a state was set by hand."""
+        self._scenes.forget_contacts()
+
+    def add_wrench(self, body: int, point: ArrayLike, force: ArrayLike, torque: ArrayLike) -> None:
+        """Apply a wrench to a body of the scene during the next call of `step`."""
+        self._scenes.add_wrench(body, point, force, torque)
+
+    def contact_records(self) -> np.ndarray:
+        """Return the CONTACT records of the last step, and of what sleeps as they were."""
+        return self._sleep.contact_records()
 
     def _complete_scene(self) -> None:
         """Find what in a scene that was made anew depends on several parts."""
-        self._exclusions.find_standing()
-        self._exclusions.refresh()
-        self._solver_choice.choose()
-
-    # -- time -----------------------------------------------------------------------------------
-
-    step = delegated("_stepping", Stepping.step)
+        self._find_standing()
+        self.refresh_exclusions()
+        self._choose_solvers()
 
     def settle(self, duration: float = 20.0, energy_tolerance: float = 1e-14) -> None:
         """Let everything come to rest under its present commands; time does not pass.
@@ -233,7 +267,7 @@ class World:
             raise WorldError(f"the world did not come to rest within {duration:g} s of motion")
         self._contents.clock[0] = steps
         self._convergence.recall(start["convergence"])
-        self._snapshots.keep_as_initial()
+        self._keep_as_initial()
 
     # -- copies ---------------------------------------------------------------------------------
 
@@ -259,8 +293,8 @@ class World:
         return self.copy()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Begin with the format."""
-        return {"format": saved_format(), **self.__dict__}
+        """Begin with the format; leave out the machine code that reads, which is this process's."""
+        return {"format": saved_format(), **self.__dict__, "_reader": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Refuse what another version of hrpsim has saved."""

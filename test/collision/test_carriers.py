@@ -33,8 +33,8 @@ def test_a_list_that_is_kept_finds_what_a_new_one_finds(integrator):
     calm = 0
     for _ in range(600):
         kept.step()
-        calm += int(kept.scene.step_stats["calm"][0])
-        renewed.scene.step_stats["candidate_count"] = -1
+        calm += int(kept.scene.search["calm"][0])
+        renewed.scene.search["candidate_count"] = -1
         renewed.step()
     np.testing.assert_array_equal(kept.scene.q, renewed.scene.q)
     np.testing.assert_array_equal(kept.scene.velocity, renewed.scene.velocity)

@@ -221,7 +221,7 @@ def test_the_stiffness_of_modes_is_the_largest_eigenvalue():
     J = np.array(J)
     M = np.diag([side**2 / 6.0] * 3 + [1.0] * 3)
     expected = k * dt**2 * np.linalg.eigvals(np.linalg.solve(M, J.T @ J)).real.max()
-    found = float(world.scene.step_stats["stiffness"][0])
+    found = float(world.scene.failure["stiffness"][0])
     show("k dt^2 / m of the stiffest mode, eigenvalue", found, float(expected))
     assert found <= expected * (1.0 + 1e-9)
     assert found == pytest.approx(expected, rel=0.02)

@@ -223,7 +223,7 @@ def test_impacts_of_a_step_that_is_begun_anew_are_bounded():
     world.add_body(hrpsim.Sphere(1e4), 0.2, (0.1, 0.5, 0.1), angular_velocity=(0.0, 0.0, -5.0))
     assert run_steps(world, 1)
     assert world.stats.impact_passes > 2 and world.stats.impacts_left > 0
-    updates = world.scene.step_stats[0]["impact_updates"]
+    updates = world.scene.impacts.state[0]["updates"]
     assert 1e6 < updates < 1.05e6 * (world.stats.impact_passes + 1)
 
 

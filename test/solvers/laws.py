@@ -23,10 +23,10 @@ from hrpsim.world.arrays.capacity import grow
 @kernel
 def solve_prepared(scene, sweep_limit):
     """Solve the rows that `prepared` left, from no impulses; return how that ended."""
-    for number in range(scene.step_stats[0].row_count):
+    for number in range(scene.counts[0].row_count):
         scene.rows.rows[number].impulse = 0.0
     scene.settings[0].sweep_limit = sweep_limit
-    for k in range(scene.step_stats[0].island_count):
+    for k in range(scene.counts[0].island_count):
         scene.islands.spans[k].new_count = 0  # which would allow more
     return solve_rows(scene)
 
@@ -34,9 +34,9 @@ def solve_prepared(scene, sweep_limit):
 @kernel
 def solve_from_impulses(scene):
     """Solve the rows that `prepared` left, from the impulses that they have."""
-    stats, rows = scene.step_stats[0], scene.rows
-    count = stats.contact_count
-    warm_start(rows.rows, count, stats.row_count, rows.response, scene.sites.velocity)
+    counts, rows = scene.counts[0], scene.rows
+    count = counts.contact_count
+    warm_start(rows.rows, count, counts.row_count, rows.response, scene.sites.velocity)
     return solve_rows(scene)
 
 
@@ -97,11 +97,11 @@ def solved_from(world, impulses):
 def problem_of(scene) -> Problem:
     """Return the problem that `prepared` left in the scene."""
     M, jacobians = mass_matrix(scene)
-    stats = scene.step_stats[0]
-    rows = scene.rows.rows[: stats["row_count"]].copy()
+    counts = scene.counts[0]
+    rows = scene.rows.rows[: counts["row_count"]].copy()
     J = np.array([row_jacobian(scene, row, jacobians) for row in rows])
     free = scene.velocity + scene.settings["time_step"][0] * scene.work.dv
-    return Problem(M, J.reshape(len(rows), len(free)), free, rows, int(stats["contact_count"]))
+    return Problem(M, J.reshape(len(rows), len(free)), free, rows, int(counts["contact_count"]))
 
 
 def mass_matrix(scene) -> tuple[np.ndarray, list[np.ndarray]]:

@@ -60,7 +60,7 @@ def problems(seed: int, count: int, friction: bool, solver: str, most: int = 12)
     while found < count:
         world = random_world(rng, int(rng.integers(1, 4)), friction, solver)
         scene = prepared(world)
-        if 1 <= scene.step_stats[0]["contact_count"] <= most:
+        if 1 <= scene.counts[0]["contact_count"] <= most:
             found += 1
             yield world, problem_of(scene)
 
@@ -69,7 +69,7 @@ def our_solution(world, problem):
     """Return the impulses of our solver (m,), and whether it came to its end."""
     scene = solved(world, ROUNDS)
     rows, stats = scene.rows.rows[: len(problem.rows)], scene.step_stats[0]
-    finished = stats["converged"] if stats["newton_rows"] else not stats["fell_back"]
+    finished = stats["converged"] if scene.counts[0]["newton_rows"] else not stats["fell_back"]
     return rows["impulse"].copy(), bool(finished)
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import hrpsim
 from hrpsim.jit.fields import declared_fields
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
 
 PACKAGE = Path(inspect.getfile(hrpsim)).parent
 LEAVES = {tuple(path.split(".")) for path, _ in declared_fields(Scene)}

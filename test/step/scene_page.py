@@ -9,12 +9,12 @@ cd test && python -m step.scene_page > ../docs/reference/scene.md
 from step.effects import STAGES, arrays, effects_of
 
 from hrpsim.jit.fields import Axis, Life, declared_fields
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
 
 HEAD = """# The arrays of a scene
 
 A scene holds everything that a compiled step reads and writes, as one named tuple of arrays
-(`hrpsim.step.scene.scene.Scene`). This page is made from their declarations and from the source of
+(`hrpsim.step.arrays.Scene`). This page is made from their declarations and from the source of
 the stages: `cd test && python -m step.scene_page > ../docs/reference/scene.md`. To add an array,
 add its declaration. Allocation, growth, snapshots, removal, sleep, pickling and this page follow
 from it.
@@ -54,13 +54,12 @@ def page() -> str:
         "",
         "## The stages",
         "",
-        "In the order in which a step calls them; all read `settings`",
+        "In the order in which a step calls them.",
     ]
-    lines[-1] += ", and count in `step_stats`."
     writes = stages_by_array("writes")
     lines += ["", "| array | written by |", "| --- | --- |"]
     for path, _ in declared_fields(Scene):
-        if path in writes and path != "step_stats":
+        if path in writes:
             lines.append(f"| `{path}` | {', '.join(writes[path])} |")
     return "\n".join(lines) + "\n"
 

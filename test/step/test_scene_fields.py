@@ -8,7 +8,7 @@ import pytest
 from world.scripted import everything
 
 from hrpsim.jit.fields import Axis, Life, allocate, at, declared_fields, replaced
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
 from hrpsim.world.arrays.capacity import with_room
 
 FIELDS = dict(declared_fields(Scene))
@@ -28,9 +28,9 @@ def test_arrays_are_as_declared(path, scene):
         assert axis == length or isinstance(axis, Axis)
     if path != "on_demand":  # whose fields are the kernels that are declared
         assert array.dtype == field.dtype
-    for name in (*field.refers, *field.carries):
+    for name in (*field.refers, *(field.carries or ())):
         assert name in field.dtype.names
-    assert not field.live or field.live in scene.step_stats.dtype.names
+    assert not field.live or field.live in scene.counts.dtype.names
 
 
 def test_arrays_along_an_axis_are_equally_long(scene):

@@ -9,7 +9,7 @@ import pytest
 import hrpsim
 from hrpsim.jit.fields import at, declared_fields
 from hrpsim.resources import share_path
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
 from hrpsim.world.checkpoint import Checkpoint
 
 STEPS = 120

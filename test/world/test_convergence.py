@@ -126,13 +126,13 @@ def test_an_explicit_limit_of_sweeps_holds_for_new_contacts_too():
     most, began = 0, 0
     for _ in range(30):
         world.step()
-        began += int(world.scene.step_stats["new_count"][0]) > 0
+        began += int(world.scene.counts["new_count"][0]) > 0
         assert world.stats.iterations <= 7
     assert began > 0
     old = 0
     for _ in range(30):
         usual.step()
-        if usual.scene.step_stats["new_count"][0] > 0:
+        if usual.scene.counts["new_count"][0] > 0:
             most = max(most, usual.stats.iterations)
         else:
             old = max(old, usual.stats.iterations)

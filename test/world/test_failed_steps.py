@@ -16,27 +16,18 @@ from hrpsim.errors import WorldError
 WORK = {
     "connections": ("first_row", "error", "impact_impulse_before"),
     "sensors": ("wrench", "measured"),
-    "step_stats": (
-        "candidate_count",
-        "direct_work",
-        "calm",
-        "worst_row",
-        "needed",
-        "stiffness",
-        "found_count",
-        "fault_kind",
-        "fault_source",
-        "fault_other",
-        "fault_stiffness",
-    ),
-    "trees": ("representative", "span", "keeps_awake", "grounded", "island"),
+    "step_stats": ("direct_work", "worst_row"),
+    "continuous": ("undrifted",),
+    "impacts": ("had_before", "looks", "updates"),
+    "rests": ("keeps_awake", "grounded", "island"),
+    "momentum": ("expected", "fastest"),
 }
 
 
 def lasting(world) -> dict[str, np.ndarray]:
     """Return what the future of a world depends on, and what users read, without work."""
     scene = world.scene
-    counts = scene.step_stats[0]
+    counts = scene.counts[0]
     arrays = {
         "q": scene.q,
         "velocity": scene.velocity,
@@ -46,10 +37,15 @@ def lasting(world) -> dict[str, np.ndarray]:
         "impulses": scene.joint_impulses,
         "impact_impulse": scene.joint_impact_impulses,
         "connections": scene.connections,
-        "trees": scene.islands.trees,
+        "rests": scene.rests,
+        "momentum": scene.momentum.trees,
         "contacts": scene.collision.contacts[: counts["contact_count"]],
         "previous": scene.collision.previous[: counts["previous_count"]],
         "step_stats": scene.step_stats,
+        "counts": scene.counts,
+        "worst": scene.worst,
+        "continuous": scene.continuous.state,
+        "impacts": scene.impacts.state,
         "clock": scene.clock,
         "settings": scene.settings,
         "sensors": scene.sensors,

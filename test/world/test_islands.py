@@ -15,9 +15,9 @@ from robots import HRP2_LIKE
 def found_islands(world: World) -> list[set[int]]:
     """Return the rows of each island of the last step, contacts with all three."""
     scene = world.scene
-    contacts = int(scene.step_stats["contact_count"][0])
+    contacts = int(scene.counts["contact_count"][0])
     islands = []
-    for k in range(int(scene.step_stats["island_count"][0])):
+    for k in range(int(scene.counts["island_count"][0])):
         span = scene.islands.spans[k]
         island_rows = scene.rows.island_rows[span["first"] : span["end"]].tolist()
         pressed = int(span["contact_end"] - span["first"])
@@ -36,7 +36,7 @@ def islands_by_force(world: World) -> set[frozenset[int]]:
     scene = world.scene
     roots = scene.forest.bodies["root"]
     groups = []
-    for n in range(int(scene.step_stats["row_count"][0])):
+    for n in range(int(scene.counts["row_count"][0])):
         row = scene.rows.rows[n]
         sites = [int(row[f"site_{side}"]) for side in "ab" if row[f"site_{side}"] >= 0]
         trees = {int(roots[scene.sites.sites[p]["body"]]) for p in sites}
@@ -72,7 +72,7 @@ def test_direct_rows_are_one_island_and_the_rest_are_their_own():
     world.connect(bodies[0], bodies[1], "ball", solver="direct")
     world.connect(bodies[4], None, "ball", solver="direct")
     world.step(700)
-    direct = int(world.scene.step_stats["direct_island"][0])
+    direct = int(world.scene.counts["direct_island"][0])
     solvers = world.scene.rows.rows["solver"]
     for k, rows in enumerate(found_islands(world)):
         assert (k == direct) == any(solvers[n] for n in rows)

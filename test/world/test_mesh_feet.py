@@ -162,7 +162,7 @@ def test_a_sole_of_500_vertices_comes_to_rest_and_none_of_them_sinks_in(heights,
             deepest = max(deepest, -low)
         if step >= 750:
             forces.append(sum(contact.force for contact in world.contacts))
-            count = int(world.scene.step_stats["contact_count"][0])
+            count = int(world.scene.counts["contact_count"][0])
             names.add(tuple(world.scene.collision.contacts["feature"][:count]))
     chatter = np.ptp(forces, axis=0).max()
     show("deepest vertex [m], chatter [N], rate [rad/s]", deepest, chatter, foot.angular_velocity)

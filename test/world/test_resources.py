@@ -12,7 +12,7 @@ from world.scripted import everything, pile
 
 from hrpsim import Box, Sphere, World
 from hrpsim.jit.fields import Axis, declared_fields, replaced
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
 from hrpsim.step.step import advance
 
 

@@ -172,7 +172,7 @@ def test_what_would_fly_through_it_in_a_step_wakes_it(shape):
     v, q, scene = ball.first_v, ball.first_q, world.scene
     scene.velocity[v : v + 6] = 0, 0, 0, 100.0, 0, 0
     scene.q[q : q + 3] = -1.33, 0, 0.3
-    scene.step_stats["candidate_count"] = -1
+    scene.search["candidate_count"] = -1
     assert world.asleep == ("plate",)
     for _ in range(40):
         world.step()

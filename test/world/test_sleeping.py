@@ -151,7 +151,7 @@ def test_a_ball_hits_a_sleeping_tower_as_it_hits_one_awake(integrator):
         scene, v, q = world.scene, ball.first_v, ball.first_q
         scene.velocity[v : v + 6] = 0, 0, 0, 3.0, 0, 0  # to the tower, which must not wake of that
         scene.q[q : q + 3] = -0.601, 0.02, 0.9
-        scene.step_stats["candidate_count"] = -1
+        scene.search["candidate_count"] = -1
         assert len(world.asleep) == (4 if world.sleeping else 0)
         while ball.velocity[0] > 2.9 and steps < 3000:
             world.step()

@@ -253,7 +253,7 @@ def _repeat(s, phase, n):
         elif phase == _ABA:
             unconstrained_dynamics(s)
         elif phase == _BLOCKS:
-            count = s.step_stats[0].site_count
+            count = s.counts[0].site_count
             site_responses(s.forest, s.kinematics, s.articulated, count, s.sites)
         elif phase == _ROWS:
             prepare_rows(s)
@@ -261,7 +261,9 @@ def _repeat(s, phase, n):
             solve_motion(s)
         elif phase == _SENSORS:
             read_sensors(s)
-            remember_impulses(s)
+            remember_impulses(
+                s.counts[0], s.forest, s.joint_impulses, s.collision, s.connections, s.rows
+            )
         elif phase == _INTEGRATE:
             integrate(s)
 

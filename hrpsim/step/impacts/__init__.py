@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impacts within a step, and times of impact of what is fast.
+"""Impacts within a step.
 
-Imports motion/, rows/ and scene/.
+Imports continuous/, motion/, rows/ and scene/.
 """

@@ -4,7 +4,7 @@
 """Impacts of balls that fly freely, event by event: what an impact does not change is left alone.
 
 Each contact has the time when it closes. An impact concerns the balls that touch each other where
-and when it happens. Only their contacts are found anew.
+and when it happens. Only their contacts are found again.
 """
 
 from __future__ import annotations
@@ -43,17 +43,22 @@ def resolve_ball_impacts(s, island, left, most_rounds):
     Returns how many of the updates that are `left` it did not take, and the time of the last event;
     infinity if nothing strikes any more.
     """
-    span = s.islands.spans[island]
+    span, settings, contacts, balls = (
+        s.islands.spans[island],
+        s.settings[0],
+        s.collision.contacts,
+        s.impacts.balls,
+    )
     for k in range(span.first, span.contact_end):
         impact = s.rows.impacts[s.rows.island_rows[k]]
-        impact.time = _event_time(s, impact, 0.0)
+        impact.time = _event_time(settings, impact, 0.0)
     left -= span.end - span.first
     now = 0.0
     for _ in range(most_rounds):
         if left <= 0:
             return left, now
-        then = _next_time(s, span)
-        if then >= s.settings[0].time_step:
+        then = _next_time(s.rows, span)
+        if then >= settings.time_step:
             return left, math.inf
         now = max(now, then)
         found, looks = _find_struck(s, span, now)
@@ -62,46 +67,46 @@ def resolve_ball_impacts(s, island, left, most_rounds):
             continue
         left -= _choose_round(s, span, now)
         if s.islands.chosen[0].end > 0:
-            left -= solve_chosen(s, -EXACT * _fastest(s, now))
+            left -= solve_chosen(
+                s.counts[0], s.sites, s.rows, s.islands, -EXACT * _fastest(s.rows, s.islands, now)
+            )
             apply_round(s, now)
             s.step_stats[0].impact_rounds += 1
-        left -= _find_contacts_anew(s, span, now)
+        left -= _find_contacts_again(settings, contacts, s.sites, s.rows, balls, span, now)
     return left, now
 
 
 @inner_kernel
-def _event_time(s, impact, now):
+def _event_time(settings, impact, now):
     """Return when a gap strikes or comes to rest next [s]."""
     if impact.state == OPEN:
         return closing_time(impact, now)
-    if impact.state == RESTING and is_impact(
-        impact, now, True, s.settings[0].restitution_threshold
-    ):
+    if impact.state == RESTING and is_impact(impact, now, True, settings.restitution_threshold):
         return now
     return math.inf
 
 
 @inner_kernel
-def _next_time(s, span):
+def _next_time(rows, span):
     """Return when the next contact of an island strikes or comes to rest [s]."""
     earliest = math.inf
     for k in range(span.first, span.contact_end):
-        earliest = min(earliest, s.rows.impacts[s.rows.island_rows[k]].time)
+        earliest = min(earliest, rows.impacts[rows.island_rows[k]].time)
     return earliest
 
 
 @inlined_kernel
-def _is_struck(s, number):
+def _is_struck(contacts, balls, number):
     """Return whether a ball of a contact is struck."""
-    balls, contact = s.work.per_body, s.collision.contacts[number // 3]
+    contact = contacts[number // 3]
     struck = contact.body_a >= 0 and balls[contact.body_a].struck
     return struck or (contact.body_b >= 0 and balls[contact.body_b].struck)
 
 
 @inlined_kernel
-def _set_struck(s, number, struck):
+def _set_struck(contacts, balls, number, struck):
     """Note whether the balls of a contact are struck."""
-    balls, contact = s.work.per_body, s.collision.contacts[number // 3]
+    contact = contacts[number // 3]
     if contact.body_a >= 0:
         balls[contact.body_a].struck = struck
     if contact.body_b >= 0:
@@ -114,15 +119,16 @@ def _find_struck(s, span, now):
 
     Returns whether there are any, and how many contacts were looked at.
     """
+    contacts, balls = s.collision.contacts, s.impacts.balls
     found, looks = False, 0
     for k in range(span.first, span.contact_end):
-        _set_struck(s, s.rows.island_rows[k], 0)
+        _set_struck(contacts, balls, s.rows.island_rows[k], 0)
     for k in range(span.first, span.contact_end):
         number = s.rows.island_rows[k]
         if s.rows.impacts[number].time <= now:
             looks += 1
             if _strikes(s, number, now):
-                _set_struck(s, number, 1)
+                _set_struck(contacts, balls, number, 1)
                 found = True
     return found, looks
 
@@ -137,7 +143,7 @@ def _strikes(s, number, now):
     if impact.placed != now and is_closed(impact, now):
         place_contact(s, number, now)
     if not is_closed(impact, now):
-        impact.time = _event_time(s, impact, now)
+        impact.time = _event_time(s.settings[0], impact, now)
         return False
     if is_impact(impact, now, True, threshold):
         return True
@@ -157,15 +163,16 @@ def _choose_round(s, span, now):
 
     Whoever touches a ball that is struck is struck as well. Returns how many contacts were seen.
     """
+    contacts, balls = s.collision.contacts, s.impacts.balls
     threshold = s.settings[0].restitution_threshold
-    begin_choice(s)
+    begin_choice(s.islands)
     looks, spreads = 0, True
     while spreads:
         spreads = False
         for k in range(span.first, span.contact_end):
             number = s.rows.island_rows[k]
             impact = s.rows.impacts[number]
-            if impact.chosen or not _is_struck(s, number):
+            if impact.chosen or not _is_struck(contacts, balls, number):
                 continue
             looks += 1
             if not is_closed(impact, now):
@@ -173,30 +180,30 @@ def _choose_round(s, span, now):
             if impact.placed != now:
                 place_contact(s, number, now)
             if is_closed(impact, now) and impact_rate(impact, now, True) <= threshold:
-                choose(s, number)
-                _set_struck(s, number, 1)
+                choose(s.rows, s.islands, number)
+                _set_struck(contacts, balls, number, 1)
                 spreads = True
-    _leave_out_who_waits(s, now)
+    _leave_out_who_waits(s.settings[0], s.sites, s.rows, s.islands, now)
     return looks
 
 
 @inner_kernel
-def _leave_out_who_waits(s, now):
+def _leave_out_who_waits(settings, sites, rows, islands, now):
     """Keep of the listed rows those that take part in this round, and say what they ask for.
 
     What closes slowly comes to rest by itself; beside what strikes that would take energy from it.
     """
-    chosen, threshold = s.islands.chosen[0], s.settings[0].restitution_threshold
-    fastest, count = _fastest(s, now), 0
+    chosen, threshold = islands.chosen[0], settings.restitution_threshold
+    fastest, count = _fastest(rows, islands, now), 0
     rests_below = threshold if fastest >= -threshold else 0.0
     for k in range(chosen.end):
-        number = s.rows.chosen[k]
-        impact = s.rows.impacts[number]
+        number = rows.chosen[k]
+        impact = rows.impacts[number]
         if takes_part(impact, now, True, threshold, fastest):
-            row = s.rows.rows[number]
+            row = rows.rows[number]
             row.impulse, row.target = 0.0, wanted_rate(impact, now, True, rests_below)
-            empty_tangents(s, number, now)
-            s.rows.chosen[count] = number
+            empty_tangents(sites, rows, number, now)
+            rows.chosen[count] = number
             count += 1
         else:
             impact.chosen = 0
@@ -204,26 +211,26 @@ def _leave_out_who_waits(s, now):
 
 
 @inner_kernel
-def _fastest(s, now):
+def _fastest(rows, islands, now):
     """Return the fastest rate at which a listed gap closes on [m/s]."""
     fastest = 0.0
-    for k in range(s.islands.chosen[0].end):
-        impact = s.rows.impacts[s.rows.chosen[k]]
+    for k in range(islands.chosen[0].end):
+        impact = rows.impacts[rows.chosen[k]]
         fastest = min(fastest, impact_rate(impact, now, True) - impact.floor)
     return fastest
 
 
 @inner_kernel
-def _find_contacts_anew(s, span, now):
+def _find_contacts_again(settings, contacts, sites, rows, balls, span, now):
     """Write how the gaps of the struck balls move now; return how many those are."""
     count = 0
     for k in range(span.first, span.contact_end):
-        number = s.rows.island_rows[k]
-        if _is_struck(s, number):
-            impact = s.rows.impacts[number]
+        number = rows.island_rows[k]
+        if _is_struck(contacts, balls, number):
+            impact = rows.impacts[number]
             impact.chosen = 0
             if impact.state != ABSENT:
-                find_gap(s, number)
-            impact.time = _event_time(s, impact, now)
+                find_gap(settings, sites, rows, number)
+            impact.time = _event_time(settings, impact, now)
             count += 1
     return count

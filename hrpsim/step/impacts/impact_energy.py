@@ -27,48 +27,48 @@ def _rows_of_unit(row):
 
 
 @inner_kernel
-def note_rates(s):
+def note_rates(sites, rows, islands):
     """Note the velocities of the listed rows before the round."""
-    rows, chosen = s.rows.rows, s.islands.chosen[0]
+    chosen = islands.chosen[0]
     for k in range(chosen.end):
-        first = s.rows.chosen[k]
-        for number in range(first, first + _rows_of_unit(rows[first])):
-            s.rows.impacts[number].before = row_velocity(rows[number], s.sites.velocity)
+        first = rows.chosen[k]
+        for number in range(first, first + _rows_of_unit(rows.rows[first])):
+            rows.impacts[number].before = row_velocity(rows.rows[number], sites.velocity)
 
 
 @inner_kernel
-def gives_energy(s):
+def gives_energy(sites, rows, islands):
     """Return whether contacts and limits do work on the whole in this round.
 
     What is held rigidly keeps its velocity: a drive that moves may do work, in any impact.
     """
-    rows, chosen = s.rows.rows, s.islands.chosen[0]
+    chosen = islands.chosen[0]
     work = exchanged = 0.0
     for k in range(chosen.end):
-        first = s.rows.chosen[k]
-        if not is_one_sided(rows[first]):
+        first = rows.chosen[k]
+        if not is_one_sided(rows.rows[first]):
             continue
-        for number in range(first, first + _rows_of_unit(rows[first])):
-            row = rows[number]
-            before, after = s.rows.impacts[number].before, row_velocity(row, s.sites.velocity)
+        for number in range(first, first + _rows_of_unit(rows.rows[first])):
+            row = rows.rows[number]
+            before, after = rows.impacts[number].before, row_velocity(row, sites.velocity)
             work += row.impulse * (before + after)
             exchanged += abs(row.impulse * before) + abs(row.impulse * after)
     return work > _ROUNDING * exchanged
 
 
 @inner_kernel
-def ask_for_less(s, now, part):
+def ask_for_less(settings, sites, rows, islands, now, part):
     """Take a round back, and let the listed rows ask for this part of their restitution."""
-    rows, chosen, velocity = s.rows.rows, s.islands.chosen[0], s.sites.velocity
-    threshold = s.settings[0].restitution_threshold
+    chosen, velocity = islands.chosen[0], sites.velocity
+    threshold = settings.restitution_threshold
     for k in range(chosen.end):
-        first = s.rows.chosen[k]
-        for number in range(first, first + _rows_of_unit(rows[first])):
-            apply_impulse(rows[number], -rows[number].impulse, s.rows.response, velocity)
-            rows[number].impulse = 0.0
-        if is_one_sided(rows[first]):
-            impact = s.rows.impacts[first]
+        first = rows.chosen[k]
+        for number in range(first, first + _rows_of_unit(rows.rows[first])):
+            apply_impulse(rows.rows[number], -rows.rows[number].impulse, rows.response, velocity)
+            rows.rows[number].impulse = 0.0
+        if is_one_sided(rows.rows[first]):
+            impact = rows.impacts[first]
             whole = impact.restitution
             impact.restitution *= part
-            rows[first].target = wanted_rate(impact, now, False, threshold)
+            rows.rows[first].target = wanted_rate(impact, now, False, threshold)
             impact.restitution = whole

@@ -16,21 +16,21 @@ from hrpsim.jit.compiled import inner_kernel
 
 
 @inner_kernel
-def add_impact_impulse(s, number):
+def add_impact_impulse(joint_impact_impulses, connections, rows, number):
     """Add a row's impulse, that of an impact, to what came at once in this step."""
-    row = s.rows.rows[number]
+    row = rows.rows[number]
     if LOWER_LIMIT <= row.kind and row.kind < LOWER_LIMIT + JOINT_ROW_COUNT:
-        s.joint_impact_impulses[row.source, row.kind - LOWER_LIMIT] += row.impulse
+        joint_impact_impulses[row.source, row.kind - LOWER_LIMIT] += row.impulse
     elif row.kind == CONNECTION or row.kind == DRIVE:
-        connection = s.connections[row.source]
+        connection = connections[row.source]
         connection.impact_impulse[axis_of_row(connection, number)] += row.impulse
 
 
 @inner_kernel
-def forget_impact_impulses(s):
+def forget_impact_impulses(joint_impact_impulses, connections):
     """Begin a step in which nothing came at once so far."""
-    s.joint_impact_impulses[:] = 0.0
-    for c in range(s.connections.shape[0]):
-        impact_impulse = s.connections[c].impact_impulse
+    joint_impact_impulses[:] = 0.0
+    for c in range(connections.shape[0]):
+        impact_impulse = connections[c].impact_impulse
         for axis in range(6):
             impact_impulse[axis] = 0.0

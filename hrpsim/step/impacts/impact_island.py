@@ -10,7 +10,8 @@ from hrpsim.constraints.rows import CONTACT_ROW, LOWER_LIMIT, is_one_sided, row_
 from hrpsim.constraints.solver_table import ITERATIVE, PENALTY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.impulses import apply_impulse
-from hrpsim.step.impacts.impact_place import FAR, NEVER, drifted
+from hrpsim.step.continuous.sweep import FAR
+from hrpsim.step.impacts.impact_place import NEVER, drifted
 from hrpsim.step.impacts.impact_round import (
     begin_choice,
     choose,
@@ -21,61 +22,64 @@ from hrpsim.step.rows.direct_island import solve_direct_island
 
 
 @inlined_kernel
-def _materials_of(s, contact):
+def _materials_of(shapes, materials, contact):
     """Return the MATERIAL_PAIR of a contact."""
-    shapes = s.collision.shapes
-    return s.materials[shapes[contact.shape_a].material, shapes[contact.shape_b].material]
+    return materials[shapes[contact.shape_a].material, shapes[contact.shape_b].material]
 
 
 @inner_kernel
-def _gap_of(s, row):
+def _gap_of(settings, forest, q, collision, materials, row):
     """Return the gap of a one-sided row [m or rad] and up to what gap it may rest."""
     if row.kind == CONTACT_ROW:
-        contact = s.collision.contacts[row.source]
-        rigid = _materials_of(s, contact).damping_time < 0.0
-        closed = s.settings[0].slop if row.solver != ITERATIVE and rigid else CLOSED
+        contact = collision.contacts[row.source]
+        rigid = _materials_of(collision.shapes, materials, contact).damping_time < 0.0
+        closed = settings.slop if row.solver != ITERATIVE and rigid else CLOSED
         return contact.gap, max(closed, CLOSED)
-    dof = s.forest.dofs[row.source]
-    position = s.q[dof.q_index]
+    dof = forest.dofs[row.source]
+    position = q[dof.q_index]
     if row.kind == LOWER_LIMIT:
         return position - dof.lower, CLOSED
     return dof.upper - position, CLOSED
 
 
 @inlined_kernel
-def _is_beyond(s, span, row):
+def _is_beyond(contacts, span, row):
     """Return whether a row is that of a contact which counts only where impacts are timed."""
     if span.timed or row.kind != CONTACT_ROW:
         return False
-    return s.collision.contacts[row.source].lag == FAR
+    return contacts[row.source].lag == FAR
 
 
 @inner_kernel
-def bounces(s, span):
+def bounces(collision, materials, rows, span):
     """Return whether any contact of an island has restitution."""
     for k in range(span.first, span.contact_end):
-        contact = s.collision.contacts[s.rows.island_rows[k] // 3]
-        if _materials_of(s, contact).restitution > 0.0:
+        contact = collision.contacts[rows.island_rows[k] // 3]
+        if _materials_of(collision.shapes, materials, contact).restitution > 0.0:
             return True
     return False
 
 
 @inner_kernel
-def may_have_impacts(s, span):
+def may_have_impacts(settings, forest, q, collision, materials, sites, rows, span):
     """Return whether an island has restitution and a gap that may close in this step, fast."""
-    rows, dt = s.rows.rows, s.settings[0].time_step
-    threshold = s.settings[0].restitution_threshold
+    dt = settings.time_step
+    threshold = settings.restitution_threshold
     bounces = closes = False
     for k in range(span.first, span.end):
-        row = rows[s.rows.island_rows[k]]
-        if not is_one_sided(row) or row.solver == PENALTY or _is_beyond(s, span, row):
+        row = rows.rows[rows.island_rows[k]]
+        if (
+            not is_one_sided(row)
+            or row.solver == PENALTY
+            or _is_beyond(collision.contacts, span, row)
+        ):
             continue
         if row.kind == CONTACT_ROW:
-            pair = _materials_of(s, s.collision.contacts[row.source])
+            pair = _materials_of(collision.shapes, materials, collision.contacts[row.source])
             bounces = bounces or pair.restitution > 0.0
-        gap, closed = _gap_of(s, row)
-        before = row_velocity(row, s.sites.velocity)
-        after = before + dt * row_velocity(row, s.sites.acceleration)
+        gap, closed = _gap_of(settings, forest, q, collision, materials, row)
+        before = row_velocity(row, sites.velocity)
+        after = before + dt * row_velocity(row, sites.acceleration)
         rests = gap <= closed and abs(before) <= threshold
         fastest = min(before, after)
         if not rests and fastest < -threshold and gap + dt * fastest <= CLOSED:
@@ -84,24 +88,26 @@ def may_have_impacts(s, span):
 
 
 @inner_kernel
-def needs_support(s, span):
+def needs_support(settings, forest, q, collision, materials, sites, rows, span):
     """Return whether anything but free flight moves an island until it strikes."""
     if span.contact_end != span.end:
         return True
     for k in range(span.first, span.contact_end):
-        if _supports(s, s.rows.rows[s.rows.island_rows[k]]):
+        if _supports(
+            settings, forest, q, collision, materials, sites, rows.rows[rows.island_rows[k]]
+        ):
             return True
     return False
 
 
 @inlined_kernel
-def _supports(s, row):
+def _supports(settings, forest, q, collision, materials, sites, row):
     """Return whether a row acts from the start of the step on, and not only when its gap closes."""
     if not is_one_sided(row):
         return True
-    gap, closed = _gap_of(s, row)
-    rate = row_velocity(row, s.sites.velocity)
-    rests = gap <= closed and abs(rate) <= s.settings[0].restitution_threshold
+    gap, closed = _gap_of(settings, forest, q, collision, materials, row)
+    rate = row_velocity(row, sites.velocity)
+    rests = gap <= closed and abs(rate) <= settings.restitution_threshold
     return rests and row.solver != PENALTY
 
 
@@ -112,15 +118,16 @@ def find_support(s, island):
     A ball that lies on the floor must not be taken to fall until another one strikes it. Where
     impacts are timed, what closes slowly goes on to do so: it comes to rest in a round, at once.
     """
+    settings = s.settings[0]
     span, rows, sites = s.islands.spans[island], s.rows.rows, s.sites
-    dt = s.settings[0].time_step
-    begin_choice(s)
+    dt = settings.time_step
+    begin_choice(s.islands)
     for k in range(span.first, span.end):
         number = s.rows.island_rows[k]
         row, impact = rows[number], s.rows.impacts[number]
         impact.lower, impact.upper, impact.chosen = row.lower, row.upper, 0
-        if _supports(s, row):
-            choose(s, number)
+        if _supports(settings, s.forest, s.q, s.collision, s.materials, sites, row):
+            choose(s.rows, s.islands, number)
             if span.timed:
                 row.target += min(row_velocity(row, sites.velocity), 0.0)
         else:
@@ -136,15 +143,15 @@ def find_support(s, island):
         for tangent in range(number, number + (3 if rows[number].kind == CONTACT_ROW else 1)):
             row = rows[tangent]
             apply_impulse(row, row.impulse, s.rows.response, sites.velocity)
-    if island == s.step_stats[0].direct_island:
-        leave_out_rest(s, span)
-        solve_direct_island(s, s.settings[0].tolerance)
+    if island == s.counts[0].direct_island:
+        leave_out_rest(s.rows, span)
+        solve_direct_island(s, settings.tolerance)
         for k in range(span.first, span.end):
             number = s.rows.island_rows[k]
             impact = s.rows.impacts[number]
             rows[number].lower, rows[number].upper = impact.lower, impact.upper
     else:
-        solve_chosen(s, s.settings[0].tolerance)
+        solve_chosen(s.counts[0], sites, s.rows, s.islands, settings.tolerance)
     for k in range(sites.velocity.shape[0]):
         sites.acceleration[k] = (sites.velocity[k] - sites.lag[k]) / dt
         sites.velocity[k] = sites.lag[k]
@@ -154,29 +161,36 @@ def find_support(s, island):
 @inner_kernel
 def begin_island(s, span):
     """Write the state of an island's rows at the start of the step."""
-    rows, dt = s.rows.rows, s.settings[0].time_step
-    threshold = s.settings[0].restitution_threshold
+    settings = s.settings[0]
+    rows, dt = s.rows.rows, settings.time_step
+    threshold = settings.restitution_threshold
     for k in range(span.first, span.end):
         number = s.rows.island_rows[k]
         row, impact = rows[number], s.rows.impacts[number]
         impact.lower, impact.upper, impact.chosen = row.lower, row.upper, 0
         impact.state = ABSENT
-        impact.placed = 0.0 if drifted(s, span, number) == 0.0 else NEVER
+        impact.placed = (
+            0.0
+            if drifted(settings, s.collision.contacts, s.continuous, span, number) == 0.0
+            else NEVER
+        )
         impact.restitution, impact.sequential = 0.0, 0
         impact.settled = impact.floor = 0.0
-        if not is_one_sided(row) or _is_beyond(s, span, row):
+        if not is_one_sided(row) or _is_beyond(s.collision.contacts, span, row):
             continue
-        gap, closed = _gap_of(s, row)
+        gap, closed = _gap_of(settings, s.forest, s.q, s.collision, s.materials, row)
         yields = row.compliance > 0.0
         if row.kind == CONTACT_ROW:
-            pair = _materials_of(s, s.collision.contacts[row.source])
+            pair = _materials_of(s.collision.shapes, s.materials, s.collision.contacts[row.source])
             impact.restitution = pair.restitution
             impact.sequential = pair.sequential if pair.restitution > 0.0 else 0
             yields = yields or (pair.damping_time >= 0.0 and gap <= closed)
         if row.solver == PENALTY or (yields and impact.restitution == 0.0):
             continue
         impact.rate = row_velocity(row, s.sites.velocity)
-        impact.offset = impact.gap = gap - drifted(s, span, number) * impact.rate
+        impact.offset = impact.gap = (
+            gap - drifted(settings, s.collision.contacts, s.continuous, span, number) * impact.rate
+        )
         impact.acceleration = row_velocity(row, s.sites.acceleration)
         if not span.timed and impact.restitution == 0.0 and gap > closed:
             impact.floor = -gap / dt

@@ -20,12 +20,9 @@ from hrpsim.constraints.impact_rows import OPEN, RESTING, gap_at, turns_loose
 from hrpsim.constraints.rows import row_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
-from hrpsim.step.impacts.drift import is_undrifted
-from hrpsim.step.motion.loose_rotation import is_loose
+from hrpsim.step.continuous.drift import is_undrifted
+from hrpsim.step.continuous.sweep import flies
 from hrpsim.step.scene.records import SEMI_IMPLICIT
-
-# What is added to the gap of a contact that counts only where impacts have exact times [m].
-FAR = 1e9
 
 # The time for which a contact is placed that was found where bodies are in the middle of the step.
 NEVER = -1.0
@@ -38,20 +35,20 @@ def meets_sphere(a, b):
 
 
 @inner_kernel
-def is_timed(s, span):
+def is_timed(forest, collision, rows, span):
     """Return whether the impacts of an island can happen at their times within the step.
 
     They can where only contacts hold balls that are alone: these fly on parabolas whatever strikes
     them, and how they turn moves no gap. What has joints or corners would have to move back by
     what its impacts came late, and turn back, which changes energy and momentum.
     """
-    shapes = s.collision.shapes
+    shapes = collision.shapes
     if span.contact_end != span.end:
         return False
     for k in range(span.first, span.contact_end):
-        contact = s.collision.contacts[s.rows.island_rows[k] // 3]
+        contact = collision.contacts[rows.island_rows[k] // 3]
         a, b = shapes[contact.shape_a], shapes[contact.shape_b]
-        if not (flies(s, contact.body_a, a) and flies(s, contact.body_b, b)):
+        if not (flies(forest, contact.body_a, a) and flies(forest, contact.body_b, b)):
             return False
         if a.flies < 0 or b.flies < 0:
             return False
@@ -59,29 +56,17 @@ def is_timed(s, span):
 
 
 @inlined_kernel
-def flies(s, body, shape):
-    """Return whether a shape is a ball about the origin of a loose body, or belongs to the world.
-
-    What sleeps is taken for what it is awake.
-    """
-    if body < 0:
-        return not shape.asleep or shape.kind == SPHERE
-    p = shape.placement_p
-    return shape.kind == SPHERE and p[0] == p[1] == p[2] == 0.0 and is_loose(s.forest, body)
-
-
-@inlined_kernel
-def drifted(s, span, number):
+def drifted(settings, contacts, continuous, span, number):
     """Return for how long bodies have drifted where the contact of row `number` was found [s].
 
     Impacts that are timed begin where the step does. Others happen where contacts are found.
     """
-    if not span.timed or s.settings[0].integrator != SEMI_IMPLICIT:
+    if not span.timed or settings.integrator != SEMI_IMPLICIT:
         return 0.0
-    contact = s.collision.contacts[number // 3]
-    if is_undrifted(s, contact.body_a) or is_undrifted(s, contact.body_b):
+    contact = contacts[number // 3]
+    if is_undrifted(continuous, contact.body_a) or is_undrifted(continuous, contact.body_b):
         return 0.0
-    return 0.5 * s.settings[0].time_step
+    return 0.5 * settings.time_step
 
 
 @inner_kernel
@@ -98,7 +83,11 @@ def place_at_start(s, span):
         impact.lower, impact.upper = row.lower, row.upper
         place_contact(s, number, 0.0)
         if impact.gap < math.inf:
-            gap = impact.gap + drifted(s, span, number) * impact.rate
+            gap = (
+                impact.gap
+                + drifted(s.settings[0], s.collision.contacts, s.continuous, span, number)
+                * impact.rate
+            )
             s.collision.contacts[number // 3].gap = gap
 
 
@@ -118,8 +107,26 @@ def place_contact(s, number, now):
     place_shape(s.forest, s.kinematics, a, reference, work.R_a, work.p_a)
     place_shape(s.forest, s.kinematics, b, reference, work.R_b, work.p_b)
     for r in range(3):
-        work.p_a[r] += _displacement(s, contact.body_a, r, now)
-        work.p_b[r] += _displacement(s, contact.body_b, r, now)
+        work.p_a[r] += _displacement(
+            s.settings[0],
+            s.forest.bodies,
+            s.velocity,
+            s.sites,
+            s.continuous,
+            contact.body_a,
+            r,
+            now,
+        )
+        work.p_b[r] += _displacement(
+            s.settings[0],
+            s.forest.bodies,
+            s.velocity,
+            s.sites,
+            s.continuous,
+            contact.body_b,
+            r,
+            now,
+        )
     found = collide_simple(
         a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, math.inf, work
     )
@@ -137,19 +144,18 @@ def place_contact(s, number, now):
 
 
 @inner_kernel
-def _displacement(s, body, axis, now):
+def _displacement(settings, bodies, velocity, sites, continuous, body, axis, now):
     """Return what a body that is alone is along an axis, at `now`, from where contacts were found.
 
     [m]; that is the middle of a semi-implicit step.
     """
     if body < 0:
         return 0.0
-    sites = s.sites
     k = sites.sites[sites.supports[body].site].offset + 3 + axis
     moved = sites.lag[k] + now * (sites.velocity[k] + 0.5 * sites.acceleration[k] * now)
-    if s.settings[0].integrator == SEMI_IMPLICIT and not is_undrifted(s, body):
-        start = s.velocity[s.forest.bodies[body].v_index + 3 + axis]
-        moved -= 0.5 * s.settings[0].time_step * start
+    if settings.integrator == SEMI_IMPLICIT and not is_undrifted(continuous, body):
+        start = velocity[bodies[body].v_index + 3 + axis]
+        moved -= 0.5 * settings.time_step * start
     return moved
 
 
@@ -158,7 +164,9 @@ def _from_origin(s, body, now, point):
     """Make a point in the world relative to the origin of a body, where that is at `now`."""
     if body >= 0:
         for r in range(3):
-            point[r] -= s.kinematics[body].origin[r] + _displacement(s, body, r, now)
+            point[r] -= s.kinematics[body].origin[r] + _displacement(
+                s.settings[0], s.forest.bodies, s.velocity, s.sites, s.continuous, body, r, now
+            )
 
 
 @inner_kernel

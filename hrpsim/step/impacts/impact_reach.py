@@ -24,28 +24,32 @@ _LOOKS = 40
 
 
 @inner_kernel
-def look_further(s):
+def look_further(settings, counts, search, bodies, kinematics, collision, sites, impacts):
     """Return whether a shape is driven to where another might be; the shapes then say how far."""
-    stats, shapes = s.step_stats[0], s.collision.shapes
-    if stats.looks >= _LOOKS or not _any_driven(s):
+    shapes = collision.shapes
+    if impacts.state[0].looks >= _LOOKS or not _any_driven(
+        settings, bodies, kinematics, collision, sites
+    ):
         return False
     found = False
-    for k in range(s.collision.moving.shape[0]):
-        shape = shapes[s.collision.moving[k]]
+    for k in range(collision.moving.shape[0]):
+        shape = shapes[collision.moving[k]]
         found = found or shape.driven > shape.listed_slack
-    for c in range(stats.candidate_count):
+    for c in range(search.candidate_count):
         if found:
             break
-        number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
+        number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
         a, b = shapes[number_a], shapes[number_b]
-        capped = s.settings[0].continuous and min(a.kind, b.kind) != PLANE
+        capped = settings.continuous and min(a.kind, b.kind) != PLANE
         capped = capped and not (a.flies > 0 and b.flies > 0)
         more = _more(a, capped) + _more(b, capped)
         if more == 0.0:
             continue
-        more += look_ahead(a, b, s.settings[0].contact_margin)
-        found = not far_apart(a, b, more) and not _have_contact(s, number_a, number_b)
-    stats.looks += 1
+        more += look_ahead(a, b, settings.contact_margin)
+        found = not far_apart(a, b, more) and not _have_contact(
+            counts, collision.contacts, number_a, number_b
+        )
+    impacts.state[0].looks += 1
     return found
 
 
@@ -58,16 +62,16 @@ def _more(shape, capped):
 
 
 @inner_kernel
-def _any_driven(s):
+def _any_driven(settings, bodies, kinematics, collision, sites):
     """Write how far impacts drive each shape, where that is further than it was seen to move."""
-    sites, shapes, dt = s.sites, s.collision.shapes, s.settings[0].time_step
+    shapes, dt = collision.shapes, settings.time_step
     driven = False
-    for k in range(s.collision.moving.shape[0]):
-        shape = shapes[s.collision.moving[k]]
+    for k in range(collision.moving.shape[0]):
+        shape = shapes[collision.moving[k]]
         number = sites.supports[shape.body].site
         if number < 0:
             continue
-        origin = s.kinematics[s.forest.bodies[shape.body].root].origin
+        origin = kinematics[bodies[shape.body].root].origin
         at, v, c = sites.sites[number].offset, sites.velocity, shape.center
         x, y, z = c[0] - origin[0], c[1] - origin[1], c[2] - origin[2]
         a, b, c = v[at], v[at + 1], v[at + 2]
@@ -84,18 +88,18 @@ def _any_driven(s):
 
 
 @inner_kernel
-def _have_contact(s, a, b):
+def _have_contact(counts, contacts, a, b):
     """Return whether there is a contact of two shapes."""
-    for c in range(s.step_stats[0].contact_count):
-        contact = s.collision.contacts[c]
+    for c in range(counts.contact_count):
+        contact = contacts[c]
         if contact.shape_a == a and contact.shape_b == b:
             return True
     return False
 
 
 @inner_kernel
-def forget_driven(s):
+def forget_driven(collision, impacts):
     """Let no shape be driven any more, at the end of a step."""
-    s.step_stats[0].looks = 0
-    for k in range(s.collision.moving.shape[0]):
-        s.collision.shapes[s.collision.moving[k]].driven = 0.0
+    impacts.state[0].looks = 0
+    for k in range(collision.moving.shape[0]):
+        collision.shapes[collision.moving[k]].driven = 0.0

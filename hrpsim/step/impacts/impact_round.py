@@ -53,27 +53,27 @@ def solve_round(s, island, now):
     Returns how many updates of contacts or rows that took, 0 if nothing strikes.
     """
     span, settings = s.islands.spans[island], s.settings[0]
-    fastest = _fastest_approach(s, span, now)
+    fastest = _fastest_approach(s.rows, span, now)
     if not fastest < -settings.restitution_threshold:
         return 0
-    _choose(s, span, now, fastest)
+    _choose(settings, s.sites, s.rows, s.islands, span, now, fastest)
     tolerance = -EXACT * fastest
-    note_rates(s)
+    note_rates(s.sites, s.rows, s.islands)
     taken = _solve_island(s, island, tolerance)
-    if gives_energy(s):
+    if gives_energy(s.sites, s.rows, s.islands):
         taken += _solve_without_gain(s, island, now, tolerance)
     apply_round(s, now)
-    find_gaps(s, span)
+    find_gaps(settings, s.sites, s.rows, span)
     return taken
 
 
 @inner_kernel
 def _solve_island(s, island, tolerance):
     """Solve what is listed of an island; return how many updates that took."""
-    if island == s.step_stats[0].direct_island:
-        leave_out_rest(s, s.islands.spans[island])
+    if island == s.counts[0].direct_island:
+        leave_out_rest(s.rows, s.islands.spans[island])
         return solve_direct_island(s, tolerance)
-    return solve_chosen(s, tolerance)
+    return solve_chosen(s.counts[0], s.sites, s.rows, s.islands, tolerance)
 
 
 @inner_kernel
@@ -85,72 +85,72 @@ def _solve_without_gain(s, island, now, tolerance):
     taken, admitted, refused = 0, 0.0, 1.0
     for _ in range(_HALVINGS):
         part = 0.5 * (admitted + refused)
-        ask_for_less(s, now, part)
+        ask_for_less(s.settings[0], s.sites, s.rows, s.islands, now, part)
         taken += _solve_island(s, island, tolerance)
-        if gives_energy(s):
+        if gives_energy(s.sites, s.rows, s.islands):
             refused = part
         else:
             admitted = part
-    ask_for_less(s, now, admitted)
+    ask_for_less(s.settings[0], s.sites, s.rows, s.islands, now, admitted)
     s.step_stats[0].impacts_lowered += 1
     return taken + _solve_island(s, island, tolerance)
 
 
 @inner_kernel
-def _fastest_approach(s, span, now):
+def _fastest_approach(rows, span, now):
     """Return the fastest rate at which a closed gap of an island closes on [m/s]."""
     fastest = 0.0
     for k in range(span.first, span.end):
-        number = s.rows.island_rows[k]
-        impact = s.rows.impacts[number]
-        if is_one_sided(s.rows.rows[number]) and is_closed(impact, now):
+        number = rows.island_rows[k]
+        impact = rows.impacts[number]
+        if is_one_sided(rows.rows[number]) and is_closed(impact, now):
             fastest = min(fastest, impact_rate(impact, now, False) - impact.floor)
     return fastest
 
 
 @inner_kernel
-def _choose(s, span, now, fastest):
+def _choose(settings, sites, rows, islands, span, now, fastest):
     """List the rows of a round, write what they ask for, and empty all impulses of the island."""
-    rows, velocity = s.rows.rows, s.sites.velocity
-    threshold = s.settings[0].restitution_threshold
-    begin_choice(s)
+    velocity = sites.velocity
+    threshold = settings.restitution_threshold
+    begin_choice(islands)
     for k in range(span.first, span.end):
-        number = s.rows.island_rows[k]
-        row, impact = rows[number], s.rows.impacts[number]
+        number = rows.island_rows[k]
+        row, impact = rows.rows[number], rows.impacts[number]
         row.impulse = 0.0
         impact.chosen = 0
         if is_one_sided(row):
             if takes_part(impact, now, False, threshold, fastest):
                 row.target = wanted_rate(impact, now, False, threshold)
-                choose(s, number)
+                choose(rows, islands, number)
         elif not takes_time(row) and row.compliance == 0.0:
             row.target = row_velocity(row, velocity)
-            choose(s, number)
+            choose(rows, islands, number)
         if row.kind == CONTACT_ROW:
-            empty_tangents(s, number, 0.0)
+            empty_tangents(sites, rows, number, 0.0)
 
 
 @inlined_kernel
-def empty_tangents(s, number, late):
+def empty_tangents(sites, rows, number, late):
     """Let the friction of a contact begin without impulses, `late` after the step's start."""
-    for tangent in (s.rows.rows[number + 1], s.rows.rows[number + 2]):
+    for tangent in (rows.rows[number + 1], rows.rows[number + 2]):
         tangent.impulse = 0.0
-        tangent.target = -late * row_velocity(tangent, s.sites.acceleration)
+        tangent.target = -late * row_velocity(tangent, sites.acceleration)
 
 
 @inlined_kernel
-def begin_choice(s):
+def begin_choice(islands):
     """Empty the list of what is solved for in an island."""
-    chosen = s.islands.chosen[0]
+    chosen = islands.chosen[0]
     chosen.first = chosen.contact_end = chosen.end = 0
     chosen.new_count = chosen.whole = 0
 
 
 @inlined_kernel
-def choose(s, number):
+def choose(rows, islands, number):
     """List a unit: contacts first, as they are listed in their island."""
-    chosen, row, impact = s.islands.chosen[0], s.rows.rows[number], s.rows.impacts[number]
-    s.rows.chosen[chosen.end] = number
+    chosen, row, impact = islands.chosen[0], rows.rows[number], rows.impacts[number]
+    rows.chosen[chosen.end] = number
     chosen.end += 1
     if row.kind == CONTACT_ROW:
         chosen.contact_end += 1
@@ -159,31 +159,31 @@ def choose(s, number):
 
 
 @inner_kernel
-def leave_out_rest(s, span):
+def leave_out_rest(rows, span):
     """Give rows that are not listed no impulse, for the direct solver looks at all rows."""
     for k in range(span.first, span.end):
-        number = s.rows.island_rows[k]
-        if not s.rows.impacts[number].chosen:
-            s.rows.rows[number].lower = s.rows.rows[number].upper = 0.0
+        number = rows.island_rows[k]
+        if not rows.impacts[number].chosen:
+            rows.rows[number].lower = rows.rows[number].upper = 0.0
 
 
 @inner_kernel
-def solve_chosen(s, tolerance):
-    """Solve what is listed by sweeps, from and to s.sites.velocity; return how many updates."""
-    chosen = s.islands.chosen[0]
+def solve_chosen(counts, sites, rows, islands, tolerance):
+    """Solve what is listed by sweeps, from and to sites.velocity; return how many updates."""
+    chosen = islands.chosen[0]
     limit = max(_SWEEPS, _UPDATES // max(chosen.end, 1))
     sweeps, _, _ = solve(
-        s.rows.rows,
-        s.step_stats[0].row_count,
-        s.rows.chosen,
+        rows.rows,
+        counts.row_count,
+        rows.chosen,
         chosen,
-        s.rows.response,
+        rows.response,
         tolerance,
         0.0,
         0,
         limit,
-        s.sites.velocity,
-        s.rows.descent,
+        sites.velocity,
+        rows.descent,
     )
     return (sweeps + 1) * chosen.end
 
@@ -196,31 +196,31 @@ def apply_round(s, now):
         number = s.rows.chosen[k]
         row = rows[number]
         apply_impulse(row, -now * row.impulse, s.rows.response, sites.lag)
-        add_wrench(s, row, row.impulse)
-        add_impact_impulse(s, number)
+        add_wrench(s.articulated, sites, s.work, row, row.impulse)
+        add_impact_impulse(s.joint_impact_impulses, s.connections, s.rows, number)
         if row.kind == CONTACT_ROW:
             x, y = rows[number + 1], rows[number + 2]
             for tangent in (x, y):
                 apply_impulse(tangent, -now * tangent.impulse, s.rows.response, sites.lag)
-                add_wrench(s, tangent, tangent.impulse)
+                add_wrench(s.articulated, sites, s.work, tangent, tangent.impulse)
             count_impulse(s.collision.contacts[number // 3], row, x, y)
 
 
 @inner_kernel
-def find_gaps(s, span):
+def find_gaps(settings, sites, rows, span):
     """Write how the gaps of an island move with the present velocities."""
     for k in range(span.first, span.end):
-        number = s.rows.island_rows[k]
-        if is_one_sided(s.rows.rows[number]) and s.rows.impacts[number].state != ABSENT:
-            find_gap(s, number)
+        number = rows.island_rows[k]
+        if is_one_sided(rows.rows[number]) and rows.impacts[number].state != ABSENT:
+            find_gap(settings, sites, rows, number)
 
 
 @inlined_kernel
-def find_gap(s, number):
+def find_gap(settings, sites, rows, number):
     """Write how the gap of a row moves with the present velocities."""
-    row, impact = s.rows.rows[number], s.rows.impacts[number]
-    impact.rate = row_velocity(row, s.sites.velocity)
-    impact.gap = impact.offset + row_velocity(row, s.sites.lag)
-    threshold = s.settings[0].restitution_threshold
+    row, impact = rows.rows[number], rows.impacts[number]
+    impact.rate = row_velocity(row, sites.velocity)
+    impact.gap = impact.offset + row_velocity(row, sites.lag)
+    threshold = settings.restitution_threshold
     if impact.state == RESTING and impact.rate - impact.settled > threshold:
         impact.state = OPEN

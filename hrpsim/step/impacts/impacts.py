@@ -32,8 +32,8 @@ from hrpsim.constraints.rows import is_one_sided
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
+from hrpsim.step.continuous.drift import is_undrifted
 from hrpsim.step.impacts.ball_impacts import resolve_ball_impacts
-from hrpsim.step.impacts.drift import is_undrifted
 from hrpsim.step.impacts.impact_impulses import forget_impact_impulses
 from hrpsim.step.impacts.impact_island import (
     begin_island,
@@ -68,42 +68,67 @@ def resolve_impacts(s):
     Returns DONE if nothing changed; RESOLVED if the rows must be written again; LOOK_FURTHER if
     contacts must be found again, nothing else having changed.
 
-    Reads: articulated, collision, connections, direct, forest, islands, joint_impact_impulses,
-    kinematics, materials, q, rows, sites, velocity, work.
-    Writes: articulated, collision, connections, direct, islands, joint_impact_impulses,
-    kinematics, q, rows, sites, velocity, work.
+    Reads: articulated, collision, connections, continuous, counts, direct, forest, impacts,
+    islands, joint_impact_impulses, kinematics, materials, q, rows, search, settings, sites, start,
+    step_stats, velocity, work.
+    Writes: articulated, collision, connections, continuous, direct, impacts, islands,
+    joint_impact_impulses, kinematics, q, rows, sites, step_stats, velocity, work.
     """
-    stats, spans = s.step_stats[0], s.islands.spans
+    settings, counts = s.settings[0], s.counts[0]
+    spans = s.islands.spans
     any_meets = any_placed = False
-    for k in range(stats.island_count):
+    for k in range(counts.island_count):
         span = spans[k]
-        span.timed = 1 if is_timed(s, span) else 0
-        if span.timed and stats.flies and bounces(s, span):
+        span.timed = 1 if is_timed(s.forest, s.collision, s.rows, span) else 0
+        if (
+            span.timed
+            and s.continuous.state[0].flies
+            and bounces(s.collision, s.materials, s.rows, span)
+        ):
             place_at_start(s, span)
             any_placed = True
-        span.meets = 1 if may_have_impacts(s, span) else 0
+        span.meets = (
+            1
+            if may_have_impacts(
+                settings, s.forest, s.q, s.collision, s.materials, s.sites, s.rows, span
+            )
+            else 0
+        )
         any_meets = any_meets or span.meets
     if not any_meets:
         return RESOLVED if any_placed else DONE
-    forget_impact_impulses(s)
-    for k in range(stats.island_count):
-        if spans[k].meets and needs_support(s, spans[k]):
+    forget_impact_impulses(s.joint_impact_impulses, s.connections)
+    for k in range(counts.island_count):
+        if spans[k].meets and needs_support(
+            settings, s.forest, s.q, s.collision, s.materials, s.sites, s.rows, spans[k]
+        ):
             find_support(s, k)
-    _take_mean_velocity(s)
-    clear_wrenches(s)
-    most = _UPDATES * (_OF_FAST if stats.flies else 1)
-    left = allowed = max(most - stats.impact_updates, int(_LEAST * most))
-    for k in range(stats.island_count):
+    _take_mean_velocity(
+        settings, counts, s.collision.contacts, s.sites, s.rows, spans, s.continuous
+    )
+    clear_wrenches(s.articulated, s.work)
+    most = _UPDATES * (_OF_FAST if s.continuous.state[0].flies else 1)
+    left = allowed = max(most - s.impacts.state[0].updates, int(_LEAST * most))
+    for k in range(counts.island_count):
         if spans[k].meets:
             begin_island(s, spans[k])
             given = left if spans[k].timed else min(left, _UPDATES)
             left -= given - _resolve_island(s, k, given)
-            _end_island(s, spans[k])
-    stats.impact_updates += allowed - left
-    if look_further(s):
+            _end_island(settings, s.collision.contacts, s.sites, s.rows, s.continuous, spans[k])
+    s.impacts.state[0].updates += allowed - left
+    if look_further(
+        settings,
+        counts,
+        s.search[0],
+        s.forest.bodies,
+        s.kinematics,
+        s.collision,
+        s.sites,
+        s.impacts,
+    ):
         return LOOK_FURTHER
-    change_velocity(s)
-    _move_back(s)
+    change_velocity(s.forest, s.velocity, s.kinematics, s.articulated, s.impacts, s.work)
+    _move_back(settings, counts, s.start, s.forest, s.q, s.velocity, s.sites, s.continuous)
     update_poses(s.forest, s.q, s.kinematics)
     update_velocities(s.forest, s.velocity, s.kinematics)
     return RESOLVED
@@ -122,30 +147,29 @@ def _lead(settings, timed):
 
 
 @inner_kernel
-def _take_mean_velocity(s):
+def _take_mean_velocity(settings, counts, contacts, sites, rows, spans, continuous):
     """Turn the velocity at the start into that of the parabola on which the integrator moves."""
-    sites, settings = s.sites, s.settings[0]
-    _mark_timed(s)
-    for number in range(s.step_stats[0].site_count):
+    _mark_timed(counts, contacts, rows, spans, continuous)
+    for number in range(counts.site_count):
         site = sites.sites[number]
-        timed = site.dof < 0 and s.work.per_body[site.body].timed
+        timed = site.dof < 0 and continuous.bodies[site.body].timed
         ahead = (_lead(settings, timed) - 0.5) * settings.time_step
         for k in range(site.offset, site.offset + (1 if site.dof >= 0 else 6)):
             sites.velocity[k] += ahead * sites.acceleration[k]
 
 
 @inner_kernel
-def _mark_timed(s):
+def _mark_timed(counts, contacts, rows, spans, continuous):
     """Mark the bodies whose impacts are timed."""
-    held = s.work.per_body
+    held = continuous.bodies
     for i in range(held.shape[0]):
         held[i].timed = 0
-    for island in range(s.step_stats[0].island_count):
-        span = s.islands.spans[island]
+    for island in range(counts.island_count):
+        span = spans[island]
         if not span.timed:
             continue
         for k in range(span.first, span.contact_end):
-            contact = s.collision.contacts[s.rows.island_rows[k] // 3]
+            contact = contacts[rows.island_rows[k] // 3]
             if contact.body_a >= 0:
                 held[contact.body_a].timed = 1
             if contact.body_b >= 0:
@@ -165,7 +189,7 @@ def _resolve_island(s, island, left):
     else:
         left, now = _resolve_at_start(s, island, left, most_rounds)
     if now < math.inf:
-        _count_left(s, span, now)
+        _count_left(s.settings[0], s.step_stats[0], s.rows, span, now)
     return left
 
 
@@ -180,7 +204,7 @@ def _resolve_at_start(s, island, left, most_rounds):
     for _ in range(most_rounds):
         if left <= 0:
             break
-        then = _next_time(s, span, now)
+        then = _next_time(s.settings[0], s.rows, span, now)
         if then == math.inf:
             return left, then
         now = then
@@ -191,32 +215,31 @@ def _resolve_at_start(s, island, left, most_rounds):
 
 
 @inner_kernel
-def _count_left(s, span, now):
+def _count_left(settings, stats, rows, span, now):
     """Count the gaps that still close when there were too many rounds."""
-    rows, settings = s.rows, s.settings[0]
     for k in range(span.first, span.end):
         impact = rows.impacts[rows.island_rows[k]]
         if not is_one_sided(rows.rows[rows.island_rows[k]]):
             continue
         if is_closed(impact, now):
             hits = is_impact(impact, now, span.timed, settings.restitution_threshold)
-            s.step_stats[0].impacts_left += 1 if hits else 0
+            stats.impacts_left += 1 if hits else 0
         elif impact.state == OPEN and closing_time(impact, now) < settings.time_step:
-            s.step_stats[0].impacts_left += 1
+            stats.impacts_left += 1
 
 
 @inner_kernel
-def _next_time(s, span, now):
+def _next_time(settings, rows, span, now):
     """Return when the next gap of an island strikes, infinity for none in this step.
 
     Gaps that close more slowly before that come to rest.
     """
-    rows, island_rows, impacts = s.rows.rows, s.rows.island_rows, s.rows.impacts
-    threshold, dt = s.settings[0].restitution_threshold, s.settings[0].time_step
+    island_rows, impacts = rows.island_rows, rows.impacts
+    threshold, dt = settings.restitution_threshold, settings.time_step
     earliest = math.inf
     for k in range(span.first, span.end):
         impact = impacts[island_rows[k]]
-        if not is_one_sided(rows[island_rows[k]]):
+        if not is_one_sided(rows.rows[island_rows[k]]):
             continue
         if impact.state == RESTING and is_impact(impact, now, False, threshold):
             return now
@@ -226,7 +249,7 @@ def _next_time(s, span, now):
                 earliest = time
     for k in range(span.first, span.end):
         impact = impacts[island_rows[k]]
-        if is_one_sided(rows[island_rows[k]]) and impact.state == OPEN:
+        if is_one_sided(rows.rows[island_rows[k]]) and impact.state == OPEN:
             time = closing_time(impact, now)
             if time <= min(dt, earliest) and not is_impact(impact, time, False, threshold):
                 impact.state, impact.settled = RESTING, impact.rate
@@ -234,25 +257,26 @@ def _next_time(s, span, now):
 
 
 @inner_kernel
-def _end_island(s, span):
+def _end_island(settings, contacts, sites, rows, continuous, span):
     """Tell the step's rows of contacts where impacts leave their gaps.
 
     A row compares its gap with a step at the velocity at its end. What is open at the end by the
     bodies' own motion must not be held up; what rests is held from here on, where it came to rest.
     """
-    rows, settings = s.rows, s.settings[0]
     dt = settings.time_step
     rest = (1.5 - _lead(settings, span.timed)) * dt
-    find_gaps(s, span)
+    find_gaps(settings, sites, rows, span)
     for k in range(span.first, span.contact_end):
         number = rows.island_rows[k]
-        contact, impact = s.collision.contacts[number // 3], rows.impacts[number]
+        contact, impact = contacts[number // 3], rows.impacts[number]
         if span.timed:
-            _say_timed(s, contact)
+            _say_timed(continuous, contact)
         if impact.state == ABSENT:
             continue
         gap, end = contact.gap, gap_at(impact, dt)
-        start = impact.gap + drifted(s, span, number) * impact.rate  # where the row finds it
+        start = (
+            impact.gap + drifted(settings, contacts, continuous, span, number) * impact.rate
+        )  # where the row finds it
         final_rate = impact.rate + rest * impact.acceleration
         if impact.state == RESTING:
             if span.timed:
@@ -271,18 +295,18 @@ def _end_island(s, span):
     for k in range(span.first, span.end):
         row = rows.rows[rows.island_rows[k]]
         for column in range(row.start_a, row.start_a + row.width_a):
-            s.sites.lag[column] = 0.0
+            sites.lag[column] = 0.0
         for column in range(row.start_b, row.start_b + row.width_b):
-            s.sites.lag[column] = 0.0
+            sites.lag[column] = 0.0
 
 
 @inlined_kernel
-def _say_timed(s, contact):
+def _say_timed(continuous, contact):
     """Note that impacts on the bodies of a contact have happened at their times."""
     if contact.body_a >= 0:
-        s.work.per_body[contact.body_a].timed = 2
+        continuous.bodies[contact.body_a].timed = 2
     if contact.body_b >= 0:
-        s.work.per_body[contact.body_b].timed = 2
+        continuous.bodies[contact.body_b].timed = 2
 
 
 @inlined_kernel
@@ -297,19 +321,19 @@ def _rise(settings, impact, gap):
 
 
 @inner_kernel
-def _move_back(s):
+def _move_back(settings, counts, start, forest, q, velocity, sites, continuous):
     """Put bodies where they would have come from with the velocities after their impacts."""
-    sites, bodies, dt = s.sites, s.forest.bodies, s.settings[0].time_step
-    drift = 0.5 * dt if s.settings[0].integrator == SEMI_IMPLICIT else 0.0
-    for number in range(s.step_stats[0].site_count):
+    bodies, dt = forest.bodies, settings.time_step
+    drift = 0.5 * dt if settings.integrator == SEMI_IMPLICIT else 0.0
+    for number in range(counts.site_count):
         site = sites.sites[number]
-        if site.dof >= 0 or not is_loose(s.forest, site.body):
+        if site.dof >= 0 or not is_loose(forest, site.body):
             continue
-        if not s.work.per_body[site.body].timed:
+        if not continuous.bodies[site.body].timed:
             continue
-        late = 0.0 if is_undrifted(s, site.body) else drift
+        late = 0.0 if is_undrifted(continuous, site.body) else drift
         for r in range(3):
             k = bodies[site.body].v_index + 3 + r
-            gained = s.velocity[k] - s.work.velocity_start[k]
+            gained = velocity[k] - start.velocity[k]
             moved = sites.lag[site.offset + 3 + r] + late * gained
-            s.q[bodies[site.body].q_index + r] += moved
+            q[bodies[site.body].q_index + r] += moved

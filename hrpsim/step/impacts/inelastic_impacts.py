@@ -18,7 +18,7 @@ from hrpsim.dynamics.articulated import wrench_response
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.kinematics.forward import update_velocities
-from hrpsim.spatial.vector import point_velocity
+from hrpsim.spatial.vector import speed_along
 from hrpsim.step.impacts.impact_impulses import add_impact_impulse
 from hrpsim.step.rows.constrain import solve_rows
 from hrpsim.step.rows.constraint_wrenches import add_wrench, clear_wrenches
@@ -31,10 +31,11 @@ from hrpsim.step.scene.status import DONE, RESOLVED
 def resolve_inelastic_impacts(s):
     """Where anything meets in this step, let s.velocity jump; RESOLVED if it did, else DONE.
 
-    Reads: articulated, collision, connections, direct, forest, islands, joint_impact_impulses,
-    joint_parameters, kinematics, newton, newton_part, q, rows, sites, velocity, work.
-    Writes: articulated, collision, connections, direct, islands, joint_impact_impulses,
-    kinematics, newton, newton_part, rows, sites, velocity, work.
+    Reads: articulated, collision, connections, counts, direct, forest, impacts, islands,
+    joint_impact_impulses, joint_parameters, kinematics, newton, newton_part, q, rows, settings,
+    sites, step_stats, velocity, work.
+    Writes: articulated, collision, connections, counts, direct, impacts, islands,
+    joint_impact_impulses, kinematics, newton, newton_part, rows, sites, step_stats, velocity, work.
     """
     if not anything_meets(s):
         return DONE
@@ -49,7 +50,7 @@ def resolve_inelastic_impacts(s):
 def anything_meets(s):
     """Return whether a rigid contact or limit closes in this step, faster than the threshold."""
     settings, contacts = s.settings[0], s.collision.contacts
-    for c in range(s.step_stats[0].contact_count):
+    for c in range(s.counts[0].contact_count):
         contact = contacts[c]
         if s.rows.rows[3 * c].compliance > 0.0:
             continue
@@ -76,17 +77,11 @@ def anything_meets(s):
 
 
 @inner_kernel
-def speed_along(v, point, direction):
-    """Return the velocity of a body's point along a direction, `v` (6,) being its twist [m/s]."""
-    x, y, z = point_velocity(v, point[0], point[1], point[2])
-    return x * direction[0] + y * direction[1] + z * direction[2]
-
-
-@inner_kernel
 def jump(s):
     """Solve the rows for the velocities as they are, without time for forces to act."""
-    stats, rows = s.step_stats[0], s.rows.rows
-    for number in range(stats.row_count):
+    counts = s.counts[0]
+    rows = s.rows.rows
+    for number in range(counts.row_count):
         row = rows[number]
         row.impulse = 0.0
         if row.compliance > 0.0:
@@ -97,14 +92,14 @@ def jump(s):
     status = solve_rows(s)
     if status != DONE:
         return status
-    clear_wrenches(s)
-    for number in range(stats.row_count):
+    clear_wrenches(s.articulated, s.work)
+    for number in range(counts.row_count):
         row = rows[number]
-        add_wrench(s, row, row.impulse)
-        add_impact_impulse(s, number)
-    for c in range(stats.contact_count):
+        add_wrench(s.articulated, s.sites, s.work, row, row.impulse)
+        add_impact_impulse(s.joint_impact_impulses, s.connections, s.rows, number)
+    for c in range(counts.contact_count):
         count_impulse(s.collision.contacts[c], rows[3 * c], rows[3 * c + 1], rows[3 * c + 2])
-    change_velocity(s)
+    change_velocity(s.forest, s.velocity, s.kinematics, s.articulated, s.impacts, s.work)
     return DONE
 
 
@@ -118,29 +113,29 @@ def count_impulse(contact, normal, x, y):
 
 
 @inner_kernel
-def change_velocity(s):
-    """Let the loads on bodies and joints, which are impulses, change s.velocity."""
-    work, again = s.work, s.step_stats[0].had_impacts
-    wrench_response(s.forest, s.kinematics, s.articulated, work.constraint_effort, work.change)
-    for k in range(s.velocity.shape[0]):
-        s.velocity[k] += work.change[k]
-    for i in range(s.articulated.shape[0]):
-        here, own = s.articulated[i], work.per_body[i]
+def change_velocity(forest, velocity, kinematics, articulated, impacts, work):
+    """Let the loads on bodies and joints, which are impulses, change the velocity."""
+    again = impacts.state[0].had_impacts
+    wrench_response(forest, kinematics, articulated, work.constraint_effort, work.change)
+    for k in range(velocity.shape[0]):
+        velocity[k] += work.change[k]
+    for i in range(articulated.shape[0]):
+        here, own = articulated[i], impacts.bodies[i]
         for r in range(6):
             wrench, motion = here.constraint_wrench[r], here.delta_acceleration[r]
-            own.impact_wrench[r] = wrench + (own.impact_wrench[r] if again else 0.0)
-            own.impact_motion[r] = motion + (own.impact_motion[r] if again else 0.0)
-    s.step_stats[0].had_impacts = 1
+            own.wrench[r] = wrench + (own.wrench[r] if again else 0.0)
+            own.motion[r] = motion + (own.motion[r] if again else 0.0)
+    impacts.state[0].had_impacts = 1
 
 
 @inlined_kernel
-def count_impact_wrenches(s):
+def count_impact_wrenches(settings, articulated, impacts):
     """Add the mean force and acceleration of the impact to what the sensors will read."""
-    if not s.step_stats[0].had_impacts:
+    if not impacts.state[0].had_impacts:
         return
-    rate = 1.0 / s.settings[0].time_step
-    for i in range(s.articulated.shape[0]):
-        here, held = s.articulated[i], s.work.per_body[i]
+    rate = 1.0 / settings.time_step
+    for i in range(articulated.shape[0]):
+        here, held = articulated[i], impacts.bodies[i]
         for r in range(6):
-            here.constraint_wrench[r] += rate * held.impact_wrench[r]
-            here.delta_acceleration[r] += rate * held.impact_motion[r]
+            here.constraint_wrench[r] += rate * held.wrench[r]
+            here.delta_acceleration[r] += rate * held.motion[r]

@@ -30,18 +30,18 @@ from hrpsim.step.scene.status import DONE
 @on_demand_kernel(np.float64, used=has_connections)
 def add_geometric_stiffness(s, horizon):
     """Add to the placed inertias of free bodies what last step's connection forces ask for."""
-    for i in range(s.work.per_body.shape[0]):
-        geometric_stiffness = s.work.per_body[i].geometric_stiffness
+    for i in range(s.work.geometric_stiffness.shape[0]):
+        geometric_stiffness = s.work.geometric_stiffness[i]
         for k in range(6):
             geometric_stiffness[k] = 0.0
     placed = s.work.placed_connection[0]
     for c in range(s.connections.shape[0]):
         connection = s.connections[c]
         if connection.enabled and not _holds_rotation(connection):
-            _load_ends(s, connection, placed, horizon)
-    for i in range(s.work.per_body.shape[0]):
+            _load_ends(s.forest, s.kinematics, s.work, connection, placed, horizon)
+    for i in range(s.work.geometric_stiffness.shape[0]):
         geometric_stiffness, inertia = (
-            s.work.per_body[i].geometric_stiffness,
+            s.work.geometric_stiffness[i],
             s.articulated[i].inertia,
         )
         size = geometric_stiffness[0] + geometric_stiffness[1] + geometric_stiffness[2]
@@ -65,9 +65,9 @@ def _holds_rotation(connection):
 
 
 @inlined_kernel
-def _load_ends(s, connection, placed, horizon):
+def _load_ends(forest, kinematics, work, connection, placed, horizon):
     """Add the stiffness that a connection's force of the last step gives both its bodies."""
-    place_frames(s.forest, s.kinematics, connection, placed)
+    place_frames(forest, kinematics, connection, placed)
     force = placed.force
     for r in range(3):
         force[r] = 0.0
@@ -78,13 +78,11 @@ def _load_ends(s, connection, placed, horizon):
                 force[r] += horizon * connection.impulse[axis] * placed.direction[r]
     for end in range(2):
         body = connection.body_a if end == 0 else connection.body_b
-        if body >= 0 and s.forest.bodies[body].joint_type == FREE:
+        if body >= 0 and forest.bodies[body].joint_type == FREE:
             point = placed.point_a if end == 0 else placed.point_b
             sign = 1.0 if end == 0 else -1.0
             fx, fy, fz = sign * force[0], sign * force[1], sign * force[2]
-            _add_stiffness(
-                fx, fy, fz, point[0], point[1], point[2], s.work.per_body[body].geometric_stiffness
-            )
+            _add_stiffness(fx, fy, fz, point[0], point[1], point[2], work.geometric_stiffness[body])
 
 
 @inlined_kernel

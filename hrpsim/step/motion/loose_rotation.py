@@ -55,29 +55,31 @@ def start_turning(s, staged):
     for i in range(bodies.shape[0]):
         if not is_loose(s.forest, i):
             continue
-        held, k = work.per_body[i], bodies[i].v_index
+        held, spin, k = s.rk4.turns[i], s.spins[i], bodies[i].v_index
         momentum, inertia = held.momentum, bodies[i].inertia
         momentum[0], momentum[1], momentum[2] = _momentum(inertia, s.kinematics[i].R, s.velocity, k)
-        held.midpoint_predicted = held.turns_far and _is_pressed(held) and not _is_round(inertia)
+        held.midpoint_predicted = (
+            spin.turns_far and _is_pressed(s.rk4.held[i]) and not _is_round(inertia)
+        )
         _find_free_motion(s, i)
-        if held.turns_far:
+        if spin.turns_far:
             for r in range(3):
                 acceleration = work.dv[k + r] + work.change[k + r]
                 held.end_rate[r] = s.velocity[k + r] + s.settings[0].time_step * acceleration
-                work.dv[k + r] -= held.gyroscopic[r]
+                work.dv[k + r] -= spin.gyroscopic[r]
     if staged:
-        for number in range(s.step_stats[0].row_count):
+        for number in range(s.counts[0].row_count):
             row = s.rows.rows[number]
-            if is_solved_at_stages(s, row):
-                work.per_body[s.sites.sites[row.site_a].body].midpoint_predicted = 0
+            if is_solved_at_stages(s.settings[0], row):
+                s.rk4.turns[s.sites.sites[row.site_a].body].midpoint_predicted = 0
                 if row.site_b >= 0:
-                    work.per_body[s.sites.sites[row.site_b].body].midpoint_predicted = 0
+                    s.rk4.turns[s.sites.sites[row.site_b].body].midpoint_predicted = 0
 
 
 @inner_kernel
 def _find_free_motion(s, i):
     """Write how a body turns without moments: at the start, middle and end of the step."""
-    held, R, v, k = s.work.per_body[i], s.kinematics[i].R, s.velocity, s.forest.bodies[i].v_index
+    held, R, v, k = s.rk4.turns[i], s.kinematics[i].R, s.velocity, s.forest.bodies[i].v_index
     inertia, j, half = s.forest.bodies[i].inertia, s.forest.bodies[i].q_index + 3, 0.5
     q, u = held.free_orientation, held.free_velocity
     for r in range(4):
@@ -99,7 +101,7 @@ def _find_free_motion(s, i):
 @inlined_kernel
 def _is_pressed(held):
     """Return whether a constraint force is held through the stages."""
-    load = held.constraint_wrench
+    load = held.wrench
     return load[3] != 0.0 or load[4] != 0.0 or load[5] != 0.0
 
 
@@ -113,23 +115,23 @@ def _is_round(inertia):
 @inner_kernel
 def turn_to_stage(s, stage, duration):
     """Let loose bodies turn as they do at stage `stage` - 1, for a time from the step's start."""
-    bodies, rate, acceleration = s.forest.bodies, s.work.rate, s.work.acceleration
+    bodies, rate, acceleration = s.forest.bodies, s.rk4.rate, s.rk4.acceleration
     for i in range(bodies.shape[0]):
         if is_loose(s.forest, i):
             j, k = bodies[i].q_index + 3, bodies[i].v_index
             T, m = rate[stage - 1, j : j + 3], acceleration[stage - 1, k : k + 3]
-            _turn(s, i, (stage + 1) // 2, T, s.work.per_body[i].deviation[stage - 1], m, duration)
+            _turn(s, i, (stage + 1) // 2, T, s.rk4.turns[i].deviation[stage - 1], m, duration)
 
 
 @inner_kernel
-def find_turning(s, stage, duration):
+def find_turning(forest, velocity, kinematics, rk4, dv, stage, duration):
     """Write the rates of T, d and L at a stage, `duration` after the start of the step."""
-    bodies, rate, acceleration = s.forest.bodies, s.work.rate, s.work.acceleration
+    bodies, rate, acceleration = forest.bodies, rk4.rate, rk4.acceleration
     for i in range(bodies.shape[0]):
-        if not is_loose(s.forest, i):
+        if not is_loose(forest, i):
             continue
-        j, k, held = bodies[i].q_index + 3, bodies[i].v_index, s.work.per_body[i]
-        inertia, R, w, dw = bodies[i].inertia, s.kinematics[i].R, s.velocity, s.work.dv
+        j, k, held = bodies[i].q_index + 3, bodies[i].v_index, rk4.turns[i]
+        inertia, R, w, dw = bodies[i].inertia, kinematics[i].R, velocity, dv
         Lx, Ly, Lz = _momentum(inertia, R, w, k)
         mx, my, mz = _momentum(inertia, R, dw, k)
         wx, wy, wz = w[k], w[k + 1], w[k + 2]
@@ -156,15 +158,15 @@ def find_turning(s, stage, duration):
 @inner_kernel
 def turn_over_step(s):
     """Let loose bodies do the turn of the whole step."""
-    bodies, rate, acceleration = s.forest.bodies, s.work.rate, s.work.acceleration
+    bodies, rate, acceleration = s.forest.bodies, s.rk4.rate, s.rk4.acceleration
     T, m, d = s.work.directions[0], s.work.directions[1], s.work.directions[2]
     for i in range(bodies.shape[0]):
         if is_loose(s.forest, i):
             j, k = bodies[i].q_index + 3, bodies[i].v_index
-            if s.work.per_body[i].midpoint_predicted:
+            if s.rk4.turns[i].midpoint_predicted:
                 _turn_as_predicted(s, i, T)
                 continue
-            deviation = s.work.per_body[i].deviation
+            deviation = s.rk4.turns[i].deviation
             for r in range(3):
                 a, b = j + r, k + r
                 d[r] = deviation[0, r] + 2.0 * (deviation[1, r] + deviation[2, r])
@@ -188,11 +190,11 @@ def _turn_as_predicted(s, i, rate):
     )
     gained = square = 0.0
     for r in range(3):
-        rate[r] = s.velocity[k + r] = s.work.per_body[i].end_rate[r]
+        rate[r] = s.velocity[k + r] = s.rk4.turns[i].end_rate[r]
         gained += rate[r] * (rate[r] - start[k + r])
         square += rate[r] * rate[r]
     for r in range(3, 7):
-        s.q[j + r] = s.work.q_after_impacts[j + r]
+        s.q[j + r] = s.rk4.q_start[j + r]
     share = 1.0 - 0.5 * gained / square if square > 0.0 else 1.0
     duration = share * s.settings[0].time_step
     rotate_quaternion(s.q, j + 3, rate[0], rate[1], rate[2], duration)
@@ -205,7 +207,7 @@ def _turn(s, i, part, T, d, m, duration):
     `part`: 1 for the middle of the step, 2 for its end.
     """
     body, q, R = s.forest.bodies[i], s.q, s.kinematics[i].R
-    j, k, held = body.q_index + 3, body.v_index, s.work.per_body[i]
+    j, k, held = body.q_index + 3, body.v_index, s.rk4.turns[i]
     L, free, inertia = held.momentum, held.free_velocity[part], body.inertia
     for r in range(4):
         q[j + r] = held.free_orientation[part, r]

@@ -58,19 +58,19 @@ def remember_acceleration(work, past_out):
 
 
 @inner_kernel
-def remember_moments(s):
+def remember_moments(forest, past_accelerations, connections, spins):
     """Keep of the accelerations of loose bodies only the moments on pinned ones.
 
     The rule by which loose bodies turn (hrpsim.dynamics.spin) finds the gyroscopic torque itself. A
     body that hangs on the world by one connection, as a top on its tip, needs what else turns it.
     Chains of loose bodies that whip at large steps come apart where their moments are predicted.
     """
-    past, any_connected = s.past_accelerations, s.connections.shape[0] > 0
+    past, any_connected = past_accelerations, connections.shape[0] > 0
     if any_connected:
-        _count_connections(s)
-    for i in range(s.forest.bodies.shape[0]):
-        body, own = s.forest.bodies[i], s.work.per_body[i]
-        if body.joint_type != FREE or not s.forest.dofs[body.v_index].turns_freely:
+        _count_connections(forest.bodies, connections, spins)
+    for i in range(forest.bodies.shape[0]):
+        body, own = forest.bodies[i], spins[i]
+        if body.joint_type != FREE or not forest.dofs[body.v_index].turns_freely:
             continue
         pinned, k = any_connected and own.connections == 1, body.v_index
         for r in range(k, k + 6):
@@ -82,14 +82,14 @@ def remember_moments(s):
 
 
 @inlined_kernel
-def _count_connections(s):
+def _count_connections(bodies, connections, spins):
     """Count the connections of each body; one to a body that moves counts twice."""
-    for i in range(s.forest.bodies.shape[0]):
-        s.work.per_body[i].connections = 0
-    for c in range(s.connections.shape[0]):
-        connection = s.connections[c]
+    for i in range(bodies.shape[0]):
+        spins[i].connections = 0
+    for c in range(connections.shape[0]):
+        connection = connections[c]
         a, b = connection.body_a, connection.body_b
         if connection.enabled and a >= 0:
-            s.work.per_body[a].connections += 2 if b >= 0 else 1
+            spins[a].connections += 2 if b >= 0 else 1
         if connection.enabled and b >= 0:
-            s.work.per_body[b].connections += 2 if a >= 0 else 1
+            spins[b].connections += 2 if a >= 0 else 1

@@ -33,23 +33,23 @@ _AT_REST = 1e-9  # [rad/s or m/s]
 def keep_momentum(s, at_end):
     """Find at the start what momentum the trees are to have, or give it to them at the end.
 
-    Nothing is to be given where nothing `leaks`.
+    Returns at the start whether anything leaks: else there is nothing to be given at the end.
     """
     if at_end:
-        _correct_roots(s)
+        _correct_roots(s.settings[0], s.forest, s.q, s.velocity, s.momentum, s.work.directions)
         return DONE
-    s.step_stats[0].leaks = _find_fastest(s)
-    if s.step_stats[0].leaks:
+    leaks = _find_fastest(s.settings[0], s.forest.bodies, s.velocity, s.momentum, s.work)
+    if leaks:
         _expect(s)
     else:
-        _forget(s)
-    return DONE
+        _forget(s.momentum)
+    return leaks
 
 
 @inner_kernel
-def _find_fastest(s):
+def _find_fastest(settings, bodies, velocity, momentum, work):
     """Write how fast each floating tree moves or will; return whether any is not at rest."""
-    bodies, velocity, work, dt = s.forest.bodies, s.velocity, s.work, s.settings[0].time_step
+    dt = settings.time_step
     leaks = 0
     for at in range(velocity.shape[0]):
         after = velocity[at] + dt * (work.dv[at] + work.change[at])
@@ -60,7 +60,7 @@ def _find_fastest(s):
     for i in range(bodies.shape[0]):
         if not _floats(bodies, i):
             continue
-        tree, k, joint = work.per_body[bodies[i].root], bodies[i].v_index, bodies[i].joint_type
+        tree, k, joint = momentum.trees[bodies[i].root], bodies[i].v_index, bodies[i].joint_type
         if bodies[i].root == i:
             tree.fastest = 0.0
         for at in range(k, k + (6 if joint == FREE else 0 if joint == FIXED else 1)):
@@ -81,11 +81,9 @@ def _floats(bodies, i):
 
 
 @inlined_kernel
-def _leaks(s, i):
+def _leaks(bodies, momentum, i):
     """Return whether a body belongs to a floating tree that is not at rest."""
-    return (
-        _floats(s.forest.bodies, i) and s.work.per_body[s.forest.bodies[i].root].fastest > _AT_REST
-    )
+    return _floats(bodies, i) and momentum.trees[bodies[i].root].fastest > _AT_REST
 
 
 @inner_kernel
@@ -96,40 +94,40 @@ def _expect(s):
     """
     bodies, dt = s.forest.bodies, s.settings[0].time_step
     for i in range(bodies.shape[0]):
-        if bodies[i].root == i and _leaks(s, i):
-            _recall(s, i, s.work.per_body[i].tree_momentum)
-    if s.step_stats[0].had_impacts or s.step_stats[0].wrench_count > 0:
+        if bodies[i].root == i and _leaks(bodies, s.momentum, i):
+            _recall(s.start, s.forest, s.momentum, i, s.momentum.trees[i].expected)
+    if s.impacts.state[0].had_impacts or s.counts[0].wrench_count > 0:
         for i in range(bodies.shape[0]):
-            momentum = s.work.per_body[bodies[i].root].tree_momentum
-            if s.step_stats[0].had_impacts:
-                add_momentum(bodies[i], s.kinematics[i], s.work.per_body[i].impact_motion, momentum)
+            momentum = s.momentum.trees[bodies[i].root].expected
+            if s.impacts.state[0].had_impacts:
+                add_momentum(bodies[i], s.kinematics[i], s.impacts.bodies[i].motion, momentum)
             for r in range(3):
                 momentum[r] += dt * s.articulated[i].external[3 + r]
-    for number in range(s.step_stats[0].row_count):
+    for number in range(s.counts[0].row_count):
         row = s.rows.rows[number]
-        if row.impulse != 0.0 and not is_solved_at_stages(s, row):
+        if row.impulse != 0.0 and not is_solved_at_stages(s.settings[0], row):
             _add_impulse(s, row.site_a, row.J_a, row.impulse)
             if row.site_b >= 0:
                 _add_impulse(s, row.site_b, row.J_b, row.impulse)
 
 
 @inlined_kernel
-def _recall(s, root, momentum_out):
+def _recall(start, forest, momentum, root, momentum_out):
     """Write the momentum of a tree at the start of the step: the last one's end, or found anew."""
-    tree = s.islands.trees[root]
-    if tree.knows_momentum:
+    tree = momentum.trees[root]
+    if tree.is_known:
         for r in range(3):
             momentum_out[r] = tree.momentum[r]
     else:
-        subtrees = s.work.subtrees
-        tree_momentum(s.forest, s.work.q_start, s.work.velocity_start, root, subtrees, momentum_out)
+        subtrees = momentum.subtrees
+        tree_momentum(forest, start.q, start.velocity, root, subtrees, momentum_out)
 
 
 @inner_kernel
-def _forget(s):
+def _forget(momentum):
     """Let no tree know its momentum any more."""
-    for i in range(s.islands.trees.shape[0]):
-        s.islands.trees[i].knows_momentum = 0
+    for i in range(momentum.trees.shape[0]):
+        momentum.trees[i].is_known = 0
 
 
 @inlined_kernel
@@ -137,7 +135,7 @@ def _add_impulse(s, number, J, impulse):
     """Add the impulse along J on a site to what the tree of its body is to have."""
     site = s.sites.sites[number]
     if site.dof < 0:
-        momentum = s.work.per_body[s.forest.bodies[site.body].root].tree_momentum
+        momentum = s.momentum.trees[s.forest.bodies[site.body].root].expected
         for r in range(3):
             momentum[r] += J[3 + r] * impulse
 
@@ -147,7 +145,7 @@ def expect_wrenches(s, duration):
     """Let every tree also have what the bodies' loads, forces, give it in a time."""
     for i in range(s.forest.bodies.shape[0]):
         momentum, load = (
-            s.work.per_body[s.forest.bodies[i].root].tree_momentum,
+            s.momentum.trees[s.forest.bodies[i].root].expected,
             s.articulated[i].constraint_wrench,
         )
         for r in range(3):
@@ -155,21 +153,21 @@ def expect_wrenches(s, duration):
 
 
 @inner_kernel
-def _correct_roots(s):
+def _correct_roots(settings, forest, q, velocity, momentum, directions):
     """Give every floating tree the momentum that it is to have."""
-    bodies, subtrees, found = s.forest.bodies, s.work.subtrees, s.work.directions[0]
-    dt, g = s.settings[0].time_step, s.settings[0].gravity
+    bodies, subtrees, found = forest.bodies, momentum.subtrees, directions[0]
+    dt, g = settings.time_step, settings.gravity
     for i in range(bodies.shape[0]):
         if bodies[i].root != i:
             continue
-        tree, expected = s.islands.trees[i], s.work.per_body[i].tree_momentum
-        if not _leaks(s, i):
-            tree.knows_momentum = 0
+        tree, expected = momentum.trees[i], momentum.trees[i].expected
+        if not _leaks(forest.bodies, momentum, i):
+            tree.is_known = 0
             continue
-        tree_momentum(s.forest, s.q, s.velocity, i, subtrees, found)
+        tree_momentum(forest, q, velocity, i, subtrees, found)
         mass = subtrees[i].mass
-        tree.knows_momentum = 1
+        tree.is_known = 1
         k = bodies[i].v_index + 3
         for r in range(3):
             tree.momentum[r] = expected[r] + dt * mass * g[r]
-            s.velocity[k + r] += (tree.momentum[r] - found[r]) / mass
+            velocity[k + r] += (tree.momentum[r] - found[r]) / mass

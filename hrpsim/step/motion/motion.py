@@ -30,7 +30,7 @@ def find_acceleration(s, horizon):
     `horizon` > 0 takes springs, dampers and gains implicitly over that time [s].
     """
     work = s.work
-    external_forces(s.kinematics, s.wrenches, s.step_stats[0].wrench_count, s.articulated)
+    external_forces(s.kinematics, s.wrenches, s.counts[0].wrench_count, s.articulated)
     joint_forces(
         s.forest,
         s.control,
@@ -57,7 +57,7 @@ def turn_freely(s, time_step):
     bodies, dofs, dv = s.forest.bodies, s.forest.dofs, s.work.dv
     rk4 = s.settings[0].integrator == RK4
     for i in range(bodies.shape[0]):
-        body, held = bodies[i], s.work.per_body[i]
+        body, held = bodies[i], s.spins[i]
         if body.joint_type != FREE or not dofs[body.v_index].turns_freely:
             continue
         k = body.v_index
@@ -65,7 +65,7 @@ def turn_freely(s, time_step):
         limit = _FAR_TURN / time_step
         held.turns_far = 0
         if not rk4 or x * x + y * y + z * z > limit * limit:
-            x, y, z = _gyroscopic_change(s, i, time_step)
+            x, y, z = _gyroscopic_change(bodies, s.velocity, s.kinematics, s.spins, i, time_step)
             dv[k], dv[k + 1], dv[k + 2] = dv[k] + x, dv[k + 1] + y, dv[k + 2] + z
             held.turns_far = 1
             held.gyroscopic[0], held.gyroscopic[1], held.gyroscopic[2] = x, y, z
@@ -73,17 +73,17 @@ def turn_freely(s, time_step):
 
 
 @inner_kernel
-def _gyroscopic_change(s, i, time_step):
+def _gyroscopic_change(bodies, velocity, kinematics, spins, i, time_step):
     """Return what the rule adds to the angular acceleration of a body.
 
-    s.kinematics has the velocity that moments alone, as foretold, lead to in the middle of a step.
+    kinematics has the velocity that moments alone, as foretold, lead to in the middle of a step.
     """
-    here, body, k = s.kinematics[i], s.forest.bodies[i], s.forest.bodies[i].v_index
-    I, R, v = body.inertia, here.R, s.velocity
+    here, body, k = kinematics[i], bodies[i], bodies[i].v_index
+    I, R, v = body.inertia, here.R, velocity
     wx, wy, wz = transposed_times(R, v[k], v[k + 1], v[k + 2])
     mx, my, mz = transposed_times(R, here.v[0], here.v[1], here.v[2])
     ex, ey, ez = free_acceleration(I, mx, my, mz)  # what accelerations() found
-    twice, spin = 2.0 / time_step, s.work.per_body[i].spin_acceleration
+    twice, spin = 2.0 / time_step, spins[i].spin_acceleration
     ax, ay, az = twice * (mx - wx), twice * (my - wy), twice * (mz - wz)
     x, y, z = spin_acceleration(I, wx, wy, wz, ax, ay, az, time_step)
     spin[0], spin[1], spin[2] = matrix_times(R, x, y, z)
@@ -99,20 +99,20 @@ def accelerate(s, horizon):
         add_geometric_stiffness(s, horizon)
     singular = factorise(s.forest, s.kinematics, work.joint_inertia, work.effort, s.articulated)
     if singular >= 0:
-        s.step_stats[0].needed = singular
-        return SINGULAR if _is_finite(s, singular) else DIVERGED
+        s.failure[0].needed = singular
+        return SINGULAR if _is_finite(s.kinematics, s.articulated, singular) else DIVERGED
     accelerations(s.forest, s.kinematics, s.settings[0].gravity, s.articulated, work.dv)
     return DONE
 
 
 @inner_kernel
-def _is_finite(s, i):
+def _is_finite(kinematics, articulated, i):
     """Return whether the inertia of a body is, or the state from which it comes is not."""
     total = 0.0
     for r in range(6):
         for c in range(6):
-            total += 0.0 * s.articulated[i].I_A[r, c]
-        total += 0.0 * s.kinematics[i].S[r]
+            total += 0.0 * articulated[i].I_A[r, c]
+        total += 0.0 * kinematics[i].S[r]
     return total == 0.0
 
 

@@ -21,38 +21,40 @@ _HEAVY = 1e9
 
 
 @inlined_kernel
-def first_joint_row(stats):
+def first_joint_row(counts):
     """Return the number of the first row of a joint."""
-    return 3 * stats.contact_count + stats.connection_rows
+    return 3 * counts.contact_count + counts.connection_rows
 
 
 @inner_kernel
 def hold_velocity_limits(s):
     """Change the efforts and inertias of a stage at joints that are at their velocity limit."""
-    work, stats = s.work, s.step_stats[0]
-    for number in range(first_joint_row(stats), stats.row_count):
+    work = s.work
+    for number in range(first_joint_row(s.counts[0]), s.counts[0].row_count):
         row = s.rows.rows[number]
         if row.kind == VELOCITY_LIMIT and row.impulse > 0.0:
             k, inertia = row.source, _prescribing_inertia(row)
             work.joint_inertia[k] += inertia
-            work.effort[k] += _change_of_law(s, k) + inertia * _acceleration_to_limit(s, k)
+            work.effort[k] += _change_of_law(
+                s.forest, s.q, s.velocity, s.control, s.rk4, work, k
+            ) + inertia * _acceleration_to_limit(s.settings[0], s.forest, s.control, work, k)
 
 
 @inner_kernel
-def release_velocity_limits(s, weight_before):
+def release_velocity_limits(settings, counts, forest, control, rows, work, weight_before):
     """Release joints whose velocity limit a stage cannot hold; return whether there are any.
 
     They brake with their effort limit, or follow their law. The rows' impulses are then those, and
     the stage is to be found again. `weight_before`: of the stages before, which stay as they are.
     """
-    work, stats, time_step = s.work, s.step_stats[0], s.settings[0].time_step
+    time_step = settings.time_step
     changed = False
-    for number in range(first_joint_row(stats), stats.row_count):
-        row = s.rows.rows[number]
+    for number in range(first_joint_row(counts), counts.row_count):
+        row = rows.rows[number]
         if row.kind != VELOCITY_LIMIT or not 0.0 < row.impulse < row.upper:
             continue
-        k, side = row.source, s.control[row.source].limiting
-        surplus = work.dv[k] - _acceleration_to_limit(s, k)
+        k, side = row.source, control[row.source].limiting
+        surplus = work.dv[k] - _acceleration_to_limit(settings, forest, control, work, k)
         wanted = row.impulse + time_step * side * _prescribing_inertia(row) * surplus
         allowed = min(max(wanted, 0.0), row.upper)
         if allowed != wanted:
@@ -70,14 +72,19 @@ def add_stage_efforts(s, weight, held):
 
     `held`: whether `hold_velocity_limits` had its part in work.dv.
     """
-    work, stats = s.work, s.step_stats[0]
+    work = s.work
     add_delivered_effort(s.forest, s.control, s.q, s.velocity, 0.0, weight, work)
-    for number in range(first_joint_row(stats), stats.row_count):
+    for number in range(first_joint_row(s.counts[0]), s.counts[0].row_count):
         row = s.rows.rows[number]
         if row.kind == VELOCITY_LIMIT and row.impulse > 0.0 and held:
             k = row.source
-            missing = _acceleration_to_limit(s, k) - work.dv[k]
-            effort = _change_of_law(s, k) + _prescribing_inertia(row) * missing
+            missing = (
+                _acceleration_to_limit(s.settings[0], s.forest, s.control, work, k) - work.dv[k]
+            )
+            effort = (
+                _change_of_law(s.forest, s.q, s.velocity, s.control, s.rk4, work, k)
+                + _prescribing_inertia(row) * missing
+            )
             work.applied[k] += weight * effort
 
 
@@ -88,16 +95,16 @@ def _prescribing_inertia(row):
 
 
 @inlined_kernel
-def _acceleration_to_limit(s, k):
+def _acceleration_to_limit(settings, forest, control, work, k):
     """Return the acceleration that takes a joint to its velocity limit in the step."""
-    limit = s.control[k].limiting * s.forest.dofs[k].velocity_limit
-    return (limit - s.work.velocity_after_impacts[k]) / s.settings[0].time_step
+    limit = control[k].limiting * forest.dofs[k].velocity_limit
+    return (limit - work.velocity_after_impacts[k]) / settings.time_step
 
 
 @inlined_kernel
-def _change_of_law(s, k):
+def _change_of_law(forest, q, velocity, control, rk4, work, k):
     """Return what takes an actuator's law of a stage back to that of the start of the step."""
-    work, dof, actuator = s.work, s.forest.dofs[k], s.control[k]
-    position, rate = work.q_after_impacts[dof.q_index], work.velocity_after_impacts[k]
+    dof, actuator = forest.dofs[k], control[k]
+    position, rate = rk4.q_start[dof.q_index], work.velocity_after_impacts[k]
     start = law_effort(dof, actuator, position, rate, 0.0, 0.0, 0.0)
-    return start - law_effort(dof, actuator, s.q[dof.q_index], s.velocity[k], 0.0, 0.0, 0.0)
+    return start - law_effort(dof, actuator, q[dof.q_index], velocity[k], 0.0, 0.0, 0.0)

@@ -32,37 +32,38 @@ _DECAY = 0.2  # k times the time step
 
 
 @inner_kernel
-def begin_stages(s):
+def begin_stages(settings, counts, stats, rows, direct):
     """Return whether any row is solved at the stages; forget what they used before."""
     found = False
-    if s.step_stats[0].direct_rows == 0:
+    if stats.direct_rows == 0:
         return found
-    for number in range(s.step_stats[0].row_count):
-        if is_solved_at_stages(s, s.rows.rows[number]):
+    for number in range(counts.row_count):
+        if is_solved_at_stages(settings, rows.rows[number]):
             found = True
-        s.direct.before[number] = 0.0
+        direct.before[number] = 0.0
     return found
 
 
 @on_demand_kernel(np.int64)
 def solve_stage(s, stage):
     """Add to work.dv what rigid connections do at this stage; count their forces."""
-    stats, work, sites, rows = s.step_stats[0], s.work, s.sites, s.rows.rows
-    site_responses(s.forest, s.kinematics, s.articulated, stats.site_count, sites)
-    site_velocities(s.forest, s.kinematics, s.velocity, stats.site_count, sites)
-    decay = _DECAY / s.settings[0].time_step if stage == 0 else 0.0
+    settings, counts = s.settings[0], s.counts[0]
+    work, sites, rows = s.work, s.sites, s.rows.rows
+    site_responses(s.forest, s.kinematics, s.articulated, counts.site_count, sites)
+    site_velocities(s.forest, s.kinematics, s.velocity, counts.site_count, sites)
+    decay = _DECAY / settings.time_step if stage == 0 else 0.0
     weight = 1.0 / 6.0 if stage == 0 or stage == 3 else 1.0 / 3.0
     write_stage_rows(
         s.forest, s.kinematics, decay, s.connections, work.placed_connection[0], sites, s.rows
     )
-    site_velocities(s.forest, s.kinematics, work.dv, stats.site_count, sites)
-    _solve(s)
-    clear_body_wrenches(s)
-    for number in range(stats.row_count):
+    site_velocities(s.forest, s.kinematics, work.dv, counts.site_count, sites)
+    _solve(settings, counts, sites, s.rows, s.direct)
+    clear_body_wrenches(s.articulated)
+    for number in range(counts.row_count):
         if s.direct.active[number]:
-            add_wrench(s, rows[number], rows[number].impulse)
+            add_wrench(s.articulated, sites, work, rows[number], rows[number].impulse)
             s.direct.before[number] += weight * rows[number].impulse
-    expect_wrenches(s, weight * s.settings[0].time_step)
+    expect_wrenches(s, weight * settings.time_step)
     wrench_response(s.forest, s.kinematics, s.articulated, work.no_effort, work.change)
     for k in range(work.dv.shape[0]):
         work.dv[k] += work.change[k]
@@ -70,13 +71,13 @@ def solve_stage(s, stage):
 
 
 @inner_kernel
-def _solve(s):
+def _solve(settings, counts, sites, rows, direct):
     """Write the forces that give the rows the accelerations they ask for."""
-    system, rows, row_count = s.direct, s.rows.rows, s.step_stats[0].row_count
-    write_direct_matrix(s.sites, s.rows, system)
+    system, row_count = direct, counts.row_count
+    write_direct_matrix(sites, rows, system)
     for number in range(row_count):
-        row = rows[number]
-        chosen = is_solved_at_stages(s, row)
+        row = rows.rows[number]
+        chosen = is_solved_at_stages(settings, row)
         set_side(number, 1 if chosen else 0, system)
         if chosen:
             row.impulse = 0.0
@@ -85,15 +86,15 @@ def _solve(s):
         if failed < 0:
             break
         set_side(failed, 0, system)
-    velocity, response = s.sites.velocity, s.rows.response
-    solve_active_rows(rows, row_count, response, s.settings[0].tolerance, velocity, system)
+    velocity, response = sites.velocity, rows.response
+    solve_active_rows(rows.rows, row_count, response, settings.tolerance, velocity, system)
 
 
 @inner_kernel
-def end_stages(s):
+def end_stages(settings, counts, rows, direct):
     """Give the rows that were solved at the stages the impulse of all of them."""
-    for number in range(s.step_stats[0].row_count):
-        if s.direct.active[number]:
-            row = s.rows.rows[number]
-            row.impulse = s.settings[0].time_step * s.direct.before[number]
+    for number in range(counts.row_count):
+        if direct.active[number]:
+            row = rows.rows[number]
+            row.impulse = settings.time_step * direct.before[number]
             row.quantity = VELOCITY

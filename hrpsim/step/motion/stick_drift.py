@@ -47,19 +47,37 @@ def start_slip(s):
     sites.velocity must be that of the end of the step, as the rows found it.
     """
     contacts = s.collision.contacts
-    for c in range(s.step_stats[0].contact_count):
+    for c in range(s.counts[0].contact_count):
         contact = contacts[c]
         rate = row_velocity(s.rows.rows[3 * c], s.sites.velocity)
         contact.held_gap += s.settings[0].time_step * rate
         if not contact.has_slipped:
             clear_slip(contact)
-        _renew_arm(s, contact.body_a, contact.point_a, contact.shift_a, contact.arm_a, contact.way)
-        _renew_arm(s, contact.body_b, contact.point_b, contact.shift_b, contact.arm_b, contact.way)
+        _renew_arm(
+            s.forest.bodies,
+            s.kinematics,
+            s.work.directions,
+            contact.body_a,
+            contact.point_a,
+            contact.shift_a,
+            contact.arm_a,
+            contact.way,
+        )
+        _renew_arm(
+            s.forest.bodies,
+            s.kinematics,
+            s.work.directions,
+            contact.body_b,
+            contact.point_b,
+            contact.shift_b,
+            contact.arm_b,
+            contact.way,
+        )
     for i in range(s.forest.bodies.shape[0]):
-        held = s.work.per_body[i]
-        spin = held.spin
+        slip = s.rk4.slips[i]
+        spin = slip.spin
         for r in range(3):
-            held.center[r] = _center(s, i, r)
+            slip.center[r] = _center(s.forest.bodies, s.kinematics, i, r)
         for part in range(3):
             for r in range(3):
                 spin[part, r] = 0.0
@@ -75,46 +93,54 @@ def clear_slip(contact):
 
 
 @inner_kernel
-def _renew_arm(s, body, point, shift, arm, way_out):
+def _renew_arm(bodies, kinematics, directions, body, point, shift, arm, way_out):
     """Write the present arm of a contact point, and add what its change does to the slip."""
     if body < 0:
         return
-    change = s.work.directions[0]
+    change = directions[0]
     for r in range(3):
-        now = point[r] - _center(s, body, r)
+        now = point[r] - _center(bodies, kinematics, body, r)
         change[r], arm[r] = now - arm[r], now
     for r in range(3):
         way_out[r] += shift[r, 0] * change[0] + shift[r, 1] * change[1] + shift[r, 2] * change[2]
 
 
 @inlined_kernel
-def _center(s, body, axis):
+def _center(bodies, kinematics, body, axis):
     """Return a coordinate of a body's centre of mass, from the origin of its tree [m]."""
-    R, p, com = s.kinematics[body].R, s.kinematics[body].p, s.forest.bodies[body].com
+    R, p, com = kinematics[body].R, kinematics[body].p, bodies[body].com
     return p[axis] + R[axis, 0] * com[0] + R[axis, 1] * com[1] + R[axis, 2] * com[2]
 
 
 @inner_kernel
-def add_spin(s, stage):
+def add_spin(settings, bodies, kinematics, rk4, stage):
     """Add a stage's share of how far the bodies turn: at the start, middle or end of the step."""
     part = (stage + 1) // 2
-    weight = s.settings[0].time_step / (6.0 if part != 1 else 3.0)
-    for i in range(s.forest.bodies.shape[0]):
-        spin, v = s.work.per_body[i].spin, s.kinematics[i].v
+    weight = settings.time_step / (6.0 if part != 1 else 3.0)
+    for i in range(bodies.shape[0]):
+        spin, v = rk4.slips[i].spin, kinematics[i].v
         for r in range(3):
             spin[part, r] += weight * v[r]
 
 
 @inner_kernel
-def ask_back_slip(s):
+def ask_back_slip(settings, counts, forest, q, kinematics, collision, rows, rk4):
     """Correct what pressing contacts missed in the last step; measure what this step misses."""
-    rows, contacts, dt = s.rows.rows, s.collision.contacts, s.settings[0].time_step
-    speed = s.settings[0].correction_speed
-    update_poses(s.forest, s.q, s.kinematics)
-    for c in range(s.step_stats[0].contact_count):
-        contact, normal, x, y = contacts[c], rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
-        predicted = _is_predicted(s, contact.body_a) or _is_predicted(s, contact.body_b)
-        rolls = _is_round(s, contact.shape_a) or _is_round(s, contact.shape_b)
+    contacts, dt = collision.contacts, settings.time_step
+    speed = settings.correction_speed
+    update_poses(forest, q, kinematics)
+    for c in range(counts.contact_count):
+        contact, normal, x, y = (
+            contacts[c],
+            rows.rows[3 * c],
+            rows.rows[3 * c + 1],
+            rows.rows[3 * c + 2],
+        )
+        predicted = _is_predicted(rk4.turns, contact.body_a)
+        predicted = predicted or _is_predicted(rk4.turns, contact.body_b)
+        rolls = _is_round(collision.shapes, contact.shape_a) or _is_round(
+            collision.shapes, contact.shape_b
+        )
         if predicted or not rolls or not _holds_gap(contact, normal):
             contact.held_gap = math.inf
         elif contact.missed_gap < math.inf:
@@ -131,15 +157,33 @@ def ask_back_slip(s):
             _ask_back(contact, x, dt)
             _ask_back(contact, y, dt)
         clear_slip(contact)
-        _add_slip(s, contact.body_a, contact.arm_a, 1.0, contact.way, contact.shift_a)
-        _add_slip(s, contact.body_b, contact.arm_b, -1.0, contact.way, contact.shift_b)
+        _add_slip(
+            forest.bodies,
+            kinematics,
+            rk4,
+            contact.body_a,
+            contact.arm_a,
+            1.0,
+            contact.way,
+            contact.shift_a,
+        )
+        _add_slip(
+            forest.bodies,
+            kinematics,
+            rk4,
+            contact.body_b,
+            contact.arm_b,
+            -1.0,
+            contact.way,
+            contact.shift_b,
+        )
         _leave_approach(contact, normal, dt)
 
 
 @inlined_kernel
-def _is_round(s, shape):
+def _is_round(shapes, shape):
     """Return whether no face can lie on a shape."""
-    kind = s.collision.shapes[shape].kind
+    kind = shapes[shape].kind
     return kind == SPHERE or kind == CAPSULE
 
 
@@ -178,37 +222,37 @@ def _ask_back(contact, row, time_step):
 
 
 @inner_kernel
-def remember_gaps(s):
+def remember_gaps(settings, counts, contacts, sites, rows):
     """Add to the gaps that contacts hold what the displacement of this step adds."""
-    if not s.step_stats[0].corrects_position:
-        return
-    for c in range(s.step_stats[0].contact_count):
-        rate = row_velocity(s.rows.rows[3 * c], s.sites.velocity)
-        s.collision.contacts[c].held_gap += s.settings[0].time_step * rate
+    for c in range(counts.contact_count):
+        rate = row_velocity(rows.rows[3 * c], sites.velocity)
+        contacts[c].held_gap += settings.time_step * rate
 
 
 @inlined_kernel
-def _is_predicted(s, body):
+def _is_predicted(turns, body):
     """Return whether a body turned in this step as its contacts asked, without slip."""
-    return body >= 0 and s.work.per_body[body].midpoint_predicted != 0
+    return body >= 0 and turns[body].midpoint_predicted != 0
 
 
 @inner_kernel
-def _add_slip(s, body, arm, sign, way, shift_out):
+def _add_slip(bodies, kinematics, rk4, body, arm, sign, way, shift_out):
     """Add `sign` times what a point moved that keeps its arm, and write what a change of it adds.
 
     The former is the way of the body's centre, and the turn times the arm.
     """
     if body < 0:
         return
-    held, root = s.work.per_body[body], s.forest.bodies[body].root
-    origin, start, spin = s.kinematics[root].origin, s.work.per_body[root].origin, held.spin
+    slip, root = rk4.slips[body], bodies[body].root
+    origin, start, spin = kinematics[root].origin, rk4.held[root].origin, slip.spin
     x, y, z = spin[0, 0], spin[0, 1], spin[0, 2]
     m0, m1, m2 = spin[1, 0], spin[1, 1], spin[1, 2]
     e0, e1, e2 = spin[2, 0], spin[2, 1], spin[2, 2]
     x, y, z = x + m0 + e0, y + m1 + e1, z + m2 + e2
     for r in range(3):
-        way[r] += sign * ((origin[r] - start[r]) + (_center(s, body, r) - held.center[r]))
+        way[r] += sign * (
+            (origin[r] - start[r]) + (_center(bodies, kinematics, body, r) - slip.center[r])
+        )
     way[0] += sign * (y * arm[2] - z * arm[1])
     way[1] += sign * (z * arm[0] - x * arm[2])
     way[2] += sign * (x * arm[1] - y * arm[0])

@@ -38,12 +38,15 @@ _HOPELESS = 1e-3
 def constrain(s):
     """Find the impulses of contacts and joint constraints, and the motion they add.
 
-    Reads: articulated, collision, direct, forest, islands, kinematics, newton, newton_part, rows,
-    sites, velocity, work.
-    Writes: articulated, collision, direct, islands, newton, newton_part, rows, sites, work.
+    Reads: articulated, collision, counts, direct, forest, islands, kinematics, newton, newton_part,
+    rows, settings, sites, step_stats, velocity, work.
+    Writes: articulated, collision, counts, direct, islands, newton, newton_part, rk4, rows, sites,
+    step_stats, work.
     """
-    if s.step_stats[0].row_count == 0:
-        clear_constraint_motion(s)
+    if s.counts[0].row_count == 0:
+        clear_constraint_motion(
+            s.settings[0], s.step_stats[0], s.kinematics, s.articulated, s.rk4, s.work
+        )
         return DONE
     return solve_motion(s)
 
@@ -57,13 +60,13 @@ def solve_rows(s):
     Every world with constraints needs it; apart from the step it is compiled at the same time
     (announcement).
     """
-    stats = s.step_stats[0]
-    for turn in range(1, stats.island_count + 1):
-        status = solve_island(s, (stats.direct_island + turn) % stats.island_count)
+    counts = s.counts[0]
+    for turn in range(1, counts.island_count + 1):
+        status = solve_island(s, (counts.direct_island + turn) % counts.island_count)
         if status != DONE:
             return status
     if s.rows.rows[0].quantity != DISPLACEMENT:
-        summarise(s)
+        summarise(counts, s.step_stats[0], s.sites, s.rows, s.islands.spans)
     return DONE
 
 
@@ -75,39 +78,40 @@ def solve_motion(s):
     that is what moves the bodies; velocity-product accelerations of the links take no part.
     Returns DONE, or what must be there first.
     """
-    stats, work, sites = s.step_stats[0], s.work, s.sites
+    settings, counts, stats = s.settings[0], s.counts[0], s.step_stats[0]
+    work, sites = s.work, s.sites
     rows, response = s.rows.rows, s.rows.response
-    time_step = s.settings[0].time_step
+    time_step = settings.time_step
     for k in range(work.change.shape[0]):
         work.change[k] = s.velocity[k] + time_step * work.dv[k]
-    site_velocities(s.forest, s.kinematics, work.change, stats.site_count, sites)
+    site_velocities(s.forest, s.kinematics, work.change, counts.site_count, sites)
     if stats.residual > _HOPELESS:
-        forget_direct_impulses(rows, stats.row_count)
-    warm_start(rows, stats.contact_count, stats.row_count, response, sites.velocity)
+        forget_direct_impulses(rows, counts.row_count)
+    warm_start(rows, counts.contact_count, counts.row_count, response, sites.velocity)
     status = solve_rows(s)
     if status != DONE:
         return status
-    if s.settings[0].relative_tolerance == 0.0:
+    if settings.relative_tolerance == 0.0:
         status = hold_what_slips(s)
         if status != DONE:
             return status
-    clear_wrenches(s)
+    clear_wrenches(s.articulated, work)
     rate = 1.0 / time_step
-    for number in range(stats.row_count):
-        if not is_solved_at_stages(s, rows[number]):
-            add_wrench(s, rows[number], rate * rows[number].impulse)
-    hold_wrenches(s)
-    for number in range(stats.row_count):
-        if is_solved_at_stages(s, rows[number]):
-            add_wrench(s, rows[number], rate * rows[number].impulse)
+    for number in range(counts.row_count):
+        if not is_solved_at_stages(settings, rows[number]):
+            add_wrench(s.articulated, sites, work, rows[number], rate * rows[number].impulse)
+    hold_wrenches(settings, s.kinematics, s.articulated, s.rk4)
+    for number in range(counts.row_count):
+        if is_solved_at_stages(settings, rows[number]):
+            add_wrench(s.articulated, sites, work, rows[number], rate * rows[number].impulse)
     wrench_response(s.forest, s.kinematics, s.articulated, work.constraint_effort, work.change)
     return DONE
 
 
 @inlined_kernel
-def is_solved_at_stages(s, row):
+def is_solved_at_stages(settings, row):
     """Return whether a row's force is found at every stage of rk4, not held over the step."""
-    return s.settings[0].integrator == RK4 and row.solver == DIRECT and is_rigid(row)
+    return settings.integrator == RK4 and row.solver == DIRECT and is_rigid(row)
 
 
 @inner_kernel
@@ -126,67 +130,69 @@ def forget_direct_impulses(rows, row_count):
 
 @inlined_kernel
 def solve_position_correction(s):
-    """Find the displacement rate that takes back penetration and limit violation: work.push."""
-    stats = s.step_stats[0]
-    stats.corrects_position = 0
-    if asks_for_displacement(s.rows.rows, stats.contact_count, stats.row_count):
-        solve_displacement(s)
+    """Find the displacement rate that takes back penetration and limit violation.
+
+    It is work.correction_velocity. Returns whether there is one.
+    """
+    if not asks_for_displacement(s.rows.rows, s.counts[0].contact_count, s.counts[0].row_count):
+        return False
+    solve_displacement(s)
+    return True
 
 
 @inner_kernel
 def solve_displacement(s):
-    """Find the displacement rate that the rows ask for: work.push."""
-    stats, sites, rows = s.step_stats[0], s.sites, s.rows.rows
-    stats.corrects_position = 1
+    """Find the displacement rate that the rows ask for: work.correction_velocity."""
+    counts = s.counts[0]
+    sites, rows = s.sites, s.rows.rows
     for k in range(sites.velocity.shape[0]):
         sites.velocity[k] = 0.0
-    turn_to_displacement(rows, stats.row_count)
+    turn_to_displacement(rows, counts.row_count)
     solve_rows(s)
-    for k in range(stats.island_count):
+    for k in range(counts.island_count):
         bound_displacement(rows, s.rows.island_rows, s.islands.spans[k], sites.velocity)
-    clear_wrenches(s)
-    for number in range(stats.row_count):
-        add_wrench(s, rows[number], rows[number].impulse)
-    turn_to_motion(rows, stats.row_count)
+    clear_wrenches(s.articulated, s.work)
+    for number in range(counts.row_count):
+        add_wrench(s.articulated, sites, s.work, rows[number], rows[number].impulse)
+    turn_to_motion(rows, counts.row_count)
     wrench_response(
         s.forest, s.kinematics, s.articulated, s.work.constraint_effort, s.work.correction_velocity
     )
 
 
 @inner_kernel
-def clear_constraint_motion(s):
+def clear_constraint_motion(settings, stats, kinematics, articulated, rk4, work):
     """Say that no constraint adds anything."""
-    clear_wrenches(s)
-    hold_wrenches(s)
-    for i in range(s.articulated.shape[0]):
-        da = s.articulated[i].delta_acceleration
+    clear_wrenches(articulated, work)
+    hold_wrenches(settings, kinematics, articulated, rk4)
+    for i in range(articulated.shape[0]):
+        da = articulated[i].delta_acceleration
         for r in range(6):
             da[r] = 0.0
-    for k in range(s.work.change.shape[0]):
-        s.work.change[k] = 0.0
-    s.step_stats[0].sweeps = 0
-    s.step_stats[0].residual = 0.0
-    s.step_stats[0].converged = 1
-    s.step_stats[0].worst_row = -1
+    for k in range(work.change.shape[0]):
+        work.change[k] = 0.0
+    stats.sweeps = 0
+    stats.residual = 0.0
+    stats.converged = 1
+    stats.worst_row = -1
 
 
 @inlined_kernel
-def remember_impulses(s):
+def remember_impulses(counts, forest, joint_impulses, collision, connections, rows):
     """Keep the impulses of this step for the next one's start."""
-    stats, rows = s.step_stats[0], s.rows.rows
-    contacts, previous = s.collision.contacts, s.collision.previous
-    stats.previous_count = stats.contact_count
-    stats.born_count += stats.new_count
-    for c in range(stats.contact_count):
+    contacts, previous = collision.contacts, collision.previous
+    counts.previous_count = counts.contact_count
+    counts.born_count += counts.new_count
+    for c in range(counts.contact_count):
         contact = contacts[c]
-        normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
+        normal, x, y = rows.rows[3 * c], rows.rows[3 * c + 1], rows.rows[3 * c + 2]
         contact.warm[0] = normal.impulse
         contact.warm[1], contact.warm[2] = friction_impulses(contact, normal, x, y)
         for r in range(3):
             contact.impulse[r] = contact.warm[r] + contact.impact_impulse[r]
-    for c in range(stats.contact_count):  # apart: a copy would wait for what was just written
+    for c in range(counts.contact_count):  # apart: a copy would wait for what was just written
         previous[c] = contacts[c]
-    remember_connection_impulses(rows, s.connections)
+    remember_connection_impulses(rows.rows, connections)
     remember_joint_impulses(
-        s.forest, rows, 3 * stats.contact_count, stats.row_count, s.joint_impulses
+        forest, rows.rows, 3 * counts.contact_count, counts.row_count, joint_impulses
     )

@@ -11,49 +11,49 @@ from hrpsim.step.scene.records import RK4
 
 
 @inlined_kernel
-def add_wrench(s, row, force):
+def add_wrench(articulated, sites, work, row, force):
     """Add what a row does with `force` to the bodies' loads and the joints' efforts."""
     if force == 0.0:
         return
-    _add_to_port(s, row.site_a, row.J_a, force)
+    _add_to_port(articulated, sites, work, row.site_a, row.J_a, force)
     if row.site_b >= 0:
-        _add_to_port(s, row.site_b, row.J_b, force)
+        _add_to_port(articulated, sites, work, row.site_b, row.J_b, force)
 
 
 @inlined_kernel
-def _add_to_port(s, number, J, force):
+def _add_to_port(articulated, sites, work, number, J, force):
     """Add the force along J on a site."""
-    site = s.sites.sites[number]
+    site = sites.sites[number]
     if site.dof >= 0:
-        s.work.constraint_effort[site.dof] += J[0] * force
+        work.constraint_effort[site.dof] += J[0] * force
     else:
-        wrench = s.articulated[site.body].constraint_wrench
+        wrench = articulated[site.body].constraint_wrench
         store(wrench, 0, plus_times(load(wrench, 0), load(J, 0), force))
 
 
 @inlined_kernel
-def clear_wrenches(s):
+def clear_wrenches(articulated, work):
     """Empty the bodies' loads and the joints' constraint efforts."""
-    clear_body_wrenches(s)
-    for k in range(s.work.constraint_effort.shape[0]):
-        s.work.constraint_effort[k] = 0.0
+    clear_body_wrenches(articulated)
+    for k in range(work.constraint_effort.shape[0]):
+        work.constraint_effort[k] = 0.0
 
 
 @inlined_kernel
-def clear_body_wrenches(s):
+def clear_body_wrenches(articulated):
     """Empty the bodies' loads."""
-    for i in range(s.articulated.shape[0]):
-        store(s.articulated[i].constraint_wrench, 0, broadcast(0.0))
+    for i in range(articulated.shape[0]):
+        store(articulated[i].constraint_wrench, 0, broadcast(0.0))
 
 
 @inlined_kernel
-def hold_wrenches(s):
+def hold_wrenches(settings, kinematics, articulated, rk4):
     """Keep the constraint forces on bodies for RK4's later stages."""
-    if s.settings[0].integrator != RK4:
+    if settings.integrator != RK4:
         return
-    for i in range(s.articulated.shape[0]):
-        held, wrench, here = s.work.per_body[i], s.articulated[i].constraint_wrench, s.kinematics[i]
+    for i in range(articulated.shape[0]):
+        held, wrench, here = rk4.held[i], articulated[i].constraint_wrench, kinematics[i]
         for r in range(6):
-            held.constraint_wrench[r] = wrench[r]
+            held.wrench[r] = wrench[r]
         for r in range(3):
             held.p[r], held.origin[r] = here.p[r], here.origin[r]

@@ -32,20 +32,16 @@ def solve_direct_island(s, tolerance):
 
     Returns how many updates of rows would have taken about as long.
     """
-    stats, rows, island_rows, response = (
-        s.step_stats[0],
-        s.rows.rows,
-        s.rows.island_rows,
-        s.rows.response,
-    )
+    stats, counts = s.step_stats[0], s.counts[0]
+    rows, island_rows, response = s.rows.rows, s.rows.island_rows, s.rows.response
     settings, velocity = s.settings[0], s.sites.velocity
-    span = s.islands.spans[stats.direct_island]
+    span = s.islands.spans[counts.direct_island]
     has_cones = rows[island_rows[span.first]].quantity != DISPLACEMENT
     before = span.sweeps if span.slips else 0
     limit = allowed_sweeps(span, settings) - before if has_cones else settings.sweep_limit
     rounds, factorisations, stats.direct_work, finished = solve_coupled(
         rows,
-        stats.row_count,
+        counts.row_count,
         island_rows,
         span,
         has_cones,
@@ -62,7 +58,7 @@ def solve_direct_island(s, tolerance):
         error, _ = largest_error(rows, island_rows, span, velocity)
         span.sweeps, span.converged = before + rounds, error <= tolerance
         span.residual = error
-    return stats.row_count * (_OF_ROUND * (rounds + 1) + factorisations * stats.row_count)
+    return counts.row_count * (_OF_ROUND * (rounds + 1) + factorisations * counts.row_count)
 
 
 @on_demand_kernel(np.int64)
@@ -72,49 +68,50 @@ def try_direct_solver(s, k):
     The impulses stay as they are where it comes no nearer to a solution. Returns DONE, or what must
     be there first.
     """
-    stats, span, tolerance = s.step_stats[0], s.islands.spans[k], s.settings[0].tolerance
+    counts = s.counts[0]
+    span, tolerance = s.islands.spans[k], s.settings[0].tolerance
     rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.sites.velocity
     if 3 * (span.contact_end - span.first) + span.end - span.contact_end > _MOST_ROWS:
         return DONE
-    chosen = stats.direct_island
+    chosen = counts.direct_island
     if chosen >= 0:
-        _hide(s, s.islands.spans[chosen])
-    _write_solver(s, span, DIRECT)
+        _hide(s.rows, s.islands.spans[chosen])
+    _write_solver(s.rows, span, DIRECT)
     status = write_direct_system(s)
     if status != DONE:
         return status
-    stats.direct_island = k
+    counts.direct_island = k
     before, _ = largest_error(rows, island_rows, span, velocity)
     sweeps, residual = span.sweeps, span.residual
-    exchange_impulses(s, span)
+    exchange_impulses(s.sites, s.rows, span)
     solve_direct_island(s, tolerance)
     if span.converged:
-        set_steps_by_newton(s, span, BY_DIRECT)
+        set_steps_by_newton(s.collision.contacts, s.rows, span, BY_DIRECT)
     elif not span.residual < before:
-        return_to_start(rows, stats.row_count, s.rows.response, velocity, s.direct)
-        exchange_impulses(s, span)
+        return_to_start(rows, counts.row_count, s.rows.response, velocity, s.direct)
+        exchange_impulses(s.sites, s.rows, span)
         span.sweeps, span.residual, span.converged = sweeps, residual, 0
-    _write_solver(s, span, ITERATIVE)
-    stats.direct_island = chosen
+    _write_solver(s.rows, span, ITERATIVE)
+    counts.direct_island = chosen
     if chosen < 0:
         return DONE
-    _hide(s, s.islands.spans[chosen])
+    _hide(s.rows, s.islands.spans[chosen])
     return write_direct_system(s)
 
 
 @inlined_kernel
-def _write_solver(s, span, solver):
+def _write_solver(rows, span, solver):
     """Make all rows of an island rows for a solver."""
     for k in range(span.first, span.end):
-        first = s.rows.island_rows[k]
+        first = rows.island_rows[k]
         for number in range(first, first + (3 if k < span.contact_end else 1)):
-            s.rows.rows[number].solver = solver
+            rows.rows[number].solver = solver
 
 
 @inlined_kernel
-def _hide(s, span):
+def _hide(rows, span):
     """Take the rows of the direct island out of the direct solver's sight, or show them again."""
     for k in range(span.first, span.end):
-        first = s.rows.island_rows[k]
+        first = rows.island_rows[k]
         for number in range(first, first + (3 if k < span.contact_end else 1)):
-            s.rows.rows[number].solver = -s.rows.rows[number].solver
+            rows.rows[number].solver = -rows.rows[number].solver

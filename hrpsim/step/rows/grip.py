@@ -38,30 +38,32 @@ def hold_what_slips(s):
     It is looked for in the first step in which a contact slips slower than the threshold, and again
     after 2, 4, 8 ... steps of that.
     """
-    stats, due = s.step_stats[0], False
-    for k in range(stats.island_count):
+    due = False
+    for k in range(s.counts[0].island_count):
         span = s.islands.spans[k]
         span.slips = 0
-        if k == stats.direct_island and stats.split_rows > 0:  # split contacts are divided evenly
+        if (
+            k == s.counts[0].direct_island and s.step_stats[0].split_rows > 0
+        ):  # split contacts are divided evenly
             continue
         if sweeps_in_time(span) >= PATIENCE:
-            due = _begins_to_slip(s, span) or due
+            due = _begins_to_slip(s.settings[0], s.collision.contacts, s.sites, s.rows, span) or due
     if not due:
         return DONE
     return seek_grip(s)
 
 
 @inlined_kernel
-def _begins_to_slip(s, span):
+def _begins_to_slip(settings, contacts, sites, rows, span):
     """Count for how many steps each contact of an island has slipped; return whether one is due."""
-    rows, contacts, velocity = s.rows.rows, s.collision.contacts, s.sites.velocity
+    velocity = sites.velocity
     span.slips = 0
     for k in range(span.first, span.contact_end):
-        n = s.rows.island_rows[k]
-        contact, normal, x, y = contacts[n // 3], rows[n], rows[n + 1], rows[n + 2]
+        n = rows.island_rows[k]
+        contact, normal, x, y = contacts[n // 3], rows.rows[n], rows.rows[n + 1], rows.rows[n + 2]
         if normal.impulse == 0.0 or friction_holds(normal, x, y, _BOUND):
             contact.slipping = 0
-        elif _slips(s, span, contact, normal, x, y, velocity):
+        elif _slips(settings, rows, span, contact, normal, x, y, velocity):
             contact.slipping += 1
             if span.converged and contact.slipping & (contact.slipping - 1) == 0:
                 span.slips = 1
@@ -71,29 +73,30 @@ def _begins_to_slip(s, span):
 
 
 @inner_kernel
-def _slips(s, span, contact, normal, x, y, velocity):
+def _slips(settings, rows, span, contact, normal, x, y, velocity):
     """Return whether a loaded contact at its bound of friction slips, but not from the start on."""
     if contact.slides or not has_free_cone(normal):
         return False
     for k in range(span.first, span.contact_end):
-        if normal.impulse < _LOADED * s.rows.rows[s.rows.island_rows[k]].impulse:
+        if normal.impulse < _LOADED * rows.rows[rows.island_rows[k]].impulse:
             return False
     _, slip_x, slip_y = point_velocity(normal, x, y, velocity)
-    least = _SLIP * s.settings[0].tolerance
+    least = _SLIP * settings.tolerance
     return slip_x * slip_x + slip_y * slip_y > least * least
 
 
 @on_demand_kernel()
 def seek_grip(s):
     """Give the islands that begin to slip impulses that hold them, where such are found."""
-    stats, settings = s.step_stats[0], s.settings[0]
-    for k in range(stats.island_count):
+    counts = s.counts[0]
+    settings = s.settings[0]
+    for k in range(counts.island_count):
         span = s.islands.spans[k]
         if not span.slips:
             continue
         residual, converged = span.residual, span.converged
         left = min(allowed_sweeps(span, settings) - span.sweeps, sweeps_in_time(span))
-        keep_impulses(s, span)
+        keep_impulses(s.rows, span)
         found = solve_cones(
             s.rows.rows,
             s.rows.island_rows,
@@ -105,28 +108,27 @@ def seek_grip(s):
             s.rows.descent,
         )
         span.sweeps += found
-        if k == stats.direct_island:
+        if k == counts.direct_island:
             solve_direct_island(s, settings.tolerance)
         else:
             before, span.sweeps = span.sweeps, 0
-            sweep(s, span, left - found)
+            sweep(settings, counts, s.sites, s.rows, span, left - found)
             span.sweeps += before
-        if not span.converged or _any_slips(s, span):
-            take_back_impulses(s, span)
+        if not span.converged or _any_slips(settings, s.collision.contacts, s.sites, s.rows, span):
+            take_back_impulses(s.sites, s.rows, span)
             span.residual, span.converged = residual, converged
-    summarise(s)
+    summarise(counts, s.step_stats[0], s.sites, s.rows, s.islands.spans)
     return DONE
 
 
 @inlined_kernel
-def _any_slips(s, span):
+def _any_slips(settings, contacts, sites, rows, span):
     """Return whether a contact of an island slips that did not from the start on."""
-    rows = s.rows.rows
     for k in range(span.first, span.contact_end):
-        n = s.rows.island_rows[k]
-        normal, x, y = rows[n], rows[n + 1], rows[n + 2]
+        n = rows.island_rows[k]
+        normal, x, y = rows.rows[n], rows.rows[n + 1], rows.rows[n + 2]
         if normal.impulse == 0.0 or friction_holds(normal, x, y, _BOUND):
             continue
-        if _slips(s, span, s.collision.contacts[n // 3], normal, x, y, s.sites.velocity):
+        if _slips(settings, rows, span, contacts[n // 3], normal, x, y, sites.velocity):
             return True
     return False

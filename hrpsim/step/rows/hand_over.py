@@ -106,12 +106,18 @@ def solve_island(s, k):
             return status
         if status == DONE and span.converged:
             handed_over = _POLICY[attempt][0]
-            if handed_over == _YES or (handed_over == _IF_NEWTON and _asks_for(s, span, NEWTON)):
+            if handed_over == _YES or (
+                handed_over == _IF_NEWTON and _asks_for(s.counts[0], s.rows, span, NEWTON)
+            ):
                 s.step_stats[0].handed_over += 1
             return DONE
         if status == DONE and attempt == _FEW_SWEEPS and limit < PATIENCE:
             return DONE
-        when = goes_to_newton(s, span) if status == DONE else _WHERE_TOO_LARGE
+        when = (
+            goes_to_newton(s.settings[0], s.forest, s.sites, s.rows, span)
+            if status == DONE
+            else _WHERE_TOO_LARGE
+        )
         attempt = _POLICY[attempt][1 + when]
         if attempt == _BEGIN:
             attempt = _first(s, k, span, limit)
@@ -121,49 +127,59 @@ def solve_island(s, k):
 @inlined_kernel
 def _first(s, k, span, limit):
     """Return what an island is to try first."""
+    counts, settings = s.counts[0], s.settings[0]
     if s.rows.rows[0].quantity == DISPLACEMENT:
-        return _DIRECT_BOUNDS if k == s.step_stats[0].direct_island else _BOUNDS
-    if k == s.step_stats[0].direct_island:
+        return _DIRECT_BOUNDS if k == counts.direct_island else _BOUNDS
+    if k == counts.direct_island:
         return _DIRECT_CHOSEN
-    steps = steps_by_newton(s, span) if limit >= PATIENCE else 0
-    if steps == BY_DIRECT and goes_to_newton(s, span) != NOT_AT_ALL:
+    steps = steps_by_newton(s.collision.contacts, s.rows, span) if limit >= PATIENCE else 0
+    if (
+        steps == BY_DIRECT
+        and goes_to_newton(settings, s.forest, s.sites, s.rows, span) != NOT_AT_ALL
+    ):
         return _DIRECT_AGAIN
-    if _asks_for(s, span, NEWTON) and goes_to_newton(s, span) != NOT_AT_ALL:
+    if (
+        _asks_for(counts, s.rows, span, NEWTON)
+        and goes_to_newton(settings, s.forest, s.sites, s.rows, span) != NOT_AT_ALL
+    ):
         return _NEWTON_CHOSEN
-    if steps > 0 and goes_to_newton(s, span) != NOT_AT_ALL:
+    if steps > 0 and goes_to_newton(settings, s.forest, s.sites, s.rows, span) != NOT_AT_ALL:
         return _SWEEPS_AT_REST if steps == AT_REST else _NEWTON_AGAIN
     return _FEW_SWEEPS
 
 
 @inlined_kernel
-def _asks_for(s, span, solver):
+def _asks_for(counts, rows, span, solver):
     """Return whether a solver of islands was chosen for a row; most worlds choose none."""
-    return s.step_stats[0].newton_rows > 0 and _has_choice(s, span, solver)
+    return counts.newton_rows > 0 and _has_choice(rows, span, solver)
 
 
 @inner_kernel
-def _has_choice(s, span, solver):
+def _has_choice(rows, span, solver):
     """Return whether a solver was chosen for a row of an island."""
     found = False
     for k in range(span.first, span.end):
-        found = found or s.rows.rows[s.rows.island_rows[k]].choice == solver
+        found = found or rows.rows[rows.island_rows[k]].choice == solver
     return found
 
 
 @inlined_kernel
 def _try(s, k, span, attempt, limit):
     """Try one way; return DONE, TOO_LARGE, or what must be there first."""
+    counts = s.counts[0]
     settings = s.settings[0]
     if attempt == _FEW_SWEEPS:
         span.sweeps = 0
-        sweep(s, span, min(limit, PATIENCE))
+        sweep(settings, counts, s.sites, s.rows, span, min(limit, PATIENCE))
         return DONE
     if attempt == _ALL_SWEEPS:
         if span.sweeps < limit:
-            sweep(s, span, limit)
+            sweep(settings, counts, s.sites, s.rows, span, limit)
         return DONE
     if attempt == _SWEEPS_AT_REST:
-        span.converged = rests_after_sweeps(s, span)
+        span.converged = rests_after_sweeps(
+            settings, counts, s.collision.contacts, s.sites, s.rows, span
+        )
         return DONE
     if attempt == _BOUNDS:
         solve_bounded(
@@ -182,16 +198,16 @@ def _try(s, k, span, attempt, limit):
     if attempt == _DIRECT or attempt == _DIRECT_AGAIN:
         status = try_direct_solver(s, k)
         if status == DONE and not span.converged and attempt == _DIRECT_AGAIN:
-            set_steps_by_newton(s, span, 0)
+            set_steps_by_newton(s.collision.contacts, s.rows, span, 0)
         return status
     if attempt == _NEWTON_EARLY and not span.residual < _DIVERGES * settings.tolerance:
         return TOO_LARGE
     if attempt == _NEWTON_LATE:
-        take_back_impulses(s, span)
+        take_back_impulses(s.sites, s.rows, span)
     elif attempt != _NEWTON_EARLY and attempt != _NEWTON_FOR_DIRECT:
         span.sweeps = 0
     insists = attempt == _NEWTON_CHOSEN or attempt == _NEWTON_LATE
     status = solve_by_newton_method(s, k, insists)
     if status == TOO_LARGE:
-        set_steps_by_newton(s, span, 0)
+        set_steps_by_newton(s.collision.contacts, s.rows, span, 0)
     return status

@@ -54,37 +54,37 @@ _SHARE, _TURNS = 0.25, 4
 
 
 @inner_kernel
-def goes_to_newton(s, span):
+def goes_to_newton(settings, forest, sites, rows, span):
     """Return when an island goes to Newton's method: NOT_AT_ALL, AFTER_ALL_SWEEPS or SOON.
 
     Sweeps over a lone robot are cheap, and come to their end as a rule.
     """
-    rows, island_rows, when = s.rows.rows, s.rows.island_rows, AFTER_ALL_SWEEPS
-    if s.settings[0].relative_tolerance > 0.0:
+    island_rows, when = rows.island_rows, AFTER_ALL_SWEEPS
+    if settings.relative_tolerance > 0.0:
         return NOT_AT_ALL
     for k in range(span.first, span.end):
-        row = rows[island_rows[k]]
+        row = rows.rows[island_rows[k]]
         if not takes_help(row):
             return NOT_AT_ALL
         if k < span.contact_end and not has_derivative(row.friction_model):
             return NOT_AT_ALL
-        if row.width_b > 0 or _pushes_loose_body(s, row):
+        if row.width_b > 0 or _pushes_loose_body(forest, sites, row):
             when = SOON
     return when
 
 
 @inlined_kernel
-def _pushes_loose_body(s, row):
+def _pushes_loose_body(forest, sites, row):
     """Return whether a row pushes a body that is alone in its tree."""
-    site = s.sites.sites[row.site_a]
+    site = sites.sites[row.site_a]
     if site.dof >= 0:
         return False
-    body = s.forest.bodies[site.body]
-    return body.joint_type == FREE and s.forest.dofs[body.v_index].turns_freely != 0
+    body = forest.bodies[site.body]
+    return body.joint_type == FREE and forest.dofs[body.v_index].turns_freely != 0
 
 
 @inner_kernel
-def steps_by_newton(s, span):
+def steps_by_newton(contacts, rows, span):
     """Return for how many steps Newton's method comes first in an island, which had to change it.
 
     Sweeps would stall again, or end a tolerance beside what it found. AT_REST: as long as
@@ -92,7 +92,7 @@ def steps_by_newton(s, span):
     """
     most = 0
     for k in range(span.first, span.contact_end):
-        steps = s.collision.contacts[s.rows.rows[s.rows.island_rows[k]].source].by_newton
+        steps = contacts[rows.rows[rows.island_rows[k]].source].by_newton
         if steps == BY_DIRECT:
             return BY_DIRECT
         most = max(most, steps)
@@ -100,47 +100,47 @@ def steps_by_newton(s, span):
 
 
 @inner_kernel
-def set_steps_by_newton(s, span, steps):
+def set_steps_by_newton(contacts, rows, span, steps):
     """Let Newton's method come first in so many steps."""
     for k in range(span.first, span.contact_end):
-        row = s.rows.rows[s.rows.island_rows[k]]
-        s.collision.contacts[row.source].by_newton = steps
+        row = rows.rows[rows.island_rows[k]]
+        contacts[row.source].by_newton = steps
 
 
 @inlined_kernel
-def _steps_to_come(s, span, is_crowd, count, error):
+def _steps_to_come(settings, contacts, rows, span, is_crowd, count, error):
     """Return for how many steps Newton's method is to come first in an island that it solved.
 
     With `count` factorisations, from impulses that were off by `error`.
     """
-    tolerance = s.settings[0].tolerance
+    tolerance = settings.tolerance
     if is_crowd:
         return 1 if count > 0 else 0
     if error < RESTS * tolerance:
         return AT_REST if error > STILL * tolerance else 0
-    before = steps_by_newton(s, span)
+    before = steps_by_newton(contacts, rows, span)
     return before - 1 if 0 < before <= _TRIAL else _TRIAL
 
 
 @inner_kernel
-def rests_after_sweeps(s, span):
+def rests_after_sweeps(settings, counts, contacts, sites, rows, span):
     """Sweep over an island AT_REST; return whether that is enough, else take it back.
 
     It is where it changes next to nothing, and a second sweep so much less that the error that is
     left is not many times as large.
     """
-    tolerance = s.settings[0].tolerance
+    tolerance = settings.tolerance
     span.sweeps = 0
-    sweep(s, span, span.sweeps + 1)
+    sweep(settings, counts, sites, rows, span, span.sweeps + 1)
     change = span.residual
     if change <= STILL * tolerance:
-        set_steps_by_newton(s, span, 0)
+        set_steps_by_newton(contacts, rows, span, 0)
         return True
     if change <= CAUTION * tolerance:
-        sweep(s, span, span.sweeps + 1)
+        sweep(settings, counts, sites, rows, span, span.sweeps + 1)
         if span.residual <= _NEARER * change:
             return True
-    take_back_impulses(s, span)
+    take_back_impulses(sites, rows, span)
     return False
 
 
@@ -150,9 +150,9 @@ def solve_by_newton_method(s, k, insists):
 
     MORE_NEWTON where room is short; TOO_LARGE where it would take too long, unless it `insists`.
     """
-    stats, span, settings = s.step_stats[0], s.islands.spans[k], s.settings[0]
+    span, settings = s.islands.spans[k], s.settings[0]
     rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.sites.velocity
-    is_crowd = goes_to_newton(s, span) == SOON
+    is_crowd = goes_to_newton(settings, s.forest, s.sites, s.rows, span) == SOON
     spent, limit, begin, missed = 0, _MOST, 0.0, 0.0
     for turn in range(_TURNS):
         some_wait = is_crowd and turn < _TURNS - 1 and (turn == 0 or spent < limit)
@@ -161,7 +161,7 @@ def solve_by_newton_method(s, k, insists):
             rows, island_rows, span, share, velocity, settings.tolerance, s.newton
         )
         if contacts < 0 or not write_problem(
-            s.forest, s.sites, stats.site_count, rows, contacts, s.newton
+            s.forest, s.sites, s.counts[0].site_count, rows, contacts, s.newton
         ):
             return MORE_NEWTON
         if turn == 0:
@@ -187,7 +187,12 @@ def solve_by_newton_method(s, k, insists):
             break
     span.residual = max(span.residual, missed)
     span.converged = span.residual <= settings.tolerance
-    set_steps_by_newton(s, span, _steps_to_come(s, span, is_crowd, spent, begin))
-    stats.newton_islands += 1
-    stats.newton_factorisations += spent
+    set_steps_by_newton(
+        s.collision.contacts,
+        s.rows,
+        span,
+        _steps_to_come(settings, s.collision.contacts, s.rows, span, is_crowd, spent, begin),
+    )
+    s.step_stats[0].newton_islands += 1
+    s.step_stats[0].newton_factorisations += spent
     return DONE

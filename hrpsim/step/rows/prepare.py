@@ -49,49 +49,53 @@ def prepare_rows(s):
 
     Every world needs it; apart from the step it is compiled at the same time (announcement).
 
-    Reads: articulated, collision, connections, control, direct, forest, islands, joint_holds,
-    joint_impulses, joint_parameters, kinematics, materials, q, rows, sites, solver_choice,
-    velocity, work.
-    Writes: collision, connections, direct, islands, rows, sites, work.
+    Reads: articulated, collision, connections, control, counts, direct, failure, forest, islands,
+    joint_holds, joint_impulses, joint_parameters, kinematics, materials, on_demand, q, rows,
+    settings, sites, solver_choice, step_stats, velocity, work.
+    Writes: collision, connections, counts, direct, failure, islands, rows, sites,
+    step_stats, work.
     """
     status = _count_rows(s)
-    if status != DONE or s.step_stats[0].row_count == 0:
+    if status != DONE or s.counts[0].row_count == 0:
         return status
     status = _write_rows(s)
     if status != DONE:
         return status
-    find_islands(s)
+    find_islands(
+        s.settings[0], s.counts[0], s.forest.bodies, s.collision, s.sites, s.rows, s.islands
+    )
     return assemble_direct(s)
 
 
 @inlined_kernel
 def _count_rows(s):
     """Count the rows and the room that they need, or say which array must grow first."""
-    stats, settings = s.step_stats[0], s.settings[0]
+    stats, counts, failure = s.step_stats[0], s.counts[0], s.failure[0]
+    settings = s.settings[0]
     time_step = settings.time_step
     stats.direct_rows = stats.split_rows = stats.factorisations = stats.fell_back = 0
-    stats.newton_rows = stats.newton_islands = stats.newton_factorisations = 0
+    counts.newton_rows = stats.newton_islands = stats.newton_factorisations = 0
     stats.handed_over = 0
-    contacts, contact_count = s.collision.contacts, stats.contact_count
+    contacts, contact_count = s.collision.contacts, counts.contact_count
     mark_contact_sites(contacts, contact_count, s.sites)
     joint_row_count = mark_joint_sites(
         s.forest, s.q, s.velocity, time_step, s.control, s.joint_holds, s.joint_impulses, s.sites
     )
-    stats.connection_rows = mark_connection_sites(s.connections, s.sites)
-    stats.row_count = 3 * contact_count + stats.connection_rows + joint_row_count
-    stats.island_count, stats.direct_island = 0, -1
-    if stats.row_count == 0:
+    counts.connection_rows = mark_connection_sites(s.connections, s.sites)
+    counts.row_count = 3 * contact_count + counts.connection_rows + joint_row_count
+    counts.island_count, counts.direct_island = 0, -1
+    if counts.row_count == 0:
         return DONE
-    stats.needed = stats.row_count
-    if stats.row_count > s.rows.rows.shape[0]:
+    failure.needed = counts.row_count
+    if counts.row_count > s.rows.rows.shape[0]:
         return MORE_ROWS
-    stats.site_count, stats.needed = number_sites(s.forest, s.sites)
-    if stats.needed > s.sites.inverse_inertia.shape[0]:
+    counts.site_count, failure.needed = number_sites(s.forest, s.sites)
+    if failure.needed > s.sites.inverse_inertia.shape[0]:
         return MORE_BLOCKS
-    stats.needed = contact_response_space(s.forest, contacts, contact_count, s.sites)
-    stats.needed += 2 * joint_row_count * s.sites.velocity.shape[0]
-    stats.needed += connection_response_space(s.forest, s.connections, s.sites)
-    if stats.needed > s.rows.response.shape[0]:
+    failure.needed = contact_response_space(s.forest, contacts, contact_count, s.sites)
+    failure.needed += 2 * joint_row_count * s.sites.velocity.shape[0]
+    failure.needed += connection_response_space(s.forest, s.connections, s.sites)
+    if failure.needed > s.rows.response.shape[0]:
         return MORE_RESPONSES
     return DONE
 
@@ -99,13 +103,14 @@ def _count_rows(s):
 @inlined_kernel
 def _write_rows(s):
     """Write every row into the room that there is; TOO_STIFF where a penalty contact explodes."""
-    stats, settings = s.step_stats[0], s.settings[0]
-    contacts, contact_count = s.collision.contacts, stats.contact_count
-    site_responses(s.forest, s.kinematics, s.articulated, stats.site_count, s.sites)
+    counts = s.counts[0]
+    settings = s.settings[0]
+    contacts, contact_count = s.collision.contacts, counts.contact_count
+    site_responses(s.forest, s.kinematics, s.articulated, counts.site_count, s.sites)
     if s.on_demand[0].find_site_motion != 0:
         find_site_motion(s)
     else:
-        site_velocities(s.forest, s.kinematics, s.velocity, stats.site_count, s.sites)
+        site_velocities(s.forest, s.kinematics, s.velocity, counts.site_count, s.sites)
     used = write_contact_rows(
         s.forest,
         contacts,
@@ -123,10 +128,13 @@ def _write_rows(s):
         status = write_penalties(s)
         if status != DONE:
             return status
-    if stats.connection_rows > 0:
+    if counts.connection_rows > 0:
         used = write_connections(s, used)
-    first_joint_row = 3 * contact_count + stats.connection_rows
-    if stats.row_count > first_joint_row and write_joints(s, first_joint_row, used) == NEEDS_KERNEL:
+    first_joint_row = 3 * contact_count + counts.connection_rows
+    if (
+        counts.row_count > first_joint_row
+        and write_joints(s, first_joint_row, used) == NEEDS_KERNEL
+    ):
         return NEEDS_KERNEL
     return DONE
 
@@ -150,11 +158,11 @@ def find_site_motion(s):
     velocity, acceleration = sites.velocity, sites.acceleration
     for k in range(work.change.shape[0]):
         work.change[k] = s.velocity[k] + dt * work.dv[k]
-    site_velocities(s.forest, s.kinematics, work.change, s.step_stats[0].site_count, sites)
+    site_velocities(s.forest, s.kinematics, work.change, s.counts[0].site_count, sites)
     for k in range(velocity.shape[0]):
         acceleration[k] = velocity[k]
         sites.lag[k] = velocity[k] = 0.0
-    site_velocities(s.forest, s.kinematics, s.velocity, s.step_stats[0].site_count, sites)
+    site_velocities(s.forest, s.kinematics, s.velocity, s.counts[0].site_count, sites)
     for k in range(velocity.shape[0]):
         acceleration[k] = (acceleration[k] - velocity[k]) / dt
     return DONE
@@ -163,12 +171,12 @@ def find_site_motion(s):
 @on_demand_kernel(used=lambda scene: bool(np.any(scene.solver_choice == PENALTY)))
 def write_penalties(s):
     """Give the rows of penalty contacts their impulses; TOO_STIFF where one explodes."""
-    stats = s.step_stats[0]
-    stats.stiffness, stiffest = write_penalty_rows(
+    failure = s.failure[0]
+    failure.stiffness, stiffest = write_penalty_rows(
         s.forest,
         s.kinematics,
         s.collision.contacts,
-        stats.contact_count,
+        s.counts[0].contact_count,
         s.collision.shapes,
         s.materials,
         s.solver_choice,
@@ -177,9 +185,9 @@ def write_penalties(s):
         s.sites,
         s.rows,
     )
-    if stats.stiffness < STABLE_BELOW:
+    if failure.stiffness < STABLE_BELOW:
         return DONE
-    stats.needed = stiffest
+    failure.needed = stiffest
     return TOO_STIFF
 
 
@@ -197,7 +205,7 @@ def write_connections(s, used):
         s.connections,
         s.work.placed_connection[0],
         s.sites,
-        3 * s.step_stats[0].contact_count,
+        3 * s.counts[0].contact_count,
         used,
         s.rows,
     )
@@ -207,14 +215,15 @@ def write_connections(s, used):
 @on_demand_kernel(np.int64, np.int64)
 def write_joints(s, first, used):
     """Write the rows of joints from row `first` on; return the response space used."""
-    time_step = s.settings[0].time_step
+    settings = s.settings[0]
+    time_step = settings.time_step
     first, used = write_joint_rows(
         s.forest,
         s.q,
         s.velocity,
         s.work.dv,
-        _lead(s.settings[0]),
-        s.settings[0],
+        _lead(settings),
+        settings,
         s.joint_parameters,
         s.joint_holds,
         s.joint_impulses,
@@ -228,7 +237,7 @@ def write_joints(s, first, used):
         s.q,
         s.velocity,
         time_step,
-        time_step if s.settings[0].integrator == SEMI_IMPLICIT else 0.0,
+        time_step if settings.integrator == SEMI_IMPLICIT else 0.0,
         s.work.actuator_inertia,
         s.control,
         s.joint_parameters,
@@ -245,11 +254,11 @@ def write_joints(s, first, used):
 def assemble_direct(s):
     """Write the direct solver's system, if any row is for it."""
     stats = s.step_stats[0]
-    for number in range(stats.row_count):
+    for number in range(s.counts[0].row_count):
         solver = s.rows.rows[number].solver
         stats.direct_rows += 1 if solver == DIRECT else 0
         stats.split_rows += 1 if solver == SPLIT else 0
-        stats.newton_rows += 1 if s.rows.rows[number].choice == NEWTON else 0
+        s.counts[0].newton_rows += 1 if s.rows.rows[number].choice == NEWTON else 0
     if stats.direct_rows + stats.split_rows == 0:
         return DONE
     return write_direct_system(s)
@@ -258,6 +267,6 @@ def assemble_direct(s):
 @on_demand_kernel(brings=("solve_direct_island",))
 def write_direct_system(s):
     """Write the direct solver's system, or say that it must grow."""
-    if assemble_direct_system(s.forest, s.sites, s.rows, s.step_stats[0].row_count, s.direct):
+    if assemble_direct_system(s.forest, s.sites, s.rows, s.counts[0].row_count, s.direct):
         return DONE
     return MORE_DIRECT

@@ -14,19 +14,18 @@ from hrpsim.jit.compiled import inner_kernel
 
 
 @inner_kernel
-def keep_worst(s, before):
+def keep_worst(counts, stats, worst, contacts, rows, before):
     """Note what the worst row of this step belongs to, if it is the worst of all so far.
 
     `before` is how many steps of this call did not converge before it.
     """
-    stats = s.step_stats[0]
-    if before > 0 and stats.residual <= stats.worst_residual:
+    if before > 0 and stats.residual <= worst.residual:
         return
-    stats.worst_residual, stats.worst_kind = stats.residual, -1
-    if stats.worst_row < 0 or stats.worst_row >= stats.row_count:
+    worst.residual, worst.kind = stats.residual, -1
+    if stats.worst_row < 0 or stats.worst_row >= counts.row_count:
         return
-    row = s.rows.rows[stats.worst_row]
-    stats.worst_kind, stats.worst_source, stats.worst_other = row.kind, row.source, -1
+    row = rows.rows[stats.worst_row]
+    worst.kind, worst.source, worst.other = row.kind, row.source, -1
     if row.kind == CONTACT_ROW:
-        contact = s.collision.contacts[row.source]
-        stats.worst_source, stats.worst_other = contact.shape_a, contact.shape_b
+        contact = contacts[row.source]
+        worst.source, worst.other = contact.shape_a, contact.shape_b

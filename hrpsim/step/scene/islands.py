@@ -18,11 +18,11 @@ import numpy as np
 
 from hrpsim.constraints.solver_table import DIRECT, SPLIT
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.fields import Axis, array, state
+from hrpsim.jit.fields import Axis, array
 from hrpsim.solvers.coupled import largest_error
 from hrpsim.solvers.projected_gauss_seidel import SPAN
 
-# per body; what is said of a tree stands at its root
+# per body; of a tree at its root
 TREE = np.dtype(
     [
         (
@@ -30,14 +30,6 @@ TREE = np.dtype(
             "i8",
         ),  # a root of its island; its own for the one that stands for the island
         ("span", "i8"),  # at a representative: number of its island
-        ("may_sleep", "i8"),  # whether it is a loose body
-        ("radius", "f8"),  # of the sphere about the body's origin that holds it [m]
-        ("rest_steps", "i8"),  # for how many steps it has been at rest
-        ("keeps_awake", "i8"),  # at a representative: whether something keeps the island awake
-        ("grounded", "i8"),  # at a representative: whether the island is held by what is fixed
-        ("island", "i8"),  # of a body that is to fall asleep: its representative, otherwise -1
-        ("momentum", "f8", (3,)),  # linear, of a floating tree after a step [Ns]
-        ("knows_momentum", "i8"),  # whether it is that of the present state
     ]
 )
 
@@ -49,12 +41,7 @@ _UPDATES = 50_000
 class Islands(NamedTuple):
     """Who belongs together in a step."""
 
-    trees: np.ndarray = state(
-        "each body: island, rest, whether it may sleep",
-        TREE,
-        Axis.BODY,
-        carries=("momentum", "knows_momentum"),
-    )
+    trees: np.ndarray = array("each body: its island", TREE, Axis.BODY)
     spans: np.ndarray = array(
         "the islands in the order of their first contacts and rows", SPAN, Axis.ISLAND
     )
@@ -78,9 +65,9 @@ def join(trees, i, j):
 
 
 @inlined_kernel
-def root_of(s, site):
+def root_of(bodies, sites, site):
     """Return the root of the tree that a site belongs to."""
-    return s.forest.bodies[s.sites.sites[site].body].root
+    return bodies[sites.sites[site].body].root
 
 
 @inlined_kernel
@@ -90,51 +77,52 @@ def is_for_direct(row):
 
 
 @inlined_kernel
-def find_islands(s):
-    """Write which contacts and rows each island has: s.islands.spans, s.rows.island_rows."""
-    stats, rows, island_rows = s.step_stats[0], s.rows.rows, s.rows.island_rows
-    contact_count, rest = stats.contact_count, stats.row_count - 3 * stats.contact_count
-    first = root_of(s, rows[0].site_a)
+def find_islands(settings, counts, bodies, collision, sites, rows, islands):
+    """Write which contacts and rows each island has: islands.spans, rows.island_rows."""
+    island_rows = rows.island_rows
+    contact_count, rest = (
+        counts.contact_count,
+        counts.row_count - 3 * counts.contact_count,
+    )
+    first = root_of(bodies, sites, rows.rows[0].site_a)
     alone, any_direct = True, False
     for unit in range(contact_count + rest):
         number = 3 * unit if unit < contact_count else unit + 2 * contact_count
         island_rows[unit] = number
-        row = rows[number]
-        row.island = root_of(s, row.site_a)
+        row = rows.rows[number]
+        row.island = root_of(bodies, sites, row.site_a)
         alone = alone and row.island == first and row.width_b == 0
         any_direct = any_direct or is_for_direct(row)
-    stats.direct_island = 0 if any_direct else -1
-    if alone or s.settings[0].relative_tolerance > 0.0:
-        span = s.islands.spans[0]
+    counts.direct_island = 0 if any_direct else -1
+    if alone or settings.relative_tolerance > 0.0:
+        span = islands.spans[0]
         span.first, span.contact_end, span.end = 0, contact_count, contact_count + rest
-        span.new_count, span.whole, span.slips = stats.new_count, 1, 0
-        stats.island_count = 1
+        span.new_count, span.whole, span.slips = counts.new_count, 1, 0
+        counts.island_count = 1
     else:
-        _part(s, contact_count, contact_count + rest)
+        _part(counts, bodies, collision, sites, rows, islands, contact_count, contact_count + rest)
 
 
 @inner_kernel
-def _part(s, contact_count, unit_count):
+def _part(counts, bodies, collision, sites, rows, islands, contact_count, unit_count):
     """Find the islands where there may be more than one."""
-    direct = _join_trees(s, contact_count, unit_count)
-    _gather(s, contact_count, unit_count)
+    direct = _join_trees(bodies, sites, rows, islands.trees, contact_count, unit_count)
+    _gather(counts, collision, rows, islands, contact_count, unit_count)
     if direct >= 0:
-        s.step_stats[0].direct_island = s.islands.trees[
-            representative_of(s.islands.trees, direct)
-        ].span
+        counts.direct_island = islands.trees[representative_of(islands.trees, direct)].span
 
 
 @inlined_kernel
-def _join_trees(s, contact_count, unit_count):
+def _join_trees(bodies, sites, rows, trees, contact_count, unit_count):
     """Join the trees that rows push together; return a tree of the direct island, -1 for none."""
-    rows, trees, direct = s.rows.rows, s.islands.trees, -1
+    direct = -1
     for i in range(trees.shape[0]):
         trees[i].representative = i
         trees[i].span = -1
     for unit in range(unit_count):
-        row = rows[3 * unit if unit < contact_count else unit + 2 * contact_count]
+        row = rows.rows[3 * unit if unit < contact_count else unit + 2 * contact_count]
         if row.width_b > 0:
-            join(trees, row.island, root_of(s, row.site_b))
+            join(trees, row.island, root_of(bodies, sites, row.site_b))
         if is_for_direct(row):
             if direct >= 0:
                 join(trees, row.island, direct)
@@ -143,17 +131,12 @@ def _join_trees(s, contact_count, unit_count):
 
 
 @inlined_kernel
-def _gather(s, contact_count, unit_count):
+def _gather(counts, collision, rows, islands, contact_count, unit_count):
     """Number the islands, and list the contacts and then the rows of each in one piece."""
-    rows, island_rows, trees, spans = (
-        s.rows.rows,
-        s.rows.island_rows,
-        s.islands.trees,
-        s.islands.spans,
-    )
+    island_rows, trees, spans = rows.island_rows, islands.trees, islands.spans
     count = 0
     for unit in range(unit_count):
-        row = rows[3 * unit if unit < contact_count else unit + 2 * contact_count]
+        row = rows.rows[3 * unit if unit < contact_count else unit + 2 * contact_count]
         representative = trees[representative_of(trees, row.island)]
         if representative.span < 0:
             representative.span = count
@@ -162,7 +145,7 @@ def _gather(s, contact_count, unit_count):
         row.island = representative.span
         if unit < contact_count:
             spans[representative.span].contact_end += 1
-            spans[representative.span].new_count += s.collision.contacts[unit].is_new
+            spans[representative.span].new_count += collision.contacts[unit].is_new
         else:
             spans[representative.span].end += 1
     place = 0
@@ -176,14 +159,14 @@ def _gather(s, contact_count, unit_count):
         place += contacts + others
     for unit in range(unit_count):
         number = 3 * unit if unit < contact_count else unit + 2 * contact_count
-        span = spans[rows[number].island]
+        span = spans[rows.rows[number].island]
         if unit < contact_count:
             island_rows[span.contact_end] = number
             span.contact_end += 1
         else:
             island_rows[span.end] = number
             span.end += 1
-    s.step_stats[0].island_count = count
+    counts.island_count = count
 
 
 @inner_kernel
@@ -202,26 +185,25 @@ def sweeps_in_time(span):
 
 
 @inner_kernel
-def find_worst(s):
+def find_worst(counts, sites, rows, spans):
     """Return how far the rows of all islands are from a solution [m/s], and the worst of them."""
     largest, worst = 0.0, -1
-    for k in range(s.step_stats[0].island_count):
-        span = s.islands.spans[k]
-        error, number = largest_error(s.rows.rows, s.rows.island_rows, span, s.sites.velocity)
+    for k in range(counts.island_count):
+        span = spans[k]
+        error, number = largest_error(rows.rows, rows.island_rows, span, sites.velocity)
         if error > largest:
             largest, worst = error, number
     return largest, worst
 
 
 @inner_kernel
-def summarise(s):
+def summarise(counts, stats, sites, rows, spans):
     """Write sweeps, residual and convergence of all islands."""
-    stats = s.step_stats[0]
     stats.sweeps, stats.residual, stats.converged = 0, 0.0, 1
-    for k in range(stats.island_count):
-        span = s.islands.spans[k]
+    for k in range(counts.island_count):
+        span = spans[k]
         stats.sweeps = max(stats.sweeps, span.sweeps)
         stats.residual = max(stats.residual, span.residual)
         stats.converged = stats.converged and span.converged
     if not stats.converged:
-        _, stats.worst_row = find_worst(s)
+        _, stats.worst_row = find_worst(counts, sites, rows, spans)

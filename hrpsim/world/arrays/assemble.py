@@ -20,7 +20,8 @@ from hrpsim.model.system import JOINT_NQ, System
 from hrpsim.sensors.sensing import SENSOR
 from hrpsim.solvers.direct_system import new_direct_system
 from hrpsim.solvers.newton.system import new_newton_system
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
+from hrpsim.step.scene.records import RK4
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.entity import Entity, shape_radius, shape_thickness
 from hrpsim.world.objects.robot import Robot
@@ -121,13 +122,13 @@ def _subtree_size(system: System, body: int) -> int:
     return end - body
 
 
-def _mark_loose_bodies(entities: list[Entity], trees: np.ndarray) -> None:
+def _mark_loose_bodies(entities: list[Entity], rests: np.ndarray) -> None:
     """Note which bodies may sleep, and how far they reach."""
     for entity in entities:
         if isinstance(entity, Body):
-            tree = trees[entity.first_body]
+            rest = rests[entity.first_body]
             reach = [np.linalg.norm(shape.p) + shape_radius(shape) for shape in entity.shapes]
-            tree["may_sleep"], tree["radius"] = 1, max(reach)
+            rest["may_sleep"], rest["radius"] = 1, max(reach)
 
 
 def assemble(
@@ -148,6 +149,7 @@ def assemble(
     sensors = joined_sensors(entities, system)
     sizes = {
         **site_sizes(bodies, dofs, 256 + 48 * bodies),
+        Axis.RK4_BODY: bodies if settings["integrator"][0] == RK4 else 0,
         Axis.POSITION: positions,
         Axis.ROW: rows,
         Axis.RESPONSE: 24 * rows,
@@ -170,9 +172,9 @@ def assemble(
         newton_part=new_newton_system(bodies),
         on_demand=new_on_demand(),
     )
-    scene.step_stats["candidate_count"] = -1
+    scene.search["candidate_count"] = -1
     _set_rigid(scene.joint_parameters, float(settings["time_step"][0]))
-    _mark_loose_bodies(entities, scene.islands.trees)
+    _mark_loose_bodies(entities, scene.rests)
     return scene, owners
 
 

@@ -9,8 +9,8 @@ from hrpsim.jit.fields import Axis, at, declared_fields, new_array, replaced
 from hrpsim.jit.on_demand import provide_requested
 from hrpsim.solvers.direct_system import DirectSystem, new_direct_system
 from hrpsim.solvers.newton.system import as_roomy_newton_system, roomier_newton_system
+from hrpsim.step.arrays import Scene
 from hrpsim.step.scene import status as ended
-from hrpsim.step.scene.scene import Scene
 
 _AXIS_OF_STATUS = {
     ended.MORE_CANDIDATES: Axis.PAIR,
@@ -34,7 +34,7 @@ def grow(scene: Scene, status: int) -> Scene:
     if status == ended.MORE_NEWTON:
         newton = roomier_newton_system(scene.newton)
         return scene._replace(newton=newton, newton_part=as_roomy_newton_system(newton))
-    return with_room(scene, _AXIS_OF_STATUS[status], 2 * int(scene.step_stats["needed"][0]))
+    return with_room(scene, _AXIS_OF_STATUS[status], 2 * int(scene.failure["needed"][0]))
 
 
 def with_room(scene: Scene, axis: Axis, room: int) -> Scene:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from hrpsim.jit.fields import Axis, Field, Life, at, declared_fields, replaced
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
@@ -24,18 +24,19 @@ def carry(old: Scene, new: Scene, places: Places) -> Scene:
     is connected is the world's to carry.
     """
     changed = {}
-    new.step_stats[:] = old.step_stats
     for path, field in declared_fields(Scene):
         if field.life not in (Life.STATE, Life.RESULT):
             continue
         before, after = at(old, path), at(new, path)
         if field.live:
-            kept = renumbered(before[: int(old.step_stats[field.live][0])], field, places)
-            new.step_stats[field.live] = len(kept)
+            kept = renumbered(before[: int(old.counts[field.live][0])], field, places)
+            new.counts[field.live] = len(kept)
             changed[path] = _with_room(kept, max(len(before), len(after)))
         elif field.axis in places:
             _carry_entries(before, after, field, places[field.axis])
-    new.step_stats["candidate_count"] = new.step_stats["worst_row"] = -1
+        elif field.shape == (1,):
+            after[:] = before
+    new.search["candidate_count"] = new.step_stats["worst_row"] = -1
     return replaced(new, changed)
 
 
@@ -92,7 +93,7 @@ def renumbered(records: np.ndarray, field: Field, places: Places) -> np.ndarray:
 def _carry_entries(before, after, field: Field, places: np.ndarray) -> None:
     """Copy what the field carries of each old entry to its new place, if it has one."""
     stays = places >= 0
-    for name in field.carries or (slice(None),):
+    for name in (slice(None),) if field.carries is None else field.carries:
         after[name][places[stays]] = before[name][stays]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from hrpsim.dynamics.sites import forget_numbers, site_columns
 from hrpsim.jit.fields import Axis, Life, at, declared_fields, replaced
 from hrpsim.kinematics.forest import breadth_first, joints_first
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
 from hrpsim.world.objects.entity import Entity
 
 
@@ -38,7 +38,7 @@ def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
         array = at(scene, path)
         if field.axis in sources:
             array[:] = array[sources[field.axis]]
-        live = array[: int(scene.step_stats[field.live][0])] if field.live else array
+        live = array[: int(scene.counts[field.live][0])] if field.live else array
         for name, axis in field.refers.items():
             if axis in new_places:
                 live[name] = new_places[axis][live[name]]

@@ -55,7 +55,7 @@ class ContactArrays:
 class ContactSources(NamedTuple):
     """What contacts are read from."""
 
-    step_stats: np.ndarray  # (1,) STEP_STATS
+    counts: np.ndarray  # (1,) COUNTS
     settings: np.ndarray  # (1,) SETTINGS
     contacts: np.ndarray  # (capacity,) CONTACT
     link_of_shape: np.ndarray  # (s,) places in World.link_names
@@ -67,7 +67,7 @@ def count_contacts(sources, first, end):
     """Return how often the links from `first` to before `end` stand on a side of a contact."""
     contacts, link_of = sources.contacts, sources.link_of_shape
     count = 0
-    for c in range(sources.step_stats[0].contact_count):
+    for c in range(sources.counts[0].contact_count):
         a, b = link_of[contacts[c].shape_a], link_of[contacts[c].shape_b]
         count += 1 if first <= a and a < end else 0
         count += 1 if first <= b and b < end else 0
@@ -79,7 +79,7 @@ def read_contacts(sources, first, end, points, normals, forces, gaps, links, par
     """Write the contacts of the links from `first` to before `end`; all of them once if end < 0."""
     contacts, link_of = sources.contacts, sources.link_of_shape
     at = 0
-    for c in range(sources.step_stats[0].contact_count):
+    for c in range(sources.counts[0].contact_count):
         contact = contacts[c]
         a, b = link_of[contact.shape_a], link_of[contact.shape_b]
         if end < 0 or (first <= a and a < end):

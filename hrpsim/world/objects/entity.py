@@ -23,7 +23,7 @@ from hrpsim.step.scene.limits import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.values import finite_vector
 
 if TYPE_CHECKING:
-    from hrpsim.step.scene.scene import Scene
+    from hrpsim.step.arrays import Scene
     from hrpsim.world.objects.contact_arrays import ContactArrays
     from hrpsim.world.objects.solver_rules import SolverRules
 
@@ -177,7 +177,7 @@ class Entity:
         scene = self.world.scene
         scene.past_accelerations[self.first_v : self.first_v + self.nv] = 0.0
         bodies = slice(self.first_body, self.first_body + len(self.system.parent))
-        scene.islands.trees["knows_momentum"][bodies] = 0
+        scene.momentum.trees["is_known"][bodies] = 0
 
     @property
     def q(self) -> np.ndarray:

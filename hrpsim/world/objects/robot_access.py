@@ -13,7 +13,7 @@ from hrpsim.jit.compiled import entry_point
 from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import new_kinematics
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
 from hrpsim.world.objects.commanding import Actuators, set_commands
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.joint_constraints import EffortSources, read_efforts

@@ -19,7 +19,7 @@ from hrpsim.spatial.rotation import quaternion_from_rotation
 from hrpsim.world.objects.link_states import link_records
 
 if TYPE_CHECKING:
-    from hrpsim.step.scene.scene import Scene
+    from hrpsim.step.arrays import Scene
     from hrpsim.world.objects.robot import Robot
 
 BASE_SIZE = 13  # position, quaternion, linear and angular velocity of a free base

@@ -20,20 +20,13 @@ from hrpsim.world.objects.body import rotation_matrix
 from hrpsim.world.objects.compliance import DAMPING_STEPS, refuse_undamped
 from hrpsim.world.objects.connection import Connection
 from hrpsim.world.objects.ends import End, EndLike, find_end
-from hrpsim.world.objects.entity import WorldState
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import solver_code
 from hrpsim.world.parts.exclusions import Exclusions
-from hrpsim.world.parts.part import Core, Part
 
 
-class Connections(Part):
+class Connections(Exclusions):
     """The connections of a world. They hold from the next step on."""
-
-    def __init__(self, world: WorldState, core: Core, exclusions: Exclusions):
-        super().__init__(core)
-        self._world, self._exclusions = world, exclusions
-        self._made = 0  # ever
 
     @property
     def connections(self) -> MappingProxyType:
@@ -113,12 +106,14 @@ class Connections(Part):
         if solver is not None:
             solver_code(solver, "connection")
         name = self._free_connection_name(name, kind)
-        connection = Connection(self._world, name, kind, ends, bool(collide), self._made)
-        self._hold(connection, record)
+        connection = Connection(
+            self._world, name, kind, ends, bool(collide), self._contents.connections_ever
+        )
+        self._add_connection(connection, record)
         connection.solver = solver
         return connection
 
-    def connect_described(self, robot: Robot) -> None:
+    def _connect_described(self, robot: Robot) -> None:
         """Make the connections of a robot's description."""
         for described in robot.model.connections:
             a, b = described.links
@@ -148,10 +143,10 @@ class Connections(Part):
         for later in self._contents.connections.values():
             later.index -= later.index > known.index
         known.index = -1
-        self._exclusions.refresh()
+        self.refresh_exclusions()
 
-    def _hold(self, connection: Connection, record: np.void) -> None:
-        self._made += 1
+    def _add_connection(self, connection: Connection, record: np.void) -> None:
+        self._contents.connections_ever += 1
         connection.index = len(self._contents.connection_records)
         self._contents.connections[connection.name] = connection
         connection_records = np.zeros(connection.index + 1, dtype=CONNECTION_RECORD)
@@ -160,7 +155,7 @@ class Connections(Part):
         connection.keep_as_initial()
         if self._contents.clock[0] > 0:
             connection.start_disabled()
-        self._exclusions.refresh()
+        self.refresh_exclusions()
 
     def _free_connection_name(self, name: str | None, kind: str) -> str:
         if name is not None:

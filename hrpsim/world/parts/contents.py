@@ -32,6 +32,7 @@ class Contents:
         self.fixed: list[CollisionShape] = []
         self.materials = MaterialTable(impact_law=impact_law)
         self.connections: dict[str, Connection] = {}
+        self.connections_ever = 0
         self.connection_records = np.zeros(
             0, dtype=CONNECTION_RECORD
         )  # the scene's own array, once there is a scene

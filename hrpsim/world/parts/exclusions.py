@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import cast
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from hrpsim.model.model import adjacent_bodies
 from hrpsim.model.urdf.srdf import pair_of
 from hrpsim.world.objects.connection import Connection
 from hrpsim.world.objects.ends import End
+from hrpsim.world.objects.entity import WorldState
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import is_named
 from hrpsim.world.parts.part import Core, Part
@@ -28,6 +30,11 @@ class Exclusions(Part):
         super().__init__(core)
         self._apart: list[tuple[str, str]] = []
         self._standing = np.zeros((0, 2), dtype=np.int64)  # pairs that no connection changes
+
+    @property
+    def _world(self) -> WorldState:
+        """The world that this is a part of."""
+        return cast(WorldState, self)
 
     def disable_collisions(self, a: str, b: str) -> None:
         """Let nothing that fits `a` collide with what fits `b`, now and later.
@@ -48,10 +55,10 @@ class Exclusions(Part):
                 raise WorldError(unknown_name("entity with a shape", pattern, dict.fromkeys(names)))
         self._sleep.wake()
         self._apart.append((a, b))
-        self.find_standing()
-        self.refresh()
+        self._find_standing()
+        self.refresh_exclusions()
 
-    def find_standing(self) -> None:
+    def _find_standing(self) -> None:
         """Find the pairs that stay apart as long as no entity comes or goes."""
         pairs = set(pairs_apart(self._apart, self._scenes.owners))
         first = len(self._contents.fixed)
@@ -61,7 +68,7 @@ class Exclusions(Part):
             first += len(entity.shapes)
         self._standing = sorted_pairs(pairs)
 
-    def refresh(self) -> None:
+    def refresh_exclusions(self) -> None:
         """Tell the collision detection which shapes are never to be tested."""
         if self._scenes.present is None:
             return

@@ -9,10 +9,10 @@ import numpy as np
 
 from hrpsim.constraints.penalty_rows import STABLE_BELOW
 from hrpsim.model.inertia import unresisted_bodies
+from hrpsim.step.arrays import Scene
 from hrpsim.step.scene import status as ended
 from hrpsim.step.scene.limits import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.step.scene.records import RK4
-from hrpsim.step.scene.scene import Scene
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.explicit_limit import too_stiff_for_rk4
@@ -28,11 +28,11 @@ def why_step_failed(
         if stiff is not None:
             return f"the step from t = {time:g} s failed: {stiff}"
     if status == ended.SINGULAR:
-        return _why_singular(scene, entities, int(scene.step_stats["needed"][0]))
+        return _why_singular(scene, entities, int(scene.failure["needed"][0]))
     fault = naming.fault_of_step(scene)
     if status == ended.TOO_STIFF:
         time_step = float(scene.settings["time_step"][0])
-        found, stiffness = (float(scene.step_stats[n][0]) for n in ("stiffness", "fault_stiffness"))
+        found, stiffness = (float(scene.failure[n][0]) for n in ("stiffness", "contact_stiffness"))
         return (
             f"penalty {fault} with {stiffness:.4g} N/m a point is too "
             f"stiff for steps of {time_step:g} s: (k dt^2 + 2 c dt) / m is {found:.3g} and must "
@@ -62,7 +62,7 @@ def _why_singular(scene: Scene, entities: list[Entity], body: int) -> str:
     if number in unresisted_bodies(owner.system):
         return f"{what} moves no positive inertia: give it one"
     lost = f"the inertia that {what} moves is lost in rounding"
-    if scene.work.per_body["geometric_stiffness"][body].any():
+    if scene.work.geometric_stiffness[body].any():
         return (
             f"{lost} beside the load of connections on it, which may contradict each other or "
             "ask for too much: give them compliance or force_limit, or take a smaller time_step"

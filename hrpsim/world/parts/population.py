@@ -13,22 +13,17 @@ from hrpsim.errors import ModelWarning, WorldError, unknown_name
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Geometry
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
 from hrpsim.world.arrays.carry import places_without, renumbered
 from hrpsim.world.objects.body import Body
-from hrpsim.world.objects.entity import Entity, WorldState
+from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.connections import Connections
 from hrpsim.world.parts.explicit_limit import too_stiff_for_rk4
-from hrpsim.world.parts.part import Core, Part
 
 
-class Population(Part):
+class Population(Connections):
     """Robots and loose bodies."""
-
-    def __init__(self, world: WorldState, core: Core, connections: Connections):
-        super().__init__(core)
-        self._world, self._connections = world, connections
 
     def add_robot(
         self,
@@ -53,7 +48,7 @@ class Population(Part):
             note = too_stiff_for_rk4(robot, self._contents.time_step)
             if note:
                 warnings.warn(note, ModelWarning, stacklevel=2)
-        self._connections.connect_described(robot)
+        self._connect_described(robot)
         return robot
 
     def add_body(  # many parameters: keywords, told by name
@@ -125,7 +120,7 @@ class Population(Part):
         self._sleep.wake()
         old = self._scenes.scene
         for connection in [c for c in contents.connections.values() if _holds(c, entity)]:
-            self._connections.disconnect(connection)
+            self.disconnect(connection)
         places = self._places_without(entity, old)
         contents.entities.remove(entity)
         before = None

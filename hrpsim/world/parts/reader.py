@@ -14,8 +14,8 @@ from hrpsim.errors import WorldError, unknown_name
 from hrpsim.jit.compiled import entry_point
 from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forward import new_kinematics
-from hrpsim.step.scene.records import STEP_STATS
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
+from hrpsim.step.scene.records import COUNTS
 from hrpsim.world.objects.contact_arrays import (
     ContactArrays,
     ContactSources,
@@ -78,7 +78,7 @@ class Reader(LinkReaders):
         """What contacts are read from."""
         scene, of_shape = self.scene, self.table.of_shape
         contacts, work = scene.collision.contacts, np.zeros((2, 3))
-        return Reference(ContactSources(scene.step_stats, scene.settings, contacts, of_shape, work))
+        return Reference(ContactSources(scene.counts, scene.settings, contacts, of_shape, work))
 
     @cached_property
     def links(self) -> Reference:
@@ -112,13 +112,13 @@ class Reader(LinkReaders):
 
     def sources_of(self, records: np.ndarray) -> Reference:
         """Return CONTACT records as what contacts can be read from."""
-        stats = np.zeros(1, dtype=STEP_STATS)
-        stats["contact_count"] = len(records)
-        return Reference(self.contacts.whole._replace(step_stats=stats, contacts=records))
+        counts = np.zeros(1, dtype=COUNTS)
+        counts["contact_count"] = len(records)
+        return Reference(self.contacts.whole._replace(counts=counts, contacts=records))
 
     def all_contacts(self, sources: Reference) -> ContactArrays:
         """Return every contact once."""
-        count = int(sources.whole.step_stats["contact_count"][0])
+        count = int(sources.whole.counts["contact_count"][0])
         return self._filled(sources, ContactArrays(count), 0, -1)
 
     def contacts_between(self, sources: Reference, first: int, end: int) -> ContactArrays:

@@ -5,13 +5,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from hrpsim.world.objects.contact_arrays import ContactArrays
 from hrpsim.world.objects.entity import Entity
-from hrpsim.world.parts.convergence import ConvergenceRecord
 from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.reader import LinkTable, Reader
 from hrpsim.world.parts.results import Contact, StepStats, stats_of
@@ -20,14 +17,9 @@ from hrpsim.world.parts.results import Contact, StepStats, stats_of
 class Readings(Part):
     """What a world tells about all that is in it at once."""
 
-    def __init__(self, core: Core, convergence: ConvergenceRecord):
+    def __init__(self, core: Core):
         super().__init__(core)
-        self._convergence = convergence
         self._reader: Reader | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the machine code that reads, which belongs to this process."""
-        return self.__dict__ | {"_reader": None}
 
     @property
     def stats(self) -> StepStats:

@@ -11,8 +11,7 @@ import numpy as np
 
 from hrpsim.constraints.joint_rows import ROW_NAMES
 from hrpsim.constraints.rows import CONNECTION, CONTACT_ROW, DRIVE
-from hrpsim.step.scene.records import STEP_STATS
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ class Naming:
     def worst_of_step(self, scene: Scene) -> str:
         """Return the constraint furthest from its law in the last step, "" if it is not known."""
         number = int(scene.step_stats["worst_row"][0])
-        if not 0 <= number < int(scene.step_stats["row_count"][0]):
+        if not 0 <= number < int(scene.counts["row_count"][0]):
             return ""
         kind, source = (int(scene.rows.rows[name][number]) for name in ("kind", "source"))
         other = -1
@@ -145,14 +144,15 @@ class Naming:
 
     def fault_of_step(self, scene: Scene) -> str:
         """Return the constraint that a failed step is put down to, "" if it is not known."""
-        stats = scene.step_stats[0]
-        kind, source, other = (int(stats[f"fault_{what}"]) for what in ("kind", "source", "other"))
-        return self.name(kind, source, other) if kind >= 0 else ""
+        return self._name_of(scene.failure[0])
 
     def worst_of_call(self, scene: Scene) -> str:
         """Return the worst constraint that the compiled step noted, "" if it is not known."""
-        stats = scene.step_stats[0]
-        kind, source, other = (int(stats[f"worst_{what}"]) for what in ("kind", "source", "other"))
+        return self._name_of(scene.worst[0])
+
+    def _name_of(self, record) -> str:
+        """Return the constraint that a FAILURE or WORST_ROW names."""
+        kind, source, other = (int(record[what]) for what in ("kind", "source", "other"))
         return self.name(kind, source, other) if kind >= 0 else ""
 
 
@@ -160,15 +160,17 @@ def stats_of(
     scene: Scene, kept: np.ndarray, worst: str, last_call: Convergence, since_reset: Convergence
 ) -> StepStats:
     """Return what the last step of the scene did, contacts `kept` of what sleeps included."""
-    stats = dict(zip(STEP_STATS.names or (), scene.step_stats.item(), strict=True))
-    gaps = [scene.collision.contacts["gap"][: stats["contact_count"]], kept["gap"]]
+    names = scene.step_stats.dtype.names or ()
+    stats = dict(zip(names, scene.step_stats.item(), strict=True))
+    contact_count = int(scene.counts["contact_count"][0])
+    gaps = [scene.collision.contacts["gap"][:contact_count], kept["gap"]]
     deepest = max(0.0, -float(min(gap.min(initial=0.0) for gap in gaps)))
     return StepStats(
         iterations=stats["sweeps"],
         residual=stats["residual"],
         converged=bool(stats["converged"]),
-        contact_count=stats["contact_count"] + len(kept),
-        row_count=stats["row_count"],
+        contact_count=contact_count + len(kept),
+        row_count=int(scene.counts["row_count"][0]),
         max_penetration=deepest,
         direct_rows=stats["direct_rows"],
         split_rows=stats["split_rows"],
@@ -183,7 +185,7 @@ def stats_of(
         impacts_lowered=stats["impacts_lowered"],
         impacts_left=stats["impacts_left"],
         impact_looks=stats["impact_looks"],
-        impact_passes=stats["passes"],
+        impact_passes=int(scene.continuous.state["passes"][0]),
         impacts_cut=stats["impacts_cut"],
         last_call=last_call,
         since_reset=since_reset,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from hrpsim.errors import WorldError
 from hrpsim.jit.fields import declared_fields
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
 
 
 class SavedFormat(NamedTuple):

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from hrpsim.jit.fields import Axis, Life, at, declared_fields
 from hrpsim.jit.on_demand import provide_used
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
 from hrpsim.world.arrays.assemble import assemble
 from hrpsim.world.arrays.capacity import with_room
 from hrpsim.world.arrays.carry import Places, carry, places_with_more
@@ -96,7 +96,7 @@ class Scenes:
         """Let these be arrays of the collision detection, which looks for all pairs anew."""
         collision = self.present.collision._replace(**arrays)
         self.present = self.present._replace(collision=collision)
-        self.present.step_stats["candidate_count"] = -1
+        self.present.search["candidate_count"] = -1
 
     def present_q(self, entity: Entity) -> np.ndarray:
         """Return a robot's or body's configuration, without making arrays for it."""
@@ -109,19 +109,19 @@ class Scenes:
         """Drop what is kept from the last step, after a state was set by hand."""
         self._contents.refuse_while_stepping()
         scene = self.scene
-        scene.collision.previous["forgotten"][: int(scene.step_stats["previous_count"][0])] = 1
-        scene.step_stats["candidate_count"] = -1
+        scene.collision.previous["forgotten"][: int(scene.counts["previous_count"][0])] = 1
+        scene.search["candidate_count"] = -1
         scene.joint_impulses[:] = 0
         scene.joint_impact_impulses[:] = 0.0
         scene.connections["impulse"] = scene.connections["impact_impulse"] = 0.0
 
     def add_wrench(self, body: int, point: ArrayLike, force: ArrayLike, torque: ArrayLike) -> None:
         """Apply a wrench to a body of the scene during the next call of `step`."""
-        k = int(self.scene.step_stats["wrench_count"][0])
+        k = int(self.scene.counts["wrench_count"][0])
         if k == len(self.present.wrenches):
             self.present = with_room(self.present, Axis.WRENCH, 2 * k)
         self.present.wrenches[k] = (body, tuple(point), tuple(force), tuple(torque))
-        self.present.step_stats["wrench_count"] = k + 1
+        self.present.counts["wrench_count"] = k + 1
 
     def naming(self) -> Naming:
         """Return what gives the constraints of the present scene their names."""

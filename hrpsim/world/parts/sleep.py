@@ -18,7 +18,7 @@ from hrpsim.collision.records import CONTACT
 from hrpsim.jit.fields import Axis
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import CollisionShape
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
 from hrpsim.step.sleep_detection import REST_TIME
 from hrpsim.world.arrays.capacity import with_room
 from hrpsim.world.arrays.layout import front, rearrange
@@ -83,10 +83,10 @@ class Sleep:
 
     def fall_asleep(self) -> None:
         """Put to sleep what the last step found at rest; its islands are named by entities."""
-        trees, asleep = self._scenes.present.islands.trees, dict(self._island_of)
+        rests, asleep = self._scenes.present.rests, dict(self._island_of)
         first_of: dict[int, int] = {}
         for entity in self._contents.entities:
-            representative = int(trees["island"][entity.first_body])
+            representative = int(rests["island"][entity.first_body])
             if entity not in asleep and representative >= 0:
                 asleep[entity] = first_of.setdefault(representative, entity.number)
         self._sleep_only(asleep)
@@ -99,7 +99,7 @@ class Sleep:
         self._store_contacts(self._shapes_of(sleepers))
         self._lay_out(island_of)
         for entity in woken:
-            scene.islands.trees["rest_steps"][entity.first_body] = 0
+            scene.rests["rest_steps"][entity.first_body] = 0
         for entity in sleepers:
             scene.velocity[entity.first_v : entity.first_v + entity.nv] = 0.0
         self._own_shapes(woken)
@@ -181,11 +181,12 @@ class Sleep:
             moving=np.flatnonzero(shapes["body"] >= 0), carriers=new_carriers(shapes)
         )
         self._scenes.present = scene._replace(collision=collision)
-        scene.step_stats["candidate_count"] = -1
+        scene.search["candidate_count"] = -1
         scene.step_stats["worst_row"] = -1
         scene.step_stats["asleep"] = len(self._island_of)
         if self.nothing_moves:
-            for name in ("row_count", "direct_rows", "split_rows", "factorisations", "fell_back"):
+            scene.counts["row_count"] = 0
+            for name in ("direct_rows", "split_rows", "factorisations", "fell_back"):
                 scene.step_stats[name] = 0
             scene.step_stats["sweeps"] = scene.step_stats["residual"] = 0
             scene.step_stats["converged"] = True
@@ -196,8 +197,8 @@ class Sleep:
     def _store_contacts(self, falls_asleep: np.ndarray) -> None:
         """Take the contacts of shapes (s,) that fall asleep, with nothing awake, off the step's."""
         scene = self._scenes.present
-        collision, stats = scene.collision, scene.step_stats
-        records = collision.contacts[: int(stats["contact_count"][0])]
+        collision, counts = scene.collision, scene.counts
+        records = collision.contacts[: int(counts["contact_count"][0])]
         fixed = falls_asleep | (collision.shapes["body"] < 0)
         a, b = records["shape_a"], records["shape_b"]
         stored = (falls_asleep[a] | falls_asleep[b]) & fixed[a] & fixed[b]
@@ -212,7 +213,7 @@ class Sleep:
         self.kept_contacts = _by_pair(np.concatenate([self.kept_contacts, kept]))
         records[: len(left)] = left
         collision.previous[: len(left)] = collision.previous[: len(records)][~stored]
-        stats["contact_count"] = stats["previous_count"] = len(left)
+        counts["contact_count"] = counts["previous_count"] = len(left)
 
     def _recall_contacts(self, wakes: np.ndarray) -> None:
         """Give the contacts of shapes (s,) that wake back to the step, to start from."""
@@ -222,9 +223,9 @@ class Sleep:
             return
         scene, lists = self._scenes.present, {}
         for name, count in (("contacts", "contact_count"), ("previous", "previous_count")):
-            live = getattr(scene.collision, name)[: int(scene.step_stats[count][0])]
+            live = getattr(scene.collision, name)[: int(scene.counts[count][0])]
             lists[name] = _by_pair(np.concatenate([live, self.kept_contacts[recalled]]))
-            scene.step_stats[count] = len(lists[name])
+            scene.counts[count] = len(lists[name])
         self._scenes.present = with_room(scene, Axis.CONTACT, max(map(len, lists.values())))
         for name, records in lists.items():
             getattr(self._scenes.present.collision, name)[: len(records)] = records
@@ -233,7 +234,7 @@ class Sleep:
     def contact_records(self) -> np.ndarray:
         """Return the CONTACT records of the last step, and of what sleeps as they were."""
         scene = self._scenes.scene
-        live = scene.collision.contacts[: int(scene.step_stats["contact_count"][0])]
+        live = scene.collision.contacts[: int(scene.counts["contact_count"][0])]
         return _by_pair(np.concatenate([live, self.kept_contacts])) if self._island_of else live
 
     # -- what steps ---------------------------------------------------------------------------
@@ -262,6 +263,7 @@ class Sleep:
                 scene,
                 {
                     Axis.BODY: first.first_body,
+                    Axis.RK4_BODY: first.first_body,
                     Axis.POSITION: first.first_q,
                     Axis.DOF: first.first_v,
                     Axis.CONNECTION: awake,

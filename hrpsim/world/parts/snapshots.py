@@ -10,21 +10,27 @@ from collections.abc import Mapping
 from typing import Any
 
 from hrpsim.errors import WorldError, shown_value
-from hrpsim.world.parts.convergence import ConvergenceRecord
+from hrpsim.jit.fields import Life, at, declared_fields
+from hrpsim.step.arrays import Scene
 from hrpsim.world.parts.exclusions import Exclusions
-from hrpsim.world.parts.part import Core, Part
+from hrpsim.world.parts.part import Core
 from hrpsim.world.parts.saved_format import refuse_other_format, saved_format
 
+_RECORDS = [  # of the last step
+    path
+    for path, field in declared_fields(Scene)
+    if field.shape == (1,) and field.life is Life.STATE and path not in ("settings", "clock")
+]
 
-class Snapshots(Part):
+
+class Snapshots(Exclusions):
     """The states of a world that one can return to."""
 
-    def __init__(self, core: Core, exclusions: Exclusions, convergence: ConvergenceRecord):
+    def __init__(self, core: Core):
         super().__init__(core)
-        self._exclusions, self._convergence = exclusions, convergence
         self._identity = os.urandom(8).hex()  # copies have it too
 
-    def keep_as_initial(self) -> None:
+    def _keep_as_initial(self) -> None:
         """Make the present state the one that `reset` returns to."""
         for part in self._contents.with_initial_state:
             part.keep_as_initial()
@@ -36,12 +42,13 @@ class Snapshots(Part):
         self._sleep.wake()
         for part in self._contents.with_initial_state:
             part.initialise()
-        self._exclusions.refresh()
+        self.refresh_exclusions()
         self._scenes.forget_contacts()
         scene = self._scenes.scene
-        scene.step_stats[:] = 0
-        scene.step_stats["candidate_count"] = scene.step_stats["worst_row"] = -1
-        scene.islands.trees["rest_steps"] = 0
+        for record in _RECORDS:
+            at(scene, record)[:] = 0
+        scene.search["candidate_count"] = scene.step_stats["worst_row"] = -1
+        scene.rests["rest_steps"] = 0
         scene.sensors["reading"] = 0.0
         self._contents.clock[0] = 0
         self._convergence.reset()
@@ -82,7 +89,7 @@ class Snapshots(Part):
         self._sleep.resume()
         for entity, inertias in zip(self._contents.entities, snapshot["inertias"], strict=True):
             entity.forget_momentum_of(inertias)
-        self._exclusions.refresh()
+        self.refresh_exclusions()
 
     def _parts(self) -> tuple:
         contents = self._contents

@@ -46,9 +46,9 @@ class SolverChoice(Part):
         """
         self._contents.solver_rules.add(solver, kind, bodies, materials)
         self._sleep.wake()
-        self.choose()
+        self._choose_solvers()
 
-    def choose(self) -> None:
+    def _choose_solvers(self) -> None:
         """Let the rules choose the solver of everything that is there."""
         contents, rules = self._contents, self._contents.solver_rules
         for connection in contents.connections.values():

@@ -14,12 +14,12 @@ from hrpsim.jit.announcement import announce_compilation, begin_beside, say_comp
 from hrpsim.jit.compiled import entry_point
 from hrpsim.jit.on_demand import KernelsAbsent
 from hrpsim.jit.reference import Reference
-from hrpsim.step.scene.scene import Scene
+from hrpsim.step.arrays import Scene
 from hrpsim.step.scene.status import DIVERGED, DONE, FALLS_ASLEEP, SINGULAR, TOO_STIFF, WAKES
 from hrpsim.step.step import advance
 from hrpsim.uninterrupted import uninterrupted
 from hrpsim.world.arrays.capacity import grow
-from hrpsim.world.parts.convergence import ConvergenceRecord, Unmet
+from hrpsim.world.parts.convergence import Unmet
 from hrpsim.world.parts.failure import why_step_failed
 from hrpsim.world.parts.part import Core, Part
 
@@ -48,9 +48,8 @@ def announce_steps() -> float | None:
 class Stepping(Part):
     """Advances a world; `hrpsim.world.share` advances many by the parts of `step`."""
 
-    def __init__(self, core: Core, convergence: ConvergenceRecord):
+    def __init__(self, core: Core):
         super().__init__(core)
-        self._convergence = convergence
         self._reference: Reference | None = None  # to the scene that the compiled step had last
         self._run: Any = None  # the step, without a look at what it is given
         self._was_cut = False  # the last call of `step`, by a signal
@@ -61,14 +60,7 @@ class Stepping(Part):
         return self.__dict__ | {"_run": None, "_reference": None}
 
     def step(self, n: int = 1) -> None:
-        """Advance by `n` steps. WorldError if a step cannot be done; its start is then kept.
-
-        Everything is then as if that step had not been asked for, but that pushes (`apply_wrench`)
-        end with the call. Signals are served between steps: an exception that a handler raises,
-        KeyboardInterrupt say, leaves a world some of whose steps are done, at that time. Other
-        threads are refused meanwhile. KernelsAbsent is as an error, but the step can be asked for
-        again (hrpsim.jit.compiler_beside).
-        """
+        """Advance by `n` steps; see `World.step`."""
         if not (type(n) is int and n >= 0):
             n = whole_number(n)
         announced = announce_steps() if self._run is None else None
@@ -107,7 +99,7 @@ class Stepping(Part):
     def end_pushes(self) -> None:
         """Let what was to push in this call no longer push."""
         if self._scenes.present is not None:
-            self._scenes.present.step_stats["wrench_count"] = 0
+            self._scenes.present.counts["wrench_count"] = 0
 
     def end_call(self) -> None:
         """Let others use the world again."""
@@ -120,7 +112,7 @@ class Stepping(Part):
         scene = self._scenes.scene
         if self._was_cut:
             self._was_cut = False
-            if scene.step_stats["due"][0] == FALLS_ASLEEP:
+            if scene.failure["due"][0] == FALLS_ASLEEP:
                 with uninterrupted():
                     self._serve(FALLS_ASLEEP)
 
@@ -172,7 +164,7 @@ class Stepping(Part):
 
     def _note_unmet(self, count: int) -> None:
         scene = self._scenes.present
-        residual = float(scene.step_stats["worst_residual"][0])
+        residual = float(scene.worst["residual"][0])
         self._convergence.add(count, residual, lambda: self._scenes.naming().worst_of_call(scene))
 
     def _serve(self, status: int) -> None:
@@ -183,9 +175,9 @@ class Stepping(Part):
             raise WorldError(why_step_failed(scene, contents.entities, naming, status, time))
         if status == FALLS_ASLEEP:
             self._sleep.fall_asleep()
-            scene.step_stats["due"] = DONE
+            scene.failure["due"] = DONE
         elif status == WAKES:
-            self._sleep.wake_shape(int(scene.step_stats["needed"][0]))
+            self._sleep.wake_shape(int(scene.failure["needed"][0]))
         else:
             self._scenes.present = grow(scene, status)
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.model.system import FIXED, FREE
-from hrpsim.step.impacts.sweep import (
+from hrpsim.step.continuous.sweep import (
     LOOKS,
     MORE_LOOKS,
     are_looked_at,
@@ -41,119 +41,134 @@ _SEEN = 2e-4
 
 @inner_kernel
 def hold_back(s):
-    """Take trees back to work.q_swept, the start of the step, whose drift leads through something.
+    """Take trees back to q_swept, the start of the step, whose drift leads through something.
 
     collision.motions are those of the drift.
     """
-    stats, held, bodies = s.step_stats[0], s.work.per_body, s.forest.bodies
+    search = s.search[0]
+    held, bodies = s.continuous.bodies, s.forest.bodies
     for i in range(held.shape[0]):
         held[i].undrifted = _IN_MIDDLE
-    looks = LOOKS + MORE_LOOKS * stats.candidate_count
-    for c in range(stats.candidate_count):
+    looks = LOOKS + MORE_LOOKS * search.candidate_count
+    for c in range(search.candidate_count):
         number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
         a, b = s.collision.shapes[number_a], s.collision.shapes[number_b]
-        if not are_looked_at(s, a, b) or bounce_in_flight(s, a, b):
+        if not are_looked_at(bodies, a, b) or bounce_in_flight(s.materials, s.continuous, a, b):
             continue
-        if _is_held(s, a) and _is_held(s, b):
+        if _is_held(bodies, s.continuous, a) and _is_held(bodies, s.continuous, b):
             continue
-        fraction, looks, cut = meeting_of(s, c, 0.0, 0.0, looks)
-        if fraction < 1.0 and not cut and _pressed(s, number_a, number_b):
-            if is_penalty(s, a, b):
+        fraction, looks, cut = meeting_of(
+            s.settings[0], s.step_stats[0], s.collision, c, 0.0, 0.0, looks
+        )
+        if fraction < 1.0 and not cut and _pressed(s.counts[0], s.collision, number_a, number_b):
+            if is_penalty(s.solver_choice, a, b):
                 continue
-            fraction, looks, cut = meeting_of(s, c, _SEEN, _SEEN, looks)
+            fraction, looks, cut = meeting_of(
+                s.settings[0], s.step_stats[0], s.collision, c, _SEEN, _SEEN, looks
+            )
         if fraction < 1.0:
-            _hold(s, root_of(s, a))
-            _hold(s, root_of(s, b))
-            stats.undrifted = 1
-    if not stats.undrifted:
+            _hold(s.continuous, root_of(bodies, a))
+            _hold(s.continuous, root_of(bodies, b))
+            s.continuous.state[0].undrifted = 1
+    if not s.continuous.state[0].undrifted:
         return
-    while _spread_to_near(s) or _spread_to_connected(s):
+    while _spread_to_near(search, bodies, s.collision, s.continuous) or _spread_to_connected(
+        bodies, s.continuous, s.connections
+    ):
         pass
     for i in range(bodies.shape[0]):
         if held[bodies[i].root].undrifted:
             held[i].undrifted = _IN_AIR
             j, joint = bodies[i].q_index, bodies[i].joint_type
             for r in range(j, j + (7 if joint == FREE else 0 if joint == FIXED else 1)):
-                s.q[r] = s.work.q_swept[r]
+                s.q[r] = s.continuous.q_swept[r]
 
 
 @inlined_kernel
-def _is_held(s, shape):
+def _is_held(bodies, continuous, shape):
     """Return whether the tree of a shape is held back already; the world always is."""
-    return shape.body < 0 or s.work.per_body[root_of(s, shape)].undrifted != _IN_MIDDLE
+    return shape.body < 0 or continuous.bodies[root_of(bodies, shape)].undrifted != _IN_MIDDLE
 
 
 @inlined_kernel
-def _hold(s, root):
+def _hold(continuous, root):
     """Hold a tree back; return whether it was not yet."""
-    if root < 0 or s.work.per_body[root].undrifted:
+    if root < 0 or continuous.bodies[root].undrifted:
         return False
-    s.work.per_body[root].undrifted = _IN_AIR
+    continuous.bodies[root].undrifted = _IN_AIR
     return True
 
 
 @inner_kernel
-def _pressed(s, number_a, number_b):
+def _pressed(counts, collision, number_a, number_b):
     """Return whether two shapes pressed on each other in the last step.
 
     Its contacts have seen their velocities, to first order in how they turn.
     """
-    for k in range(s.step_stats[0].previous_count):
-        contact = s.collision.previous[k]
+    for k in range(counts.previous_count):
+        contact = collision.previous[k]
         if contact.shape_a == number_a and contact.shape_b == number_b and contact.warm[0] > 0.0:
             return True
     return False
 
 
 @inner_kernel
-def _spread_to_near(s):
+def _spread_to_near(search, bodies, collision, continuous):
     """Hold back what may come near something that is held back; return whether anything was not."""
     found = False
-    for c in range(s.step_stats[0].candidate_count):
-        a = s.collision.shapes[s.collision.pairs[c, 0]]
-        b = s.collision.shapes[s.collision.pairs[c, 1]]
-        if a.body < 0 or b.body < 0 or _is_held(s, a) == _is_held(s, b) or stay_apart(a, b):
+    for c in range(search.candidate_count):
+        a = collision.shapes[collision.pairs[c, 0]]
+        b = collision.shapes[collision.pairs[c, 1]]
+        if (
+            a.body < 0
+            or b.body < 0
+            or _is_held(bodies, continuous, a) == _is_held(bodies, continuous, b)
+            or stay_apart(a, b)
+        ):
             continue
         found = True
-        _hold(s, root_of(s, a))
-        _hold(s, root_of(s, b))
+        _hold(continuous, root_of(bodies, a))
+        _hold(continuous, root_of(bodies, b))
     return found
 
 
 @inner_kernel
-def _spread_to_connected(s):
+def _spread_to_connected(bodies, continuous, connections):
     """Hold back what connections hold to it; return whether anything was not."""
     found = False
-    for k in range(s.connections.shape[0]):
-        a, b = s.connections[k].body_a, s.connections[k].body_b
+    for k in range(connections.shape[0]):
+        a, b = connections[k].body_a, connections[k].body_b
         if a < 0 or b < 0:
             continue
-        root_a, root_b = s.forest.bodies[a].root, s.forest.bodies[b].root
-        anchor_a, anchor_b = s.work.per_body[root_a].undrifted, s.work.per_body[root_b].undrifted
+        root_a, root_b = bodies[a].root, bodies[b].root
+        anchor_a, anchor_b = (
+            continuous.bodies[root_a].undrifted,
+            continuous.bodies[root_b].undrifted,
+        )
         if (anchor_a != 0) != (anchor_b != 0):
             found = True
-            _hold(s, root_a)
-            _hold(s, root_b)
+            _hold(continuous, root_a)
+            _hold(continuous, root_b)
     return found
 
 
 @inlined_kernel
-def is_undrifted(s, body):
+def is_undrifted(continuous, body):
     """Return whether a body takes its forces at the start of a semi-implicit step."""
     return (
-        s.step_stats[0].undrifted != 0
+        continuous.state[0].undrifted != 0
         and body >= 0
-        and s.work.per_body[body].undrifted != _IN_MIDDLE
+        and continuous.bodies[body].undrifted != _IN_MIDDLE
     )
 
 
 @on_demand_kernel()
 def move_on(s):
     """Carry s.q from where forces acted to the end of the step, where trees were held back."""
-    _find_leaning(s)
+    _find_leaning(s.counts[0], s.forest.bodies, s.sites, s.rows, s.continuous)
     dt, g, velocity, q = s.settings[0].time_step, s.settings[0].gravity, s.velocity, s.q
     for i in range(s.forest.bodies.shape[0]):
-        body, held = s.forest.bodies[i], s.work.per_body[i]
+        body, held = s.forest.bodies[i], s.continuous.bodies[i]
         duration = 0.5 * dt if held.undrifted == _IN_MIDDLE else dt
         carry_body(body, velocity, duration, q)
         if body.joint_type == FREE and held.undrifted == _IN_AIR:
@@ -163,32 +178,32 @@ def move_on(s):
 
 
 @inner_kernel
-def _find_leaning(s):
+def _find_leaning(counts, bodies, sites, rows, continuous):
     """Mark the trees held back that lean on the world, by themselves or on others that do."""
-    held, bodies, rows = s.work.per_body, s.forest.bodies, s.rows.rows
+    held = continuous.bodies
     for i in range(held.shape[0]):
         if held[i].undrifted and bodies[bodies[i].root].joint_type != FREE:
             held[i].undrifted = _LEANS
     found = True
     while found:
         found = False
-        for number in range(s.step_stats[0].row_count):
-            row = rows[number]
-            a = s.sites.sites[row.site_a].body
-            b = s.sites.sites[row.site_b].body if row.site_b >= 0 else -1
-            if row.impulse == 0.0 or s.sites.sites[row.site_a].dof >= 0:
+        for number in range(counts.row_count):
+            row = rows.rows[number]
+            a = sites.sites[row.site_a].body
+            b = sites.sites[row.site_b].body if row.site_b >= 0 else -1
+            if row.impulse == 0.0 or sites.sites[row.site_a].dof >= 0:
                 continue
             grounded = b < 0 or held[a].undrifted == _LEANS or held[b].undrifted == _LEANS
             if grounded:
-                found = _lean(s, bodies[a].root) or found
+                found = _lean(bodies, continuous, bodies[a].root) or found
                 if b >= 0:
-                    found = _lean(s, bodies[b].root) or found
+                    found = _lean(bodies, continuous, bodies[b].root) or found
 
 
 @inlined_kernel
-def _lean(s, root):
+def _lean(bodies, continuous, root):
     """Let a tree that was held back lean on the world; return whether it did not yet."""
-    held, bodies = s.work.per_body, s.forest.bodies
+    held = continuous.bodies
     if held[root].undrifted != _IN_AIR:
         return False
     for i in range(root, held.shape[0]):

@@ -23,10 +23,10 @@ from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.step.impacts.drift import hold_back
-from hrpsim.step.impacts.passages import list_passages
-from hrpsim.step.impacts.standstill import carry
-from hrpsim.step.impacts.sweep import LOOKS, MORE_LOOKS, find_sweeps, is_fast
+from hrpsim.step.continuous.drift import hold_back
+from hrpsim.step.continuous.passages import list_passages
+from hrpsim.step.continuous.standstill import carry
+from hrpsim.step.continuous.sweep import LOOKS, MORE_LOOKS, find_sweeps, is_fast
 from hrpsim.step.scene.records import EULER, RK4
 from hrpsim.step.scene.status import DONE, LOOK_FURTHER, MORE_CANDIDATES, RESOLVED
 
@@ -37,23 +37,29 @@ _PASSES = 24
 @inlined_kernel
 def look_at_drift(s):
     """Let nothing pass through anything on its way to the middle of the step: stay at its start."""
-    copy_vector(s.work.q_start, s.work.q_swept)
+    copy_vector(s.start.q, s.continuous.q_swept)
     return let_nothing_pass(s, 0)
 
 
 @inlined_kernel
 def look_at_motion(s):
-    """Let nothing pass through anything on its way from work.q_swept on.
+    """Let nothing pass through anything on its way from continuous.q_swept on.
 
     Returns LOOK_FURTHER if the step is to begin anew with more contacts.
     """
-    return let_nothing_pass(s, 1) if _anything_fast(s) else DONE
+    return (
+        let_nothing_pass(s, 1)
+        if _anything_fast(
+            s.settings[0], s.search[0], s.forest, s.velocity, s.kinematics, s.collision
+        )
+        else DONE
+    )
 
 
 @inlined_kernel
-def needs_every_shape(s):
+def needs_every_shape(settings, on_demand):
     """Return whether impacts, or stages that move the poses on, need the travel of all shapes."""
-    return s.on_demand[0].resolve_impacts != 0 or s.settings[0].integrator == RK4
+    return on_demand[0].resolve_impacts != 0 or settings.integrator == RK4
 
 
 @inlined_kernel
@@ -68,23 +74,30 @@ def any_fast(collision):
 @on_demand_kernel(np.int64)
 def let_nothing_pass(s, solved):
     """Look at the drift to the middle of the step, or at the motion that was `solved` for."""
-    work, stats = s.work, s.step_stats[0]
-    copy_vector(s.q, work.q_carried)
-    find_sweeps(s, work.q_swept, work.q_carried)
-    status = _look_further(s)
+    work = s.work
+    copy_vector(s.q, s.continuous.q_carried)
+    find_sweeps(
+        s.forest,
+        s.kinematics,
+        s.collision,
+        work.directions,
+        s.continuous.q_swept,
+        s.continuous.q_carried,
+    )
+    status = _look_further(s.settings[0], s.search[0], s.failure[0], s.collision)
     if status != DONE:
         return status
     if not solved:
         hold_back(s)
         return DONE
-    looks = LOOKS + MORE_LOOKS * stats.candidate_count
-    _find_way(s.forest, work.q_swept, s.q, work.carried)
-    if s.settings[0].integrator != EULER and stats.passes < _PASSES:
-        update_poses(s.forest, work.q_swept, s.kinematics)
-        update_velocities(s.forest, work.carried, s.kinematics)
+    looks = LOOKS + MORE_LOOKS * s.search[0].candidate_count
+    _find_way(s.forest, s.continuous.q_swept, s.q, s.continuous.carried)
+    if s.settings[0].integrator != EULER and s.continuous.state[0].passes < _PASSES:
+        update_poses(s.forest, s.continuous.q_swept, s.kinematics)
+        update_velocities(s.forest, s.continuous.carried, s.kinematics)
         looks, status = list_passages(s, looks)
         if status == LOOK_FURTHER:
-            stats.passes += 1
+            s.continuous.state[0].passes += 1
         if status != RESOLVED:
             return status
     carry(s, looks)
@@ -92,19 +105,19 @@ def let_nothing_pass(s, solved):
 
 
 @inlined_kernel
-def _anything_fast(s):
+def _anything_fast(settings, search, forest, velocity, kinematics, collision):
     """Return whether a shape is fast, the step's impacts on free bodies included."""
-    shapes, moving, settings = s.collision.shapes, s.collision.moving, s.settings[0]
-    velocity, dt = s.velocity, settings.time_step
-    if s.step_stats[0].calm:
-        if not _any_carrier_fast(s):
+    shapes, moving = collision.shapes, collision.moving
+    dt = settings.time_step
+    if search.calm:
+        if not _any_carrier_fast(settings, forest.bodies, velocity, collision):
             return False
         margin, continuous = settings.contact_margin, settings.continuous
-        place_centers(s.forest, s.kinematics, margin, dt, continuous, s.collision)
+        place_centers(forest, kinematics, margin, dt, continuous, collision)
     fast = False
     for k in range(moving.shape[0]):
         shape = shapes[moving[k]]
-        body = s.forest.bodies[shape.body]
+        body = forest.bodies[shape.body]
         if body.joint_type == FREE:
             p = shape.placement_p
             arm = math.sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) + shape.radius
@@ -114,16 +127,16 @@ def _anything_fast(s):
 
 
 @inlined_kernel
-def _any_carrier_fast(s):
+def _any_carrier_fast(settings, bodies, velocity, collision):
     """Return whether a shape on a free body may be fast, the step's impacts included."""
-    carriers, velocity = s.collision.carriers, s.velocity
+    carriers = collision.carriers
     for k in range(carriers.shape[0]):
         carrier = carriers[k]
-        body = s.forest.bodies[carrier.body]
+        body = bodies[carrier.body]
         if body.joint_type != FREE:
             continue
         fastest = _fastest(velocity, body.v_index, carrier.extent)
-        if s.settings[0].time_step * fastest > FAST * carrier.thickness:
+        if settings.time_step * fastest > FAST * carrier.thickness:
             return True
     return False
 
@@ -173,9 +186,9 @@ def _find_turn(start, end, at, way_out, k):
 
 
 @inner_kernel
-def _look_further(s):
+def _look_further(settings, search, failure, collision):
     """Make the candidate list anew if the step's impacts carry a shape beyond it."""
-    shapes, settings, stats = s.collision.shapes, s.settings[0], s.step_stats[0]
+    shapes = collision.shapes
     beyond = False
     for k in range(shapes.shape[0]):
         shape = shapes[k]
@@ -186,9 +199,9 @@ def _look_further(s):
         beyond = beyond or (shape.body >= 0 and shape.travel > left)
     if not beyond:
         return DONE
-    count = list_candidates(settings.contact_margin, settings.skin, s.collision)
-    if count > s.collision.pairs.shape[0]:
-        stats.candidate_count, stats.needed = -1, count
+    count = list_candidates(settings.contact_margin, settings.skin, collision)
+    if count > collision.pairs.shape[0]:
+        search.candidate_count, failure.needed = -1, count
         return MORE_CANDIDATES
-    stats.candidate_count = count
+    search.candidate_count = count
     return DONE

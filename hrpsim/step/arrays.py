@@ -23,35 +23,34 @@ from hrpsim.constraints.rows import Rows
 from hrpsim.dynamics.articulated import ARTICULATED
 from hrpsim.dynamics.joint_forces import CONTROL
 from hrpsim.dynamics.sites import Sites
-from hrpsim.dynamics.tree_momentum import SUBTREE
 from hrpsim.jit.fields import Axis, Life, array, constant, part, state
 from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import KINEMATICS
 from hrpsim.sensors.sensing import SENSOR
 from hrpsim.solvers.direct_system import DirectSystem
 from hrpsim.solvers.newton.system import NewtonSystem
+from hrpsim.step.continuous.records import Continuous
+from hrpsim.step.impacts.records import Impacts
+from hrpsim.step.motion.records import SPIN, Momentum, Rk4
+from hrpsim.step.rows.records import WORST_ROW
 from hrpsim.step.scene.islands import Islands
-from hrpsim.step.scene.records import MEMORY, PER_BODY, SETTINGS, STEP_STATS, WRENCH
+from hrpsim.step.scene.records import (
+    COUNTS,
+    FAILURE,
+    MEMORY,
+    SEARCH,
+    SETTINGS,
+    STEP_STATS,
+    WRENCH,
+    Start,
+)
+from hrpsim.step.sleep_detection import REST
 
 
 class Work(NamedTuple):
     """Vectors that live for one step; positions, velocities and bodies in the scene's order."""
 
-    q_start: np.ndarray = array("positions at the start of the step", "f8", Axis.POSITION)
-    velocity_start: np.ndarray = array("velocities there", "f8", Axis.DOF)
-    step_stats_start: np.ndarray = array("counts of the step before", STEP_STATS, 1)
-    joint_impact_impulses_start: np.ndarray = array(
-        "`joint_impact_impulses` there", "f8", Axis.DOF, JOINT_ROW_COUNT
-    )
-    q_swept: np.ndarray = array(
-        "where the motion begins that is looked at for impacts", "f8", Axis.POSITION
-    )
-    q_carried: np.ndarray = array("where it ends, or where it has come to", "f8", Axis.POSITION)
-    carried: np.ndarray = array("its velocity", "f8", Axis.DOF)
     velocity_middle: np.ndarray = array("where a step finds its forces", "f8", Axis.DOF)
-    q_after_impacts: np.ndarray = array(
-        "where an rk4 step starts after its impacts", "f8", Axis.POSITION
-    )
     velocity_after_impacts: np.ndarray = array(
         "after the impacts at the start of the step", "f8", Axis.DOF
     )
@@ -66,11 +65,10 @@ class Work(NamedTuple):
     correction_velocity: np.ndarray = array(
         "displacement rate of the position correction", "f8", Axis.DOF
     )
-    rate: np.ndarray = array("of positions, at rk4's stages", "f8", 4, Axis.POSITION)
-    acceleration: np.ndarray = array("at rk4's stages", "f8", 4, Axis.DOF)
     q_nearest: np.ndarray = array("where rigid connections were off by least", "f8", Axis.POSITION)
-    per_body: np.ndarray = array("each body: what a step knows of it", PER_BODY, Axis.BODY)
-    subtrees: np.ndarray = array("of floating trees", SUBTREE, Axis.BODY)
+    geometric_stiffness: np.ndarray = array(
+        "inertia that loaded connections add: xx, yy, zz, xy, xz, yz", "f8", Axis.BODY, 6
+    )
     directions: np.ndarray = array("normal and tangents of a contact", "f8", 3, 3)
     placed_connection: np.ndarray = array(
         "the connection whose rows are written", PLACED_CONNECTION, 1
@@ -82,7 +80,12 @@ class Scene(NamedTuple):
 
     settings: np.ndarray = state("of the world", SETTINGS, 1)
     clock: np.ndarray = state("steps done since the start or the last reset", "i8", 1)
-    step_stats: np.ndarray = state("what a step counts and measures", STEP_STATS, 1)
+    step_stats: np.ndarray = state("what users read of the last step", STEP_STATS, 1)
+    counts: np.ndarray = state("how many entries of the arrays are used", COUNTS, 1)
+    search: np.ndarray = state("what the search for contacts found", SEARCH, 1)
+    failure: np.ndarray = state("why a step cannot be done", FAILURE, 1)
+    worst: np.ndarray = state("the row furthest from its law in a call of `step`", WORST_ROW, 1)
+    start: Start = part(Start)
     forest: Forest = part(Forest)
     q: np.ndarray = state("positions [m, rad, quaternion]", "f8", Axis.POSITION)
     velocity: np.ndarray = state(
@@ -128,6 +131,14 @@ class Scene(NamedTuple):
     sites: Sites = part(Sites)
     rows: Rows = part(Rows)
     islands: Islands = part(Islands)
+    rests: np.ndarray = state(
+        "each body: its rest, whether it may sleep", REST, Axis.BODY, carries=()
+    )
+    spins: np.ndarray = array("each body: how it turns by the midpoint rule", SPIN, Axis.BODY)
+    rk4: Rk4 = part(Rk4)
+    momentum: Momentum = part(Momentum)
+    continuous: Continuous = part(Continuous)
+    impacts: Impacts = part(Impacts)
     direct: DirectSystem = part(DirectSystem, "the system of the direct solver, its factors")
     newton: NewtonSystem = part(NewtonSystem, "the problem of an island for Newton's method")
     newton_part: NewtonSystem = part(NewtonSystem, "the problem of a cluster of that island")

@@ -7,7 +7,7 @@ Where the motion that was solved for leads one shape into another, the step is b
 contacts for that: points and normal are those at the time of impact, the arms those that the bodies
 then have, and the gap is what their approach takes until then. Their rows are solved with all
 others, so velocities change by equal and opposite impulses, and bodies come to touch at the end of
-the step. The list grows until nothing passes, or for so many passes (.impact_times).
+the step. The list grows until nothing passes, or for so many passes (.fast_motion).
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from hrpsim.collision.time_of_impact import STRIDE, TOUCH, meeting_points, separ
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.on_demand import on_demand_kernel
 from hrpsim.model.shapes.geometry import MESH, PLANE
-from hrpsim.step.impacts.impact_place import FAR, flies
-from hrpsim.step.impacts.inelastic_impacts import speed_along
-from hrpsim.step.impacts.sweep import (
+from hrpsim.spatial.vector import speed_along
+from hrpsim.step.continuous.sweep import (
+    FAR,
     are_looked_at,
     both_fly,
     bounce_in_flight,
+    flies,
     is_penalty,
     meeting_of,
     root_of,
@@ -46,21 +47,21 @@ def find_flying(s):
     for k in range(shapes.shape[0]):
         shape = shapes[k]
         if shape.flies == 0 and shape.kind != PLANE and shape.kind != MESH:
-            shape.flies = 1 if flies(s, shape.body, shape) else 0
-    for i in range(s.work.per_body.shape[0]):
-        s.work.per_body[i].timed = 0
-    s.step_stats[0].flies = 1
+            shape.flies = 1 if flies(s.forest, shape.body, shape) else 0
+    for i in range(s.continuous.bodies.shape[0]):
+        s.continuous.bodies[i].timed = 0
+    s.continuous.state[0].flies = 1
     return DONE
 
 
 @inner_kernel
-def _mark_far(s):
+def _mark_far(settings, counts, collision, continuous):
     """Let contacts beyond the usual reach count only where impacts have exact times."""
-    shapes, margin = s.collision.shapes, s.settings[0].contact_margin
-    for c in range(s.step_stats[0].contact_count):
-        contact = s.collision.contacts[c]
+    shapes, margin = collision.shapes, settings.contact_margin
+    for c in range(counts.contact_count):
+        contact = collision.contacts[c]
         a, b = shapes[contact.shape_a], shapes[contact.shape_b]
-        if both_fly(s, a, b) and contact.gap > margin + a.reach + b.reach:
+        if both_fly(continuous, a, b) and contact.gap > margin + a.reach + b.reach:
             contact.lag = FAR
 
 
@@ -70,27 +71,28 @@ def add_passages(s):
 
     Of those that were found what is far away counts only where impacts have exact times.
     """
-    stats, contacts = s.step_stats[0], s.collision.contacts
-    if stats.flies:
-        _mark_far(s)
-    for k in range(stats.passage_count):
+    counts = s.counts[0]
+    contacts = s.collision.contacts
+    if s.continuous.state[0].flies:
+        _mark_far(s.settings[0], counts, s.collision, s.continuous)
+    for k in range(s.continuous.state[0].passage_count):
         passage = s.collision.passages[k]
         if passage.barred:
             continue
-        feature, c = passage.feature, stats.contact_count
-        for at in range(stats.contact_count):
+        feature, c = passage.feature, counts.contact_count
+        for at in range(counts.contact_count):
             there = contacts[at]
             if there.shape_a == passage.shape_a and there.shape_b == passage.shape_b:
                 if there.feature == feature and there.lag == FAR:
                     c = at
                 elif there.feature == feature:
                     feature = -1 - k
-        if c == stats.contact_count:
+        if c == counts.contact_count:
             while c > 0 and _comes_before(passage, contacts[c - 1]):
                 contacts[c] = contacts[c - 1]
                 c -= 1
-            stats.contact_count += 1
-        _write_contact(s, passage, feature, contacts[c])
+            counts.contact_count += 1
+        _write_contact(s.kinematics, s.collision.shapes, passage, feature, contacts[c])
     return DONE
 
 
@@ -103,9 +105,8 @@ def _comes_before(passage, contact):
 
 
 @inner_kernel
-def _write_contact(s, passage, feature, contact):
+def _write_contact(kinematics, shapes, passage, feature, contact):
     """Write the contact that is made for a passage."""
-    shapes = s.collision.shapes
     contact.shape_a, contact.shape_b = passage.shape_a, passage.shape_b
     contact.body_a, contact.body_b = shapes[passage.shape_a].body, shapes[passage.shape_b].body
     contact.feature, contact.gap = feature, passage.gap
@@ -115,9 +116,9 @@ def _write_contact(s, passage, feature, contact):
         contact.point_a[r], contact.point_b[r] = passage.arm_a[r], passage.arm_b[r]
         contact.impulse[r] = contact.impact_impulse[r] = 0.0
         if contact.body_a >= 0:
-            contact.point_a[r] += s.kinematics[contact.body_a].p[r]
+            contact.point_a[r] += kinematics[contact.body_a].p[r]
         if contact.body_b >= 0:
-            contact.point_b[r] += s.kinematics[contact.body_b].p[r]
+            contact.point_b[r] += kinematics[contact.body_b].p[r]
 
 
 @inner_kernel
@@ -129,27 +130,31 @@ def list_passages(s, looks):
     LOOK_FURTHER if the step is to begin anew, MORE_CONTACTS if there is no room for them, and
     RESOLVED if all that is found cannot be met by more contacts.
     """
-    stats, collision, held = s.step_stats[0], s.collision, s.work.per_body
-    if _bar_pairs(s):
+    collision, held = s.collision, s.continuous.bodies
+    if _bar_pairs(collision, s.continuous):
         return looks, LOOK_FURTHER
     for i in range(held.shape[0]):
         held[i].earliest = 2.0
-    first = stats.passage_count
+    first = s.continuous.state[0].passage_count
     unmade = again = False
-    for c in range(stats.candidate_count):
+    for c in range(s.search[0].candidate_count):
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
         a, b = collision.shapes[number_a], collision.shapes[number_b]
-        if not are_looked_at(s, a, b):
+        if not are_looked_at(s.forest.bodies, a, b):
             continue
-        if stats.flies and _has_time(s, a, b):
-            again = _leave_the_air(s, a, b) or again
+        if s.continuous.state[0].flies and _has_time(s.continuous, a, b):
+            again = _leave_the_air(s.continuous, a, b) or again
             continue
-        fraction, looks, cut = meeting_of(s, c, 0.0, TOUCH, looks)
-        if fraction < 1.0 and _have_contact(s, number_a, number_b):
-            if is_penalty(s, a, b):
+        fraction, looks, cut = meeting_of(
+            s.settings[0], s.step_stats[0], collision, c, 0.0, TOUCH, looks
+        )
+        if fraction < 1.0 and _have_contact(s.counts[0], collision.contacts, number_a, number_b):
+            if is_penalty(s.solver_choice, a, b):
                 continue
-            fraction, looks, cut = meeting_of(s, c, TOUCH, TOUCH, looks)
-        if bounce_in_flight(s, a, b):
+            fraction, looks, cut = meeting_of(
+                s.settings[0], s.step_stats[0], collision, c, TOUCH, TOUCH, looks
+            )
+        if bounce_in_flight(s.materials, s.continuous, a, b):
             if fraction < 1.0 or separation(collision.pairs[c], 0.0, 1.0, collision) < 0.0:
                 a.flies = b.flies = -1
                 again = True
@@ -157,34 +162,36 @@ def list_passages(s, looks):
         if cut:
             unmade = True
         elif fraction < 1.0:
-            before = stats.passage_count
-            if not _list_points(s, c, fraction):
-                stats.needed = collision.passages.shape[0]
+            before = s.continuous.state[0].passage_count
+            if not _list_points(
+                s.kinematics, collision, s.continuous, s.work.directions, c, fraction
+            ):
+                s.failure[0].needed = collision.passages.shape[0]
                 return looks, MORE_CONTACTS
-            unmade = unmade or stats.passage_count == before
-            for root in (root_of(s, a), root_of(s, b)):
+            unmade = unmade or s.continuous.state[0].passage_count == before
+            for root in (root_of(s.forest.bodies, a), root_of(s.forest.bodies, b)):
                 if root >= 0:
                     held[root].earliest = min(held[root].earliest, fraction)
-    _keep_earliest(s, first)
-    if again or stats.passage_count > first:
+    _keep_earliest(s.forest.bodies, collision, s.continuous, first)
+    if again or s.continuous.state[0].passage_count > first:
         return looks, LOOK_FURTHER
     return looks, RESOLVED if unmade else DONE
 
 
 @inner_kernel
-def _bar_pairs(s):
+def _bar_pairs(collision, continuous):
     """Bar pairs that got round the contacts made for them; return whether there are any.
 
     What is hit beside its centre turns, in one long step many times: then its contacts, taken
     where it touched, let it by. Such pairs are left to stop against each other.
     """
-    stats, passages = s.step_stats[0], s.collision.passages
+    passages = collision.passages
     found = False
-    for k in range(stats.passage_count):
-        if passages[k].barred or not _is_behind(s, passages[k]):
+    for k in range(continuous.state[0].passage_count):
+        if passages[k].barred or not _is_behind(collision, passages[k]):
             continue
         found = True
-        for other in range(stats.passage_count):
+        for other in range(continuous.state[0].passage_count):
             same = passages[other].shape_a == passages[k].shape_a
             if same and passages[other].shape_b == passages[k].shape_b:
                 passages[other].barred = 1
@@ -192,10 +199,10 @@ def _bar_pairs(s):
 
 
 @inner_kernel
-def _is_behind(s, passage):
+def _is_behind(collision, passage):
     """Return whether the smaller shape ends behind the plane at which it met the other one."""
-    a, b = s.collision.shapes[passage.shape_a], s.collision.shapes[passage.shape_b]
-    motion_a, motion_b = s.collision.motions[passage.shape_a], s.collision.motions[passage.shape_b]
+    a, b = collision.shapes[passage.shape_a], collision.shapes[passage.shape_b]
+    motion_a, motion_b = collision.motions[passage.shape_a], collision.motions[passage.shape_b]
     height = square = 0.0
     for r in range(3):
         n, away = passage.normal[r], motion_a.p_end[r] - motion_b.p_end[r]
@@ -211,20 +218,20 @@ def _is_behind(s, passage):
 
 
 @inlined_kernel
-def _has_time(s, a, b):
+def _has_time(continuous, a, b):
     """Return whether impacts on one of two shapes have happened at their times in this step."""
-    held = s.work.per_body
+    held = continuous.bodies
     timed_a = a.body >= 0 and held[a.body].timed == 2
     return timed_a or (b.body >= 0 and held[b.body].timed == 2)
 
 
 @inlined_kernel
-def _leave_the_air(s, a, b):
+def _leave_the_air(continuous, a, b):
     """Let shapes with timed impacts have these no more, if one comes near to what does not fly.
 
     Their way is not a straight one. Returns whether that is so.
     """
-    if both_fly(s, a, b):
+    if both_fly(continuous, a, b):
         return False
     if a.flies > 0:
         a.flies = -1
@@ -234,61 +241,63 @@ def _leave_the_air(s, a, b):
 
 
 @inner_kernel
-def _have_contact(s, number_a, number_b):
+def _have_contact(counts, contacts, number_a, number_b):
     """Return whether the motion of two shapes was solved for with contacts between them."""
-    for k in range(s.step_stats[0].contact_count):
-        contact = s.collision.contacts[k]
+    for k in range(counts.contact_count):
+        contact = contacts[k]
         if contact.shape_a == number_a and contact.shape_b == number_b and contact.lag < FAR:
             return True
     return False
 
 
 @inner_kernel
-def _list_points(s, c, fraction):
+def _list_points(kinematics, collision, continuous, directions, c, fraction):
     """List the contacts of candidate pair c, whose shapes meet at `fraction`; False for no room."""
-    stats, passages, work = s.step_stats[0], s.collision.passages, s.collision.manifold[0]
-    pair = s.collision.pairs[c]
-    a, b = s.collision.shapes[pair[0]], s.collision.shapes[pair[1]]
-    count = meeting_points(pair, fraction, s.collision) if _may_help(s, pair) else 0
+    passages, work = collision.passages, collision.manifold[0]
+    pair = collision.pairs[c]
+    a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
+    count = (
+        meeting_points(pair, fraction, collision) if _may_help(collision, continuous, pair) else 0
+    )
     for k in range(count):
-        if stats.passage_count == passages.shape[0]:
+        if continuous.state[0].passage_count == passages.shape[0]:
             return False
-        passage = passages[stats.passage_count]
+        passage = passages[continuous.state[0].passage_count]
         for r in range(3):
             passage.normal[r], passage.point[r] = work.normal[k, r], work.point[k, r]
             passage.offset_a[r] = passage.point[r] - work.p_a[r]
             passage.offset_b[r] = passage.point[r] - work.p_b[r]
         _find_arm(a, work.R_a, work.p_a, passage.point, passage.arm_a)
         _find_arm(b, work.R_b, work.p_b, passage.point, passage.arm_b)
-        rate = _rate_of(s, a.body, passage.arm_a, passage.normal)
-        rate -= _rate_of(s, b.body, passage.arm_b, passage.normal)
+        rate = _rate_of(kinematics, directions, a.body, passage.arm_a, passage.normal)
+        rate -= _rate_of(kinematics, directions, b.body, passage.arm_b, passage.normal)
         if not rate < 0.0:
             continue
         passage.shape_a, passage.shape_b = pair[0], pair[1]
         passage.feature, passage.fraction = work.feature[k], fraction
         passage.barred = 0
         passage.gap = max(work.gap[k] - fraction * rate, 0.0)
-        if not _is_known(s, passage, min(a.thickness, b.thickness)):
-            stats.passage_count += 1
+        if not _is_known(collision, continuous, passage, min(a.thickness, b.thickness)):
+            continuous.state[0].passage_count += 1
     return True
 
 
 @inner_kernel
-def _may_help(s, pair):
+def _may_help(collision, continuous, pair):
     """Return whether more contacts made beforehand may help a pair: it has few, none barred."""
     count = 0
-    for k in range(s.step_stats[0].passage_count):
-        passage = s.collision.passages[k]
+    for k in range(continuous.state[0].passage_count):
+        passage = collision.passages[k]
         if passage.shape_a == pair[0] and passage.shape_b == pair[1]:
             count += _OF_PAIR if passage.barred else 1
     return count < _OF_PAIR
 
 
 @inner_kernel
-def _is_known(s, passage, thickness):
+def _is_known(collision, continuous, passage, thickness):
     """Return whether a contact like that of a passage was made before: it says nothing new."""
-    for k in range(s.step_stats[0].passage_count):
-        other = s.collision.passages[k]
+    for k in range(continuous.state[0].passage_count):
+        other = collision.passages[k]
         if other.shape_a != passage.shape_a or other.shape_b != passage.shape_b:
             continue
         alike = other.feature == passage.feature
@@ -317,41 +326,40 @@ def _find_arm(shape, R, p, point, arm_out):
 
 
 @inner_kernel
-def _rate_of(s, body, arm, normal):
+def _rate_of(kinematics, directions, body, arm, normal):
     """Return the way along a normal of a point that is `arm` from the body's origin [m a step]."""
     if body < 0:
         return 0.0
-    here, point = s.kinematics[body], s.work.directions[0]
+    here, point = kinematics[body], directions[0]
     for r in range(3):
         point[r] = here.p[r] + arm[r]
     return speed_along(here.v, point, normal)
 
 
 @inner_kernel
-def _keep_earliest(s, first):
+def _keep_earliest(bodies, collision, continuous, first):
     """Keep those listed from `first` on that are the earliest of a tree."""
-    stats, passages, shapes = s.step_stats[0], s.collision.passages, s.collision.shapes
+    passages, shapes = collision.passages, collision.shapes
     kept = first
-    for k in range(first, stats.passage_count):
+    for k in range(first, continuous.state[0].passage_count):
         passage = passages[k]
         limit = -math.inf
         for shape in (passage.shape_a, passage.shape_b):
-            root = root_of(s, shapes[shape])
+            root = root_of(bodies, shapes[shape])
             if root >= 0:
-                limit = max(limit, s.work.per_body[root].earliest)
+                limit = max(limit, continuous.bodies[root].earliest)
         if passage.fraction <= limit + _SAME:
             if kept != k:
                 passages[kept] = passage
             kept += 1
-    stats.passage_count = kept
+    continuous.state[0].passage_count = kept
 
 
 @inner_kernel
-def forget_passages(s):
+def forget_passages(shapes, continuous):
     """Begin the next step without contacts made beforehand."""
-    stats = s.step_stats[0]
-    stats.passage_count = 0
-    if stats.flies:
-        stats.flies = 0
-        for k in range(s.collision.shapes.shape[0]):
-            s.collision.shapes[k].flies = 0
+    continuous.state[0].passage_count = 0
+    if continuous.state[0].flies:
+        continuous.state[0].flies = 0
+        for k in range(shapes.shape[0]):
+            shapes[k].flies = 0

@@ -13,11 +13,15 @@ from hrpsim.collision.time_of_impact import find_turn, first_passage
 from hrpsim.constraints.solver_table import PENALTY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.kinematics.forward import update_poses
-from hrpsim.model.shapes.geometry import MESH, PLANE
+from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
+from hrpsim.step.motion.loose_rotation import is_loose
 
 # Looks at pairs of shapes in one search through a step: so many, and more for each pair. One at a
 # mesh counts for many. What is left when they are used up stays where it began.
 LOOKS, MORE_LOOKS, _OF_MESH = 16_384, 64, 64
+
+# What is added to the gap of a contact that counts only where impacts have exact times [m].
+FAR = 1e9
 
 
 @inlined_kernel
@@ -27,20 +31,20 @@ def is_fast(shape):
 
 
 @inner_kernel
-def find_sweeps(s, start, end):
+def find_sweeps(forest, kinematics, collision, directions, start, end):
     """Write how every shape moves, in the world, from one configuration (nq,) to another."""
-    motions, shapes = s.collision.motions, s.collision.shapes
-    nowhere = s.work.directions[0]
+    motions, shapes = collision.motions, collision.shapes
+    nowhere = directions[0]
     for r in range(3):
         nowhere[r] = 0.0
-    update_poses(s.forest, start, s.kinematics)
+    update_poses(forest, start, kinematics)
     for k in range(shapes.shape[0]):
         motion = motions[k]
-        place_shape(s.forest, s.kinematics, shapes[k], nowhere, motion.R_start, motion.p_start)
-    update_poses(s.forest, end, s.kinematics)
+        place_shape(forest, kinematics, shapes[k], nowhere, motion.R_start, motion.p_start)
+    update_poses(forest, end, kinematics)
     for k in range(shapes.shape[0]):
         motion, shape = motions[k], shapes[k]
-        place_shape(s.forest, s.kinematics, shape, nowhere, motion.R_end, motion.p_end)
+        place_shape(forest, kinematics, shape, nowhere, motion.R_end, motion.p_end)
         motion.angle = find_turn(motion.R_start, motion.R_end, motion.axis)
         square = 0.0
         for r in range(3):
@@ -50,20 +54,20 @@ def find_sweeps(s, start, end):
 
 
 @inlined_kernel
-def are_looked_at(s, a, b):
+def are_looked_at(bodies, a, b):
     """Return whether two shapes of different trees are looked at: one is fast and near the other.
 
     A plane has no other side to come out at: it is left to contacts.
     """
     if min(a.kind, b.kind) == PLANE or not (is_fast(a) or is_fast(b)):
         return False
-    return root_of(s, a) != root_of(s, b) and not stay_apart(a, b)
+    return root_of(bodies, a) != root_of(bodies, b) and not stay_apart(a, b)
 
 
 @inlined_kernel
-def root_of(s, shape):
+def root_of(bodies, shape):
     """Return the root of the tree that a shape belongs to, -1 for the world."""
-    return s.forest.bodies[shape.body].root if shape.body >= 0 else -1
+    return bodies[shape.body].root if shape.body >= 0 else -1
 
 
 @inlined_kernel
@@ -77,38 +81,50 @@ def stay_apart(a, b):
 
 
 @inner_kernel
-def meeting_of(s, c, free_share, held_share, looks):
+def meeting_of(settings, stats, collision, c, free_share, held_share, looks):
     """Return when the shapes of candidate pair c meet, as a fraction, and how many looks are left.
 
     That is 1 if they do not. They may come to lie in each other by so many parts of the thinner
     one's thickness: what is apart at the start, and what touches then; and by the slop in any case.
     Third, whether the search was cut off.
     """
-    a, b = s.collision.shapes[s.collision.pairs[c, 0]], s.collision.shapes[s.collision.pairs[c, 1]]
-    thickness, slop = min(a.thickness, b.thickness), s.settings[0].slop
+    a, b = collision.shapes[collision.pairs[c, 0]], collision.shapes[collision.pairs[c, 1]]
+    thickness, slop = min(a.thickness, b.thickness), settings.slop
     depth, held_depth = max(free_share * thickness, slop), max(held_share * thickness, slop)
     cost = _OF_MESH if a.kind == MESH or b.kind == MESH else 1
     fraction, looked, cut = first_passage(
-        s.collision.pairs[c], depth, held_depth, looks // cost, s.collision
+        collision.pairs[c], depth, held_depth, looks // cost, collision
     )
-    s.step_stats[0].impact_looks += looked
-    s.step_stats[0].impacts_cut += 1 if cut else 0
+    stats.impact_looks += looked
+    stats.impacts_cut += 1 if cut else 0
     return fraction, max(looks - cost * looked, 0), cut
 
 
 @inlined_kernel
-def is_penalty(s, a, b):
+def is_penalty(solver_choice, a, b):
     """Return whether the contacts of two shapes are penalty contacts, which yield."""
-    return s.solver_choice[a.solver_class, b.solver_class] == PENALTY
+    return solver_choice[a.solver_class, b.solver_class] == PENALTY
 
 
 @inlined_kernel
-def both_fly(s, a, b):
+def flies(forest, body, shape):
+    """Return whether a shape is a ball about the origin of a loose body, or belongs to the world.
+
+    What sleeps is taken for what it is awake.
+    """
+    if body < 0:
+        return not shape.asleep or shape.kind == SPHERE
+    p = shape.placement_p
+    return shape.kind == SPHERE and p[0] == p[1] == p[2] == 0.0 and is_loose(forest, body)
+
+
+@inlined_kernel
+def both_fly(continuous, a, b):
     """Return whether impacts of two shapes with each other have exact times."""
-    return s.step_stats[0].flies != 0 and a.flies > 0 and b.flies > 0
+    return continuous.state[0].flies != 0 and a.flies > 0 and b.flies > 0
 
 
 @inlined_kernel
-def bounce_in_flight(s, a, b):
+def bounce_in_flight(materials, continuous, a, b):
     """Return whether two shapes bounce off each other, at an exact time."""
-    return both_fly(s, a, b) and s.materials[a.material, b.material].restitution > 0.0
+    return both_fly(continuous, a, b) and materials[a.material, b.material].restitution > 0.0

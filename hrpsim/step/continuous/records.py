@@ -1,0 +1,45 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Records of continuous collision detection."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.jit.fields import Axis, array, state
+
+CONTINUOUS_STATE = np.dtype(
+    [
+        ("passes", "i8"),  # how often the step was begun anew for what would pass through something
+        ("passage_count", "i8"),  # contacts that are made for that
+        ("flies", "i8"),  # whether shapes say whether they fly
+        ("undrifted", "i8"),  # whether any body takes its forces at the start of the step
+    ]
+)
+
+# per body; of a tree in its root, where nothing else is said
+CONTINUOUS_BODY = np.dtype(
+    [
+        ("undrifted", "i8"),  # of any body: whether it takes its forces at the start of a step
+        ("timed", "i8"),  # whether impacts on a body that is alone happen at their times; 2: did so
+        ("earliest", "f8"),  # fraction of the step after which it meets any
+        ("cluster", "i8"),  # of any body: with whom its tree stands still; -1: with the world
+        ("since", "f8"),  # the same: since when it does [s]
+        ("stopped", "i8"),  # the same: whether it does
+    ]
+)
+
+
+class Continuous(NamedTuple):
+    """What is known of motions that may pass through something."""
+
+    state: np.ndarray = state("counts of the search for what passes", CONTINUOUS_STATE, 1)
+    bodies: np.ndarray = array("each body: how it meets others", CONTINUOUS_BODY, Axis.BODY)
+    q_swept: np.ndarray = array(
+        "where the motion begins that is looked at for impacts", "f8", Axis.POSITION
+    )
+    q_carried: np.ndarray = array("where it ends, or where it has come to", "f8", Axis.POSITION)
+    carried: np.ndarray = array("its velocity", "f8", Axis.DOF)

@@ -1,0 +1,208 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Trees that would pass into each other stop against each other, and go on together.
+
+Where contacts made beforehand do not serve, trees are carried along their ways from meeting to
+meeting. Those that meet keep their velocities, but stand still against each other until the end of
+the step: they go on together, with the velocity of their common centre of mass, and not at all with
+the world. So momentum, the centre of mass and the angular momentum are kept; what is lost is time
+for their motion against each other. Each meeting makes one cluster of two, so there are no more
+than there are trees.
+"""
+
+from __future__ import annotations
+
+from hrpsim.collision.time_of_impact import STRIDE, TOUCH
+from hrpsim.dynamics.tree_momentum import tree_momentum
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.model.system import FIXED, FREE
+from hrpsim.spatial.rotation import rotated
+from hrpsim.spatial.vector import copy_vector
+from hrpsim.step.continuous.sweep import are_looked_at, both_fly, find_sweeps, meeting_of
+from hrpsim.step.motion.motion import carry_body
+
+_WORLD = -1
+
+
+@inner_kernel
+def carry(s, looks):
+    """Carry all trees from q_swept with the velocity `carried` for a unit of time, to s.q.
+
+    With at most so many `looks` at pairs: what is not looked at stops where it is.
+    """
+    held, bodies, work = s.continuous.bodies, s.forest.bodies, s.work
+    for i in range(held.shape[0]):
+        held[i].cluster, held[i].since, held[i].stopped = bodies[i].root, 0.0, 0
+    now = 0.0
+    for _ in range(held.shape[0] + 1):
+        _place(bodies, s.continuous, now, s.continuous.q_carried)
+        _place(bodies, s.continuous, 1.0, s.q)
+        find_sweeps(
+            s.forest, s.kinematics, s.collision, work.directions, s.continuous.q_carried, s.q
+        )
+        fraction, pair, looks = _first_meeting(
+            s.settings[0], s.step_stats[0], s.search[0], bodies, s.collision, s.continuous, looks
+        )
+        if pair < 0:
+            break
+        now += fraction * (1.0 - now)
+        _place(bodies, s.continuous, now, s.continuous.q_carried)
+        a, b = s.collision.pairs[pair, 0], s.collision.pairs[pair, 1]
+        _join(
+            bodies,
+            s.continuous,
+            _cluster_of(s.collision.shapes, s.continuous, a),
+            _cluster_of(s.collision.shapes, s.continuous, b),
+        )
+        while _join_connected(bodies, s.continuous, s.connections):
+            pass
+        _go_together(
+            s.forest,
+            s.q,
+            s.momentum.subtrees,
+            s.continuous,
+            work,
+            _cluster_of(s.collision.shapes, s.continuous, a),
+            now,
+        )
+
+
+@inner_kernel
+def _place(bodies, continuous, time, q_out):
+    """Write where all trees are at a time."""
+    start, velocity = continuous.q_swept, continuous.carried
+    copy_vector(start, q_out)
+    for i in range(bodies.shape[0]):
+        body = bodies[i]
+        duration = time - continuous.bodies[body.root].since
+        carry_body(body, velocity, duration, q_out)
+
+
+@inner_kernel
+def _first_meeting(settings, stats, search, bodies, collision, continuous, looks):
+    """Return when the next two clusters meet, as a fraction of what is left, and their pair.
+
+    The pair is -1 if none do. Third, how many of the `looks` are left.
+    """
+    earliest, first = 1.0, -1
+    for c in range(search.candidate_count):
+        number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
+        a, b = collision.shapes[number_a], collision.shapes[number_b]
+        if not are_looked_at(bodies, a, b) or _cluster_of(
+            collision.shapes, continuous, number_a
+        ) == _cluster_of(collision.shapes, continuous, number_b):
+            continue
+        if both_fly(continuous, a, b):
+            continue
+        fraction, looks, _ = meeting_of(settings, stats, collision, c, TOUCH, STRIDE, looks)
+        if fraction < earliest:
+            earliest, first = fraction, c
+    return earliest, first, looks
+
+
+@inlined_kernel
+def _cluster_of(shapes, continuous, number):
+    """Return the cluster of the tree that a shape belongs to."""
+    return _cluster_of_body(continuous, shapes[number].body)
+
+
+@inlined_kernel
+def _cluster_of_body(continuous, body):
+    """Return the cluster of the tree of a body."""
+    return continuous.bodies[body].cluster if body >= 0 else _WORLD
+
+
+@inner_kernel
+def _join(bodies, continuous, a, b):
+    """Make one cluster of two, which stops; what a joint fixes to the world is of the world."""
+    held = continuous.bodies
+    placed = min(a, b)
+    for i in range(held.shape[0]):
+        if held[i].cluster == a or held[i].cluster == b:
+            held[i].stopped = 1
+            if bodies[bodies[i].root].joint_type != FREE:
+                placed = _WORLD
+    for i in range(held.shape[0]):
+        if held[i].cluster == a or held[i].cluster == b:
+            held[i].cluster = placed
+
+
+@inner_kernel
+def _join_connected(bodies, continuous, connections):
+    """Let what connections hold to trees that have stopped stop with them.
+
+    Returns whether any does.
+    """
+    found = False
+    for k in range(connections.shape[0]):
+        body_a, body_b = connections[k].body_a, connections[k].body_b
+        a, b = _cluster_of_body(continuous, body_a), _cluster_of_body(continuous, body_b)
+        if a != b and (_has_stopped(continuous, body_a) or _has_stopped(continuous, body_b)):
+            _join(bodies, continuous, a, b)
+            found = True
+    return found
+
+
+@inlined_kernel
+def _has_stopped(continuous, body):
+    """Return whether a body, not the world, has stopped against others."""
+    return body >= 0 and continuous.bodies[body].stopped != 0
+
+
+@inner_kernel
+def _go_together(forest, q, subtrees, continuous, work, cluster, now):
+    """Let the trees of a cluster go on from q_carried with the velocity of their centre.
+
+    That of their way from there to s.q.
+    """
+    held, bodies, way = continuous.bodies, forest.bodies, work.directions[0]
+    mass, left = 0.0, 1.0 - now
+    for r in range(3):
+        way[r] = 0.0
+    if cluster != _WORLD and left > 0.0:
+        for i in range(held.shape[0]):
+            if held[i].cluster == cluster and bodies[i].root == i:
+                mass += _add_way(
+                    forest,
+                    subtrees,
+                    continuous,
+                    work.directions,
+                    i,
+                    continuous.q_carried,
+                    -1.0,
+                    way,
+                )
+                _add_way(forest, subtrees, continuous, work.directions, i, q, 1.0, way)
+        for r in range(3):
+            way[r] /= mass * left
+    for i in range(held.shape[0]):
+        if held[i].cluster == cluster:
+            held[i].since = now
+            _set_going(continuous, work, bodies[i], way)
+
+
+@inner_kernel
+def _add_way(forest, subtrees, continuous, directions, root, q, sign, way):
+    """Add mass times the centre of mass of a free tree to (3,) [kg m]; return the mass."""
+    here, moment = subtrees[root], directions[1]
+    tree_momentum(forest, q, continuous.carried, root, subtrees, moment)
+    j, h = forest.bodies[root].q_index, here.moment
+    hx, hy, hz = rotated(q[j + 3], q[j + 4], q[j + 5], q[j + 6], h[0], h[1], h[2])
+    way[0] += sign * (here.mass * q[j] + hx)
+    way[1] += sign * (here.mass * q[j + 1] + hy)
+    way[2] += sign * (here.mass * q[j + 2] + hz)
+    return here.mass
+
+
+@inlined_kernel
+def _set_going(continuous, work, body, velocity):
+    """Let a body go on from q_carried, its tree with a velocity (3,), its joint at rest."""
+    k, j = body.v_index, body.q_index
+    if body.joint_type == FREE:
+        for r in range(7):
+            continuous.q_swept[j + r] = continuous.q_carried[j + r]
+        for r in range(3):
+            continuous.carried[k + r], continuous.carried[k + 3 + r] = 0.0, velocity[r]
+    elif body.joint_type != FIXED:
+        continuous.q_swept[j], continuous.carried[k] = continuous.q_carried[j], 0.0

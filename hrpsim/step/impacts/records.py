@@ -1,0 +1,40 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Records of impacts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.jit.fields import Axis, array, state
+
+IMPACT_STATE = np.dtype(
+    [
+        ("had_impacts", "i8"),  # whether the step began with impacts
+        ("had_before", "i8"),  # whether the one before did
+        ("looks", "i8"),  # how often contacts were looked for further away
+        ("updates", "i8"),  # of contacts and rows, in all passes of a step
+    ]
+)
+
+# per body: what the impacts at the start of the step did
+IMPACT_BODY = np.dtype(
+    [
+        ("wrench", "f8", (6,)),  # [Nms and Ns]
+        ("motion", "f8", (6,)),  # [rad/s and m/s]
+    ]
+)
+
+# per body: a free ball
+BALL = np.dtype([("struck", "i8")])  # whether an impact concerns it
+
+
+class Impacts(NamedTuple):
+    """What is known of the impacts of a step."""
+
+    state: np.ndarray = state("counts of impacts", IMPACT_STATE, 1)
+    bodies: np.ndarray = array("each body: its impacts", IMPACT_BODY, Axis.BODY)
+    balls: np.ndarray = array("each body: as a ball", BALL, Axis.BODY)

@@ -1,0 +1,82 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Records of integration: free bodies in their midpoints, stages of rk4, momenta of trees."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.dynamics.tree_momentum import SUBTREE
+from hrpsim.jit.fields import Axis, array, state
+
+# per body: a loose body in the midpoint rule of spin
+SPIN = np.dtype(
+    [
+        ("turns_far", "i8"),  # whether the midpoint rule of spin foretells how it turns
+        ("gyroscopic", "f8", (3,)),  # what that adds to its angular acceleration [rad/s^2]
+        ("spin_acceleration", "f8", (3,)),  # all that the gyroscopic torque does to it [rad/s^2]
+        ("connections", "i8"),  # how many it has; one to a body that moves counts twice
+    ]
+)
+
+# per body: constraint forces held through the stages, where body and tree origin were
+HELD_FORCE = np.dtype(
+    [
+        ("wrench", "f8", (6,)),
+        ("p", "f8", (3,)),
+        ("origin", "f8", (3,)),
+    ]
+)
+
+# per body: a loose body in an rk4 step (.loose_rotation)
+FREE_TURN = np.dtype(
+    [
+        ("momentum", "f8", (3,)),  # angular, at the start of the step [Nms]
+        ("free_orientation", "f8", (3, 4)),  # at the start, middle, end, did no moment act on it
+        ("free_velocity", "f8", (3, 3)),  # angular, in its own axes, then [rad/s]
+        ("deviation", "f8", (4, 3)),  # what moments add to its rate, at the stages [rad/s^2]
+        ("midpoint_predicted", "i8"),  # whether it turns so (.loose_rotation)
+        ("end_rate", "f8", (3,)),  # its angular velocity at the end then [rad/s]
+    ]
+)
+
+# per body: how its contact points slip in an rk4 step (.stick_drift)
+BODY_SLIP = np.dtype(
+    [
+        ("center", "f8", (3,)),  # of mass, at the start of the step, from the tree's origin [m]
+        ("spin", "f8", (3, 3)),  # what the start, middle and end of a step add to its turn [rad]
+    ]
+)
+
+# per body: a floating tree, in its root
+TREE_MOMENTUM = np.dtype(
+    [
+        ("momentum", "f8", (3,)),  # linear, after a step [Ns]
+        ("is_known", "i8"),  # whether it is that of the present state
+        ("expected", "f8", (3,)),  # after this step [Ns]
+        ("fastest", "f8"),  # of its velocities, at both ends of the step
+    ]
+)
+
+
+class Rk4(NamedTuple):
+    """What an rk4 step keeps; what it keeps of bodies is empty in other worlds."""
+
+    q_start: np.ndarray = array("where a step starts after its impacts", "f8", Axis.POSITION)
+    rate: np.ndarray = array("of positions, at the stages", "f8", 4, Axis.POSITION)
+    acceleration: np.ndarray = array("at the stages", "f8", 4, Axis.DOF)
+    held: np.ndarray = array("each body: constraint forces", HELD_FORCE, Axis.RK4_BODY)
+    turns: np.ndarray = array("each body: how it turns", FREE_TURN, Axis.RK4_BODY)
+    slips: np.ndarray = array("each body: how its contacts slip", BODY_SLIP, Axis.RK4_BODY)
+
+
+class Momentum(NamedTuple):
+    """Linear momenta of floating trees."""
+
+    trees: np.ndarray = state(
+        "each tree, at its root", TREE_MOMENTUM, Axis.BODY, carries=("momentum", "is_known")
+    )
+    subtrees: np.ndarray = array("masses and moments of subtrees", SUBTREE, Axis.BODY)
