@@ -69,8 +69,8 @@ def _find_pressed(counts, failure, collision, rows):
 def detect_rest(s):
     """Count how long loose bodies are at rest; return FALLS_ASLEEP if any is to sleep.
 
-    Reads: collision, connections, counts, forest, islands, on_demand, q, rests, settings,
-    start, velocity, wrenches.
+    Reads: collision, connections, counts, forest, islands, on_demand, q, rests, settings, start,
+    velocity, wrenches.
     Writes: islands, rests.
     """
     if s.settings[0].rest_steps == 0 or s.on_demand[0].count_rest == 0:

@@ -127,8 +127,7 @@ def step(s):
 def begin_step(s):
     """Keep the start of the step, to which one that cannot be done returns.
 
-    Reads: connections, counts, impacts, joint_impact_impulses, q, step_stats,
-    velocity.
+    Reads: connections, counts, impacts, joint_impact_impulses, q, step_stats, velocity.
     Writes: connections, continuous, impacts, start, step_stats.
     """
     keep_start(s)
@@ -140,9 +139,8 @@ def begin_step(s):
 def forward_kinematics(s):
     """Find where every body is when the forces of the step act, and how it moves.
 
-    Reads: connections, forest, kinematics, on_demand, past_accelerations, q, settings, spins,
-    velocity, work.
-    Writes: kinematics, q, spins, work.
+    Reads: forest, kinematics, past_accelerations, q, settings, velocity, work.
+    Writes: kinematics, q, work.
     """
     if s.settings[0].integrator == SEMI_IMPLICIT:
         drift_to_middle(s)
@@ -257,8 +255,8 @@ def integrate(s):
 
     Reads: articulated, collision, connections, continuous, control, counts, direct, forest,
     impacts, islands, joint_holds, kinematics, materials, momentum, newton, newton_part, on_demand,
-    q, rk4, rows, search, settings, sites, solver_choice, spins, start, step_stats,
-    velocity, work, wrenches.
+    q, rk4, rows, search, settings, sites, solver_choice, spins, start, step_stats, velocity, work,
+    wrenches.
     Writes: articulated, collision, continuous, counts, direct, failure, islands, kinematics,
     momentum, newton, newton_part, on_demand, q, rk4, rows, search, sites, step_stats, velocity,
     work.
@@ -297,7 +295,8 @@ def keep_for_next_step(s):
 
     Reads: collision, connections, control, counts, forest, joint_impulses, on_demand,
     past_accelerations, rows, sensors, settings, spins, velocity, work.
-    Writes: collision, connections, control, counts, joint_impulses, past_accelerations, sensors.
+    Writes: collision, connections, control, counts, joint_impulses, past_accelerations, sensors,
+    spins.
     """
     remember_impulses(s.counts[0], s.forest, s.joint_impulses, s.collision, s.connections, s.rows)
     remember_acceleration(s.work, s.past_accelerations)

@@ -52,8 +52,7 @@ def prepare_rows(s):
     Reads: articulated, collision, connections, control, counts, direct, failure, forest, islands,
     joint_holds, joint_impulses, joint_parameters, kinematics, materials, on_demand, q, rows,
     settings, sites, solver_choice, step_stats, velocity, work.
-    Writes: collision, connections, counts, direct, failure, islands, rows, sites,
-    step_stats, work.
+    Writes: collision, connections, counts, direct, failure, islands, rows, sites, step_stats, work.
     """
     status = _count_rows(s)
     if status != DONE or s.counts[0].row_count == 0:
