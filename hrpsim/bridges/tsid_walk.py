@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.bridges.tsid import TsidController
-from hrpsim.control.biped.prepare import Prepared
+from hrpsim.control.biped.prepare import PreparedBiped
 from hrpsim.control.framework.controller import State
 from hrpsim.control.pattern.support_polygon import sole_outline
 from hrpsim.dynamics.functions import center_of_mass
@@ -37,7 +37,7 @@ class SlowWalk(TsidController):
     a foot which bears alone was displaced within a step [m].
     """
 
-    def __init__(self, biped: Prepared, steps: int = 4) -> None:
+    def __init__(self, biped: PreparedBiped, steps: int = 4) -> None:
         """Take the soles and the first posture of a prepared biped."""
         self._feet, self._steps = biped.soles, steps
         height = biped.start[2]

@@ -20,7 +20,10 @@ from hrpsim.control.framework.controller import Controller
 from hrpsim.control.motion.motion_sequence import MotionSequence
 from hrpsim.dynamics.functions import link_pose
 from hrpsim.model.model import Model
+from hrpsim.moved import old_names
 from hrpsim.world.objects.robot import Robot
+
+__getattr__ = old_names(__name__)
 
 SOLES = ("l_sole", "r_sole")
 _LOOKS = 10  # ticks from one look at what touches to the next
@@ -59,7 +62,7 @@ class Trial:
         return float(self.times[-1]) / self.wall_time if self.wall_time > 0.0 else 0.0
 
 
-def walk(
+def simulate_walk(
     robot: Robot,
     controller: Controller,
     parameters: Mapping[str, Any] | None = None,

@@ -34,7 +34,7 @@ def commands(world: Path, time_step: float | None, parameters: Mapping[str, floa
         "crane": [
             *(*common, "hrpsim.ros.controller.controller_node", "--ros-args", *lockstep),
             *("-p", "base:=fixed"),
-            *("-p", "controller:=hrpsim.crane.joystick:JoystickCrane"),
+            *("-p", "controller:=hrpsim.crane:JoystickCrane"),
             *("-p", f"parameters:={own}"),
         ],
     }

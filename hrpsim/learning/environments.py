@@ -3,7 +3,7 @@
 
 """The tasks as environments of gymnasium: one robot, or many in a vector.
 
-    import gymnasium, hrpsim.learning.environments
+    import gymnasium, hrpsim.learning
     envs = gymnasium.make_vec("hrpsim/PushRecovery-v0", num_envs=64)
 
 What is observed, what actions do and how a world begins stands in humanoids.py; rewards in
@@ -29,13 +29,6 @@ except ImportError as cause:
     raise HrpsimError(
         f"environments need gymnasium 1.1 or later ({cause}): pip install 'hrpsim[learning]'"
     ) from cause
-
-NAMES = {
-    "hrpsim/Standing-v0": "standing",
-    "hrpsim/PushRecovery-v0": "push_recovery",
-    "hrpsim/Walking-v0": "walking",
-}
-_HERE = "hrpsim.learning.environments"
 
 
 def _spaces(humanoids: Humanoids) -> tuple[spaces.Box, spaces.Box]:
@@ -118,12 +111,3 @@ class HumanoidVectorEnv(VectorEnv):
     def close_extras(self, **kwargs) -> None:
         """Let the threads end."""
         self.humanoids.close()
-
-
-for _name, _task in NAMES.items():
-    gymnasium.register(
-        _name,
-        f"{_HERE}:HumanoidEnv",
-        vector_entry_point=f"{_HERE}:HumanoidVectorEnv",
-        kwargs={"task": _task},
-    )

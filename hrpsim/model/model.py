@@ -120,6 +120,10 @@ class Model:
     urdf: str = ""
     source: str = "<text>"
 
+    def __repr__(self) -> str:
+        joints = f"{len(self.joint_names)} joints, {self.body_count} bodies, {self.mass:g} kg"
+        return f"<Model {self.name!r}: {self.base} base, {joints}>"
+
     @cached_property
     def nq(self) -> int:
         """Length of q."""

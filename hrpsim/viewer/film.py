@@ -17,9 +17,12 @@ import numpy as np
 
 from hrpsim.errors import HrpsimError
 from hrpsim.model.shapes.placement import quaternion_of
+from hrpsim.moved import old_names
 from hrpsim.viewer.chromium import Chromium
 from hrpsim.viewer.session import Motion
 from hrpsim.viewer.viewer import Viewer
+
+__getattr__ = old_names(__name__)
 
 SUFFIXES = (".mp4", ".png")
 FRAME_RATE = 25  # of films, simulated time [Hz]
@@ -29,7 +32,7 @@ _PICTURE_LIMIT = 64_000_000  # of what the page sends for a picture [bytes]
 _PATIENCE = 300.0  # for the page to open, and for each picture [s]
 
 
-def film(
+def make_film(
     world,
     file: str | Path,
     duration: float,

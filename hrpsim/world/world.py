@@ -125,6 +125,11 @@ class World:
         self._snapshots = Snapshots(core, self._exclusions, self._convergence)
         self._stepping = Stepping(core, self._convergence)
 
+    def __repr__(self) -> str:
+        names = ", ".join(map(repr, list(self.entities)[:4])) + ", ..." * (len(self.entities) > 4)
+        counts = f"{len(self.robots)} robots, {len(self.bodies)} bodies"
+        return f"<World at {self.time:g} s: {counts} ({names}), {self.integrator}>"
+
     # -- what its parts do ----------------------------------------------------------------------
 
     add_robot = delegated("_population", Population.add_robot)

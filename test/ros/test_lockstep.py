@@ -77,7 +77,7 @@ def test_the_same_bits_in_process_and_over_topics(simulations, listener, tmp_pat
             weights = np.random.default_rng(0).normal(size=(SIZE, 2))
             network(tmp_path / "policy.onnx", weights)
         parameters = {"description": str(description), "commands": [[0.1, 0.5, 0.0, 0.0]]}
-        name, namespace = "hrpsim.bridges.onnx_policy:OnnxPolicy", ""
+        name, namespace = "hrpsim.bridges:OnnxPolicy", ""
         parameters, ticks, options = parameters | {"duration": 2.5}, 501, {}
     else:
         ticks, options = 1000 if controller == "Feedback" else 500, {}

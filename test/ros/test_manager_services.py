@@ -162,7 +162,7 @@ def test_with_the_types_the_node_offers_them(simulations, listener, tmp_path):
     program = simulations.start_program(
         "hrpsim.ros.controller.controller_node",
         *("--ros-args", "-p", "lockstep:=true", "-p", f"parameters_file:={file}"),
-        *("-p", "controller:=hrpsim.control.controller_group:ControllerGroup"),
+        *("-p", "controller:=hrpsim.control:ControllerGroup"),
     )
     assert program.wait_for_line("ready", LIMIT), program.lines
     kind = "controller_manager_msgs/srv/{}"

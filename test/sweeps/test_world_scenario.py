@@ -261,7 +261,7 @@ def test_a_plug_in_stands_in_for_the_walk():
     scenario = WorldScenario(
         "config/stand.yaml",
         duration=0.1,
-        controller="hrpsim.control.motion.stand_controller:StandController",
+        controller="hrpsim.control:StandController",
         measured=["fell"],
     )
     assert isinstance(scenario.start({}, 0).controller, StandController)

@@ -17,7 +17,7 @@ from hrpsim.control.pattern.floor_clearance import check_floor_clearance
 from hrpsim.control.pattern.footsteps import (
     SIDES,
     Footstep,
-    Walk,
+    Footsteps,
     WalkError,
     named_walk,
     plan_footsteps,
@@ -70,14 +70,14 @@ class WalkingPattern:
 
 def walking_pattern(
     model: Model,
-    walk: str | Walk,
+    walk: str | Footsteps,
     *,
     gait: Gait | None = None,
     period: float = 0.005,
     soles: tuple[str, str] = ("l_sole", "r_sole"),
     pace: Pace = Pace(),  # noqa: B008
 ) -> WalkingPattern:
-    """Return the pattern of `walk`: the name of one of PATTERNS, or a Walk of one's own.
+    """Return the pattern of `walk`: the name of one of PATTERNS, or Footsteps of one's own.
 
     model: two legs of six joints, a free base at the waist. soles: links of the left and right
     sole. The lengths of PATTERNS, and the gait's where none is given, are those of legs of 0.6 m:
@@ -133,7 +133,7 @@ def walking_pattern(
 
 
 def fitting_pattern(
-    model: Model, walk: str | Walk, *, soles: tuple[str, str] = ("l_sole", "r_sole")
+    model: Model, walk: str | Footsteps, *, soles: tuple[str, str] = ("l_sole", "r_sole")
 ) -> tuple[WalkingPattern, Pace]:
     """Return the pattern of the first pace that the legs can follow, and that pace.
 

@@ -13,7 +13,7 @@ import numpy as np
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.control.pattern.walking_pattern import WalkingPattern
 from hrpsim.control.walk import Walk
-from hrpsim.control.walk_trial import Trial, walk
+from hrpsim.control.walk_trial import Trial, simulate_walk
 from hrpsim.experiments.framework.experiment import Row
 from hrpsim.experiments.scenes.walking_conditions import (
     Conditions,
@@ -44,7 +44,7 @@ def trial(pattern: WalkingPattern, conditions: Conditions, period: float = 0.005
     robot = standing_robot(conditions)
     push = pushing(robot, conditions.push)
     end = math.inf if conditions.push is None else conditions.push.begin + 5.0
-    return walk(
+    return simulate_walk(
         robot,
         Walk(pattern.sequence),
         {"period": period},

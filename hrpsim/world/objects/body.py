@@ -68,6 +68,11 @@ class Body(Entity):
             ]
         )
 
+    def __repr__(self) -> str:
+        shapes = ", ".join(type(shape.geometry).__name__ for shape in self.shapes[:3])
+        more = ", ..." if len(self.shapes) > 3 else ""
+        return f"<Body {self.name!r}: {shapes}{more}, {self.mass:g} kg>"
+
     @property
     def asleep(self) -> bool:
         """Whether it sleeps: at rest, and left out of the step until something wakes it."""

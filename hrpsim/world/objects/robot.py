@@ -66,6 +66,9 @@ class Robot(JointConstraints, RobotProperties, Entity):
         self._sensors = {s.name: SensorView(self, s, k) for k, s in enumerate(model.sensors)}
         self._initial_control: np.ndarray | None = None
 
+    def __repr__(self) -> str:
+        return f"<Robot {self.name!r}: {self.model!r}>"
+
     @property
     def sensors(self) -> MappingProxyType:
         """Sensors by name."""
