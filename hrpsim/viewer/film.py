@@ -41,11 +41,22 @@ def make_film(
     size: tuple[int, int] = SIZE,
     prepare: Callable[[Viewer], None] | None = None,
 ) -> int:
-    """Let `duration` [s] pass; write what is seen to an .mp4, or the last of it to a .png.
+    """Simulate a time span and write a film of it, or a picture of its end.
 
-    Returns the number of pictures. `prepare` may turn the camera or the arrows before it begins.
-    Raises HrpsimError where the suffix is another one, or chromium, viser or imageio-ffmpeg is not
-    there.
+    Args:
+        world: the world.
+        file: an .mp4, or a .png for one picture.
+        duration: [s].
+        motion: advances time; by default the world's own steps.
+        size: width and height [pixels].
+        prepare: called with the viewer before it begins, to turn the camera or choose arrows.
+
+    Returns:
+        The number of pictures.
+
+    Raises:
+        HrpsimError: for another suffix, or where chromium, viser or imageio-ffmpeg is not
+            installed.
     """
     path = Path(file)
     check_film(path)

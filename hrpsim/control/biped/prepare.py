@@ -103,10 +103,17 @@ def prepare_biped(
     package_paths: PackagePaths | None = None,
     xacro_arguments=None,
 ) -> PreparedBiped:
-    """Return the robot of a description of any format that `load_model` reads, ready to walk.
+    """Return a robot of any format that `load_model` reads, ready to walk.
 
-    Raises ModelError that says what is missing where it has no two legs of six joints, no soles, or
-    joints that cannot take it into half-sitting.
+    Args:
+        source: path or text of the description.
+        options: properties of the robot that its description does not have.
+        package_paths: as for `load_model`.
+        xacro_arguments: as for `load_model`.
+
+    Raises:
+        ModelError: where it has no two legs of six joints, no soles, or joints that cannot take it
+            into half-sitting.
     """
     options = options or BipedOptions()
     given = load_model(

@@ -126,9 +126,12 @@ def turn(count: int, angle: float, length: float = 0.0) -> Steps:
 
 
 def climb(count: int, run: float, rise: float) -> tuple[Steps, ...]:
-    """Return the steps up `count` stairs: one foot goes up `rise` and `run` ahead, one closes up.
+    """Return the steps up stairs: one foot goes up and ahead, the other closes up.
 
-    A negative rise leads down.
+    Args:
+        count: number of stairs.
+        run: depth of a stair [m].
+        rise: height of a stair [m]; negative to go down.
     """
     return (Steps(1, forward=run, rise=rise), Steps(1)) * count
 

@@ -48,21 +48,38 @@ class SpringHinges(JoiningPart):
         name: str | None = None,
         collide: bool = False,
     ) -> SpringHinge:
-        """Join two loose bodies, or one and the world, by four constrained springs; return it.
+        """Join two loose bodies, or one and the world, by four springs; return the hinge.
 
-        point (3,) [m] and axis (3,) in the world, now. Two springs lie on the axis, `half_width`
-        [m] to either side of the point, and two, `radius` [m] from the axis, hold the angle while
-        friction or a limit does. Springs have the natural length 0, `stiffness` [N/m] and the
-        damping ratio of one that moves both bodies where they are lightest; by default
-        k = 0.5 m / dt^2 for that mass m. No spring is longer than max_extension [m]: beyond the
-        spring's force a constraint force acts, found by `solver` "iterative", "direct" or
-        "steepest_descent" (before, and not together with, all other constraints). It acts along
-        the line between the spring's ends as their velocities carry them on, so the bound is kept
-        where it is large beside what gravity moves in a step, 10 dt^2.
-        angle [rad] is that of b from a now, limits (lower, upper) [rad] bound it, friction [Nm] is
-        the torque of kinetic friction and static_friction (the same by default) what holds it.
-        Raises WorldError for anything that is not so, for links of robots, for integrators other
-        than "semi_implicit", and for springs that are too stiff for the time step.
+        Two springs lie on the axis, and two, at a radius from it, hold the angle while friction or
+        a limit does. Springs have the natural length 0. Beyond the maximum extension a constraint
+        force adds to the spring's force. It acts along the line between the spring's ends as their
+        velocities carry them on, so the bound holds where it is large compared with the motion by
+        gravity in a step, 10 dt^2.
+
+        Args:
+            a: a loose body.
+            b: a loose body, or None for the world.
+            point: of the hinge in the world, now (3,) [m].
+            axis: of the hinge in the world, now (3,).
+            half_width: distance of the springs on the axis from the point [m].
+            radius: distance of the other two springs from the axis [m].
+            max_extension: of each spring [m].
+            stiffness: of each spring [N/m]; by default k = 0.5 m / dt^2 for the mass m of a spring
+                that moves both bodies where they are lightest.
+            damping_ratio: of a spring for that mass.
+            angle: of b from a, now [rad].
+            limits: lower and upper bound of the angle [rad].
+            friction: torque of kinetic friction [Nm].
+            static_friction: largest torque of static friction [Nm]; that of kinetic friction by
+                default.
+            solver: of the constraint forces, "iterative", "direct" or "steepest_descent" (before,
+                and not together with, all other constraints).
+            name: unique in the world; made up by default.
+            collide: whether the two bodies collide with each other.
+
+        Raises:
+            WorldError: for other values, for links of robots, for integrators other than
+                "semi_implicit", and for springs that are too stiff for the time step.
         """
         contents = self._contents
         if contents.integrator != "semi_implicit":
@@ -114,7 +131,7 @@ class SpringHinges(JoiningPart):
         return hinge
 
     def remove_spring_hinge(self, hinge: SpringHinge | str) -> None:
-        """Take a spring hinge out of the world for good."""
+        """Remove a spring hinge, or one of this name, from the world for good."""
         contents = self._contents
         name = hinge if isinstance(hinge, str) else hinge.name
         known = contents.spring_hinges.get(name)
