@@ -59,7 +59,8 @@ def old_names(module: str) -> Callable[[str], Any]:
 def _public(module: str) -> str:
     """Return where the public names of a module are imported from."""
     room = ".".join(module.split(".")[:2])
-    return "hrpsim" if room in ("hrpsim.model", "hrpsim.world") else room
+    own = {"hrpsim.model": "hrpsim", "hrpsim.world": "hrpsim", "hrpsim.experiments": module}
+    return own.get(room, room)
 
 
 def _warn(old: str, new: str) -> None:

@@ -303,9 +303,12 @@ class Robot(JointConstraints, RobotProperties, Entity):
         return self.frame_pose(frame.body, frame.R, frame.p)
 
     def frame_pose(self, body: int, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the same of a frame with rotation R (3, 3) and origin p (3,) [m] in a body's.
+        """Return position (3,) [m] and quaternion x y z w (4,) in the world of a frame in a body.
 
-        `body`: its place in `system`; -1 for what is fixed to the world.
+        Args:
+            body: its index in `system`; -1 for a frame that is fixed to the world.
+            R: rotation from the frame to the body (3, 3).
+            p: origin in the body's frame (3,) [m].
         """
         orientation = np.empty(4)
         if body < 0:
