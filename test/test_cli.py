@@ -14,8 +14,8 @@ import pytest
 from meshes import angle_bracket, write_obj
 
 import hrpsim
+from hrpsim import share_path
 from hrpsim.cli import main
-from hrpsim.resources import share_path
 
 
 def test_run_reports_the_weight_on_the_feet(capsys):

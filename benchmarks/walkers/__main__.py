@@ -20,11 +20,10 @@ import warnings
 from pathlib import Path
 
 from benchmarks.walkers.mujoco_walk import mujoco_walk
+from hrpsim import HrpsimError, ModelWarning
 from hrpsim.commands.walk_robot import parameters_of, robot_in_world
-from hrpsim.control.biped.prepare import BipedOptions, PreparedBiped, prepare_biped
-from hrpsim.control.walk import Walk
-from hrpsim.control.walk_trial import Trial, simulate_walk, sole_motion
-from hrpsim.errors import HrpsimError, ModelWarning
+from hrpsim.control import BipedOptions, PreparedBiped, Trial, Walk, prepare_biped, simulate_walk
+from hrpsim.control.walk_trial import sole_motion
 from hrpsim.experiments.framework.peers import mujoco_module, peer_name
 
 PATTERNS = ("forward", "sideways", "turn")

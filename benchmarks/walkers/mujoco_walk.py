@@ -12,18 +12,15 @@ import numpy as np
 from lxml import etree
 from scipy.spatial.transform import Rotation
 
+from hrpsim import Model, link_pose
 from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.control import ImuReading, PreparedBiped, State, Trial, Walk, controlled_joints
 from hrpsim.control.balance.fall import FallWatch, tilt
 from hrpsim.control.balance.foot import foot_of
-from hrpsim.control.biped.prepare import PreparedBiped
-from hrpsim.control.framework.controller import ImuReading, State, controlled_joints
 from hrpsim.control.framework.controller_host import ControllerHost, steps_in_period
 from hrpsim.control.pattern.support_polygon import sole_outline
-from hrpsim.control.walk import Walk
-from hrpsim.control.walk_trial import Trial, planned_contact, step_ends
-from hrpsim.dynamics.functions import link_pose
+from hrpsim.control.walk_trial import planned_contact, step_ends
 from hrpsim.model.formats.urdf_writer import exact_text
-from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 
 FRICTION = 0.8

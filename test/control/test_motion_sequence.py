@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hrpsim.control.motion.motion_sequence import Channel, MotionSequence, SequenceError
+from hrpsim.control import Channel, MotionSequence, SequenceError
 from hrpsim.control.motion.quintic import smooth_step
 
 ANGLES = st.floats(-3.0, 3.0)

@@ -19,9 +19,8 @@ from collections.abc import Callable
 import numpy as np
 
 import hrpsim
-from hrpsim.errors import HrpsimError
+from hrpsim import Body, HrpsimError
 from hrpsim.jit.on_demand import compile_ahead, declared_kernels
-from hrpsim.world.objects.body import Body
 
 STEPS = 100
 SLOWEST = 5.0  # processor time that one step may take [s]

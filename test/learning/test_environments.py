@@ -10,13 +10,16 @@ gymnasium = pytest.importorskip("gymnasium")
 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
-from hrpsim.errors import StateError  # noqa: E402
-from hrpsim.learning.environments import (  # noqa: E402
+from hrpsim import StateError  # noqa: E402
+from hrpsim.learning import (  # noqa: E402  # noqa: E402
+    TASKS,
     HumanoidEnv,
+    Humanoids,
     HumanoidVectorEnv,
+    Task,
+    Variation,
 )
-from hrpsim.learning.humanoids import PERIOD, Humanoids  # noqa: E402
-from hrpsim.learning.tasks import TASKS, Task, Variation  # noqa: E402
+from hrpsim.learning.humanoids import PERIOD  # noqa: E402
 
 
 @pytest.mark.filterwarnings("ignore:.*A Box observation space:UserWarning")

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from hrpsim.resources import share_path
+from hrpsim import share_path
 
 # Hides a package from the import system, as if it were not installed.
 HIDDEN = """
@@ -27,7 +27,7 @@ sys.meta_path[:] = [hide(finder, {name!r}) for finder in sys.meta_path]
 CLI = "from hrpsim.cli import main; sys.exit(main({arguments!r}))"
 PROGRAM = "from hrpsim.ros.programs import {name}; sys.exit({name}())"
 LOADED = """
-from hrpsim.errors import HrpsimError
+from hrpsim import HrpsimError
 try:
     {code}
 except HrpsimError as error:

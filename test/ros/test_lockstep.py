@@ -16,8 +16,7 @@ from ros.messages import nanoseconds, time_told
 from sensor_msgs.msg import JointState
 
 import hrpsim
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.framework.plugins import find_controller
+from hrpsim.control import ControlLoop, find_controller
 from hrpsim.ros.base.child_process import own_shared_memory
 
 STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"

@@ -12,7 +12,7 @@ from control.test_controller_group import configured, entry, idle
 from ros.conftest import LIMIT
 from ros.stand_ins import Log
 
-from hrpsim.control.framework.controller import State
+from hrpsim.control import State
 from hrpsim.ros.controller.manager_services import (
     AUTO,
     BEST_EFFORT,

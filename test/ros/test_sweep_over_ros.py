@@ -19,21 +19,22 @@ from ros.conftest import LIMIT
 from ros.faulty_controllers import FAULTS
 from ros.processes import command_line, descendants, is_alive
 
-from hrpsim.resources import share_path
+from hrpsim import share_path
+from hrpsim.ros import domains, over_ros
 from hrpsim.ros.base.child_process import Processes
 from hrpsim.ros.sweeps.cell_folder import CONTROLLER, NODE
 from hrpsim.ros.sweeps.cell_processes import CellPairs
-from hrpsim.ros.sweeps.ros_scenario import RosScenario, domains, over_ros
+from hrpsim.ros.sweeps.ros_scenario import RosScenario
+from hrpsim.sweeps import Design, SweepError
 from hrpsim.sweeps.boundary import BoundaryScenario
-from hrpsim.sweeps.framework.design import Design
-from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.study_file import read_study
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
 pytest.importorskip("xarray"), pytest.importorskip("zarr")
 
+from hrpsim import sweep  # noqa: E402
+from hrpsim.sweeps import replay  # noqa: E402
 from hrpsim.sweeps.store import open_store  # noqa: E402
-from hrpsim.sweeps.sweep import replay, sweep  # noqa: E402
 
 FOLDER = Path(__file__).parent
 STAND = share_path("config/stand.yaml")

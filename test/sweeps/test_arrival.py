@@ -11,22 +11,21 @@ from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecu
 import pytest
 from sweeps.scenarios import HEIGHTS, fall, named
 
-from hrpsim.errors import WorldError
+from hrpsim import WorldError
+from hrpsim.sweeps import Design, SweepError
 from hrpsim.sweeps.cells import Cell
 from hrpsim.sweeps.driver import Driver
-from hrpsim.sweeps.framework.design import Design
-from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import FunctionScenario
 
 pytest.importorskip("xarray")
 pytest.importorskip("zarr")
 
-from hrpsim.sweeps.sweep import sweep
+from hrpsim import sweep
 
 CELLS = Design({"a": {"integers": [0, 19]}})
 SCRIPT = """
 import hrpsim
-from hrpsim.sweeps.framework.design import Design
+from hrpsim.sweeps import Design
 def half(a=0.0):
     return {"b": 0.5 * a}
 half.outcomes = {"b": ""}

@@ -17,7 +17,7 @@ import pytest
 from sweeps.scenarios import SLOW, SOURCE, fall, named
 
 from hrpsim.cli import main
-from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps import SweepError
 
 pytest.importorskip("xarray")
 pytest.importorskip("zarr")
@@ -25,10 +25,10 @@ pytest.importorskip("distributed")
 
 import dask
 
+from hrpsim import sweep
 from hrpsim.sweeps.engines import dask_executor
 from hrpsim.sweeps.local_dask import SETTINGS, as_environment, local_dask
 from hrpsim.sweeps.store import open_store
-from hrpsim.sweeps.sweep import sweep
 
 pytestmark = pytest.mark.timeout(1200)
 ENVIRONMENT = {

@@ -16,16 +16,17 @@ import numpy as np
 import pytest
 from sweeps.scenarios import HEIGHTS, SLOW, SOURCE, deadly, fall, named
 
-from hrpsim.sweeps.framework.design import Design
-from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps import Design, SweepError
 
 xarray = pytest.importorskip("xarray")
 pytest.importorskip("zarr")
 
+from hrpsim import sweep  # noqa: E402
+from hrpsim.sweeps import replay  # noqa: E402
 from hrpsim.sweeps import sweep as module  # noqa: E402
 from hrpsim.sweeps.journal import Journal  # noqa: E402
 from hrpsim.sweeps.store import open_store  # noqa: E402
-from hrpsim.sweeps.sweep import replay, sweep, worst_cells  # noqa: E402
+from hrpsim.sweeps.sweep import worst_cells  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +78,7 @@ import resource, sys
 from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, {str(SOURCE.parents[1])!r})
 from sweeps.scenarios import SLOW, fall, named
-from hrpsim.sweeps.sweep import sweep
+from hrpsim import sweep
 if __name__ == "__main__":
     store, processes, room = sys.argv[1:]
     if int(room):

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from meshes import angle_bracket, write_dae, write_obj
 
-from hrpsim import Box, Cylinder, Sphere, World, load_model, load_world
-from hrpsim.resources import share_path
+from hrpsim import Box, Cylinder, Sphere, World, load_model, load_world, share_path
 from hrpsim.viewer.arrows import contact_arrows, sensor_pose, wrench_arrows
 from hrpsim.viewer.drawing import capsule_mesh
 from hrpsim.viewer.signals import History, signals_of
