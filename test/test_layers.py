@@ -74,7 +74,8 @@ LAYERS = [
     {"experiments.studies"},
     {"experiments"},
     {"commands"},
-    {"cli", "__main__"},
+    {"cli"},
+    {"__main__"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 

@@ -13,7 +13,7 @@ from hrpsim.analysis import Analyser, Observer
 from hrpsim.control import Controller, ControlLoop
 from hrpsim.world.delegation import delegated
 
-PUBLIC = [getattr(hrpsim, name) for name in hrpsim.__all__]
+PUBLIC = [value for name in hrpsim.__all__ if callable(value := getattr(hrpsim, name))]
 PUBLIC += [Analyser, Body, Connection, Controller, ControlLoop, Observer, Robot, SensorView]
 PUBLIC += [SpringHinge]
 

@@ -76,7 +76,7 @@ CASES = [
     ("viser", code("from hrpsim.viewer.viewer import Viewer; Viewer(None)"), "'hrpsim[viewer]'"),
     (
         "imageio_ffmpeg",
-        code("from hrpsim.viewer.film import film; film(None, 'a.mp4', 1.0)"),
+        code("from hrpsim.viewer import make_film; make_film(None, 'a.mp4', 1.0)"),
         "'hrpsim[viewer]'",
     ),
     ("matplotlib", cli("walk", "--plot", "a.png"), "pip install 'hrpsim[plot]'"),
