@@ -26,6 +26,13 @@ def test_run_reports_the_weight_on_the_feet(capsys):
     assert report["steps"] == 100 and report["simulated_time"] == pytest.approx(0.1)
 
 
+def test_the_package_runs_as_the_command():
+    """Law: `python -m hrpsim` is `hrpsim`."""
+    command = [sys.executable, "-m", "hrpsim", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"hrpsim {hrpsim.__version__}\n"
+
+
 def test_version_is_that_of_the_package(capsys):
     package = ElementTree.parse(share_path("package.xml"))
     with pytest.raises(SystemExit) as ended:
