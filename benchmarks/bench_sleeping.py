@@ -17,8 +17,8 @@ import time
 import numpy as np
 
 import hrpsim
+from hrpsim import share_path
 from hrpsim.experiments.scenes.pile import dropped, our_world
-from hrpsim.resources import share_path
 
 _HEIGHT = 5  # of a stack
 

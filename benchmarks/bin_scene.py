@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hrpsim import Box
-from hrpsim.model.shapes.geometry import Mesh
+from hrpsim import Box, Mesh
 from hrpsim.model.shapes.mesh_integrals import solid_moments
 
 GRAVITY = 9.80665

@@ -3,6 +3,7 @@
 
 """Scenes just before the solution of their rows: problems for solvers."""
 
+from hrpsim import World
 from hrpsim.dynamics.response import site_velocities
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
@@ -12,7 +13,6 @@ from hrpsim.step.rows.prepare import prepare_rows
 from hrpsim.step.scene.status import DONE
 from hrpsim.step.step import begin_step, find_contacts, forward_kinematics, unconstrained_dynamics
 from hrpsim.world.arrays.capacity import grow
-from hrpsim.world.world import World
 
 
 @kernel

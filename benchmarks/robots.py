@@ -10,8 +10,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from hrpsim import Model, load_model
-from hrpsim.resources import share_path
+from hrpsim import Model, load_model, share_path
 
 TALOS = "talos_data/robots/talos_full_v2.urdf"
 

@@ -10,8 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from hrpsim.dynamics.functions import link_jacobian, link_pose
-from hrpsim.model.model import Model
+from hrpsim import Model, link_jacobian, link_pose
 
 SOLES = {"left": "LLEG_SOLE", "right": "RLEG_SOLE"}
 FRICTION = 0.8

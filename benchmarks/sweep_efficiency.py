@@ -23,11 +23,10 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.sweep_overhead import dask_cluster, processor_time
-from hrpsim.resources import share_path
+from hrpsim import share_path, sweep
+from hrpsim.sweeps import Design
 from hrpsim.sweeps.engines import dask_executor, process_pool
-from hrpsim.sweeps.framework.design import Design
 from hrpsim.sweeps.study_file import read_study
-from hrpsim.sweeps.sweep import sweep
 
 ONE, TWO, DASK = "1 process", "2 processes", "Dask, 2 workers"
 

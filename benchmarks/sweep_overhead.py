@@ -26,13 +26,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.resources import share_path
+from hrpsim import share_path, sweep
+from hrpsim.sweeps import Design
 from hrpsim.sweeps.engines import ONE_THREAD, dask_executor
-from hrpsim.sweeps.framework.design import Design
 from hrpsim.sweeps.framework.scenario import FunctionScenario
 from hrpsim.sweeps.local_dask import SETTINGS, as_environment
 from hrpsim.sweeps.study_file import read_study
-from hrpsim.sweeps.sweep import planned, sweep
+from hrpsim.sweeps.sweep import planned
 
 
 def nothing(number: int = 0, seed: int = 0) -> dict[str, float]:

@@ -19,13 +19,15 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "mathml",
-    "plain_docstrings",
+    "plain_docstrings",  # before napoleon, which gets its result
+    "sphinx.ext.napoleon",
 ]
 exclude_patterns = ["_*", "images/**", "*.rst", "standard_docs"]  # the last two are rosdoc2's
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3  # as on the pages of a git server, so that links work in both
 
+napoleon_numpy_docstring = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_type_aliases = {"ArrayLike": "ArrayLike", "EndLike": "EndLike", "Geometry": "Geometry"}

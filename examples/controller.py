@@ -6,9 +6,8 @@
 import numpy as np
 
 import hrpsim
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.framework.controller import Command, Controller, controlled_joints
-from hrpsim.resources import share_path
+from hrpsim import share_path
+from hrpsim.control import Command, Controller, ControlLoop, controlled_joints
 
 FREQUENCY = 0.5  # [Hz]
 

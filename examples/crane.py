@@ -4,10 +4,9 @@
 """The crane game, by a script: grip the box, carry it to the goal, let it go."""
 
 import hrpsim
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.crane.score import in_goal
-from hrpsim.crane.script import ScriptedCrane, fetching
-from hrpsim.resources import share_path
+from hrpsim import share_path
+from hrpsim.control import ControlLoop
+from hrpsim.crane import ScriptedCrane, fetching, in_goal
 
 world = hrpsim.load_world(share_path("config/crane.yaml"))
 box = world.bodies["box"]

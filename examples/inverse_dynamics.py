@@ -6,8 +6,8 @@
 import numpy as np
 
 import hrpsim
-from hrpsim.analysis.analyser import Analyser
-from hrpsim.resources import share_path
+from hrpsim import share_path
+from hrpsim.analysis import Analyser
 
 model = hrpsim.load_model(share_path("urdf/hrp2_like.urdf.xacro"))
 random = np.random.default_rng(1)

@@ -8,10 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 
 import hrpsim
-from hrpsim.bridges.mc_rtc import McRtc
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.framework.controller import controlled_joints
-from hrpsim.resources import share_path
+from hrpsim import share_path
+from hrpsim.bridges import McRtc
+from hrpsim.control import ControlLoop, controlled_joints
 
 
 class Squat:

@@ -11,8 +11,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import hrpsim
-from hrpsim.bridges.onnx_policy import OnnxPolicy
-from hrpsim.control.framework.control_loop import ControlLoop
+from hrpsim.bridges import OnnxPolicy
+from hrpsim.control import ControlLoop
 
 LENGTH, MASS = 0.5, 2.0  # [m], [kg]
 ROBOT = f"""<robot name="pendulum"><link name="base"/><link name="rod"><inertial>

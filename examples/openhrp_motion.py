@@ -9,11 +9,9 @@ from pathlib import Path
 import numpy as np
 
 import hrpsim
-from hrpsim.bridges.openhrp_motion import read_body_motion, read_gains
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.framework.controller import controlled_joints
-from hrpsim.control.motion.playback import Playback
-from hrpsim.resources import share_path
+from hrpsim import share_path
+from hrpsim.bridges import read_body_motion, read_gains
+from hrpsim.control import ControlLoop, Playback, controlled_joints
 
 RATE, DURATION, AMPLITUDE = 100, 4.0, 0.2  # [Hz], [s], [rad]
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import hrpsim
-from hrpsim.resources import share_path
+from hrpsim import share_path
 
 FORCE = np.array([30.0, -20.0, 50.0])  # [N]
 STEPS = 50  # of 1 ms

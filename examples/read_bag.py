@@ -10,8 +10,7 @@ import numpy as np
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-from hrpsim.bag.foot_wrenches import read_foot_wrenches
-from hrpsim.bag.reader import topic_types
+from hrpsim.bag import read_foot_wrenches, topic_types
 
 TYPES = get_typestore(Stores.ROS2_JAZZY)
 Wrench, Stamped, Vector, Header, Time = (

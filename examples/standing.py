@@ -6,7 +6,7 @@
 import numpy as np
 
 import hrpsim
-from hrpsim.resources import share_path
+from hrpsim import share_path
 
 world = hrpsim.load_world(share_path("config/stand.yaml"))  # settled: it begins at rest
 robot = world.robots["hrp2"]

@@ -6,13 +6,12 @@
 import sys
 
 import hrpsim
-from hrpsim.bridges.tsid_walk import SlowWalk
-from hrpsim.control.biped.prepare import Options, prepare
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.resources import share_path
+from hrpsim import share_path
+from hrpsim.bridges import SlowWalk
+from hrpsim.control import BipedOptions, ControlLoop, prepare_biped
 
 file = sys.argv[1] if len(sys.argv) > 1 else share_path("urdf/hrp2_like.urdf.xacro")
-biped = prepare(file, Options(accept_nonphysical_inertia=True))
+biped = prepare_biped(file, BipedOptions(accept_nonphysical_inertia=True))
 world = hrpsim.World()
 world.add_ground()
 robot = world.add_robot(biped.model, q=biped.start)

@@ -6,15 +6,13 @@
 import numpy as np
 
 import hrpsim
-from hrpsim.control.pattern.walking_pattern import walking_pattern
-from hrpsim.control.walk import Walk
-from hrpsim.control.walk_trial import measured_zmp, walk
-from hrpsim.resources import share_path
+from hrpsim import share_path
+from hrpsim.control import Walk, measured_zmp, simulate_walk, walking_pattern
 
 world = hrpsim.load_world(share_path("config/walking_demo.yaml"))
 robot = world.robots["hrp2"]
 plan = walking_pattern(robot.model, "E5")
-trial = walk(robot, Walk(plan.sequence))
+trial = simulate_walk(robot, Walk(plan.sequence))
 print(f"made: {trial.steps} of {trial.planned_steps}, greatest lean {trial.tilt.max():.4f} rad")
 assert trial.completed
 

@@ -8,106 +8,90 @@ Names are imported when they are first used, so that `import hrpsim` costs nothi
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from hrpsim.lazy_names import lazy_names
 from hrpsim.moved import redirect
 
 if TYPE_CHECKING:
-    from hrpsim.dynamics.functions import (
-        center_of_mass,
-        energy,
-        forward_dynamics,
-        inverse_dynamics,
-        link_jacobian,
-        link_pose,
-        mass_matrix,
-    )
-    from hrpsim.errors import HrpsimError, ModelError, ModelWarning, StateError, WorldError
-    from hrpsim.model.load import load_model
-    from hrpsim.model.model import Model
-    from hrpsim.model.shapes.compound import Compound
-    from hrpsim.model.shapes.convex_hull import ConvexHull
-    from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
-    from hrpsim.model.shapes.height_field import HeightField
-    from hrpsim.model.shapes.mesh_files import load_mesh
-    from hrpsim.sweeps.sweep import sweep
+    from hrpsim.dynamics.functions import center_of_mass as center_of_mass
+    from hrpsim.dynamics.functions import energy as energy
+    from hrpsim.dynamics.functions import forward_dynamics as forward_dynamics
+    from hrpsim.dynamics.functions import inverse_dynamics as inverse_dynamics
+    from hrpsim.dynamics.functions import link_jacobian as link_jacobian
+    from hrpsim.dynamics.functions import link_pose as link_pose
+    from hrpsim.dynamics.functions import mass_matrix as mass_matrix
+    from hrpsim.errors import HrpsimError as HrpsimError
+    from hrpsim.errors import ModelError as ModelError
+    from hrpsim.errors import ModelWarning as ModelWarning
+    from hrpsim.errors import StateError as StateError
+    from hrpsim.errors import WorldError as WorldError
+    from hrpsim.model.convert import Converted as Converted
+    from hrpsim.model.convert import convert as convert
+    from hrpsim.model.load import load_model as load_model
+    from hrpsim.model.model import CollisionShape as CollisionShape
+    from hrpsim.model.model import Frame as Frame
+    from hrpsim.model.model import Joint as Joint
+    from hrpsim.model.model import MeshUse as MeshUse
+    from hrpsim.model.model import Model as Model
+    from hrpsim.model.model import Sensor as Sensor
+    from hrpsim.model.shapes.compound import Compound as Compound
+    from hrpsim.model.shapes.convex_hull import ConvexHull as ConvexHull
+    from hrpsim.model.shapes.geometry import Box as Box
+    from hrpsim.model.shapes.geometry import Capsule as Capsule
+    from hrpsim.model.shapes.geometry import Cylinder as Cylinder
+    from hrpsim.model.shapes.geometry import Geometry as Geometry
+    from hrpsim.model.shapes.geometry import Mesh as Mesh
+    from hrpsim.model.shapes.geometry import Plane as Plane
+    from hrpsim.model.shapes.geometry import Sphere as Sphere
+    from hrpsim.model.shapes.height_field import HeightField as HeightField
+    from hrpsim.model.shapes.mesh_files import load_mesh as load_mesh
+    from hrpsim.resources import share_path as share_path
+    from hrpsim.sweeps.sweep import sweep as sweep
     from hrpsim.version import __version__ as __version__
-    from hrpsim.world.batch import Batch
-    from hrpsim.world.file.load import load_world
-    from hrpsim.world.world import World
+    from hrpsim.world.batch import Batch as Batch
+    from hrpsim.world.checkpoint import Checkpoint as Checkpoint
+    from hrpsim.world.file.load import load_world as load_world
+    from hrpsim.world.objects.body import Body as Body
+    from hrpsim.world.objects.connection import Connection as Connection
+    from hrpsim.world.objects.contact_arrays import ContactArrays as ContactArrays
+    from hrpsim.world.objects.robot import Robot as Robot
+    from hrpsim.world.objects.sensor_view import SensorView as SensorView
+    from hrpsim.world.parts.results import Contact as Contact
+    from hrpsim.world.parts.results import Convergence as Convergence
+    from hrpsim.world.parts.results import StepStats as StepStats
+    from hrpsim.world.world import World as World
+else:
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "dynamics.functions": (
+                "center_of_mass energy forward_dynamics inverse_dynamics link_jacobian "
+                "link_pose mass_matrix"
+            ),
+            "errors": "HrpsimError ModelError ModelWarning StateError WorldError",
+            "model.convert": "Converted convert",
+            "model.load": "load_model",
+            "model.model": "CollisionShape Frame Joint MeshUse Model Sensor",
+            "model.shapes.compound": "Compound",
+            "model.shapes.convex_hull": "ConvexHull",
+            "model.shapes.geometry": "Box Capsule Cylinder Geometry Mesh Plane Sphere",
+            "model.shapes.height_field": "HeightField",
+            "model.shapes.mesh_files": "load_mesh",
+            "resources": "share_path",
+            "sweeps.sweep": "sweep",
+            "version": "__version__",
+            "world.batch": "Batch",
+            "world.checkpoint": "Checkpoint",
+            "world.file.load": "load_world",
+            "world.objects.body": "Body",
+            "world.objects.connection": "Connection",
+            "world.objects.contact_arrays": "ContactArrays",
+            "world.objects.robot": "Robot",
+            "world.objects.sensor_view": "SensorView",
+            "world.parts.results": "Contact Convergence StepStats",
+            "world.world": "World",
+        },
+    )
 
 redirect()
-
-_HOME = {
-    "__version__": "version",
-    "Batch": "world.batch",
-    "Box": "model.shapes.geometry",
-    "Capsule": "model.shapes.geometry",
-    "Compound": "model.shapes.compound",
-    "ConvexHull": "model.shapes.convex_hull",
-    "Cylinder": "model.shapes.geometry",
-    "HeightField": "model.shapes.height_field",
-    "HrpsimError": "errors",
-    "Mesh": "model.shapes.geometry",
-    "Model": "model.model",
-    "ModelError": "errors",
-    "ModelWarning": "errors",
-    "Plane": "model.shapes.geometry",
-    "Sphere": "model.shapes.geometry",
-    "StateError": "errors",
-    "World": "world.world",
-    "WorldError": "errors",
-    "center_of_mass": "dynamics.functions",
-    "energy": "dynamics.functions",
-    "forward_dynamics": "dynamics.functions",
-    "inverse_dynamics": "dynamics.functions",
-    "link_jacobian": "dynamics.functions",
-    "link_pose": "dynamics.functions",
-    "load_mesh": "model.shapes.mesh_files",
-    "load_model": "model.load",
-    "load_world": "world.file.load",
-    "mass_matrix": "dynamics.functions",
-    "sweep": "sweeps.sweep",
-}
-
-__all__ = [
-    "Batch",
-    "Box",
-    "Capsule",
-    "Compound",
-    "ConvexHull",
-    "Cylinder",
-    "HeightField",
-    "HrpsimError",
-    "Mesh",
-    "Model",
-    "ModelError",
-    "ModelWarning",
-    "Plane",
-    "Sphere",
-    "StateError",
-    "World",
-    "WorldError",
-    "center_of_mass",
-    "energy",
-    "forward_dynamics",
-    "inverse_dynamics",
-    "link_jacobian",
-    "link_pose",
-    "load_mesh",
-    "load_model",
-    "load_world",
-    "mass_matrix",
-    "sweep",
-]
-
-
-def __getattr__(name: str):
-    if name not in _HOME:
-        raise AttributeError(f"module 'hrpsim' has no attribute {name!r}")
-    return getattr(import_module(f"hrpsim.{_HOME[name]}"), name)
-
-
-def __dir__():
-    return sorted(__all__)

@@ -1,15 +1,17 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Modules by the names they had before they moved: importing one warns and gives the new one."""
+"""Old names of modules and of what is in them: each works, and warns with the new name."""
 
 from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from typing import Any
 
 GO_WITH = "2.0"  # the version in which the old names are gone
 
@@ -32,6 +34,43 @@ MOVED = {
 }
 
 
+# In modules that pages named: old name -> new name.
+RENAMED = {
+    "hrpsim.control.biped.prepare": {"Options": "BipedOptions", "prepare": "prepare_biped"},
+    "hrpsim.control.pattern.footsteps": {"Walk": "Footsteps"},
+    "hrpsim.control.walk_trial": {"walk": "simulate_walk"},
+    "hrpsim.viewer.film": {"film": "make_film"},
+}
+
+
+def old_names(module: str) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a module of RENAMED."""
+
+    def find(name: str) -> Any:
+        new = RENAMED[module].get(name)
+        if new is None:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        _warn(f"{module}.{name}", f"{_public(module)}.{new}")
+        return getattr(sys.modules[module], new)
+
+    return find
+
+
+def _public(module: str) -> str:
+    """Return where the public names of a module are imported from."""
+    room = ".".join(module.split(".")[:2])
+    own = {"hrpsim.model": "hrpsim", "hrpsim.world": "hrpsim", "hrpsim.experiments": module}
+    return own.get(room, room)
+
+
+def _warn(old: str, new: str) -> None:
+    warnings.warn(
+        f"{old} is {new} now; the old name goes with hrpsim {GO_WITH}",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+
+
 class _Finder(MetaPathFinder):
     def find_spec(self, fullname, path=None, target=None):
         return ModuleSpec(fullname, _Loader()) if fullname in MOVED else None
@@ -40,11 +79,7 @@ class _Finder(MetaPathFinder):
 class _Loader(Loader):
     def create_module(self, spec):
         now = MOVED[spec.name]
-        warnings.warn(
-            f"{spec.name} is {now} now; the old name goes with hrpsim {GO_WITH}",
-            DeprecationWarning,
-            stacklevel=2,
-        )
+        _warn(spec.name, _public(now))
         module = import_module(now)
         self._own = module.__spec__
         return module

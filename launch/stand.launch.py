@@ -33,7 +33,7 @@ def generate_launch_description():
         ARGUMENTS,
         simulation("start_paused", "lockstep", "viewer"),
         controller(
-            "hrpsim.control.motion.stand_controller:StandController",
+            "hrpsim.control:StandController",
             condition=IfCondition(LaunchConfiguration("controller")),
         ),
         world=config("stand.yaml"),

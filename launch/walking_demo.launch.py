@@ -50,7 +50,7 @@ def generate_launch_description():
             xacro_arguments=[["bush_set:=", LaunchConfiguration("bush_set")]],
         ),
         controller(
-            "hrpsim.control.walk:Walk",
+            "hrpsim.control:Walk",
             end="the walk has ended",
             parameters=[
                 ["pattern:=", LaunchConfiguration("pattern")],

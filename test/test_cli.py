@@ -14,8 +14,8 @@ import pytest
 from meshes import angle_bracket, write_obj
 
 import hrpsim
+from hrpsim import share_path
 from hrpsim.cli import main
-from hrpsim.resources import share_path
 
 
 def test_run_reports_the_weight_on_the_feet(capsys):
@@ -24,6 +24,13 @@ def test_run_reports_the_weight_on_the_feet(capsys):
     wrenches = report["robots"]["hrp2"]["wrenches"]
     assert wrenches["lfsensor"][2] + wrenches["rfsensor"][2] == pytest.approx(568.79, abs=0.01)
     assert report["steps"] == 100 and report["simulated_time"] == pytest.approx(0.1)
+
+
+def test_the_package_runs_as_the_command():
+    """Law: `python -m hrpsim` is `hrpsim`."""
+    command = [sys.executable, "-m", "hrpsim", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"hrpsim {hrpsim.__version__}\n"
 
 
 def test_version_is_that_of_the_package(capsys):

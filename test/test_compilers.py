@@ -19,8 +19,8 @@ from hrpsim.jit.numba_compiler import fits_numba
 FORWARD_DYNAMICS = """
 import numpy as np
 from hrpsim import load_model
-from hrpsim.dynamics.functions import forward_dynamics
-from hrpsim.resources import share_path
+from hrpsim import forward_dynamics
+from hrpsim import share_path
 crane = load_model(share_path("urdf/crane.urdf.xacro"), base="fixed")
 n = np.arange(1.0, crane.nv + 1)
 print(forward_dynamics(crane, 0.01 * n, n, n).tobytes().hex())

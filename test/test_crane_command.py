@@ -7,8 +7,8 @@ import json
 
 import pytest
 
+from hrpsim import share_path
 from hrpsim.cli import main
-from hrpsim.resources import share_path
 
 
 def test_the_script_fetches_what_stands_alone(capsys):

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from effort import counted_calls
 
-from hrpsim.errors import HrpsimError, shown_value, unknown_name
+from hrpsim import HrpsimError
+from hrpsim.errors import shown_value, unknown_name
 from hrpsim.limits import MESSAGE_LENGTH
 
 

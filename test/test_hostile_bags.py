@@ -17,8 +17,8 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
 from hrpsim import limits
-from hrpsim.bag.files import BagError
-from hrpsim.bag.reader import lost_messages, message_counts, messages, points, topic_types
+from hrpsim.bag import BagError, messages, topic_types
+from hrpsim.bag.reader import lost_messages, message_counts, points
 from hrpsim.bag.types import decode, read_types
 
 TYPES = get_typestore(Stores.ROS2_JAZZY)

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from hrpsim.resources import share_path
+from hrpsim import share_path
 
 LIMIT = 100.0  # [s]; it takes 0.2 s on a quiet machine, and what is ended would take far longer
 COMPILING = """

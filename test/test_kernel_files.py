@@ -228,7 +228,7 @@ def test_a_process_without_a_controller_reads_none_of_their_kernels():
 import sys
 import hrpsim
 from hrpsim.jit import kernel_folders
-from hrpsim.world.world import World
+from hrpsim import World
 World().step()
 print(kernel_folders._name_for.cache_info().currsize)
 print([name for name in sys.modules if name.startswith("hrpsim.control.balance")])
@@ -244,7 +244,7 @@ def test_a_later_first_step_of_a_robot_needs_no_numba():
     program = """
 import sys
 import hrpsim
-from hrpsim.resources import share_path
+from hrpsim import share_path
 model = hrpsim.load_model(share_path("urdf/hrp2_like.urdf.xacro"))
 world = hrpsim.World()
 world.add_ground()

@@ -17,7 +17,7 @@ MOST_FILES = 20  # in a room, without __init__.py
 # From the bottom up; a room within another is a room of its own. Those of one row do not import
 # each other. Imports for type checkers count.
 LAYERS = [
-    {"constants", "limits", "moved", "orphans"},
+    {"constants", "lazy_names", "limits", "moved", "orphans"},
     {"jit"},
     {"errors", "clock", "resources", "user_modules", "interrupts", "uninterrupted"},
     {"text_file", "version"},
@@ -73,7 +73,8 @@ LAYERS = [
     {"experiments.studies"},
     {"experiments"},
     {"commands"},
-    {"cli", "__main__"},
+    {"cli"},
+    {"__main__"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 

@@ -15,12 +15,10 @@ from model.openhrp_files import WRL
 from test_salvaged_bags import begun
 
 import hrpsim
-from hrpsim import limits
+from hrpsim import HrpsimError, limits, load_mesh
 from hrpsim.analysis.motion_files import read_motion
-from hrpsim.bag.reader import messages
+from hrpsim.bag import messages
 from hrpsim.bag.types import read_types
-from hrpsim.errors import HrpsimError
-from hrpsim.model.shapes.mesh_files import load_mesh
 from hrpsim.world.file.load_shapes import read_table
 
 ROOT = Path(__file__).resolve().parents[1]

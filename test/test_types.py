@@ -8,14 +8,9 @@ import inspect
 from pathlib import Path
 
 import hrpsim
-from hrpsim.analysis.analyser import Analyser
-from hrpsim.analysis.observer import Observer
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.framework.controller import Controller
-from hrpsim.world.objects.body import Body
-from hrpsim.world.objects.connection import Connection
-from hrpsim.world.objects.robot import Robot
-from hrpsim.world.objects.sensor_view import SensorView
+from hrpsim import Body, Connection, Robot, SensorView
+from hrpsim.analysis import Analyser, Observer
+from hrpsim.control import Controller, ControlLoop
 
 PUBLIC = [getattr(hrpsim, name) for name in hrpsim.__all__]
 PUBLIC += [Analyser, Body, Connection, Controller, ControlLoop, Observer, Robot, SensorView]

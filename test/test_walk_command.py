@@ -16,7 +16,7 @@ import hrpsim
 from hrpsim.bag.foot_force_axes import swings
 from hrpsim.cli import main
 from hrpsim.commands import walk
-from hrpsim.control.motion.sequence_files import read_sequence
+from hrpsim.control import read_sequence
 from hrpsim.control.pattern.footsteps import PATTERNS
 from robots import HRP2_LIKE
 

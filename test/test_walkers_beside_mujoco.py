@@ -9,7 +9,7 @@ from control.bipeds import biped
 
 import hrpsim
 from hrpsim.constants import STANDARD_GRAVITY
-from hrpsim.control.biped.prepare import prepare
+from hrpsim.control import prepare_biped
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -18,7 +18,7 @@ from benchmarks.walkers.mujoco_walk import MujocoRobot  # noqa: E402
 
 @pytest.fixture(scope="module")
 def robot():
-    return MujocoRobot(mujoco, prepare(biped()), 0.5e-3, 3e-3)
+    return MujocoRobot(mujoco, prepare_biped(biped()), 0.5e-3, 3e-3)
 
 
 def test_it_is_the_same_robot(robot):

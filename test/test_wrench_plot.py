@@ -15,8 +15,8 @@ import yaml
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-from hrpsim.bag.foot_wrenches import read_foot_wrenches
-from hrpsim.bag.reader import BagError, full_name, messages, wrenches
+from hrpsim.bag import BagError, messages, read_foot_wrenches
+from hrpsim.bag.reader import full_name, wrenches
 from hrpsim.cli import main
 
 TYPES = get_typestore(Stores.ROS2_JAZZY)

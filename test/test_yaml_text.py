@@ -10,8 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hrpsim import limits, yaml_text
-from hrpsim.errors import WorldError
+from hrpsim import WorldError, limits, yaml_text
 from hrpsim.yaml_text import parse_yaml, read_yaml
 
 plain = st.recursive(

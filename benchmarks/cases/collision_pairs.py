@@ -10,10 +10,11 @@ import numpy as np
 from benchmarks.registry import Case
 from benchmarks.results import CaseResult
 from benchmarks.timing import Effort, Subject
+from hrpsim import Box, Capsule, Cylinder, Plane, Sphere
 from hrpsim.collision.manifold import collide
 from hrpsim.collision.records import MANIFOLD
 from hrpsim.jit.compiled import kernel
-from hrpsim.model.shapes.geometry import PLANE, SPHERE, Box, Capsule, Cylinder, Plane, Sphere
+from hrpsim.model.shapes.geometry import PLANE, SPHERE
 
 OURS, COAL = "hrpsim", "coal, called from Python"
 

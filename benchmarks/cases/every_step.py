@@ -23,13 +23,9 @@ from benchmarks.results import CaseResult, Claim
 from benchmarks.simbenchmark.ours import Ours
 from benchmarks.simbenchmark.scenes import kapla
 from benchmarks.timing import Effort
-from hrpsim import Box, Capsule, World
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.walk import Walk
-from hrpsim.model.shapes.geometry import Mesh
+from hrpsim import Box, Capsule, Mesh, World, load_world, share_path
+from hrpsim.control import ControlLoop, Walk
 from hrpsim.model.shapes.mesh_integrals import solid_moments
-from hrpsim.resources import share_path
-from hrpsim.world.file.load import load_world
 
 SHARE, RESIDUAL = 0.999, 1e-6
 STONE = 2500.0  # [kg/m^3]

@@ -29,7 +29,7 @@ def mark(): marks.append(time.process_time())
 _END = "\nprint(json.dumps(marks))"
 _OURS = """
 import hrpsim
-from hrpsim.resources import share_path
+from hrpsim import share_path
 hrpsim.World, hrpsim.load_model
 mark()
 model = hrpsim.load_model(share_path("urdf/hrp2_like.urdf.xacro"), xacro_arguments={"bush": "true"})

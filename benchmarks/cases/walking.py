@@ -14,11 +14,9 @@ from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim
 from benchmarks.timing import Effort, Subject
 from benchmarks.yardstick import yardstick
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.walk import Walk
+from hrpsim import load_world, share_path
+from hrpsim.control import ControlLoop, Walk
 from hrpsim.experiments.framework.experiment import mujoco_module
-from hrpsim.resources import share_path
-from hrpsim.world.file.load import load_world
 
 SECONDS, PART = 20.0, 1.0
 WHOLE, PHYSICS, CONTROL = "hrpsim walks", "of that, its steps", "of that, controller and loop"

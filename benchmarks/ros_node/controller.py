@@ -11,9 +11,8 @@ import time
 import rclpy
 from sensor_msgs.msg import JointState
 
-from hrpsim.control.framework.controller import controlled_joints
-from hrpsim.model.load import load_model
-from hrpsim.resources import share_path
+from hrpsim import load_model, share_path
+from hrpsim.control import controlled_joints
 from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.program import run_program
 from hrpsim.ros.base.stop_signal import StopSignal

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from hrpsim.control.framework.controller import Command, Controller, State
+from hrpsim.control import Command, Controller, State
 
 
 class Hold(Controller):

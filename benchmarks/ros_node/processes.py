@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from hrpsim.resources import share_path
+from hrpsim import share_path
 from hrpsim.ros.base.child_process import ChildProcess
 from hrpsim.ros.base.domain import PrivateDomain
 
@@ -131,7 +131,7 @@ def processor_time(pid: int) -> float:
 
 def step_time() -> float:
     """Return the processor time of one step of the same world, one call a step [s]."""
-    from hrpsim.world.file.load import load_world
+    from hrpsim import load_world
 
     world = load_world(share_path(WORLD), xacro_arguments=XACRO_ARGUMENTS)
     world.step(1000)

@@ -20,8 +20,7 @@ from scipy.spatial.transform import Rotation
 
 from benchmarks.robots import shipped_robot
 from benchmarks.simbenchmark.scenes import GRAVITY
-from hrpsim import Model, load_model
-from hrpsim.dynamics.functions import center_of_mass, energy, mass_matrix
+from hrpsim import Model, center_of_mass, energy, load_model, mass_matrix
 
 FRICTION = 0.8
 _LEGS = {"LF": (0.03, 0.4, -0.8), "RF": (-0.03, 0.4, -0.8)}

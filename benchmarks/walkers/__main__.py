@@ -20,11 +20,10 @@ import warnings
 from pathlib import Path
 
 from benchmarks.walkers.mujoco_walk import mujoco_walk
+from hrpsim import HrpsimError, ModelWarning
 from hrpsim.commands.walk_robot import parameters_of, robot_in_world
-from hrpsim.control.biped.prepare import Options, Prepared, prepare
-from hrpsim.control.walk import Walk
-from hrpsim.control.walk_trial import Trial, sole_motion, walk
-from hrpsim.errors import HrpsimError, ModelWarning
+from hrpsim.control import BipedOptions, PreparedBiped, Trial, Walk, prepare_biped, simulate_walk
+from hrpsim.control.walk_trial import sole_motion
 from hrpsim.experiments.framework.experiment import mujoco_module, peer_name
 
 PATTERNS = ("forward", "sideways", "turn")
@@ -65,15 +64,15 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _prepared(path: Path, options: argparse.Namespace) -> Prepared:
-    known = Options(accept_nonphysical_inertia=options.accept_nonphysical_inertia)
+def _prepared(path: Path, options: argparse.Namespace) -> PreparedBiped:
+    known = BipedOptions(accept_nonphysical_inertia=options.accept_nonphysical_inertia)
     folders = dict(entry.split("=", 1) for entry in options.package_path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
-        return prepare(path, known, package_paths=folders)
+        return prepare_biped(path, known, package_paths=folders)
 
 
-def _ours(prepared: Prepared, pattern: str) -> Trial:
+def _ours(prepared: PreparedBiped, pattern: str) -> Trial:
     """Walk in hrpsim; the trial's `wall_time` is processor time."""
     begin: list[float] = []
 
@@ -82,12 +81,12 @@ def _ours(prepared: Prepared, pattern: str) -> Trial:
             begin.append(time.process_time())
 
     parameters = {**parameters_of(prepared), "pattern": pattern}
-    trial = walk(robot_in_world(prepared, None), Walk(), parameters, each_tick=each_tick)
+    trial = simulate_walk(robot_in_world(prepared, None), Walk(), parameters, each_tick=each_tick)
     trial.wall_time = time.process_time() - begin[0]
     return trial
 
 
-def _show(path: Path, pattern: str, engine: str, prepared: Prepared, walked) -> None:
+def _show(path: Path, pattern: str, engine: str, prepared: PreparedBiped, walked) -> None:
     try:
         trial = walked()
     except (HrpsimError, ValueError) as error:

@@ -12,18 +12,15 @@ import numpy as np
 from lxml import etree
 from scipy.spatial.transform import Rotation
 
+from hrpsim import Model, link_pose
 from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.control import ImuReading, PreparedBiped, State, Trial, Walk, controlled_joints
 from hrpsim.control.balance.fall import FallWatch, tilt
 from hrpsim.control.balance.foot import foot_of
-from hrpsim.control.biped.prepare import Prepared
-from hrpsim.control.framework.controller import ImuReading, State, controlled_joints
 from hrpsim.control.framework.controller_host import ControllerHost, steps_in_period
 from hrpsim.control.pattern.support_polygon import sole_outline
-from hrpsim.control.walk import Walk
-from hrpsim.control.walk_trial import Trial, planned_contact, step_ends
-from hrpsim.dynamics.functions import link_pose
+from hrpsim.control.walk_trial import planned_contact, step_ends
 from hrpsim.model.formats.urdf_writer import exact_text
-from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 
 FRICTION = 0.8
@@ -41,7 +38,7 @@ _LITTLE = 1e-6  # [kg m^2]; MuJoCo takes no point masses
 REST = 1.0  # in the first posture, before the walk [s]
 
 
-def urdf_for_mujoco(prepared: Prepared) -> str:
+def urdf_for_mujoco(prepared: PreparedBiped) -> str:
     """Return the robot on a free joint, each of its bodies with one link that has all its mass.
 
     It has no shapes but for a box as large as each sole. Inertias that break the triangle
@@ -95,7 +92,7 @@ class MujocoRobot:
     Raises ValueError for what MuJoCo does not take.
     """
 
-    def __init__(self, mujoco: ModuleType, prepared: Prepared, step: float, solref: float):
+    def __init__(self, mujoco: ModuleType, prepared: PreparedBiped, step: float, solref: float):
         self.mujoco, self.prepared = mujoco, prepared
         self.model = model = prepared.model
         self.names = controlled_joints(model)
@@ -202,7 +199,7 @@ class MujocoRobot:
 
 
 def mujoco_walk(
-    mujoco: ModuleType, prepared: Prepared, pattern: str, step: float, solref: float
+    mujoco: ModuleType, prepared: PreparedBiped, pattern: str, step: float, solref: float
 ) -> Trial:
     """Let the robot walk a pattern of `hrpsim walk`, with its controller and gains.
 

@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """Docstrings are plain text with `names` in backquotes: what reStructuredText would misread is
-escaped, and indented lines are code.
+escaped, and indented lines are code, but for those of sections (Args, Returns, Raises).
 """
 
 import ast
 import re
+from importlib import import_module
 from pathlib import Path
 
 from sphinx.pycode import ModuleAnalyzer
 
+_SECTIONS = ("Args:", "Returns:", "Raises:")
 _SPECIAL = re.compile(r"(`[^`]*`)|([*|\\])|(?<=\w)(_)(?!\w)")
 
 
@@ -24,9 +26,12 @@ def _replaced(match: re.Match) -> str:
 
 def _as_restructured_text(lines: list[str]) -> list[str]:
     found: list[str] = []
-    text: list[str] = []  # since the last indented line
+    text: list[str] = []  # since the last line of code
+    in_section = False
     for line in [*lines, None]:
-        if line is not None and not line.startswith("    "):
+        if line and not line.startswith("    "):
+            in_section = line in _SECTIONS
+        if line is not None and (in_section or not line.startswith("    ")):
             text.append(line)
             continue
         if text:
@@ -43,7 +48,7 @@ def _read_comments_of_fields(app) -> None:
     """Let the comment behind a field of a documented class be the field's documentation."""
     pages = "".join(path.read_text() for path in Path(app.srcdir).glob("reference/python/*.md"))
     for module, name in re.findall(r"autoclass:: ([\w.]+)\.(\w+)$", pages, re.MULTILINE):
-        analyzer = ModuleAnalyzer.for_module(module)
+        analyzer = ModuleAnalyzer.for_module(getattr(import_module(module), name).__module__)
         analyzer.analyze()
         for node in ast.parse(analyzer.code).body:
             if isinstance(node, ast.ClassDef) and node.name == name:

@@ -19,8 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hrpsim.learning.humanoids import Humanoids
-from hrpsim.learning.tasks import TASKS
+from hrpsim.learning import TASKS, Humanoids
 
 CANDIDATES, PUSHES = 12, 12  # of a generation; worlds for each candidate
 TASK = replace(TASKS["push_recovery"], duration=5.0, push_impulse=(10.0, 50.0))

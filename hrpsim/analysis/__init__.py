@@ -6,3 +6,24 @@
 Offers Analyser, MotionObserver and their reports; imports what is below control and control's
 motions.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hrpsim.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from hrpsim.analysis.analyser import Analyser as Analyser
+    from hrpsim.analysis.analyser import FixedPhase as FixedPhase
+    from hrpsim.analysis.observer import Observer as Observer
+    from hrpsim.analysis.summary import analyse_motion as analyse_motion
+else:
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "analysis.analyser": "Analyser FixedPhase",
+            "analysis.observer": "Observer",
+            "analysis.summary": "analyse_motion",
+        },
+    )

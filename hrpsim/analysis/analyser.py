@@ -79,13 +79,19 @@ class Trajectory:
 class Analyser:
     """Inverse dynamics of a robot on a free base that is fixed to the world by some of its links.
 
-    links: those that may be fixed, names or `Sole`s; by default the soles that the model shows.
-    split: how several fixed links share the wrench of the surroundings, "minimum_norm" or
-    "center_of_pressure" (docs/explanation/analysis.md). norm_length: l of that norm [m]. threads:
-    at most so many work at once; by default as many as the process may use.
-    Springs, dampers, friction and limits of joints take no part in the torques, rotors do.
+    Springs, dampers, friction and limits of joints are not included in the torques, rotors are.
 
-    Raises ModelError for an unknown link or split, a fixed base, or a robot without mass.
+    Args:
+        model: of the robot.
+        links: those that may be fixed, names or `Sole`s; by default the soles that the model shows.
+        split: how several fixed links share the wrench of the surroundings, "minimum_norm" or
+            "center_of_pressure" (docs/explanation/analysis.md).
+        norm_length: l of that norm [m].
+        gravity: (3,) [m/s^2].
+        threads: largest number of threads; by default as many as the process may use.
+
+    Raises:
+        ModelError: for an unknown link or split, a fixed base, or a robot without mass.
     """
 
     def __init__(
@@ -135,15 +141,20 @@ class Analyser:
         *,
         progress: Callable[[int, int], None] | None = None,
     ) -> Trajectory:
-        """Return the analysis of samples q (T, nq), v and dv (T, nv).
+        """Return the analysis of a motion.
 
-        Of the base's entries only q[0] is read, the pose in which the motion begins; a phase with
-        a pose of its own does not need it. fixed: the link that is fixed all the time, or phases
-        in the order of their first samples, beginning with 0. progress: called with the number of
-        samples that are done and of all.
+        Args:
+            q: configurations (T, nq). Of the base's entries only q[0] is read, the pose in which
+                the motion begins; a phase with a pose of its own does not need it.
+            v: velocities (T, nv).
+            dv: accelerations (T, nv).
+            fixed: the link that is fixed all the time, or phases in the order of their first
+                samples, beginning with 0.
+            progress: called with the number of samples that are done and of all.
 
-        Raises StateError on wrong shapes or values that are not finite, ModelError for links that
-        are not among `links`.
+        Raises:
+            StateError: on wrong shapes or values that are not finite.
+            ModelError: for links that are not among `links`.
         """
         q = _checked_rows("q", q, self.model.nq)
         v = _checked_rows("v", v, self.model.nv, len(q))

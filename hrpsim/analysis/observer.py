@@ -24,12 +24,15 @@ _analyse_sample = prepared(analyse_samples)  # all arrays are of observers, and 
 
 
 class Observer:
-    """Torques, wrenches, ZMP and so on of the present joint motion, cycle by cycle.
+    """Torques, wrenches and ZMP of the present joint motion, cycle by cycle.
 
-    analyser: what is analysed; fixed: the links that are fixed at first, the first of which stands
-    level at the world's origin. After each `update`, `sample` and `supports` hold the results, in
-    the same memory every time: fields of SAMPLE, and of SUPPORT_SAMPLE for each of the analyser's
-    links. `q`, `v`, `dv` and `tau` have the layout of the model.
+    After each `update`, `sample` and `supports` hold the results, in the same memory every time:
+    fields of SAMPLE, and of SUPPORT_SAMPLE for each of the analyser's links. `q`, `v`, `dv` and
+    `tau` have the layout of the model.
+
+    Args:
+        analyser: of the robot.
+        fixed: the links that are fixed at first; the first one is level at the world's origin.
     """
 
     def __init__(self, analyser: Analyser, fixed: Sequence[str]):
@@ -64,11 +67,18 @@ class Observer:
         return tuple(self.links[k] for k in (first, *others))
 
     def update(self, positions: ArrayLike, velocities: ArrayLike, accelerations: ArrayLike) -> None:
-        """Analyse one sample; arrays (joints,) in the order of the model's joint_names.
+        """Analyse one sample; arrays are in the order of the model's joint_names.
 
-        [rad or m, a second, a second squared]. Other sequences of numbers are copied first. Raises
-        StateError on what is no number, wrong shapes or values that are not finite; the results
-        then stay what they were.
+        Other sequences of numbers are copied first.
+
+        Args:
+            positions: (joints,) [rad or m].
+            velocities: (joints,) [rad/s or m/s].
+            accelerations: (joints,) [rad/s^2 or m/s^2].
+
+        Raises:
+            StateError: for values that are no finite numbers, and wrong shapes; the results then
+                remain.
         """
         positions = _checked("positions", positions, self._joint_q)
         velocities = _checked("velocities", velocities, self._joint_v)

@@ -76,11 +76,20 @@ def analyse_motion(
     distances: LinkDistances | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> AnalysedMotion:
-    """Return the analysis of a motion, the fixed links as given, else as its file says, else found.
+    """Return the analysis of a motion.
 
-    Raises SequenceError where a link that is said to be fixed leaves its place by more than
-    lift_tolerance [m]. distances: those of the model's links, to list self-collisions. progress:
-    called with what is done, how many samples, and of how many.
+    Args:
+        analyser: of the robot.
+        motion: of its joints.
+        fixed: links that are fixed from given times on; by default those that the motion's file
+            names, else they are found.
+        friction: coefficient, for the list of violations.
+        lift_tolerance: largest displacement of a fixed link [m].
+        distances: of the model's links, to list self-collisions.
+        progress: called with the name of the task, the number of samples that are done, and of all.
+
+    Raises:
+        SequenceError: where a link that should be fixed moves by more than `lift_tolerance`.
     """
     told = tuple(fixed) or motion.fixed
     if told:

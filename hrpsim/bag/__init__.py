@@ -5,3 +5,26 @@
 
 Offers the reader, what is saved of damaged bags, foot wrenches and their plots.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hrpsim.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from hrpsim.bag.files import BagError as BagError
+    from hrpsim.bag.foot_wrenches import Foot as Foot
+    from hrpsim.bag.foot_wrenches import FootWrenches as FootWrenches
+    from hrpsim.bag.foot_wrenches import read_foot_wrenches as read_foot_wrenches
+    from hrpsim.bag.reader import messages as messages
+    from hrpsim.bag.reader import topic_types as topic_types
+else:
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "bag.files": "BagError",
+            "bag.foot_wrenches": "Foot FootWrenches read_foot_wrenches",
+            "bag.reader": "messages topic_types",
+        },
+    )

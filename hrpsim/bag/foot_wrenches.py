@@ -75,11 +75,18 @@ class FootWrenches:
 def read_foot_wrenches(
     bag: Path, left: str = "lfsensor", right: str = "rfsensor", zmp: str | None = None
 ) -> FootWrenches:
-    """Return what the topics `left`, `right` and `zmp` say, each a full name or the end of one.
+    """Return the wrenches of both feet and the ZMP in a bag.
 
-    Without `zmp` it is the topic zmp in the namespace of the left foot, if there is one. Where the
-    sole is below the sensor tells the robot_description there, if there is one. Raises BagError
-    where a topic is missing or of another type, and where a foot's has no message.
+    The topic robot_description, where there is one, gives the pose of the soles below the sensors.
+
+    Args:
+        bag: file or folder.
+        left: topic of the left foot's sensor, a full name or the end of one.
+        right: topic of the right foot's sensor.
+        zmp: topic of the ZMP; by default the topic zmp in the namespace of the left foot, if any.
+
+    Raises:
+        BagError: where a topic is missing or of another type, and where a foot's has no message.
     """
     left_foot, right_foot = (
         _foot(bag, full_name(bag, name, "geometry_msgs/msg/WrenchStamped"))

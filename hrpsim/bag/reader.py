@@ -90,9 +90,14 @@ def full_name(bag: Path, topic: str, type_name: str | None = None) -> str:
 
 
 def messages(bag: Path, topic: str) -> Iterator:
-    """Yield the messages of `topic`, an absolute name or the end of one, in order of reception.
+    """Yield the messages of a topic in order of reception.
 
-    Raises BagError as `full_name` does, and for a message that is cut short.
+    Args:
+        bag: file or folder.
+        topic: an absolute name or the end of one.
+
+    Raises:
+        BagError: for an unknown or ambiguous topic, and for a message that is cut short.
     """
     for _, message in timed_messages(bag, topic):
         yield message

@@ -5,3 +5,30 @@
 
 Imports control, worlds and the viewer; what another framework brings is imported when asked for.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hrpsim.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from hrpsim.bridges import mujoco as mujoco
+    from hrpsim.bridges.mc_rtc import McRtc as McRtc
+    from hrpsim.bridges.onnx_policy import OnnxPolicy as OnnxPolicy
+    from hrpsim.bridges.openhrp_motion import read_body_motion as read_body_motion
+    from hrpsim.bridges.openhrp_motion import read_gains as read_gains
+    from hrpsim.bridges.tsid import TsidController as TsidController
+    from hrpsim.bridges.tsid_walk import SlowWalk as SlowWalk
+else:
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "bridges.mc_rtc": "McRtc",
+            "bridges.onnx_policy": "OnnxPolicy",
+            "bridges.openhrp_motion": "read_body_motion read_gains",
+            "bridges.tsid": "TsidController",
+            "bridges.tsid_walk": "SlowWalk",
+        },
+    )
+    __all__ += ["mujoco"]

@@ -36,9 +36,14 @@ from hrpsim.model.model import Model
 class McRtc(Controller):
     """Runs a controller with mc_rtc's interface; its joint positions become the servos' targets.
 
-    vector, quaternion, wrench: what makes its types of an array (3,), of w x y z, and of a couple
-    and a force; arrays (3,), (4,) and (6,) by default. The period is its time step.
-    ControllerError where its joints are others than the robot's.
+    The period is the controller's time step. ControllerError where its joints differ from the
+    robot's.
+
+    Args:
+        controller: an object with mc_rtc's interface.
+        vector: makes mc_rtc's type of an array (3,); the array by default.
+        quaternion: makes mc_rtc's type of w, x, y, z; an array (4,) by default.
+        wrench: makes mc_rtc's type of a couple and a force; an array (6,) by default.
     """
 
     def __init__(

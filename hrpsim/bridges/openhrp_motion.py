@@ -33,9 +33,13 @@ class GainError(HrpsimError, ValueError):
 def read_gains(path: str | Path, model: Model) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
     """Return kp, kd and the joints they are for, as `Robot.set_gains` takes them.
 
-    path: a PDgain.dat, a line "kp kd" for each joint in the order of joint ids; in lines that have
-    more numbers they are the first two. Further joints of the model keep their gains. Raises
-    GainError, with file and line, for what are no gains and for more lines than joints.
+    Args:
+        path: a PDgain.dat, a line "kp kd" for each joint in the order of joint ids; in lines that
+            have more numbers they are the first two. Further joints of the model keep their gains.
+        model: of the robot.
+
+    Raises:
+        GainError: with file and line, for values that are no gains and for more lines than joints.
     """
     path, names = Path(path).expanduser(), controlled_joints(model)
     rows = []
@@ -58,10 +62,15 @@ def read_gains(path: str | Path, model: Model) -> tuple[np.ndarray, np.ndarray, 
 
 
 def read_body_motion(path: str | Path, model: Model) -> MotionSequence:
-    """Return the joints' course in a Choreonoid motion (.seq, YAML), in the order of joint ids.
+    """Return the joint trajectories in a Choreonoid motion (.seq, YAML), in the order of joint ids.
 
-    Raises SequenceError for a file without joint positions, for another number of joints than the
-    model has, and for frames that are not all numbers.
+    Args:
+        path: of the file.
+        model: of the robot.
+
+    Raises:
+        SequenceError: for a file without joint positions, for another number of joints than the
+            model has, and for frames that are not all numbers.
     """
     path, names = Path(path).expanduser(), controlled_joints(model)
     text = read_yaml(path, SequenceError, "motion")

@@ -115,7 +115,14 @@ class TsidController(Controller):
         return Command(efforts=self.formulation.getActuatorForces(solution)[self._commanded])
 
     def stand_on(self, frame: str, lengths=(0.1, 0.1), widths=(0.05, 0.05), kp: float = 30.0):
-        """Let a sole bear: from its frame `lengths` [m] to front and back, `widths` left, right."""
+        """Add the contact of a sole.
+
+        Args:
+            frame: of the sole.
+            lengths: from the frame to the front and to the back [m].
+            widths: from the frame to the left and to the right [m].
+            kp: gain of the contact [1/s^2].
+        """
         front, back = lengths
         left, right = widths
         corners = np.array(
@@ -140,36 +147,55 @@ class TsidController(Controller):
         return contact
 
     def lift(self, frame: str, over: float = 0.0) -> None:
-        """Let a sole bear no more, its force gone within a time [s]."""
+        """Remove the contact of a sole; its force vanishes within the time `over` [s]."""
         self.formulation.removeRigidContact(self.contacts.pop(frame).name, over)
 
     def com_task(self, weight: float, kp: float):
-        """Add the task of the centre of mass, which `move_com` moves."""
+        """Add and return the task of the centre of mass, which `move_com` moves; kp [1/s^2]."""
         task = self._tsid.TaskComEquality("com", self.robot)
         self._com = self._added(task, 3, weight, kp)
         self.move_com(self.com0)
         return self._com
 
     def posture_task(self, weight: float, kp: float):
-        """Add the task of keeping the joints where they are."""
+        """Add and return the task of keeping the joints at their positions; kp [1/s^2]."""
         task = self._tsid.TaskJointPosture("posture", self.robot)
         self._added(task, self.robot.na, weight, kp)
         task.setReference(self._sample(self._joints))
         return task
 
     def frame_task(self, frame: str, weight: float, kp: float):
-        """Add the task of keeping a frame where it is; `move_frame` moves it."""
+        """Add and return the task of keeping a frame at its pose; `move_frame` moves it.
+
+        Args:
+            frame: name of the frame.
+            weight: of the task in the cost.
+            kp: gain [1/s^2].
+        """
         task = self._tsid.TaskSE3Equality(f"frame {frame}", self.robot, frame)
         self._added(task, 6, weight, kp)
         self.move_frame(task, self.place(frame))
         return task
 
     def move_com(self, position, velocity=None, acceleration=None) -> None:
-        """Set where the centre of mass is to be [m], with its rates."""
+        """Set the reference of the centre of mass.
+
+        Args:
+            position: (3,) [m].
+            velocity: (3,) [m/s].
+            acceleration: (3,) [m/s^2].
+        """
         self._com.setReference(self._sample(position, velocity, acceleration))
 
     def move_frame(self, task, place, velocity=None, acceleration=None) -> None:
-        """Set where a frame is to be, a pinocchio.SE3, and how it moves (6,)."""
+        """Set the reference of a frame.
+
+        Args:
+            task: from `frame_task`.
+            place: a pinocchio.SE3.
+            velocity: (6,).
+            acceleration: (6,).
+        """
         numbers = np.concatenate([place.translation, place.rotation.T.ravel()])
         task.setReference(self._sample(numbers, velocity, acceleration))
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.bridges.tsid import TsidController
-from hrpsim.control.biped.prepare import Prepared
+from hrpsim.control.biped.prepare import PreparedBiped
 from hrpsim.control.framework.controller import State
 from hrpsim.control.pattern.support_polygon import sole_outline
 from hrpsim.dynamics.functions import center_of_mass
@@ -30,14 +30,18 @@ _BUMP = np.polynomial.Polynomial([0, 0, 0, 64, -192, 192, -64])  # up to 1 and d
 
 
 class SlowWalk(TsidController):
-    """Walks so many steps with a biped; the first and the last are half as long.
+    """Walks a number of steps with a biped; the first and the last are half as long.
 
-    `stride` is half the length of the others [m]; `duration` is what the walk takes if every foot
-    lands in time [s]; `finished` says that the last foot has landed; `creep` is the furthest that
-    a foot which bears alone was displaced within a step [m].
+    `stride` is half the length of the others [m]; `duration` is the time of the walk if every foot
+    lands in time [s]; `finished`: the last foot has landed; `creep` is the largest displacement of
+    a foot that bears alone within a step [m].
+
+    Args:
+        biped: the robot, from `prepare_biped`.
+        steps: number of steps.
     """
 
-    def __init__(self, biped: Prepared, steps: int = 4) -> None:
+    def __init__(self, biped: PreparedBiped, steps: int = 4) -> None:
         """Take the soles and the first posture of a prepared biped."""
         self._feet, self._steps = biped.soles, steps
         height = biped.start[2]

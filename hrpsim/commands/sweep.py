@@ -372,14 +372,14 @@ def _started(study, found, cell: int):
 
 
 def _film(options: argparse.Namespace, study, found, cell: int, several: bool) -> Path:
-    from hrpsim.viewer.film import film
+    from hrpsim.viewer.film import make_film
 
     run, motion = _started(study, found, cell)
     path = options.film
     if several:
         path = path.with_name(f"{path.stem}_{cell}{path.suffix}")
     try:
-        film(run.world, path, run.left, motion)
+        make_film(run.world, path, run.left, motion)
     finally:
         run.stop()
     return path

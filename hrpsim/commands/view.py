@@ -39,10 +39,10 @@ def add_film_argument(parser: argparse.ArgumentParser) -> None:
 
 def make_film(options: argparse.Namespace, world) -> int:
     """Film the world for --duration; say what was written, and return 0."""
-    from hrpsim.viewer.film import film
+    from hrpsim.viewer.film import make_film
 
     begin = time.monotonic()
-    pictures = film(world, options.film, options.duration)
+    pictures = make_film(world, options.film, options.duration)
     took = time.monotonic() - begin
     what = "picture" if pictures == 1 else "pictures"
     print(f"{options.film}: {pictures} {what} of {world.time:g} s, drawn in {took:.0f} s")

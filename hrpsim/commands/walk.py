@@ -149,11 +149,11 @@ def _walk_here(options: argparse.Namespace) -> int:
     from hrpsim.commands.walk_report import report, report_lines
     from hrpsim.control.motion.sequence_files import write_sequence
     from hrpsim.control.walk import Walk
-    from hrpsim.control.walk_trial import walk as walk_in
+    from hrpsim.control.walk_trial import simulate_walk
 
     robot, of_robot = _robot(options)
     controller = Walk()
-    trial = walk_in(
+    trial = simulate_walk(
         robot,
         controller,
         {**of_robot, **_parameters(options)},

@@ -15,7 +15,7 @@ from hrpsim.commands.output import refuse_options
 from hrpsim.errors import HrpsimError, ModelError, WorldError
 
 if TYPE_CHECKING:
-    from hrpsim.control.biped.prepare import Finding, Prepared
+    from hrpsim.control.biped.prepare import Finding, PreparedBiped
     from hrpsim.world.objects.robot import Robot
 
 _TIME_STEP = 0.001  # [s]
@@ -77,31 +77,31 @@ def check_combination(options: argparse.Namespace) -> None:
         options.parser.error("--world does not go with --robot and --ros")
 
 
-def prepared_robot(options: argparse.Namespace) -> Prepared:
+def prepared_robot(options: argparse.Namespace) -> PreparedBiped:
     """Return the robot of `--robot`, ready to walk, and keep it where that is asked for."""
-    from hrpsim.control.biped.prepare import Options, prepare
+    from hrpsim.control.biped.prepare import BipedOptions, prepare_biped
 
-    known = Options(
+    known = BipedOptions(
         left_foot=options.left_foot,
         right_foot=options.right_foot,
         sole=None if options.sole is None else tuple(options.sole),
         bush_set=options.bush_set,
         accept_nonphysical_inertia=options.accept_nonphysical_inertia,
     )
-    prepared = prepare(options.robot, known)
+    prepared = prepare_biped(options.robot, known)
     if options.write_robot is not None:
         write_robot(prepared, options.write_robot)
     return prepared
 
 
-def parameters_of(prepared: Prepared) -> dict[str, Any]:
+def parameters_of(prepared: PreparedBiped) -> dict[str, Any]:
     """Return what the walking controller has to know of the robot."""
     left, right = prepared.soles
     return {"left_sole": left, "right_sole": right}
 
 
 def ready(
-    prepared: Prepared,
+    prepared: PreparedBiped,
     options: argparse.Namespace,
     parameters: Mapping[str, Any],
     tell: Callable[[list[Finding]], None],
@@ -128,7 +128,7 @@ def ready(
     return robot
 
 
-def robot_in_world(prepared: Prepared, world_file: Path | None) -> Robot:
+def robot_in_world(prepared: PreparedBiped, world_file: Path | None) -> Robot:
     """Return the robot at rest in a world of its own, or in that of a file without robots."""
     from hrpsim.world.file.load import load_world
     from hrpsim.world.world import World
@@ -148,7 +148,7 @@ def robot_in_world(prepared: Prepared, world_file: Path | None) -> Robot:
     return robot
 
 
-def write_robot(prepared: Prepared, folder: Path) -> Path:
+def write_robot(prepared: PreparedBiped, folder: Path) -> Path:
     """Write robot.urdf and world.yaml; return the world file."""
     names = {joint.name: joint.q_index for joint in prepared.model.joints}
     joints = "\n".join(

@@ -185,17 +185,19 @@ class ControllerGroup(Controller):
             member.stop()
 
     def switch(self, name: str, on: bool) -> list[str]:
-        """Activate or deactivate a member at the next tick; return whom it puts off.
+        """Activate or deactivate a member at the next tick; return the members that it deactivates.
 
-        Raises ControllerError for a name that there is not, and for one that is not configured.
+        Raises:
+            ControllerError: for an unknown name, and for a member that is not configured.
         """
         return self.switch_several([name], []) if on else self.switch_several([], [name])
 
     def switch_several(self, on: Iterable[str], off: Iterable[str]) -> list[str]:
-        """Deactivate members and activate others, all at the next tick; return whom these put off.
+        """Deactivate members and activate others, all at the next tick; return those replaced.
 
-        Raises ControllerError, and nothing is switched, for a name that there is not, for one that
-        is not configured, and for two to be activated that share a joint.
+        Raises:
+            ControllerError: for an unknown name, for a member that is not configured, and for two
+                to be activated that share a joint; nothing is switched then.
         """
         begin, end = self._configured("activate", on), self._configured("deactivate", off)
         self._refuse_overlap(begin)

@@ -20,7 +20,10 @@ from hrpsim.control.framework.controller import Controller
 from hrpsim.control.motion.motion_sequence import MotionSequence
 from hrpsim.dynamics.functions import link_pose
 from hrpsim.model.model import Model
+from hrpsim.moved import old_names
 from hrpsim.world.objects.robot import Robot
+
+__getattr__ = old_names(__name__)
 
 SOLES = ("l_sole", "r_sole")
 _LOOKS = 10  # ticks from one look at what touches to the next
@@ -59,7 +62,7 @@ class Trial:
         return float(self.times[-1]) / self.wall_time if self.wall_time > 0.0 else 0.0
 
 
-def walk(
+def simulate_walk(
     robot: Robot,
     controller: Controller,
     parameters: Mapping[str, Any] | None = None,
@@ -69,12 +72,17 @@ def walk(
     after_fall: float = 0.5,
     each_tick: Callable[[float], None] | None = None,
 ) -> Trial:
-    """Let `controller` walk until it has finished, `duration` [s] is over or the robot has fallen.
+    """Run a walking controller until it has finished, the time is over or the robot has fallen.
 
-    The controller has a `sequence`, the motion that it follows, once it is configured; what it
-    keeps in a mapping `signals` is recorded. `model` is what it is told of the robot, in place of
-    the truth. each_tick(time) is called before every tick, for disturbances. A fall is watched for
-    `after_fall` [s] more.
+    Args:
+        robot: in its world.
+        controller: has a `sequence`, the motion that it follows, once it is configured; the values
+            in its mapping `signals` are recorded.
+        parameters: of the controller.
+        duration: [s].
+        model: the controller's model of the robot, in place of the true one.
+        after_fall: time that is simulated after a fall [s].
+        each_tick: each_tick(time) is called before every tick, for disturbances.
     """
     world, watch = robot.world, FallWatch()
     begin, fell_at = world.time, None
@@ -151,7 +159,11 @@ def planned_contact(sequence: MotionSequence, times) -> np.ndarray | None:
 def measured_zmp(model: Model, trial: Trial) -> np.ndarray:
     """Return the ZMP (n, 2) [m] in the world from both feet's sensors; NaN with both in the air.
 
-    The feet are where they truly are, so that nothing of the controller's estimate is in it.
+    The poses of the feet are the true ones, so that the controller's estimate has no influence.
+
+    Args:
+        model: of the robot.
+        trial: from `simulate_walk`.
     """
     force, moment = np.zeros((len(trial.times), 3)), np.zeros((len(trial.times), 3))
     for foot in (foot_of(model, sole) for sole in trial.soles):

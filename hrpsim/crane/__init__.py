@@ -5,3 +5,26 @@
 
 Imports control, world, the viewer and, for the joystick and the node, ros.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hrpsim.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from hrpsim.crane.control import Crane as Crane
+    from hrpsim.crane.joystick import JoystickCrane as JoystickCrane
+    from hrpsim.crane.score import in_goal as in_goal
+    from hrpsim.crane.script import ScriptedCrane as ScriptedCrane
+    from hrpsim.crane.script import fetching as fetching
+else:
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "crane.control": "Crane",
+            "crane.joystick": "JoystickCrane",
+            "crane.score": "in_goal",
+            "crane.script": "ScriptedCrane fetching",
+        },
+    )

@@ -31,7 +31,7 @@ def programs(world: Path, time_step: float | None, parameters: Mapping[str, floa
         ],
         "crane": [
             *("hrpsim.ros.controller.controller_node", *lockstep, "-p", "base:=fixed"),
-            *("-p", "controller:=hrpsim.crane.joystick:JoystickCrane"),
+            *("-p", "controller:=hrpsim.crane:JoystickCrane"),
             *("-p", f"parameters:={own}"),
         ],
     }

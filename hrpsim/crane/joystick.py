@@ -4,7 +4,7 @@
 """The crane as a controller plug-in that listens to a joystick.
 
     ros2 run hrpsim hrpsim_controller --ros-args -p base:=fixed \
-        -p controller:=hrpsim.crane.joystick:JoystickCrane
+        -p controller:=hrpsim.crane:JoystickCrane
 
 joy (sensor_msgs/Joy): the left stick moves forward and sideways, the right one up, down and turns;
 button 0 closes the claws, button 1 opens them. cmd_vel (geometry_msgs/Twist): linear [m/s] and

@@ -45,7 +45,7 @@ class PlayedCrane(Crane):
         self._let_go()
 
     def press(self, direction: str, duration: float = 0.2) -> None:
-        """Move in one of DIRECTIONS for `duration` [s]; ControllerError if there is no such one."""
+        """Move in one of DIRECTIONS for `duration` [s]; ControllerError for another direction."""
         if direction not in DIRECTIONS:
             raise ControllerError(f"crane: {unknown_name('direction', direction, DIRECTIONS)}")
         self.target = None

@@ -52,10 +52,15 @@ class Jerk:
 
 
 def fetching(bodies, goal, grip: float) -> list:
-    """Return the moves that bring `bodies` one by one to places on the fixed shape `goal`.
+    """Return the moves that bring bodies one by one to places on a fixed shape.
 
-    Each is gripped at its middle, across the world's y axis. The weaker the `grip` [N], the slower
-    the claws close, and the longer they are given.
+    Each is gripped at its middle, across the world's y axis. The weaker the grip, the slower the
+    claws close, and the longer they are given.
+
+    Args:
+        bodies: in their order.
+        goal: the fixed shape.
+        grip: force of the claws [N].
     """
     slots = _slots(goal, len(bodies))
     moves = []

@@ -5,3 +5,28 @@
 
 Imports kinematics, spatial, model and jit.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hrpsim.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from hrpsim.dynamics.functions import center_of_mass as center_of_mass
+    from hrpsim.dynamics.functions import energy as energy
+    from hrpsim.dynamics.functions import forward_dynamics as forward_dynamics
+    from hrpsim.dynamics.functions import inverse_dynamics as inverse_dynamics
+    from hrpsim.dynamics.functions import link_jacobian as link_jacobian
+    from hrpsim.dynamics.functions import link_pose as link_pose
+    from hrpsim.dynamics.functions import mass_matrix as mass_matrix
+else:
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "dynamics.functions": (
+                "center_of_mass energy forward_dynamics inverse_dynamics link_jacobian "
+                "link_pose mass_matrix"
+            ),
+        },
+    )

@@ -166,9 +166,20 @@ def forward_dynamics(
 ) -> np.ndarray:
     """Return the acceleration dv (nv,) by the articulated-body algorithm (RBDA Table 7.1).
 
-    Springs, dampers, dry friction and limits of the joints take no part; rotor inertia does.
-    `link_wrenches`: {link name: wrench (6,)} or (number of links, 6). Raises StateError on wrong
-    shapes or values that are not finite, ModelError where a joint sees no positive inertia.
+    Springs, dampers, dry friction and limits of the joints are not included; rotor inertia is.
+
+    Args:
+        model: of the robot.
+        q: configuration (nq,).
+        v: velocity (nv,).
+        tau: generalised force (nv,) [N, Nm].
+        link_wrenches: {link name: wrench (6,)} or (number of links, 6); force [N], then moment
+            [Nm], in the link's frame and about its origin.
+        gravity: (3,) [m/s^2].
+
+    Raises:
+        StateError: on wrong shapes or values that are not finite.
+        ModelError: where a joint has no positive inertia.
     """
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)
@@ -216,8 +227,18 @@ def inverse_dynamics(
 ) -> np.ndarray:
     """Return the generalised force tau (nv,) by recursive Newton-Euler (RBDA Table 5.1).
 
-    Rotor inertia is included; springs, dampers and friction are not. Arguments and errors as in
-    `forward_dynamics`.
+    Rotor inertia is included; springs, dampers and friction are not.
+
+    Args:
+        model: of the robot.
+        q: configuration (nq,).
+        v: velocity (nv,).
+        dv: acceleration (nv,).
+        link_wrenches: as for `forward_dynamics`.
+        gravity: (3,) [m/s^2].
+
+    Raises:
+        StateError: on wrong shapes or values that are not finite.
     """
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)
@@ -239,7 +260,12 @@ def inverse_dynamics(
 
 
 def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
-    """Return the joint-space inertia matrix M (nv, nv), symmetric (RBDA Table 6.2)."""
+    """Return the joint-space inertia matrix M (nv, nv), symmetric (RBDA Table 6.2).
+
+    Args:
+        model: of the robot.
+        q: configuration (nq,).
+    """
     q = checked_configuration(model, q)
     space = _workspace(model)
     _update(space, q)
@@ -259,7 +285,12 @@ def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
 def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     """Return the position of the centre of mass in the world (3,) [m].
 
-    Raises ModelError where nothing that moves has mass.
+    Args:
+        model: of the robot.
+        q: configuration (nq,).
+
+    Raises:
+        ModelError: where nothing that moves has mass.
     """
     q = checked_configuration(model, q)
     if not model.mass > 0.0:
@@ -277,7 +308,13 @@ def _moment_of_mass(model: Model, space: Workspace) -> np.ndarray:
 
 
 def link_pose(model: Model, q: ArrayLike, link: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return (p, R) of `link` in the world: position (3,) [m] and R_world_link (3, 3)."""
+    """Return (p, R) of a link in the world: position (3,) [m] and R_world_link (3, 3).
+
+    Args:
+        model: of the robot.
+        q: configuration (nq,).
+        link: name of the link.
+    """
     q = checked_configuration(model, q)
     frame = model.frame(link)
     if frame.body < 0:
@@ -292,7 +329,12 @@ def link_pose(model: Model, q: ArrayLike, link: str) -> tuple[np.ndarray, np.nda
 def link_jacobian(model: Model, q: ArrayLike, link: str) -> np.ndarray:
     """Return J (6, nv): J v is the velocity of the link's origin, then its angular velocity.
 
-    Both along the world's axes.
+    Both are along the world's axes.
+
+    Args:
+        model: of the robot.
+        q: configuration (nq,).
+        link: name of the link.
     """
     q = checked_configuration(model, q)
     frame = model.frame(link)
@@ -324,7 +366,14 @@ def link_jacobian(model: Model, q: ArrayLike, link: str) -> np.ndarray:
 def energy(
     model: Model, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike = DOWNWARD_GRAVITY
 ) -> tuple[float, float]:
-    """Return (kinetic, potential) energy [J]: rotors, joint springs and gravity included."""
+    """Return (kinetic, potential) energy [J]: rotors, joint springs and gravity included.
+
+    Args:
+        model: of the robot.
+        q: configuration (nq,).
+        v: velocity (nv,).
+        gravity: (3,) [m/s^2].
+    """
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)
     gravity = checked_vector("gravity", gravity, 3)

@@ -5,3 +5,23 @@
 
 Imports models, kinematics and shapes; coal when it is asked for.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hrpsim.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from hrpsim.geometry.link_distances import LinkDistances as LinkDistances
+    from hrpsim.geometry.link_distances import Nearest as Nearest
+    from hrpsim.geometry.motion_check import MotionCollision as MotionCollision
+    from hrpsim.geometry.motion_check import check_motion as check_motion
+else:
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "geometry.link_distances": "LinkDistances Nearest",
+            "geometry.motion_check": "MotionCollision check_motion",
+        },
+    )

@@ -45,11 +45,15 @@ class Nearest(NamedTuple):
 
 
 class LinkDistances:
-    """Distances between the links of a model, and to fixed shapes (`World.fixed_shapes`).
+    """Distances between the links of a model, and to fixed shapes.
 
-    Links that meet at a joint, and pairs that the description disables, count as no pair, but can
-    be asked for by name. q is a configuration of the model (nq,). Configurations may be any: no
-    limit is looked at. pairs: those of links, in order, and links with "world/NAME".
+    Links that meet at a joint, and pairs that the description disables, count as no pair, but
+    `nearest` accepts them. q is any configuration of the model (nq,), also beyond the limits.
+    pairs: those of links, in order, and links with "world/NAME".
+
+    Args:
+        model: of the robot.
+        fixed: shapes of the world (`World.fixed_shapes`).
     """
 
     def __init__(self, model: Model, fixed: Iterable[CollisionShape] = ()):
@@ -75,7 +79,16 @@ class LinkDistances:
         self.pairs = tuple(self._pairs_of(links))
 
     def nearest(self, q: ArrayLike, a: str, b: str) -> Nearest:
-        """Return where two links are closest; ModelError, which names those that have shapes."""
+        """Return the nearest points of two links.
+
+        Args:
+            q: configuration (nq,).
+            a: name of a link.
+            b: name of a link.
+
+        Raises:
+            ModelError: for a link without a shape; it names those that have one.
+        """
         for name in (a, b):
             if name not in self.shapes:
                 raise ModelError(unknown_name("link with a shape", name, self.shapes))

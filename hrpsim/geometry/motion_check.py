@@ -47,13 +47,21 @@ def check_motion(
     *,
     tolerance: float = TOLERANCE,
 ) -> list[MotionCollision]:
-    """Return every stretch of a motion in which two links come closer than `tolerance` [m].
+    """Return every stretch of a motion in which two links come closer than a tolerance.
 
-    times (T,) [s], ascending; q (T, nq). No overlap is missed: what is not listed stays apart at
-    all times, and so it is before `begin` and after `end`, which are as sharp as the depths that
-    coal finds: to a movement of `tolerance` or a tenth of the last depth. Depths are found to a
-    tenth of what `LinkDistances` says. `tolerance` must be above what distances can be too large
-    by, 1e-6 m between convex shapes. StateError for arrays that do not fit.
+    No overlap is missed: pairs that are not listed are apart at all times, and so they are before
+    `begin` and after `end`, which are as sharp as the depths that coal finds: to a movement of
+    `tolerance` or a tenth of the last depth. Depths are found to a tenth of those of
+    `LinkDistances`.
+
+    Args:
+        distances: of the model's links.
+        times: (T,) [s], ascending.
+        q: configurations (T, nq).
+        tolerance: [m]; above the error of distances, 1e-6 m between convex shapes.
+
+    Raises:
+        StateError: for arrays that do not fit.
     """
     times, q = np.asarray(times, dtype=float), np.asarray(q, dtype=float)
     model = distances.model

@@ -3,7 +3,7 @@
 
 """The tasks as environments of gymnasium: one robot, or many in a vector.
 
-    import gymnasium, hrpsim.learning.environments
+    import gymnasium, hrpsim.learning
     envs = gymnasium.make_vec("hrpsim/PushRecovery-v0", num_envs=64)
 
 What is observed, what actions do and how a world begins stands in humanoids.py; rewards in
@@ -29,13 +29,6 @@ except ImportError as cause:
     raise HrpsimError(
         f"environments need gymnasium 1.1 or later ({cause}): pip install 'hrpsim[learning]'"
     ) from cause
-
-NAMES = {
-    "hrpsim/Standing-v0": "standing",
-    "hrpsim/PushRecovery-v0": "push_recovery",
-    "hrpsim/Walking-v0": "walking",
-}
-_HERE = "hrpsim.learning.environments"
 
 
 def _spaces(humanoids: Humanoids) -> tuple[spaces.Box, spaces.Box]:
@@ -63,21 +56,27 @@ class HumanoidEnv(gymnasium.Env):
         return self.humanoids.reset()[0].astype(np.float32), {}
 
     def step(self, action):
-        """Let one control period pass."""
+        """Simulate one control period."""
         observed, reward, fell, over = self.humanoids.step(np.asarray(action)[None])
         return observed[0].astype(np.float32), float(reward[0]), bool(fell[0]), bool(over[0]), {}
 
     def close(self) -> None:
-        """Let the threads end."""
+        """End the threads."""
         self.humanoids.close()
 
 
 class HumanoidVectorEnv(VectorEnv):
-    """`num_envs` humanoids with a task, in one batch on all processors.
+    """Many humanoids with a task, in one batch on all processors.
 
     A world whose episode is over begins the next one in the following step, which ignores its
     action (gymnasium's next-step autoreset). World k with seed s has the episodes of a HumanoidEnv
     whose humanoids have seed s and number k.
+
+    Args:
+        num_envs: number of worlds.
+        task: "standing", "push_recovery", "walking", or a Task.
+        threads: number of threads; by default one a processor.
+        render_mode: None; there is no other.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
@@ -106,7 +105,7 @@ class HumanoidVectorEnv(VectorEnv):
         return self.humanoids.reset().astype(np.float32), {}
 
     def step(self, actions):
-        """Let one control period pass; worlds whose episode was over begin the next one."""
+        """Simulate one control period; worlds whose episode was over begin the next one."""
         begins = np.flatnonzero(self._over)
         observed, reward, fell, over = self.humanoids.step(actions)
         if len(begins):
@@ -116,14 +115,5 @@ class HumanoidVectorEnv(VectorEnv):
         return observed.astype(np.float32), reward, fell, over, {}
 
     def close_extras(self, **kwargs) -> None:
-        """Let the threads end."""
+        """End the threads."""
         self.humanoids.close()
-
-
-for _name, _task in NAMES.items():
-    gymnasium.register(
-        _name,
-        f"{_HERE}:HumanoidEnv",
-        vector_entry_point=f"{_HERE}:HumanoidVectorEnv",
-        kwargs={"task": _task},
-    )

@@ -26,20 +26,26 @@ _ROBOT, _LINK = "hrp2", "BODY"
 
 
 class Humanoids:
-    """`count` robots at half-sitting on rigid feet, each in a world of its own.
+    """Robots at half-sitting on rigid feet, each in a world of its own.
 
     An action (12,) between -1 and 1 moves the targets of the legs' servos away from half-sitting by
     ACTION_SCALE; the targets follow within the control period. An observation is, in this order
 
         gravity (3): the vertical in the base's frame; (0, 0, 1) upright
         velocity (3), rate (3): of the base in its own frame [m/s], [rad/s]
-        height (1): of the base over where it stood at first [m]
+        height (1): of the base over its height at first [m]
         positions (12): of the legs' joints from half-sitting [rad]; rates (12) [rad/s]
         action (12): the last one
         wanted (3): forward, sideways [m/s], turning [rad/s]; zeros for tasks without
 
-    Every episode of a world depends on `seed`, the world's number and the episode's number alone.
-    With `episodes_of` n, world k has the episodes of world k mod n, to compare policies by.
+    Every episode of a world depends on the seed, the world's number and the episode's number alone.
+
+    Args:
+        task: "standing", "push_recovery", "walking", or a Task.
+        count: number of robots.
+        seed: of the episodes.
+        threads: number of threads; by default one a processor.
+        episodes_of: world k has the episodes of world k mod `episodes_of`, to compare policies.
     """
 
     def __init__(

@@ -65,8 +65,13 @@ class Task:
     ) -> np.ndarray:
         """Return the rewards (n,).
 
-        upright (n,); velocity, rate (n, 3) in the frame of the heading; wanted (n, 3): v*_x, v*_y,
-        w*_z; action (n, k); fell (n,).
+        Args:
+            upright: vertical component of the base's vertical axis (n,).
+            velocity: in the frame of the heading (n, 3) [m/s].
+            rate: angular velocity in the frame of the heading (n, 3) [rad/s].
+            wanted: v*_x, v*_y [m/s], w*_z [rad/s] (n, 3).
+            action: (n, k).
+            fell: (n,).
         """
         effort = 0.01 * (action**2).mean(axis=1)
         if self.walks:

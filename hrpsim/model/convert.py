@@ -40,12 +40,22 @@ def convert(
     xacro_arguments: Mapping[str, object] | None = None,
     accept_nonphysical_inertia: bool = False,
 ) -> Converted:
-    """Write a description in any format that `load_model` reads as the URDF `target`.
+    """Write a description in any format that `load_model` reads as a URDF.
 
-    Meshes that the source has within itself go to STL files in the folder TARGET_meshes beside it.
-    URIs are package://NAME/... where `target` lies in a package (a folder above it has a
-    package.xml), else file:// with the whole path, which RViz can read too. Both descriptions have
-    the same dynamics. ModelError where the source is not sound or the files cannot be written.
+    Meshes within the source go to STL files in the folder TARGET_meshes next to the target. URIs
+    are package://NAME/... where the target lies in a package (a folder above it has a package.xml),
+    else file:// with the whole path, which RViz can read too. Both descriptions have the same
+    dynamics.
+
+    Args:
+        source: path or text of the description.
+        target: path of the URDF.
+        package_paths: as for `load_model`.
+        xacro_arguments: as for `load_model`.
+        accept_nonphysical_inertia: as for `load_model`.
+
+    Raises:
+        ModelError: where the source is not sound or the files cannot be written.
     """
     source, target = Path(source), Path(target).expanduser().absolute()
     if source.resolve() == target.resolve():

@@ -69,35 +69,42 @@ def load_model(  # many parameters: keywords, told by name
 ) -> Model:
     """Return the model of a robot description.
 
-    source: a path, or XML text; xacro is recognised by its file name or its namespace, MJCF by its
-    root element <mujoco> (it is read by the package mujoco), .body and .wrl by their names. These
-    are turned into a URDF first, which `Model.urdf` has, with their meshes in files of the cache
-    folder; `Model.not_simulated` and a ModelWarning list what of them is not simulated.
-    base: "free", or "fixed" to hold the root link in the world; by default a URDF is free, and of
-    another format what the description says.
-    package_paths: where package:// looks first: {package: folder}, or folders that are packages
-    or hold packages; then AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and the folders above the file.
-    xacro_arguments: values of <xacro:arg>; True and False become "true" and "false".
-    accept_nonphysical_inertia: take masses and inertias as they are, whether matter can have them
-    or not; a ModelWarning names joints that no inertia resists. Otherwise each moving link together
-    with what is fixed to it must have a mass and moments of inertia that are not negative and obey
-    the triangle inequality, and something must resist each joint; a moving link without any
-    <inertial> is a massless intermediate, and a ModelWarning names those whose moments are zero.
-    meshes: how collision meshes collide: "hull" (each as its convex hull), "exact" (as its
-    triangles, concave where they are; one that bounds no solid as its hull, with a ModelWarning) or
-    "none" (not at all; the files are not read). <mesh as="..."/> of a link in <hrpsim> goes before.
-    allow_xacro: False refuses what needs xacro, for descriptions that come from strangers.
-    allow_mjcf: the same for MJCF, whose parser is MuJoCo's, in a process of its own.
-    srdf: path or text of an SRDF, whose <disable_collisions> hold where the robot collides with
-    itself; a ModelWarning names lines about links that the robot does not have.
+    Xacro is recognised by its file name or its namespace, MJCF by its root element <mujoco> (the
+    package mujoco reads it), .body and .wrl by their names. These are turned into a URDF first,
+    which `Model.urdf` has, with their meshes in files of the cache folder; `Model.not_simulated`
+    and a ModelWarning list their elements that are not simulated.
 
     An effort or velocity limit of 0 or -1 means, as in most published descriptions, that none is
     stated: it becomes inf. A sphere that collides and has no radius is a point. <dynamics> of a
     planar joint counts for each of its three coordinates; damping in <dynamics> and in <spring>
-    adds up. `Model.meshes` lists the collision meshes and what became of each. See
-    `hrpsim.model.extension` for <hrpsim> elements.
+    adds up. `Model.meshes` lists the collision meshes and how each is used. The page of robot
+    descriptions has the <hrpsim> elements.
 
-    Raises ModelError, which names file, line, element and cause, for anything that is not sound.
+    Args:
+        source: a path, or XML text.
+        base: "free", or "fixed" to hold the root link in the world; by default a URDF is free, and
+            other formats are as the description says.
+        package_paths: where package:// looks first: {package: folder}, or folders that are packages
+            or hold packages; then AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and the folders above the
+            file.
+        xacro_arguments: values of <xacro:arg>; True and False become "true" and "false".
+        accept_nonphysical_inertia: take masses and inertias as they are, whether matter can have
+            them or not; a ModelWarning names joints that no inertia resists. Otherwise each moving
+            link together with all that is fixed to it must have a mass and moments of inertia that
+            are not negative and obey the triangle inequality, and something must resist each joint;
+            a moving link without any <inertial> is a massless intermediate, and a ModelWarning
+            names those whose moments are zero.
+        meshes: how collision meshes collide: "hull" (each as its convex hull), "exact" (as its
+            triangles, concave where they are; one that bounds no solid as its hull, with a
+            ModelWarning) or "none" (not at all; the files are not read). <mesh as="..."/> of a link
+            in <hrpsim> has priority.
+        srdf: path or text of an SRDF, whose <disable_collisions> hold where the robot collides with
+            itself; a ModelWarning names lines about links that the robot does not have.
+        allow_xacro: False refuses descriptions that need xacro, for those that come from strangers.
+        allow_mjcf: the same for MJCF, whose parser is MuJoCo's, in a process of its own.
+
+    Raises:
+        ModelError: with file, line, element and cause, for anything that is not sound.
     """
     if base is not None and base not in BASES:
         raise ModelError(unknown_name("base", str(base), BASES))

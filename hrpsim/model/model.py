@@ -22,7 +22,7 @@ MESH_USES = ("hull", "exact", "none")  # what becomes of collision meshes
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint that moves: its kernel body and its place in q and v."""
+    """A joint that moves: its body in the kernels, and its indices in q and v."""
 
     name: str
     joint_type: int  # hrpsim.model.system REVOLUTE, PRISMATIC or FREE
@@ -79,7 +79,7 @@ class Sensor:
     the child side is taken out, as a controller does that zeroes the sensor with the foot in the
     air: at rest it then reads the floor reaction.
     kind "imu": angular velocity and specific force (+g at rest) in the sensor frame.
-    It reads in every step; `rate` is how often that is told where there is somebody to tell.
+    It reads in every step; `rate` is how often the reading is published, where it is.
     """
 
     name: str
@@ -102,23 +102,27 @@ class Model:
     A floating joint on a fixed base takes seven numbers of q, its pose in the world, and six of v.
     """
 
-    name: str
+    name: str  # of the robot
     base: str  # "free" or "fixed"
-    base_link: str
-    system: System
-    joints: tuple[Joint, ...]
-    frames: dict[str, Frame]
-    shapes: tuple[CollisionShape, ...] = ()
-    sensors: tuple[Sensor, ...] = ()
+    base_link: str  # name of the root link
+    system: System  # arrays of the kernels: tree, inertias, joint properties
+    joints: tuple[Joint, ...]  # those that move, in the order of q and v
+    frames: dict[str, Frame]  # link -> its frame, in the order of the description
+    shapes: tuple[CollisionShape, ...] = ()  # collision elements
+    sensors: tuple[Sensor, ...] = ()  # in the order of the description
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)  # joint -> (kp, kd)
-    command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    connections: tuple[DescribedConnection, ...] = ()
+    command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by joint
+    connections: tuple[DescribedConnection, ...] = ()  # between links, such as closed loops
     meshes: tuple[MeshUse, ...] = ()  # what became of the mesh collision elements
     disabled_collisions: frozenset[tuple[str, str]] = frozenset()  # pairs of links, sorted
     keyframes: dict[str, np.ndarray] = field(default_factory=dict)  # posture -> q (nq,)
-    not_simulated: tuple[str, ...] = ()  # what a file of another format says in vain, by element
-    urdf: str = ""
-    source: str = "<text>"
+    not_simulated: tuple[str, ...] = ()  # elements of other formats that have no effect
+    urdf: str = ""  # the text that was read
+    source: str = "<text>"  # path of the description
+
+    def __repr__(self) -> str:
+        joints = f"{len(self.joint_names)} joints, {self.body_count} bodies, {self.mass:g} kg"
+        return f"<Model {self.name!r}: {self.base} base, {joints}>"
 
     @cached_property
     def nq(self) -> int:

@@ -2,3 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """What simulated sensors read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hrpsim.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from hrpsim.sensors.noise import NoiseLevels as NoiseLevels
+    from hrpsim.sensors.noise import SensorNoise as SensorNoise
+else:
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "sensors.noise": "NoiseLevels SensorNoise",
+        },
+    )

@@ -15,7 +15,7 @@ _BLOCK = 256  # samples that are drawn at once
 
 @dataclass
 class NoiseLevels:
-    """Standard deviations of what a reading is off by; a bias is drawn once for each axis."""
+    """Standard deviations of a sensor's noise; a bias is drawn once for each axis."""
 
     seed: int = 0
     gyro: float = 0.0  # [rad/s]
@@ -27,17 +27,22 @@ class NoiseLevels:
     version: int = field(default=0, compare=False)  # goes up with every change
 
     def change(self, **levels: float) -> None:
-        """Set some of the levels."""
+        """Set some of the levels, by name."""
         for name, value in levels.items():
             setattr(self, name, value)
         self.version += 1
 
 
 class SensorNoise:
-    """What one sensor's six values are off by at a step; an IMU's are angular velocity first.
+    """The noise of one sensor's six values at a step; an IMU's are angular velocity first.
 
-    It is a function of seed, sensor name and step alone, so a run is repeated exactly, whichever
-    steps are asked for.
+    It is a function of seed, sensor name and step alone, so a run is repeated exactly, in any order
+    of the steps.
+
+    Args:
+        name: of the sensor.
+        kind: "imu" or "force_torque".
+        levels: standard deviations.
     """
 
     def __init__(self, name: str, kind: str, levels: NoiseLevels):
@@ -60,7 +65,7 @@ class SensorNoise:
         return self._sigma**2 + self._bias_sigma**2
 
     def at(self, step: int) -> np.ndarray:
-        """Return what the values are off by at a step (6,)."""
+        """Return the noise of the six values at a step (6,)."""
         self._refresh()
         number, place = divmod(step, _BLOCK)
         if number != self._block_number:

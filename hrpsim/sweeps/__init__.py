@@ -5,3 +5,26 @@
 
 Begin with `sweep.sweep` (also `hrpsim.sweep`). It knows nothing of ROS and draws no worlds.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hrpsim.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from hrpsim.sweeps.framework.design import Design as Design
+    from hrpsim.sweeps.framework.design import product as product
+    from hrpsim.sweeps.framework.errors import SweepError as SweepError
+    from hrpsim.sweeps.framework.scenario import Scenario as Scenario
+    from hrpsim.sweeps.sweep import replay as replay
+else:
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "sweeps.framework.design": "Design product",
+            "sweeps.framework.errors": "SweepError",
+            "sweeps.framework.scenario": "Scenario",
+            "sweeps.sweep": "replay",
+        },
+    )

@@ -75,15 +75,23 @@ def sweep(  # many parameters: keywords, told by name
 ) -> Any:
     """Run a scenario in every cell of a design; return an xarray.Dataset of the results.
 
-    scenario: a Scenario, a function with an attribute `outcomes` (see FunctionScenario), or its
-    name. executor: any concurrent.futures.Executor; by default a pool of `processes` processes, one
-    a processor. store: a folder for the results, cell by cell; a sweep that was cut short goes on
-    where it was. engine: in place of the executor, a context manager that gives what makes one.
-    per_task: cells that are sent together. tell: is called with the progress.
+    Errors in a cell are results of it.
 
-    Errors in a cell are results of it. Raises SweepError, which names the cell, the parameter and
-    the value, before anything runs; and where the store or the engine fails. What was finished is
-    then in the store.
+    Args:
+        scenario: a Scenario, a function with an attribute `outcomes`, or its name.
+        design: the values of the parameters in each cell.
+        executor: any concurrent.futures.Executor; by default a pool of processes.
+        store: a folder for the results, cell by cell; a sweep that was cut short continues there.
+        seed: of the whole sweep; each cell has a seed of its own, derived from it.
+        title: of the results.
+        processes: size of the pool; by default one a processor.
+        engine: in place of the executor, a context manager that yields a function that makes one.
+        per_task: number of cells that are sent together.
+        tell: called with the progress.
+
+    Raises:
+        SweepError: with the cell, the parameter and the value, before anything runs; and where the
+            store or the engine fails. Finished cells are then in the store.
     """
     for name, number in {"processes": processes, "per_task": per_task}.items():
         if number is not None and (type(number) is not int or number < 1):
@@ -193,9 +201,15 @@ def _run(driver: Driver, table: Table, store: Store | None, tell) -> None:
 
 
 def replay(scenario: Any, results: Any, cell: int) -> Replay:
-    """Run a cell of a store, or of the dataset of one, again, in this process.
+    """Run a cell of a sweep again, in this process.
 
-    scenario: the one that the sweep ran. SweepError for a cell that does not exist.
+    Args:
+        scenario: the one that the sweep ran.
+        results: a store, or its dataset.
+        cell: number of the cell.
+
+    Raises:
+        SweepError: for a cell that does not exist.
     """
     scenario = as_scenario(scenario)
     found = open_store(results) if isinstance(results, (str, Path)) else results

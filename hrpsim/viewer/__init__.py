@@ -5,3 +5,21 @@
 
 Only this room imports viser.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hrpsim.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from hrpsim.viewer.film import make_film as make_film
+    from hrpsim.viewer.viewer import Viewer as Viewer
+else:
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "viewer.film": "make_film",
+            "viewer.viewer": "Viewer",
+        },
+    )

@@ -17,9 +17,12 @@ import numpy as np
 
 from hrpsim.errors import HrpsimError
 from hrpsim.model.shapes.placement import quaternion_of
+from hrpsim.moved import old_names
 from hrpsim.viewer.chromium import Chromium
 from hrpsim.viewer.session import Motion
 from hrpsim.viewer.viewer import Viewer
+
+__getattr__ = old_names(__name__)
 
 SUFFIXES = (".mp4", ".png")
 FRAME_RATE = 25  # of films, simulated time [Hz]
@@ -29,7 +32,7 @@ _PICTURE_LIMIT = 64_000_000  # of what the page sends for a picture [bytes]
 _PATIENCE = 300.0  # for the page to open, and for each picture [s]
 
 
-def film(
+def make_film(
     world,
     file: str | Path,
     duration: float,
@@ -38,11 +41,22 @@ def film(
     size: tuple[int, int] = SIZE,
     prepare: Callable[[Viewer], None] | None = None,
 ) -> int:
-    """Let `duration` [s] pass; write what is seen to an .mp4, or the last of it to a .png.
+    """Simulate a time span and write a film of it, or a picture of its end.
 
-    Returns the number of pictures. `prepare` may turn the camera or the arrows before it begins.
-    Raises HrpsimError where the suffix is another one, or chromium, viser or imageio-ffmpeg is not
-    there.
+    Args:
+        world: the world.
+        file: an .mp4, or a .png for one picture.
+        duration: [s].
+        motion: advances time; by default the world's own steps.
+        size: width and height [pixels].
+        prepare: called with the viewer before it begins, to turn the camera or choose arrows.
+
+    Returns:
+        The number of pictures.
+
+    Raises:
+        HrpsimError: for another suffix, or where chromium, viser or imageio-ffmpeg is not
+            installed.
     """
     path = Path(file)
     check_film(path)

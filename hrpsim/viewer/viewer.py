@@ -34,12 +34,18 @@ _LINE_COLOR = (250, 170, 30)
 class Viewer:
     """Serves a world at `url` and plays it, from the thread that calls `run`.
 
-    host: the address to listen on; from another machine the page opens only with the token that
-    `url` holds. port 0: any free one; a taken one gives way to the next free one. motion: how time
-    goes on, by the world's own steps unless given. session: what makes it so, a Session unless
-    given. message_limit: largest message of a page [bytes]. follow: the entity
-    that cameras follow until a visitor chooses another. Raises HrpsimError where viser is not
-    installed or nothing can listen there.
+    Args:
+        world: the world.
+        motion: advances time; by default the world's own steps.
+        session: the state of the player; by default a new one.
+        host: the address to listen on; from another machine the page opens only with the token that
+            `url` holds.
+        port: 0 for any free one; if it is taken, the next free one is used.
+        message_limit: largest message of a page [bytes].
+        follow: the entity that cameras follow until a visitor chooses another.
+
+    Raises:
+        HrpsimError: where viser is not installed or nothing can listen there.
     """
 
     def __init__(

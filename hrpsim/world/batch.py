@@ -30,11 +30,18 @@ _SHARES = 4  # of the worlds that each thread takes one after another: some step
 class Batch:
     """`count` independent copies of a world, in its present state.
 
-    They differ by what is done to each of `worlds`: states, commands, friction, solvers; the
-    methods that take a row for each world do it for all. Stepped
-    together they take the same steps, bit for bit, as each would by itself. Many worlds are
-    advanced by one compiled call, which needs no lock of Python's, so that `threads` (one a
-    processor by default) work at once. Raises WorldError for a count or threads below 1.
+    The copies differ by what is done to each of `worlds`: states, commands, friction, solvers.
+    Methods that take a row for each world do it for all. Stepped together they take the same steps,
+    bit for bit, as each would alone. One compiled call advances many worlds without Python's lock,
+    so that threads work at the same time.
+
+    Args:
+        world: the world that is copied.
+        count: number of copies.
+        threads: number of threads; by default one a processor.
+
+    Raises:
+        WorldError: for a count or threads below 1.
     """
 
     def __init__(self, world: World, count: int, threads: int | None = None):
@@ -159,7 +166,14 @@ class Batch:
     ) -> None:
         """Command the robots called `name`, as `Robot.command` does, each with its own row.
 
-        positions, velocities, efforts: (count, joints). StateError on any other number of rows.
+        Args:
+            name: of the robots.
+            names: joints, in the order of the columns; all by default.
+            over: time [s] over which position targets change.
+            **values: positions, velocities, efforts, each (count, joints).
+
+        Raises:
+            StateError: for any other number of rows.
         """
         rows = {what: self._rows(what, v) for what, v in values.items() if v is not None}
         for k, robot in enumerate(self._called("robots", name)):
@@ -211,9 +225,12 @@ class Batch:
     def scale_inertias(
         self, name: str, factors: ArrayLike, links: str | Sequence[str] | None = None
     ) -> None:
-        """Scale masses and inertias of the robots called `name`, as Robot.scale_inertias does.
+        """Scale masses and inertias of the robots called `name`, as `Robot.scale_inertias` does.
 
-        factors: (count,), or (count, links) with one for each of `links`.
+        Args:
+            name: of the robots.
+            factors: (count,), or (count, links) with one for each of `links`.
+            links: links that are scaled; all by default.
         """
         factors = np.asarray(factors, dtype=np.float64)
         if factors.ndim not in (1, 2) or len(factors) != len(self):
@@ -227,7 +244,14 @@ class Batch:
     def set_gains(
         self, name: str, kp: ArrayLike, kd: ArrayLike, names: str | Sequence[str] | None = None
     ) -> None:
-        """Set PD gains (count, joints) of the robots called `name`; held targets follow at once."""
+        """Set PD gains of the robots called `name`; held targets follow at once.
+
+        Args:
+            name: of the robots.
+            kp: (count, joints) [Nm/rad or N/m].
+            kd: (count, joints) [Nms/rad or Ns/m].
+            names: joints, in the order of the columns; all by default.
+        """
         rows = self._rows("kp", kp), self._rows("kd", kd)
         for robot, p, d in zip(self._called("robots", name), *rows):
             robot.set_gains(p, d, names)
@@ -236,7 +260,13 @@ class Batch:
     def set_joint_properties(
         self, name: str, names: str | Sequence[str] | None = None, **values: ArrayLike
     ) -> None:
-        """Set friction, damping, stiffness, rotor_inertia (count, joints) of robots' joints."""
+        """Set properties of robots' joints, as `Robot.set_joint_properties` does.
+
+        Args:
+            name: of the robots.
+            names: joints, in the order of the columns; all by default.
+            **values: friction, damping, stiffness, rotor_inertia, each (count, joints).
+        """
         rows = {what: self._rows(what, array) for what, array in values.items()}
         for k, robot in enumerate(self._called("robots", name)):
             one = {what: array[k] for what, array in rows.items()}
@@ -250,7 +280,15 @@ class Batch:
         kinetic: ArrayLike | None = None,
         restitution: ArrayLike = 0.0,
     ) -> None:
-        """Set friction and restitution of two materials: one number, or one for each world."""
+        """Set friction and restitution of two materials.
+
+        Args:
+            a: first material.
+            b: second material.
+            static: coefficient of static friction, one number or (count,).
+            kinetic: coefficient of kinetic friction, one number or (count,); static by default.
+            restitution: coefficient of restitution, one number or (count,).
+        """
         rows = (
             self._numbers("static friction", static),
             self._numbers("kinetic friction", kinetic),
@@ -260,9 +298,13 @@ class Batch:
             world.set_friction(a, b, mu, None if np.isnan(sliding) else sliding, bounce)
 
     def set_noise(self, name: str, levels: Sequence[NoiseLevels]) -> None:
-        """Set the noise of the force sensors and IMUs of the robots called `name`, one a world.
+        """Set the noise of the force sensors and IMUs of the robots called `name`.
 
         The readings of `sensor` have it; those of `worlds` themselves are exact.
+
+        Args:
+            name: of the robots.
+            levels: one for each world.
         """
         if len(levels) != len(self):
             raise StateError(f"{len(self)} worlds need as many levels, got {len(levels)}")
@@ -274,9 +316,13 @@ class Batch:
                 self._noise[k, name, told.name] = SensorNoise(told.name, told.kind, one)
 
     def sensor(self, name: str, sensor: str) -> np.ndarray:
-        """Return what a sensor of the robots called `name` reads (count, 6), with its noise.
+        """Return the readings (count, 6) of a sensor, with its noise.
 
         Force [N] and torque [Nm], or angular velocity [rad/s] and specific force [m/s^2].
+
+        Args:
+            name: of the robots.
+            sensor: name of the sensor.
         """
         readings = np.empty((len(self), 6))
         for k, (world, robot) in enumerate(zip(self.worlds, self._called("robots", name))):
@@ -295,9 +341,13 @@ class Batch:
         torque: ArrayLike = (0.0, 0.0, 0.0),
         link: str | None = None,
     ) -> None:
-        """Push in the next call of `step`: (3,) or (count, 3) in each world [N], [Nm].
+        """Push in the next call of `step`.
 
-        link: of the robots called `name`; None for bodies.
+        Args:
+            name: of the robots or bodies.
+            force: (3,) or (count, 3) [N], along the world's axes.
+            torque: (3,) or (count, 3) [Nm], along the world's axes.
+            link: of the robots; None for bodies.
         """
         pushed = self._called("bodies" if link is None else "robots", name)
         forces, torques = self._vectors("force", force), self._vectors("torque", torque)

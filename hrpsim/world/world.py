@@ -40,51 +40,48 @@ from hrpsim.world.settle import relax
 class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
     """Robots and bodies that move and touch.
 
-    time_step [s]; gravity (3,) [m/s^2].
-
-    integrator: "semi_implicit" (second order: drift, kick in the middle of the step, drift; joint
-    springs, dampers and gains taken implicitly), "rk4" (fourth order, contact force solved once a
-    step) or "euler".
-
-    sweep_limit: the solver finds the motion of a step by at most so many sweeps over the
-    constraints of each island, and as many each for impacts of rk4 and for the correction of
-    penetration. None, the default, stands for 120, and for up to 1200 in an island with contacts
-    that begin, as long as that is not more than 50 000 updates of constraints.
-
-    stop, tolerance: with "residual" sweeps end when no constraint's velocity changes by more than
-    `tolerance` times 9.80665 m/s^2 times the time step in a sweep; with "relative_change" when the
-    impulses of all constraints together, as a vector, change by no more than `tolerance` of its
-    length (the source papers' rule, 1e-3 there).
-
-    contact_margin: contact points are kept within this distance [m]. A step takes back
-    correction_rate of the penetration beyond slop [m], at correction_speed [m/s] at most.
-
-    friction_model: "cone" bounds friction alike in all directions; "pyramid" bounds it along each
-    of two axes, turned at random at every new contact point; "slip_direction" lets it act against
-    the slip only where a point slips faster than slip_threshold [m/s], and is a pyramid elsewhere.
-    Slower points have static friction, faster ones kinetic friction, in every model. None, the
-    default, means 0.11 g time_step, g being gravity, at most 1e-3.
-
-    impact_law: what happens where an impact finds several contacts with restitution closed.
-    "simultaneous" solves for all of them at once, by Newton's law; "sequential" for the one that
-    closes fastest, with those that close as fast, again and again until none closes any more. What
-    is slower than restitution_threshold [m/s] does not bounce; None, the default, means
-    2 g time_step, at most 0.01 but in "rk4", where a ball whose threshold is g time_step or less
-    may never come to rest; without gravity it is 0.01.
-
-    solver: names one solver for everything that it can solve, or is a list of rules, mappings with
-    the arguments of `add_solver_rule`.
-
-    position_projection: rigid connections are brought back onto their error 0 after each step.
-
-    continuous: what moves by more than a quarter of its thickness in a step passes through
-    nothing: it has contacts with what it would meet.
-
-    sleeping: loose bodies that have been at rest for 0.5 s, with all that presses on them or is
-    connected to them, are left out of the step until something else presses on them or anything
-    about them is changed. At rest is what moves no faster than a hundred times the speed that
-    `tolerance` stands for with stop "residual" (1e-6 m/s by default; never more than 1e-5). Robots,
-    and what they touch, never sleep.
+    Args:
+        time_step: [s].
+        gravity: (3,) [m/s^2].
+        integrator: "semi_implicit" (second order: drift, kick in the middle of the step, drift;
+            joint springs, dampers and gains taken implicitly), "rk4" (fourth order, contact force
+            solved once a step) or "euler".
+        tolerance: see `stop`.
+        sweep_limit: largest number of sweeps over the constraints of each island for the motion of
+            a step, and as many each for impacts of rk4 and for the correction of penetration. None
+            means 120, and up to 1200 in an island with contacts that begin, as long as that is not
+            more than 50 000 updates of constraints.
+        contact_margin: contact points exist within this distance [m].
+        correction_rate: the part of the penetration beyond `slop` that a step corrects.
+        correction_speed: the largest speed of that correction [m/s].
+        slop: penetration that is not corrected [m].
+        slip_threshold: points that slip more slowly [m/s] have static friction, faster ones kinetic
+            friction. None means 0.11 g time_step, g being gravity, at most 1e-3.
+        restitution_threshold: impacts that are slower [m/s] do not bounce. None means 2 g
+            time_step, at most 0.01 except in "rk4", where a ball whose threshold is g time_step or
+            less may never come to rest; without gravity it is 0.01.
+        impact_law: for an impact that finds several contacts with restitution closed.
+            "simultaneous" solves for all of them at once, by Newton's law; "sequential" for the one
+            that closes fastest, with those that close as fast, again and again until none closes
+            any more.
+        friction_model: "cone" bounds friction equally in all directions; "pyramid" bounds it along
+            each of two axes, turned at random at every new contact point; "slip_direction" has it
+            act against the slip where a point slips faster than `slip_threshold`, and is a pyramid
+            elsewhere.
+        stop: with "residual" sweeps end when no constraint's velocity changes by more than
+            `tolerance` times 9.80665 m/s^2 times the time step in a sweep; with "relative_change"
+            when the impulses of all constraints together, as a vector, change by no more than
+            `tolerance` of its length (the source papers' rule, 1e-3 there).
+        solver: names one solver for everything that it can solve, or is a list of rules, mappings
+            with the arguments of `add_solver_rule`.
+        position_projection: rigid connections are brought back onto their error 0 after each step.
+        continuous: an object that moves by more than a quarter of its thickness in a step passes
+            through nothing: it has contacts with all that it would meet.
+        sleeping: loose bodies that have been at rest for 0.5 s, with all that presses on them or is
+            connected to them, are left out of the step until something else presses on them or
+            anything about them is changed. At rest means no faster than a hundred times the speed
+            that `tolerance` means with stop "residual" (1e-6 m/s by default; never more than 1e-5).
+            Robots, and all that they touch, never sleep.
     """
 
     def __init__(  # many parameters: keywords, told by name
@@ -116,6 +113,11 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         core = Core(contents, scenes, sleep, ConvergenceRecord())
         super().__init__(core)
         self._stepping = Stepping(core)
+
+    def __repr__(self) -> str:
+        names = ", ".join(map(repr, list(self.entities)[:4])) + ", ..." * (len(self.entities) > 4)
+        counts = f"{len(self.robots)} robots, {len(self.bodies)} bodies"
+        return f"<World at {self.time:g} s: {counts} ({names}), {self.integrator}>"
 
     # -- time -----------------------------------------------------------------------------------
 
@@ -250,11 +252,16 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         self._choose_solvers()
 
     def settle(self, duration: float = 20.0, energy_tolerance: float = 1e-14) -> None:
-        """Let everything come to rest under its present commands; time does not pass.
+        """Bring everything to rest under its present commands; time does not pass.
 
-        What is at rest becomes the state that `reset` returns to. Raises WorldError, and changes
-        nothing, if `duration` [s] of motion was not enough for the kinetic energy of a swing to
-        fall to `energy_tolerance` [J].
+        The state of rest becomes the one that `reset` returns to.
+
+        Args:
+            duration: longest motion [s].
+            energy_tolerance: kinetic energy of a swing that counts as rest [J].
+
+        Raises:
+            WorldError: if the duration was not enough; nothing changes then.
         """
         start, steps, sleeping = self.snapshot(), self._steps_done, self.sleeping
         self.sleeping = False

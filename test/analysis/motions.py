@@ -8,8 +8,7 @@ from functools import cache
 import numpy as np
 
 import hrpsim
-from hrpsim.control.framework.controller import controlled_joints
-from hrpsim.control.pattern.walking_pattern import walking_pattern
+from hrpsim.control import controlled_joints, walking_pattern
 from robots import HRP2_LIKE
 
 SOLES = ("l_sole", "r_sole")

@@ -13,7 +13,7 @@ import pytest
 from dynamics.oracle import pinocchio_q, random_q, robot_pair
 
 import hrpsim
-from hrpsim.analysis.analyser import Analyser, FixedPhase
+from hrpsim.analysis import Analyser, FixedPhase
 
 HUMANOIDS = (
     "hrp2_like",

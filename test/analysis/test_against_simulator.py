@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.analysis.analyser import Analyser, FixedPhase
+from hrpsim.analysis import Analyser, FixedPhase
 from hrpsim.analysis.motion import motion_of
 from hrpsim.control.motion.stand_motion import StandMotion
 from hrpsim.experiments.scenes.standing import half_sitting

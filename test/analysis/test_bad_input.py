@@ -10,16 +10,13 @@ import pytest
 from analysis.motions import hrp2_like, squat, walk, write_csv
 
 import hrpsim
-from hrpsim.analysis.analyser import Analyser, FixedPhase
+from hrpsim import ModelError, StateError
+from hrpsim.analysis import Analyser, FixedPhase, Observer, analyse_motion
 from hrpsim.analysis.fixed_links import parse_fixed_links
 from hrpsim.analysis.motion import motion_of
 from hrpsim.analysis.motion_files import read_motion
-from hrpsim.analysis.observer import Observer
-from hrpsim.analysis.summary import analyse_motion
 from hrpsim.cli import main
-from hrpsim.control.motion.motion_sequence import SequenceError
-from hrpsim.control.motion.sequence_files import write_sequence
-from hrpsim.errors import ModelError, StateError
+from hrpsim.control import SequenceError, write_sequence
 from robots import HRP2_LIKE
 
 

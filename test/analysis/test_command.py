@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 from analysis.motions import hrp2_like, squat, walk, write_csv
 
-from hrpsim.analysis.analyser import Analyser
+from hrpsim.analysis import Analyser, analyse_motion
 from hrpsim.analysis.motion import motion_of
-from hrpsim.analysis.summary import analyse_motion
 from hrpsim.cli import main
-from hrpsim.control.motion.sequence_files import write_sequence
+from hrpsim.control import write_sequence
 from robots import ALL_ROBOTS, HRP2_LIKE
 
 

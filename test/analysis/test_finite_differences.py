@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import hrpsim
-from hrpsim.analysis.analyser import Analyser, FixedPhase
+from hrpsim.analysis import Analyser, FixedPhase
 from robots import HRP2_LIKE
 
 H = 1e-4  # [s]

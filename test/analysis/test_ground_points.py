@@ -8,10 +8,10 @@ import pytest
 from scipy.spatial import ConvexHull
 
 import hrpsim
-from hrpsim.analysis.analyser import Analyser, FixedPhase
+from hrpsim import ModelError
+from hrpsim.analysis import Analyser, FixedPhase
 from hrpsim.analysis.soles import Sole, soles_of
 from hrpsim.control.pattern.support_polygon import convex_hull, margins
-from hrpsim.errors import ModelError
 from robots import ALL_ROBOTS, HRP2_LIKE
 
 SOLES = ("l_sole", "r_sole")

@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 from analysis.motions import SOLES, hrp2_like, squat, walk, write_csv
 
-from hrpsim.analysis.analyser import Analyser
+from hrpsim.analysis import Analyser, analyse_motion
 from hrpsim.analysis.differentiation import differentiated
 from hrpsim.analysis.fixed_links import detect_fixed_links, parse_fixed_links
 from hrpsim.analysis.motion import Motion, motion_of, motion_of_sequence
 from hrpsim.analysis.motion_files import interpolated, read_motion
-from hrpsim.analysis.summary import analyse_motion
-from hrpsim.control.motion.motion_sequence import SequenceError
-from hrpsim.control.motion.sequence_files import write_sequence
+from hrpsim.control import SequenceError, write_sequence
 
 
 def test_derivatives_of_a_sine():

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from analysis.motions import SOLES, hrp2_like, squat, walk
 
-from hrpsim.analysis.analyser import Analyser, FixedPhase
+from hrpsim import StateError
+from hrpsim.analysis import Analyser, FixedPhase, Observer
 from hrpsim.analysis.motion import motion_of
-from hrpsim.analysis.observer import Observer, RateFilter
+from hrpsim.analysis.observer import RateFilter
 from hrpsim.analysis.records import SAMPLE
-from hrpsim.errors import StateError
 
 
 def squatting():

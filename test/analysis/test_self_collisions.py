@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 import hrpsim
+from hrpsim import share_path
 from hrpsim.cli import main
-from hrpsim.control.framework.controller import controlled_joints
-from hrpsim.control.motion.motion_sequence import Channel, MotionSequence
-from hrpsim.control.motion.sequence_files import write_sequence
-from hrpsim.resources import share_path
+from hrpsim.control import Channel, MotionSequence, controlled_joints, write_sequence
 
 URDF = share_path("urdf/hrp2_like.urdf.xacro")
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 import hrpsim
-from hrpsim.analysis.analyser import Analyser, FixedPhase
+from hrpsim.analysis import Analyser, FixedPhase
 from robots import HRP2_LIKE
 
 LENGTH = 0.1

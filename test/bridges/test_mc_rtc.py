@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.bridges.mc_rtc import McRtc
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.framework.controller import ControllerError
-from hrpsim.resources import share_path
+from hrpsim import share_path
+from hrpsim.bridges import McRtc
+from hrpsim.control import ControllerError, ControlLoop
 
 ORDER = ["LLEG_JOINT3", "HEAD_JOINT0", "RLEG_JOINT3"]
 

@@ -6,8 +6,8 @@
 import numpy as np
 import pytest
 
+from hrpsim import HrpsimError, ModelWarning
 from hrpsim.bridges import mujoco as ours
-from hrpsim.errors import HrpsimError, ModelWarning
 
 native = pytest.importorskip("mujoco")
 

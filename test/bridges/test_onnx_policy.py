@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 import hrpsim
+from hrpsim import share_path
 from hrpsim.bridges.policy_description import read_policy
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.framework.controller import ControllerError
-from hrpsim.resources import share_path
+from hrpsim.control import ControllerError, ControlLoop
 
 JOINTS = ["RLEG_JOINT3", "LLEG_JOINT3"]
 TEXT = f"""\
@@ -59,7 +58,7 @@ def network(path, weights):
 @pytest.fixture
 def policy(description):
     pytest.importorskip("onnxruntime")
-    from hrpsim.bridges.onnx_policy import OnnxPolicy
+    from hrpsim.bridges import OnnxPolicy
 
     class Watched(OnnxPolicy):
         """Writes down what the network is asked and when."""

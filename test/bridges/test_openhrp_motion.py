@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.bridges.openhrp_motion import GainError, read_body_motion, read_gains
-from hrpsim.control.framework.controller import controlled_joints
-from hrpsim.control.motion.motion_sequence import SequenceError
-from hrpsim.resources import share_path
+from hrpsim import share_path
+from hrpsim.bridges import read_body_motion, read_gains
+from hrpsim.bridges.openhrp_motion import GainError
+from hrpsim.control import SequenceError, controlled_joints
 
 SEQ = """\
 type: CompositeSeq

@@ -7,20 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim import Box, Capsule, Cylinder, Plane, Sphere
 from hrpsim.collision.manifold import collide
 from hrpsim.collision.records import MANIFOLD
-from hrpsim.model.shapes.geometry import (
-    BOX,
-    CAPSULE,
-    CYLINDER,
-    PLANE,
-    SPHERE,
-    Box,
-    Capsule,
-    Cylinder,
-    Plane,
-    Sphere,
-)
+from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
 KINDS = {"plane": PLANE, "sphere": SPHERE, "box": BOX, "capsule": CAPSULE, "cylinder": CYLINDER}
 PAIRS = [f"{a}-{b}" for i, a in enumerate(KINDS) for b in list(KINDS)[: i + 1] if a != "plane"]

@@ -9,6 +9,7 @@ import numpy as np
 from collision.posed import Manifold, Posed, manifold_of, no_points
 from scipy.spatial import ConvexHull
 
+from hrpsim import Box, Mesh
 from hrpsim.collision.mesh.collision_proxies import solids_of
 from hrpsim.collision.mesh.mesh_contacts import mesh_contacts
 from hrpsim.collision.mesh.solid_pair import (
@@ -19,7 +20,6 @@ from hrpsim.collision.mesh.solid_pair import (
     place_solid_pair,
 )
 from hrpsim.jit.compiled import kernel
-from hrpsim.model.shapes.geometry import Box, Mesh
 from hrpsim.model.shapes.mesh_integrals import doubled_areas
 
 

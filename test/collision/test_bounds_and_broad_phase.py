@@ -9,9 +9,9 @@ from collision.posed import KINDS, Posed, random_rotation, random_shape, reach
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hrpsim import Plane
 from hrpsim.collision.bounds import bounding_radius, shape_aabb
 from hrpsim.collision.candidates import candidate_pairs, drop_pairs
-from hrpsim.model.shapes.geometry import Plane
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "plane"])

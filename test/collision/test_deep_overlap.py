@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull as Qhull
 
+from hrpsim import Box, ConvexHull
 from hrpsim.collision.mesh.collision_proxies import proxy
 from hrpsim.collision.mesh.solid_pair import WHOLE_SOLIDS
-from hrpsim.model.shapes.convex_hull import ConvexHull
-from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, SPHERE, Box
+from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, SPHERE
 
 PARTNERS = {"box": BOX, "sphere": SPHERE, "capsule": CAPSULE, "cylinder": CYLINDER}
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from collision.posed import KINDS, Posed, meet, random_shape, turn
 
-from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Sphere
+from hrpsim import Box, Capsule, Cylinder, Sphere
 
 ROUND_AND_FLAT = [name for name in KINDS if name != "plane"]
 ALIGNED = [np.eye(3), turn((1, 0, 0), np.pi / 2), turn((0, 1, 0), np.pi / 2)]

@@ -18,8 +18,8 @@ from collision.posed import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hrpsim import Box, Capsule, Cylinder, Plane, Sphere
 from hrpsim.collision.manifold import MAX_POINTS, collide
-from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Plane, Sphere
 
 lengths = st.floats(1e-4, 10.0)
 shapes = st.one_of(
@@ -98,7 +98,7 @@ def test_moving_both_shapes_together_moves_the_contacts_with_them(pair):
 @pytest.mark.parametrize("pair", PAIRS)
 def test_a_contact_lies_half_its_gap_from_either_surface(pair):
     """A ball with the radius of half the gap about the nearest contact touches both shapes."""
-    from hrpsim.model.shapes.geometry import Sphere
+    from hrpsim import Sphere
 
     for a, b in random_pairs(pair, seed=5, count=100):
         m = meet(a, b, margin=0.5)

@@ -28,7 +28,7 @@ from collision.test_mesh_distance import apart, beside_coal, is_within
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hrpsim.model.shapes.geometry import Box, Capsule, Plane, Sphere
+from hrpsim import Box, Capsule, Plane, Sphere
 
 CUBE = Box((0.2, 0.2, 0.2))
 SLAB = Box((1.0, 1.0, 0.2))
@@ -205,7 +205,7 @@ def test_a_ball_with_many_vertices_near_the_floor_keeps_few_of_them_the_deepest_
 
 
 def test_a_cylinder_stands_on_few_points_that_span_its_cap():
-    from hrpsim.model.shapes.geometry import Cylinder
+    from hrpsim import Cylinder
 
     m = meet_solids(Posed(Cylinder(0.1, 0.2), np.eye(3), (0, 0, 0.2)), Posed(box_mesh((1, 1, 0.2))))
     assert m.count <= 8

@@ -8,11 +8,11 @@ import pytest
 from collision.posed import Posed, meet, random_pairs, random_rotation
 from collision.solids import L_OUTLINE, U_OUTLINE, ball_mesh, box_mesh, grid_mesh, prism_mesh
 
+from hrpsim import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from hrpsim.collision.distance import distance
 from hrpsim.collision.mesh.collision_proxies import solids_of
 from hrpsim.collision.mesh.solid_pair import SOLID_PAIR
 from hrpsim.collision.records import MANIFOLD
-from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 
 coal = pytest.importorskip("coal")
 

@@ -9,8 +9,8 @@ from collision.posed import Posed, turn
 from collision.solids import L_OUTLINE, box_mesh, meet_solids, prism_mesh
 from collision.test_mesh_distance import apart
 
+from hrpsim import Mesh
 from hrpsim.collision.mesh.collision_proxies import proxy
-from hrpsim.model.shapes.geometry import Mesh
 
 HALF = 0.1
 

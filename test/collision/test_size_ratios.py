@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from collision.posed import Posed, meet, random_rotation, separation, turn
 
-from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder
+from hrpsim import Box, Capsule, Cylinder
 
 LYING = turn((0, 1, 0), np.pi / 2)
 

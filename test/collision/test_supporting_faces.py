@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from collision.posed import Posed, meet, turn
 
-from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Plane
+from hrpsim import Box, Capsule, Cylinder, Plane
 
 CUBE = Box((0.2, 0.2, 0.2))
 SLAB = Box((1.0, 1.0, 0.2))

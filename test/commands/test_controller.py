@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hrpsim.cli import main
-from hrpsim.control.framework.plugins import find_controller
+from hrpsim.control import find_controller
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -10,15 +10,19 @@ import pytest
 from control.bipeds import balls, biped, box, shape
 
 import hrpsim
+from hrpsim.control import (
+    BipedOptions,
+    Walk,
+    WalkError,
+    prepare_biped,
+    simulate_walk,
+    walking_pattern,
+)
 from hrpsim.control.biped.anatomy import biped_of
 from hrpsim.control.biped.bushes import BUSH_SETS
-from hrpsim.control.biped.prepare import Options, prepare
-from hrpsim.control.pattern.footsteps import WalkError
 from hrpsim.control.pattern.gait import Pace
 from hrpsim.control.pattern.support_polygon import sole_outline
-from hrpsim.control.pattern.walking_pattern import walking_pattern
-from hrpsim.control.walk import Walk
-from hrpsim.control.walk_trial import sole_motion, walk
+from hrpsim.control.walk_trial import sole_motion
 from robots import EXAMPLE_ROBOTS, HRP2_LIKE
 
 ORDERS = [("yxz", "yx"), ("xyz", "yx"), ("yxz", "xy"), ("zxy", "yx")]
@@ -61,7 +65,7 @@ def test_the_robot_faces_away_from_where_its_knees_take_the_feet():
     model = hrpsim.load_model(biped(ahead=-1, sense=-1))
     found = biped_of(model)
     assert found.R[:, 0] == pytest.approx((-1.0, 0.0, 0.0))
-    prepared = prepare(biped(ahead=-1, sense=-1))
+    prepared = prepare_biped(biped(ahead=-1, sense=-1))
     assert prepared.model.base_link == "walking_base"
     q = prepared.start
     left, right = (hrpsim.link_pose(prepared.model, q, sole) for sole in prepared.soles)
@@ -91,7 +95,7 @@ def test_feet_can_be_named():
     with pytest.raises(hrpsim.ModelError, match="foot: link 'left_sole' does not exist"):
         biped_of(model, ("left_sole", "right_sole"))
     with pytest.raises(hrpsim.ModelError, match="name both feet, or none"):
-        Options(left_foot="left_5_link")
+        BipedOptions(left_foot="left_5_link")
 
 
 @pytest.mark.parametrize(
@@ -117,12 +121,12 @@ def test_feet_can_be_named():
 )
 def test_what_is_missing_is_named(text, message):
     with pytest.raises(hrpsim.ModelError, match=message):
-        prepare(text)
+        prepare_biped(text)
 
 
 def test_gains_follow_from_inertias():
     """Legs: kp = I (2 pi 3 Hz)^2, with I about the ankle of all but the foot, by parallel axes."""
-    prepared = prepare(biped())
+    prepared = prepare_biped(biped())
     model, q = prepared.model, prepared.start
     at = {}  # each link with a mass by itself: every body of this robot is one link
     ankle, R_ankle = hrpsim.link_pose(model, q, "left_5_link")
@@ -144,13 +148,13 @@ def test_gains_follow_from_inertias():
 
 def test_gains_of_the_description_stay():
     own = '<hrpsim reference="left_3"><gains kp="1234" kd="5"/></hrpsim>'
-    prepared = prepare(biped(extra=own))
+    prepared = prepare_biped(biped(extra=own))
     assert prepared.model.gains["left_3"] == (1234.0, 5.0)
     assert "none for 11 of 12 joints" in findings(prepared)["gains"].text
 
 
 def test_half_sitting_puts_the_load_on_the_middle_of_level_soles():
-    prepared = prepare(biped())
+    prepared = prepare_biped(biped())
     model, q = prepared.model, prepared.start
     middle = []
     for sole in prepared.soles:
@@ -163,7 +167,7 @@ def test_half_sitting_puts_the_load_on_the_middle_of_level_soles():
 
 def test_knees_that_bend_little_give_a_straighter_posture():
     text = biped().replace('upper="2.4"', 'upper="0.9"')
-    bent, straighter = prepare(biped()).start, prepare(text).start
+    bent, straighter = prepare_biped(biped()).start, prepare_biped(text).start
     assert straighter[2] > bent[2]
 
 
@@ -174,14 +178,14 @@ def test_a_finger_that_mimics_is_held():
         '<parent link="pelvis"/><child link="finger"/><axis xyz="0 1 0"/>'
         '<limit lower="-1" upper="1" effort="1" velocity="1"/><mimic joint="left_3"/></joint>'
     )
-    prepared = prepare(biped(extra=finger))
+    prepared = prepare_biped(biped(extra=finger))
     assert "finger" not in prepared.model.joint_names
     assert findings(prepared)["held"].text == "finger"
 
 
 def test_bushes_keep_the_mass_and_have_the_published_constants():
     """As those of hrp2_like, beneath the ankle, three a foot."""
-    rigid, soft = prepare(biped()), prepare(biped(), Options(bush_set="jaxon"))
+    rigid, soft = prepare_biped(biped()), prepare_biped(biped(), BipedOptions(bush_set="jaxon"))
     assert soft.model.mass == pytest.approx(rigid.model.mass, abs=1e-9)
     assert len(soft.model.joint_names) == len(rigid.model.joint_names) + 6
     for name, constants in BUSH_SETS.items():
@@ -195,13 +199,13 @@ def test_bushes_keep_the_mass_and_have_the_published_constants():
             assert (system.stiffness[v], system.damping[v]) == (k, c)
             assert system.rotor_inertia[v] == pytest.approx(rotor)
     with pytest.raises(hrpsim.ModelError, match="bush set 'soft' does not exist"):
-        prepare(biped(), Options(bush_set="soft"))
+        prepare_biped(biped(), BipedOptions(bush_set="soft"))
     with pytest.raises(hrpsim.ModelError, match="link 'left_5' has the name of a joint"):
-        prepare(biped().replace('"left_5_link"', '"left_5"'), Options(bush_set="jaxon"))
+        prepare_biped(biped().replace('"left_5_link"', '"left_5"'), BipedOptions(bush_set="jaxon"))
 
 
 def test_a_box_can_take_the_place_of_the_feet_s_shapes():
-    prepared = prepare(biped(foot=balls), Options(sole=(0.05, 0.1, 0.09)))
+    prepared = prepare_biped(biped(foot=balls), BipedOptions(sole=(0.05, 0.1, 0.09)))
     outline = biped_of(prepared.model).legs[0].outline
     assert outline.min(axis=0) == pytest.approx((-0.05, -0.045))
     assert outline.max(axis=0) == pytest.approx((0.1, 0.045))
@@ -209,7 +213,7 @@ def test_a_box_can_take_the_place_of_the_feet_s_shapes():
 
 def test_the_urdf_that_is_made_is_a_description_like_any_other():
     """It says all that the model has: loaded again, the same masses, gains, sensors and posture."""
-    prepared = prepare(biped())
+    prepared = prepare_biped(biped())
     again = hrpsim.load_model(prepared.urdf)
     assert again.mass == prepared.model.mass and again.gains == prepared.model.gains
     assert [s.name for s in again.sensors] == [s.name for s in prepared.model.sensors]
@@ -227,7 +231,7 @@ def test_the_urdf_that_is_made_is_a_description_like_any_other():
 )
 def test_published_robots_are_made_ready(name):
     """Soles level on the floor, longer than wide: iCub's, once its Y-up meshes are turned."""
-    prepared = prepare(EXAMPLE_ROBOTS[name], Options(accept_nonphysical_inertia=True))
+    prepared = prepare_biped(EXAMPLE_ROBOTS[name], BipedOptions(accept_nonphysical_inertia=True))
     turned = [finding.text for finding in prepared.findings if finding.what == "meshes"]
     assert [text[:9] for text in turned] == (["56 turned"] if "icub" in name else [])
     for side in prepared.soles:
@@ -247,21 +251,21 @@ def walked(prepared, pattern, duration=np.inf):
     world.settle()
     left, right = prepared.soles
     parameters = {"pattern": pattern, "left_sole": left, "right_sole": right}
-    return walk(robot, Walk(), parameters, duration=duration)
+    return simulate_walk(robot, Walk(), parameters, duration=duration)
 
 
 @pytest.mark.parametrize(
     ("robot", "options", "pattern"),
     [
-        (biped(), Options(), "forward"),
-        (biped(ankle="xy", foot=balls), Options(), "turn"),
-        (biped(ahead=-1, sense=-1), Options(bush_set="openhrp"), "sideways"),
+        (biped(), BipedOptions(), "forward"),
+        (biped(ankle="xy", foot=balls), BipedOptions(), "turn"),
+        (biped(ahead=-1, sense=-1), BipedOptions(bush_set="openhrp"), "sideways"),
     ],
     ids=["forward", "turn on balls", "sideways on bushes, facing back"],
 )
 def test_made_up_bipeds_walk(robot, options, pattern):
     """All steps, upright, and no sole that stands alone creeps by 0.1 mm."""
-    prepared = prepare(robot, options)
+    prepared = prepare_biped(robot, options)
     trial = walked(prepared, pattern)
     moved = sole_motion(prepared.model, trial)
     assert trial.completed and np.degrees(trial.tilt.max()) < 1.5
@@ -275,16 +279,16 @@ def test_made_up_bipeds_walk(robot, options, pattern):
 def test_an_ankle_that_comes_down_to_the_floor_is_told():
     """A ball between the ankle's axes, 1 mm above the floor: the sway of a walk takes it down."""
     ball = shape((0.0, 0.06, -0.065), '<sphere radius="0.004"/>')
-    prepared = prepare(biped(between=ball))
+    prepared = prepare_biped(biped(between=ball))
     with pytest.raises(WalkError, match=r"link '.*_4_link' down to the floor"):
         walking_pattern(prepared.model, "stepping", soles=prepared.soles)
-    walking_pattern(prepare(biped()).model, "stepping", soles=prepared.soles)
+    walking_pattern(prepare_biped(biped()).model, "stepping", soles=prepared.soles)
 
 
 def test_a_zero_moment_point_further_inside_sways_less():
     """A ball 9.5 mm above the floor: slow steps take it down, but not with half the sole inside."""
     ball = shape((0.0, 0.06, -0.0565), '<sphere radius="0.004"/>')
-    prepared = prepare(biped(between=ball))
+    prepared = prepare_biped(biped(between=ball))
     slow = Pace(0.4, 2.0)
     with pytest.raises(WalkError, match=r"link '.*_4_link' down to the floor"):
         walking_pattern(prepared.model, "stepping", soles=prepared.soles, pace=slow)

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.framework.controller import (
+from hrpsim import share_path
+from hrpsim.control import (
     Command,
     Controller,
     ControllerError,
+    ControlLoop,
+    Walk,
     controlled_joints,
+    find_controller,
 )
 from hrpsim.control.framework.parameters import read_parameters
-from hrpsim.control.framework.plugins import find_controller
-from hrpsim.control.walk import Walk
-from hrpsim.resources import share_path
 from robots import HRP2_LIKE
 
 STAND = str(HRP2_LIKE.parents[1] / "config" / "stand.yaml")
@@ -222,7 +222,7 @@ def test_controllers_are_found_by_name(tmp_path, monkeypatch):
     file.write_text(
         textwrap.dedent(
             """
-            from hrpsim.control.framework.controller import Controller
+            from hrpsim.control import Controller
 
             class Mine(Controller):
                 def control(self, state): ...

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from hrpsim import World, load_model
-from hrpsim.control.controller_group import ControllerGroup
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.framework.controller import Command, Controller, ControllerError, State
+from hrpsim.control import Command, Controller, ControllerError, ControllerGroup, ControlLoop, State
 
 HERE = __file__
 LINK = """<link name="{0}"><inertial><mass value="1"/><origin xyz="0.1 0 0"/>

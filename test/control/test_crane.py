@@ -6,13 +6,11 @@
 import numpy as np
 import pytest
 
-from hrpsim import Box, World, load_model, load_world
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.framework.controller import ControllerError
-from hrpsim.crane.control import Crane, Request
-from hrpsim.crane.score import in_goal
-from hrpsim.crane.script import Go, Grip, ScriptedCrane, Wait
-from hrpsim.resources import share_path
+from hrpsim import Box, World, load_model, load_world, share_path
+from hrpsim.control import ControllerError, ControlLoop
+from hrpsim.crane import Crane, ScriptedCrane, in_goal
+from hrpsim.crane.control import Request
+from hrpsim.crane.script import Go, Grip, Wait
 
 CRANE = share_path("urdf/crane.urdf.xacro")
 

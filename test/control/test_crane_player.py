@@ -6,11 +6,9 @@
 import numpy as np
 import pytest
 
-from hrpsim import load_world
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.framework.controller import ControllerError
+from hrpsim import load_world, share_path
+from hrpsim.control import ControllerError, ControlLoop
 from hrpsim.crane.player import PlayedCrane
-from hrpsim.resources import share_path
 
 
 @pytest.fixture

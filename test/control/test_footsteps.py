@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 import hrpsim
+from hrpsim.control import Footsteps, Steps, WalkError
 from hrpsim.control.pattern.footsteps import (
     PATTERNS,
     Footstep,
-    Steps,
-    Walk,
-    WalkError,
     backward,
     forward,
     in_place,
@@ -32,7 +30,7 @@ OUTLINE = np.array([[-0.10, -0.07], [0.14, -0.07], [0.14, 0.07], [-0.10, 0.07]])
 
 
 def plan(*steps, first="left"):
-    return plan_footsteps(Walk(steps, first), LEFT, RIGHT, (OUTLINE, OUTLINE))
+    return plan_footsteps(Footsteps(steps, first), LEFT, RIGHT, (OUTLINE, OUTLINE))
 
 
 def test_outline_of_the_sole_is_read_from_the_model():
@@ -99,7 +97,7 @@ def test_plans_that_cannot_be_walked_are_refused():
     with pytest.raises(WalkError, match="step 1, with the left foot, leaves -"):
         plan(Steps(1, turn=math.radians(180.0)))  # the left foot would cross to the right
     with pytest.raises(WalkError, match="'middle' does not exist; available: left, right"):
-        Walk((in_place(2),), first="middle")
+        Footsteps((in_place(2),), first="middle")
     with pytest.raises(WalkError, match="at least 1"):
         forward(0, 0.2)
     with pytest.raises(WalkError, match="must be finite"):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.control.motion.leg_kinematics import LegKinematics, UnreachableError
+from hrpsim.control import LegKinematics, UnreachableError
 from robots import EXAMPLE_ROBOTS, HRP2_LIKE
 
 FEET = {

@@ -11,12 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hrpsim.control.motion.motion_sequence import (
-    Channel,
-    MotionSequence,
-    SequenceError,
-    smooth_step,
-)
+from hrpsim.control import Channel, MotionSequence, SequenceError
+from hrpsim.control.motion.motion_sequence import smooth_step
 
 ANGLES = st.floats(-3.0, 3.0)
 

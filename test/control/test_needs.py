@@ -7,23 +7,22 @@ import numpy as np
 import pytest
 
 import hrpsim
+from hrpsim import ModelError, share_path
 from hrpsim.constants import STANDARD_GRAVITY
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.framework.controller import (
+from hrpsim.control import (
     EFFORT,
     POSITION,
     VELOCITY,
     Command,
     Controller,
     ControllerError,
+    ControlLoop,
+    Walk,
     controlled_joints,
     joint_modes,
 )
 from hrpsim.control.framework.controller_host import steps_in_period
-from hrpsim.control.walk import Walk
-from hrpsim.errors import ModelError
-from hrpsim.resources import share_path
-from hrpsim.sensors.noise import NoiseLevels, SensorNoise
+from hrpsim.sensors import NoiseLevels, SensorNoise
 
 SOLES = ["l_sole", "r_sole"]
 

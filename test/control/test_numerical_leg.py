@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hrpsim
-from hrpsim.control.motion.leg_kinematics import LegKinematics, UnreachableError
+from hrpsim.control import LegKinematics, UnreachableError
 from hrpsim.control.motion.numerical_leg import NumericalLeg, leg_of
 from robots import HRP2_LIKE
 

@@ -15,15 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hrpsim import load_model
-from hrpsim.control.framework.controller import controlled_joints
-from hrpsim.control.motion.motion_sequence import (
-    LARGEST_SAMPLE,
-    SHORTEST_STEP,
+from hrpsim.control import (
     Channel,
     MotionSequence,
     SequenceError,
+    controlled_joints,
+    read_sequence,
+    write_sequence,
 )
-from hrpsim.control.motion.sequence_files import read_sequence, write_sequence
+from hrpsim.control.motion.motion_sequence import LARGEST_SAMPLE, SHORTEST_STEP
 from robots import HRP2_LIKE
 
 INERTIAL = """<inertial><mass value="1"/>

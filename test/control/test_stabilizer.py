@@ -6,18 +6,13 @@ import pytest
 from control.walking import BUSH_SETS, RIGID, half_sitting_robot, model_on, pattern, standing
 from scipy.spatial.transform import Rotation
 
-from hrpsim import center_of_mass, link_pose
+from hrpsim import ModelError, center_of_mass, link_pose
+from hrpsim.control import Channel, ControllerError, ControlLoop, Walk, simulate_walk
 from hrpsim.control.balance.dcm_feedback import dcm_natural_frequencies, zmp_gains
 from hrpsim.control.balance.fall import tilt
 from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.balance.walk_reference import WalkReference, _quaternion, _rotations
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.framework.controller import ControllerError
-from hrpsim.control.motion.motion_sequence import Channel
 from hrpsim.control.pattern.support_polygon import inset, margins, nearest_in
-from hrpsim.control.walk import Walk
-from hrpsim.control.walk_trial import walk
-from hrpsim.errors import ModelError
 
 SOLES = ("l_sole", "r_sole")
 WEIGHT = 58.0 * 9.80665
@@ -178,7 +173,7 @@ class Noisy(Walk):
 
 
 def test_noise_of_the_sensors_does_not_fell_it():
-    done = walk(half_sitting_robot("openhrp"), Noisy(pattern("E5")))
+    done = simulate_walk(half_sitting_robot("openhrp"), Noisy(pattern("E5")))
     assert done.completed
     assert np.degrees(done.tilt.max()) < 1.5
 

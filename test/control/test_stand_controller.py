@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.framework.controller import ControllerError
-from hrpsim.control.motion.stand_controller import StandController
+from hrpsim.control import ControllerError, ControlLoop, StandController
 from robots import HRP2_LIKE
 
 STAND = HRP2_LIKE.parents[1] / "config" / "stand.yaml"

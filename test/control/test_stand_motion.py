@@ -10,7 +10,7 @@ import pytest
 from grouped import one_worker_each
 
 import hrpsim
-from hrpsim.control.motion.leg_kinematics import UnreachableError
+from hrpsim.control import UnreachableError
 from hrpsim.control.motion.stand_motion import HALF_SITTING_LEG, StandMotion
 from robots import HRP2_LIKE
 

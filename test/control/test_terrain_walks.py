@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.control.pattern.footsteps import STAIRS_RUN, Walk, climb
+from hrpsim import share_path
+from hrpsim.control import Footsteps, climb, simulate_walk, walking_pattern
+from hrpsim.control import Walk as Walker
+from hrpsim.control.pattern.footsteps import STAIRS_RUN
 from hrpsim.control.pattern.support_polygon import sole_outline
-from hrpsim.control.pattern.walking_pattern import fitting_pattern, walking_pattern
-from hrpsim.control.walk import Walk as Walker
-from hrpsim.control.walk_trial import sole_motion, walk
-from hrpsim.resources import share_path
+from hrpsim.control.pattern.walking_pattern import fitting_pattern
+from hrpsim.control.walk_trial import sole_motion
 from robots import HRP2_LIKE
 
 RISE, FIRST_RISER = 0.10, 0.1595  # of config/stairs.yaml [m]
@@ -39,7 +40,7 @@ def test_every_foot_stands_on_its_tread(stairs):
 @pytest.mark.parametrize("rise", [RISE, -RISE])
 def test_no_foot_passes_through_the_stairs(rise):
     """At all times each corner of each sole is above the tread beneath it, up and down."""
-    made = walking_pattern(MODEL, Walk(climb(3, STAIRS_RUN, rise)))
+    made = walking_pattern(MODEL, Footsteps(climb(3, STAIRS_RUN, rise)))
     outline = sole_outline(MODEL, "l_sole")
     for foot in range(2):
         x = made.soles[:, foot, 0, None] + outline[:, 0] - FIRST_RISER
@@ -58,7 +59,7 @@ def test_the_zmp_lies_in_the_plane_of_the_standing_sole(stairs):
 
 
 def test_a_walk_that_climbs_is_not_made_smaller():
-    walk = Walk(climb(1, STAIRS_RUN, RISE))
+    walk = Footsteps(climb(1, STAIRS_RUN, RISE))
     assert walk.scaled(0.5) is walk
     made, pace = fitting_pattern(MODEL, walk)
     assert pace.length == 1.0 and made.footsteps[-1].z == RISE
@@ -67,7 +68,7 @@ def test_a_walk_that_climbs_is_not_made_smaller():
 def walked(world_file, pattern):
     world = hrpsim.load_world(share_path(world_file))
     robot = world.robots["hrp2"]
-    return robot, walk(robot, Walker(), {"pattern": pattern})
+    return robot, simulate_walk(robot, Walker(), {"pattern": pattern})
 
 
 def test_it_climbs_five_stairs_of_10_cm():

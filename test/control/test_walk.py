@@ -6,13 +6,16 @@ import pytest
 from control.walking import RIGID, half_sitting_robot, model_on, pattern, standing
 
 import hrpsim
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.framework.controller import ControllerError
-from hrpsim.control.motion.motion_sequence import MotionSequence, SequenceError
-from hrpsim.control.motion.playback import Playback
-from hrpsim.control.motion.sequence_files import write_sequence
-from hrpsim.control.walk import Walk
-from hrpsim.control.walk_trial import walk
+from hrpsim.control import (
+    ControllerError,
+    ControlLoop,
+    MotionSequence,
+    Playback,
+    SequenceError,
+    Walk,
+    simulate_walk,
+    write_sequence,
+)
 
 
 def course(controller, parameters=None, feet=RIGID, duration=3.0):
@@ -45,14 +48,14 @@ def test_a_second_walk_of_a_model_is_planned_once_and_has_the_same_bits():
 
 @pytest.mark.parametrize("period", [0.001, 0.002, 0.005])
 def test_nineteen_steps_on_bushes(period):
-    done = walk(half_sitting_robot("openhrp"), Walk(pattern("E5")), {"period": period})
+    done = simulate_walk(half_sitting_robot("openhrp"), Walk(pattern("E5")), {"period": period})
     assert done.completed and done.steps == 19
     assert np.degrees(done.tilt.max()) < 1.0
 
 
 def test_the_same_steps_without_a_stabiliser_end_on_the_floor():
     controller = Walk(pattern("E5"))
-    done = walk(half_sitting_robot("openhrp"), controller, {"stabilizer": False})
+    done = simulate_walk(half_sitting_robot("openhrp"), controller, {"stabilizer": False})
     assert done.fell_at is not None and done.steps < 19
 
 
@@ -60,7 +63,7 @@ def test_joint_angles_alone_are_enough():
     full = pattern("E5")
     bare = MotionSequence(full.joint_names, pos=full.pos)
     robot = half_sitting_robot("openhrp")
-    done = walk(robot, Walk(bare))
+    done = simulate_walk(robot, Walk(bare))
     assert done.fell_at is None
     assert np.degrees(done.tilt.max()) < 1.5
     where = robot.link_pose("base_link")[0]
@@ -75,7 +78,7 @@ def test_it_first_goes_to_its_first_posture():
     q[2] = 0.705  # straight legs
     robot = world.add_robot(model, q=q)
     world.step(500)
-    done = walk(robot, Walk(standing(1.0)))
+    done = simulate_walk(robot, Walk(standing(1.0)))
     assert done.fell_at is None
     assert np.degrees(done.tilt.max()) < 2.0
     knee = robot.q[model.joint("LLEG_JOINT3").q_index]

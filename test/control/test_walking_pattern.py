@@ -9,13 +9,17 @@ import pytest
 from grouped import one_worker_each
 
 import hrpsim
-from hrpsim.control.framework.controller import controlled_joints
-from hrpsim.control.motion.leg_kinematics import UnreachableError
+from hrpsim.control import (
+    Footsteps,
+    Gait,
+    UnreachableError,
+    WalkError,
+    controlled_joints,
+    walking_pattern,
+)
 from hrpsim.control.motion.stand_motion import HALF_SITTING_LEG
-from hrpsim.control.pattern.footsteps import PATTERNS, Walk, WalkError, forward, in_place
-from hrpsim.control.pattern.gait import Gait
+from hrpsim.control.pattern.footsteps import PATTERNS, forward, in_place
 from hrpsim.control.pattern.pattern_quality import pattern_quality
-from hrpsim.control.pattern.walking_pattern import walking_pattern
 from hrpsim.control.pattern.whole_body_zmp import rates
 from robots import HRP2_LIKE
 
@@ -209,7 +213,7 @@ def test_sequence_says_the_same_as_the_world(e5):
 
 
 def test_period_only_changes_how_often_it_is_sampled(model):
-    walk = Walk((in_place(2),))
+    walk = Footsteps((in_place(2),))
     coarse, fine = (walking_pattern(model, walk, period=p) for p in (0.005, 0.001))
     assert fine.times[-1] == pytest.approx(coarse.times[-1])
     difference = fine.sequence.pos.values[::5] - coarse.sequence.pos.values
@@ -222,9 +226,9 @@ def test_walks_that_the_robot_cannot_do_are_refused(model):
     with pytest.raises(WalkError, match="available: E5, stepping, forward"):
         walking_pattern(model, "moonwalk")
     with pytest.raises(UnreachableError, match="the leg reaches"):
-        walking_pattern(model, Walk((forward(4, 0.6),)))
+        walking_pattern(model, Footsteps((forward(4, 0.6),)))
     with pytest.raises(WalkError, match=r"moves joint '.LEG_JOINT\d' at up to"):
-        walking_pattern(model, Walk((forward(4, 0.25),)), gait=Gait(single_support=0.3))
+        walking_pattern(model, Footsteps((forward(4, 0.25),)), gait=Gait(single_support=0.3))
     with pytest.raises(WalkError, match="double_support must be positive"):
         Gait(double_support=0.0)
     with pytest.raises(hrpsim.ModelError, match="free base"):

@@ -8,10 +8,8 @@ from functools import cache
 import numpy as np
 
 import hrpsim
-from hrpsim.control.framework.controller import controlled_joints
-from hrpsim.control.motion.motion_sequence import Channel, MotionSequence
+from hrpsim.control import Channel, MotionSequence, controlled_joints, walking_pattern
 from hrpsim.control.motion.stand_motion import HALF_SITTING_LEG
-from hrpsim.control.pattern.walking_pattern import walking_pattern
 from robots import HRP2_LIKE
 
 BUSH_SETS = ("openhrp", "jaxon", "hrp2_soft", "hrp2_stiff")

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.analysis.analyser import Analyser, FixedPhase
-from hrpsim.analysis.observer import Observer
+from hrpsim.analysis import Analyser, FixedPhase, Observer
 from hrpsim.dynamics import functions
 from hrpsim.jit.compiled import Kernel
 from hrpsim.jit.kinds import text_of

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from hrpsim import link_pose
-from hrpsim.errors import HrpsimError
+from hrpsim import HrpsimError, link_pose
 from hrpsim.experiments.framework.experiment import Options
 from hrpsim.experiments.framework.reproduce import save_figure
 from hrpsim.experiments.scenes.standing import half_sitting

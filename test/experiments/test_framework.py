@@ -10,8 +10,8 @@ from types import ModuleType
 
 import pytest
 
+from hrpsim import WorldError
 from hrpsim.cli import main
-from hrpsim.errors import WorldError
 from hrpsim.experiments.framework import reproduce as framework
 from hrpsim.experiments.framework.experiment import (
     Experiment,

@@ -8,9 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from hrpsim import load_mesh, share_path
 from hrpsim.experiments.scenes.crane_hooks import heart, outline
-from hrpsim.model.shapes.mesh_files import load_mesh
-from hrpsim.resources import share_path
 
 UNIT, THICKNESS = 4e-3, 0.05
 

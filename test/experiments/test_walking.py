@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from hrpsim import mass_matrix
-from hrpsim.control.framework.controller import controlled_joints
-from hrpsim.control.motion.motion_sequence import Channel, MotionSequence
-from hrpsim.control.motion.playback import Playback
-from hrpsim.control.walk_trial import step_ends, walk
+from hrpsim.control import Channel, MotionSequence, Playback, controlled_joints, simulate_walk
+from hrpsim.control.walk_trial import step_ends
 from hrpsim.experiments.framework.experiment import Options
 from hrpsim.experiments.scenes.standing import (
     Conditions,
@@ -61,7 +59,7 @@ def test_a_foot_that_comes_down_is_a_step(standing):
     robot.world.restore(start)
     controller = hold(robot, 0.3)
     np.testing.assert_allclose(step_ends(controller.sequence), [0.3])
-    trial = walk(robot, controller)
+    trial = simulate_walk(robot, controller)
     assert trial.completed and trial.steps == trial.planned_steps == 1
     assert trial.times[-1] == pytest.approx(0.3, abs=0.006)
     assert trial.wrenches["lfsensor"].shape == (len(trial.times), 6)
@@ -71,7 +69,7 @@ def test_a_walk_that_falls_says_when(standing):
     robot, start = standing
     robot.world.restore(start)
     push = Push(120.0, 0.0, 0.1)
-    trial = walk(robot, hold(robot, 5.0), each_tick=pushing(robot, push), after_fall=0.1)
+    trial = simulate_walk(robot, hold(robot, 5.0), each_tick=pushing(robot, push), after_fall=0.1)
     assert not trial.completed and trial.steps == 0
     assert 0.2 < trial.fell_at < 3.0
     assert trial.times[-1] == pytest.approx(trial.fell_at + 0.1, abs=0.006)

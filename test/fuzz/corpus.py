@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from fuzz.targets import ARM
 
-from hrpsim.resources import share_path
+from hrpsim import share_path
 
 FUZZED_MJCF = """<mujoco model="m"><option timestep="0.002"/>
 <default><joint armature="0.01" damping="0.2"/><default class="d"><geom contype="0"/></default>

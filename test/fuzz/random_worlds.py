@@ -19,9 +19,8 @@ from collections.abc import Callable
 import numpy as np
 
 import hrpsim
-from hrpsim.errors import HrpsimError
+from hrpsim import Body, HrpsimError
 from hrpsim.jit.on_demand import compile_ahead, declared_kernels
-from hrpsim.world.objects.body import Body
 
 STEPS = 100
 SLOWEST = 60.0  # processor time of a step without end [s]; solvers bound theirs by operation counts

@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from hrpsim.errors import HrpsimError
+from hrpsim import HrpsimError
 
 SUFFIXES = {
     "urdf": ".urdf",
@@ -42,7 +42,7 @@ LONGEST_MESSAGE = 2000
 @lru_cache(maxsize=1)
 def arm():
     """Return a robot of two joints, whose motions are read."""
-    from hrpsim.model.load import load_model
+    from hrpsim import load_model
 
     return load_model(ARM, base="fixed")
 
@@ -71,7 +71,7 @@ def read(kind: str, path: Path) -> None:
 
         (path.parent / "sole.wrl").write_text(SOLE)
     if kind in ("urdf", "mjcf", "wrl", "body"):
-        from hrpsim.model.load import load_model
+        from hrpsim import load_model
 
         load_model(path, base="fixed" if len(path.read_bytes()) % 2 else "free")
     elif kind == "srdf":
@@ -79,14 +79,14 @@ def read(kind: str, path: Path) -> None:
 
         read_disabled_collisions(path, ("a", "b", "c"))
     elif kind == "world":
-        from hrpsim.world.file.load import load_world
+        from hrpsim import load_world
 
         # What a world does when it steps is not about files.
         path.write_bytes(path.read_bytes().replace(b"settle", b"settl"))
         load_world(path).scene  # noqa: B018  all arrays are made
     elif kind == "parameters":
+        from hrpsim.control import Walk
         from hrpsim.control.framework.parameters import read_parameters
-        from hrpsim.control.walk import Walk
 
         read_parameters(path, Walk.parameter_kinds)
     elif kind in ("keyframes", "csv_motion"):
@@ -94,20 +94,20 @@ def read(kind: str, path: Path) -> None:
 
         read_motion(str(path), arm())
     elif kind in ("pos", "waist"):
-        from hrpsim.control.motion.sequence_files import read_sequence
+        from hrpsim.control import read_sequence
 
         if kind == "waist":
             path.with_suffix(".pos").write_text("0 0 0\n1 0.1 0.2\n")
         read_sequence(path.with_suffix(""), arm())
     elif kind in ("npy", "table"):
-        from hrpsim.model.shapes.height_field import HeightField
+        from hrpsim import HeightField
         from hrpsim.world.file.load_shapes import read_table
 
         HeightField(read_table(path), spacing=0.1)
     elif kind in ("mcap", "db3", "metadata", "definition"):
         _read_bag(kind, path)
     else:
-        from hrpsim.model.shapes.mesh_files import load_mesh
+        from hrpsim import load_mesh
 
         load_mesh(path, hull=bool(len(path.read_bytes()) % 2))
 
@@ -116,8 +116,8 @@ def _read_bag(kind: str, path: Path) -> None:
     """Read all that a bag holds: a file, a folder with its metadata.yaml, a type's definition."""
     from fuzz.corpus import seeds
 
+    from hrpsim.bag import BagError
     from hrpsim.bag import reader as bag_reader
-    from hrpsim.bag.files import BagError
     from hrpsim.bag.types import decode, read_types
 
     if kind == "definition":

@@ -9,7 +9,7 @@ import pytest
 from fuzz.fuzzing import Reader
 from fuzz.targets import ARM
 
-from hrpsim.model.load import load_model
+from hrpsim import load_model
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{k + 1}: &a{k + 1} [{', '.join([f'*a{k}'] * 10)}]\n" for k in range(12)

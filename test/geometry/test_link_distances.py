@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.errors import HrpsimError, ModelError
-from hrpsim.resources import share_path
+from hrpsim import HrpsimError, ModelError, share_path
 from hrpsim.world.self_collisions import SelfContacts, random_posture
 
 pytest.importorskip("coal")
-from hrpsim.geometry import coal_shapes
-from hrpsim.geometry.link_distances import LinkDistances
+from hrpsim.geometry import LinkDistances, coal_shapes
 
 INERTIA = """<inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0"
 iyz="0"/></inertial>"""

@@ -10,14 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hrpsim
-from hrpsim.errors import StateError
-from hrpsim.model.shapes.geometry import Sphere
-from hrpsim.resources import share_path
+from hrpsim import Sphere, StateError, share_path
 from hrpsim.world.self_collisions import random_posture
 
 pytest.importorskip("coal")
-from hrpsim.geometry.link_distances import LinkDistances
-from hrpsim.geometry.motion_check import check_motion
+from hrpsim.geometry import LinkDistances, check_motion
 
 ROW = LinkDistances(robot(SPHERE, SPHERE))
 

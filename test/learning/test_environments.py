@@ -10,14 +10,16 @@ gymnasium = pytest.importorskip("gymnasium")
 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
-from hrpsim.errors import StateError  # noqa: E402
-from hrpsim.learning.environments import (  # noqa: E402
-    NAMES,
+from hrpsim import StateError  # noqa: E402
+from hrpsim.learning import (  # noqa: E402  # noqa: E402
+    TASKS,
     HumanoidEnv,
+    Humanoids,
     HumanoidVectorEnv,
+    Task,
+    Variation,
 )
-from hrpsim.learning.humanoids import PERIOD, Humanoids  # noqa: E402
-from hrpsim.learning.tasks import TASKS, Task, Variation  # noqa: E402
+from hrpsim.learning.humanoids import PERIOD  # noqa: E402
 
 
 @pytest.mark.filterwarnings("ignore:.*A Box observation space:UserWarning")
@@ -30,7 +32,8 @@ def test_the_names_are_registered():
     envs = gymnasium.make_vec("hrpsim/PushRecovery-v0", num_envs=2)
     assert envs.humanoids.task.name == "push_recovery"
     envs.close()
-    assert set(NAMES) <= set(gymnasium.registry)
+    names = {f"hrpsim/{name}-v0" for name in ("Standing", "PushRecovery", "Walking")}
+    assert names <= set(gymnasium.registry)
 
 
 def episode(humanoids, actions):

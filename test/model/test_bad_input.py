@@ -7,8 +7,7 @@ import re
 
 import pytest
 
-from hrpsim.errors import ModelError
-from hrpsim.model.load import load_model
+from hrpsim import ModelError, load_model
 
 INERTIAL = """<inertial><mass value="1"/>
       <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""

@@ -12,10 +12,8 @@ pytest.importorskip("mujoco", reason="no mujoco")
 
 from model.mjcf_files import ARM, write_biped
 
-from hrpsim import ModelError, load_model
+from hrpsim import ModelError, convert, inverse_dynamics, link_pose, load_model, mass_matrix
 from hrpsim.cli import main
-from hrpsim.dynamics.functions import inverse_dynamics, link_pose, mass_matrix
-from hrpsim.model.convert import convert
 from hrpsim.model.formats.urdf_writer import rpy_of
 from hrpsim.model.shapes.placement import rotation_from_rpy
 

@@ -9,9 +9,7 @@ import pytest
 from dynamics.oracle import pinocchio_q
 from grouped import one_worker_each
 
-from hrpsim.errors import ModelError
-from hrpsim.model.load import load_model
-from hrpsim.model.model import Model
+from hrpsim import Model, ModelError, load_model
 from hrpsim.model.system import FREE, PRISMATIC, REVOLUTE
 from robots import ALL_ROBOTS, BROKEN_ROBOTS, EXAMPLE_ROBOTS, NONPHYSICAL_ROBOTS
 

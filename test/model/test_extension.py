@@ -6,9 +6,7 @@
 import numpy as np
 import pytest
 
-from hrpsim.errors import ModelError
-from hrpsim.model.load import load_model
-from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Sphere
+from hrpsim import Box, Capsule, Cylinder, ModelError, Sphere, load_model
 
 INERTIAL = """<inertial><mass value="1"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""

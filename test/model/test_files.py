@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from hrpsim.errors import ModelError
-from hrpsim.model.load import expand_xacro, load_model
+from hrpsim import ModelError, load_model
+from hrpsim.model.load import expand_xacro
 
 INERTIAL = """<inertial><mass value="1"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""

@@ -8,10 +8,8 @@ import numpy as np
 import pinocchio
 import pytest
 
-from hrpsim.dynamics.functions import mass_matrix
-from hrpsim.errors import ModelError
-from hrpsim.model.load import expand_xacro, load_model
-from hrpsim.model.shapes.geometry import Box, Capsule
+from hrpsim import Box, Capsule, ModelError, load_model, mass_matrix
+from hrpsim.model.load import expand_xacro
 from hrpsim.model.system import FIXED
 from robots import HRP2_LIKE
 

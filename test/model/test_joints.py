@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from model.urdf_text import joint, robot, zero_posture
 
-from hrpsim.errors import ModelError
-from hrpsim.model.load import load_model
+from hrpsim import ModelError, load_model
 from hrpsim.model.shapes.placement import quaternion_of, rotation_from_rpy, rotation_with_z_along
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hrpsim.errors import ModelError
+from hrpsim import ModelError
 from hrpsim.model.load import expand_xacro
 from hrpsim.model.urdf import xacro_text
 

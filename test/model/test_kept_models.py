@@ -10,10 +10,9 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from hrpsim.errors import ModelWarning
+from hrpsim import ModelWarning, load_model, share_path
 from hrpsim.model import from_urdf, load
-from hrpsim.model.load import expand_xacro, load_model
-from hrpsim.resources import share_path
+from hrpsim.model.load import expand_xacro
 
 HUMANOID = expand_xacro(share_path("urdf/hrp2_like.urdf.xacro"), {"bush": True})
 LINK = """<link name="{name}"><inertial><mass value="1"/>

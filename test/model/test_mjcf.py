@@ -13,8 +13,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hrpsim import ModelError, ModelWarning, load_model, load_world
-from hrpsim.dynamics.functions import inverse_dynamics, link_pose, mass_matrix
+from hrpsim import (
+    ModelError,
+    ModelWarning,
+    inverse_dynamics,
+    link_pose,
+    load_model,
+    load_world,
+    mass_matrix,
+)
 from hrpsim.model.load import format_of
 
 pytest.importorskip("mujoco", reason="no mujoco")

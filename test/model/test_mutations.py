@@ -8,8 +8,7 @@ import copy
 import pytest
 from lxml import etree
 
-from hrpsim.errors import ModelError
-from hrpsim.model.load import load_model
+from hrpsim import ModelError, load_model
 
 INERTIAL = """<inertial><origin xyz="0 0 0.1" rpy="0.1 0 0"/><mass value="1"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""

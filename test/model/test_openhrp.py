@@ -7,10 +7,17 @@ import numpy as np
 import pytest
 from model.openhrp_files import BODY, PROTOS, SOLE, WRL, write_robot
 
-from hrpsim import ModelError, load_model
-from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_pose, mass_matrix
-from hrpsim.model.convert import convert
-from hrpsim.model.shapes.geometry import Box, Cylinder
+from hrpsim import (
+    Box,
+    Cylinder,
+    ModelError,
+    center_of_mass,
+    convert,
+    inverse_dynamics,
+    link_pose,
+    load_model,
+    mass_matrix,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::hrpsim.ModelWarning")
 

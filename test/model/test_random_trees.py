@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model.urdf_text import zero_posture
 
+from hrpsim import load_model
 from hrpsim.model.formats.urdf_writer import exact_text as words
-from hrpsim.model.load import load_model
 
 TYPES = ("continuous", "revolute", "prismatic", "fixed")
 

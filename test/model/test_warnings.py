@@ -8,8 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from hrpsim import World, load_model
-from hrpsim.errors import ModelError, ModelWarning, WorldError
+from hrpsim import ModelError, ModelWarning, World, WorldError, load_model
 from hrpsim.viewer.visuals import visuals_of_model
 from robots import ALL_ROBOTS
 

@@ -7,8 +7,8 @@ import importlib.util
 import re
 from pathlib import Path
 
+from hrpsim import load_model
 from hrpsim.model.extension import _READERS
-from hrpsim.model.load import load_model
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "reference"

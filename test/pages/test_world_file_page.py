@@ -11,12 +11,9 @@ import pytest
 import voluptuous as vol
 import yaml
 
-from hrpsim import World, load_model
-from hrpsim.model.shapes.height_field import HeightField
-from hrpsim.model.shapes.mesh_files import load_mesh
+from hrpsim import HeightField, Robot, World, load_mesh, load_model
 from hrpsim.model.shapes.terrain import TERRAINS
 from hrpsim.world.file.world_schema import WORLD_FILE
-from hrpsim.world.objects.robot import Robot
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reference" / "world_file.md"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from hrpsim.resources import share_path
+from hrpsim import share_path
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text())

@@ -114,7 +114,7 @@ def test_services_run_programs_with_parameters_that_exist(service):
     if "world_file" in given:
         assert (ROOT / given["world_file"]).is_file()
     if "controller" in given:
-        from hrpsim.control.framework.plugins import find_controller
+        from hrpsim.control import find_controller
 
         assert find_controller(given["controller"])
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from hrpsim.resources import share_path
+from hrpsim import share_path
 
 # Hides a package from the import system, as if it were not installed.
 HIDDEN = """
@@ -27,7 +27,7 @@ sys.meta_path[:] = [hide(finder, {name!r}) for finder in sys.meta_path]
 CLI = "from hrpsim.cli import main; sys.exit(main({arguments!r}))"
 PROGRAM = "from hrpsim.ros.programs import {name}; sys.exit({name}())"
 LOADED = """
-from hrpsim.errors import HrpsimError
+from hrpsim import HrpsimError
 try:
     {code}
 except HrpsimError as error:
@@ -76,7 +76,7 @@ CASES = [
     ("viser", code("from hrpsim.viewer.viewer import Viewer; Viewer(None)"), "'hrpsim[viewer]'"),
     (
         "imageio_ffmpeg",
-        code("from hrpsim.viewer.film import film; film(None, 'a.mp4', 1.0)"),
+        code("from hrpsim.viewer import make_film; make_film(None, 'a.mp4', 1.0)"),
         "'hrpsim[viewer]'",
     ),
     ("matplotlib", cli("walk", "--plot", "a.png"), "pip install 'hrpsim[plot]'"),

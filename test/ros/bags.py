@@ -11,8 +11,8 @@ from pathlib import Path
 from ros.conftest import LIMIT
 from ros.messages import nanoseconds
 
-from hrpsim.bag.reader import messages
-from hrpsim.errors import HrpsimError
+from hrpsim import HrpsimError
+from hrpsim.bag import messages
 
 
 def stamps_so_far(bag, topic):

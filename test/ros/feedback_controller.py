@@ -5,14 +5,7 @@
 
 import numpy as np
 
-from hrpsim.control.framework.controller import (
-    EFFORT,
-    VELOCITY,
-    Command,
-    Controller,
-    controlled_joints,
-    joint_modes,
-)
+from hrpsim.control import EFFORT, VELOCITY, Command, Controller, controlled_joints, joint_modes
 
 
 class Feedback(Controller):

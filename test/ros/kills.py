@@ -32,12 +32,11 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from hrpsim import load_model
-from hrpsim.bag.reader import BagError, lost_messages, message_counts, messages
-from hrpsim.control.motion.sequence_files import write_sequence
-from hrpsim.control.pattern.footsteps import Walk, in_place
-from hrpsim.control.pattern.walking_pattern import walking_pattern
-from hrpsim.resources import share_path
+from hrpsim import load_model, share_path
+from hrpsim.bag import BagError, messages
+from hrpsim.bag.reader import lost_messages, message_counts
+from hrpsim.control import Footsteps, walking_pattern, write_sequence
+from hrpsim.control.pattern.footsteps import in_place
 from hrpsim.ros.base.child_process import mapped_shared_memory
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -126,7 +125,7 @@ def short_walk(folder: Path) -> Path:
     """Write two steps in place as sequence files; return their basename."""
     model = load_model(share_path("urdf/hrp2_like.urdf.xacro"))
     base = folder / "two_steps"
-    write_sequence(walking_pattern(model, Walk((in_place(2),))).sequence, base)
+    write_sequence(walking_pattern(model, Footsteps((in_place(2),))).sequence, base)
     return base
 
 

@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim import Box, World
+from hrpsim import Box, HrpsimError, World, share_path
 from hrpsim.control.framework.contact_points import ContactSums, pressing_points
 from hrpsim.control.framework.control_loop import StateReader
 from hrpsim.control.framework.needs import Needs
-from hrpsim.errors import HrpsimError
-from hrpsim.resources import share_path
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.controller.controller_topics import StateListener
 from hrpsim.ros.robot.contact_cloud import POINT, ContactPointPublisher, points_of

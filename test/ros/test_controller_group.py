@@ -41,7 +41,7 @@ def group(simulations, listener, tmp_path):
     program = simulations.start_program(
         "hrpsim.ros.controller.controller_node",
         *("--ros-args", "-p", "lockstep:=true", "-p", f"parameters_file:={parameters}"),
-        *("-p", "controller:=hrpsim.control.controller_group:ControllerGroup"),
+        *("-p", "controller:=hrpsim.control:ControllerGroup"),
     )
     assert program.wait_for_line("ready", LIMIT), program.lines
     return commands

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hrpsim.control.framework.plugins import find_controller
+from hrpsim.control import find_controller
 from hrpsim.crane.control import PARAMETERS as CRANE_PARAMETERS
 from hrpsim.ros.base.parameter_table import SPECIFICATIONS
 from hrpsim.ros.controller.controller_node import PARAMETERS

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from hrpsim.resources import share_path
+from hrpsim import share_path
 from hrpsim.ros.base.domain import profiles_variable
 
 VARIABLES = {

@@ -14,13 +14,12 @@ from control.bipeds import biped
 from ros.conftest import LIMIT
 
 import hrpsim
+from hrpsim.bag import read_foot_wrenches
 from hrpsim.bag.foot_force_axes import swings
-from hrpsim.bag.foot_wrenches import read_foot_wrenches
 from hrpsim.bag.reader import message_counts
 from hrpsim.cli import main
-from hrpsim.control.motion.sequence_files import write_sequence
-from hrpsim.control.pattern.footsteps import Walk, in_place
-from hrpsim.control.pattern.walking_pattern import walking_pattern
+from hrpsim.control import Footsteps, walking_pattern, write_sequence
+from hrpsim.control.pattern.footsteps import in_place
 from hrpsim.ros.demo.demo import fresh_folder
 from robots import HRP2_LIKE
 
@@ -43,7 +42,7 @@ def run_demo(output, *arguments, start_limit=LIMIT):
 def test_a_walk_over_ros(tmp_path):
     """Two steps from sequence files, as fast as lockstep goes; the recorded forces show both."""
     model = hrpsim.load_model(HRP2_LIKE)
-    sequence = walking_pattern(model, Walk((in_place(2),))).sequence
+    sequence = walking_pattern(model, Footsteps((in_place(2),))).sequence
     write_sequence(sequence, tmp_path / "two_steps")
     duration = sequence.duration + 1.0  # of holding
     bag = tmp_path / "out" / "bag"

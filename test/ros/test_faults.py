@@ -7,7 +7,7 @@ import pytest
 from rclpy.executors import ExternalShutdownException
 from std_srvs.srv import Trigger
 
-from hrpsim.errors import WorldError
+from hrpsim import WorldError
 from hrpsim.ros.base.faults import Faults, Rejections, shortened
 
 

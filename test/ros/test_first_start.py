@@ -69,7 +69,7 @@ def test_arguments_without_ros_args_are_refused(module):
 def test_a_misspelt_parameter_of_the_controller_is_named(simulations):
     node = simulations.start_program(
         *("hrpsim.ros.controller.controller_node", "--ros-args", "-p", "lock_step:=true"),
-        *("-p", "controller:=hrpsim.control.motion.stand_controller:StandController"),
+        *("-p", "controller:=hrpsim.control:StandController"),
     )
     assert node.wait_for_line("did you mean 'lockstep'", LIMIT), node.lines
 

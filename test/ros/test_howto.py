@@ -11,8 +11,7 @@ import pytest
 import yaml
 from pages.commands import launch_text
 
-from hrpsim import World
-from hrpsim.model.load import load_model
+from hrpsim import World, load_model
 from hrpsim.ros.base.parameter_table import SPECIFICATIONS
 from hrpsim.ros.controller.controller_node import PARAMETERS
 from hrpsim.ros.core.entity_bounds import bounding_box

@@ -12,7 +12,7 @@ import numpy as np
 import rclpy
 from ros.conftest import LIMIT
 
-from hrpsim.control.framework.controller import Command
+from hrpsim.control import Command
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.controller import controller_topics
 from hrpsim.ros.controller.controller_topics import CommandPublisher

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from ros.stand_ins import ARM, Rig
 
-from hrpsim import World, WorldError, load_model
-from hrpsim.resources import share_path
+from hrpsim import World, WorldError, load_model, share_path
 from hrpsim.ros.base.entities import Entities, Refusal
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.core.catalogue import find_spawnables, find_worlds

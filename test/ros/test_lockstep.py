@@ -16,8 +16,7 @@ from ros.messages import nanoseconds, time_told
 from sensor_msgs.msg import JointState
 
 import hrpsim
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.framework.plugins import find_controller
+from hrpsim.control import ControlLoop, find_controller
 from hrpsim.ros.base.child_process import own_shared_memory
 
 STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
@@ -81,7 +80,7 @@ def test_the_same_bits_in_process_and_over_topics(simulations, listener, tmp_pat
             weights = np.random.default_rng(0).normal(size=(SIZE, 2))
             network(tmp_path / "policy.onnx", weights)
         parameters = {"description": str(description), "commands": [[0.1, 0.5, 0.0, 0.0]]}
-        name, namespace = "hrpsim.bridges.onnx_policy:OnnxPolicy", ""
+        name, namespace = "hrpsim.bridges:OnnxPolicy", ""
         parameters, ticks, options = parameters | {"duration": 2.5}, 501, {}
     else:
         ticks, options = 1000 if controller == "Feedback" else 500, {}
@@ -308,7 +307,7 @@ def test_a_controller_that_another_simulation_asks_too_rarely_ends(simulations, 
         ("no_such_package.module:Walk", "there is no module 'no_such_package'"),
         (f"{FEEDBACK}:Walk", "controller 'Walk' does not exist"),
         ("Feedback", "expected 'module:Class'"),
-        (f"{FEEDBACK}:np", "is no subclass of hrpsim.control.framework.controller.Controller"),
+        (f"{FEEDBACK}:np", "is no subclass of hrpsim.control.Controller"),
         (f"{FEEDBACK}:Feedback gain", "parameters: expected 'name:=value', got 'gain'"),
         (f"{FEEDBACK}:Feedback gain:=[", "parameters: gain:2:1: not YAML"),
     ],

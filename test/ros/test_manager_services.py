@@ -12,7 +12,7 @@ from control.test_controller_group import configured, entry, idle
 from ros.conftest import LIMIT
 from ros.stand_ins import Log
 
-from hrpsim.control.framework.controller import State
+from hrpsim.control import State
 from hrpsim.ros.controller.manager_services import (
     AUTO,
     BEST_EFFORT,
@@ -162,7 +162,7 @@ def test_with_the_types_the_node_offers_them(simulations, listener, tmp_path):
     program = simulations.start_program(
         "hrpsim.ros.controller.controller_node",
         *("--ros-args", "-p", "lockstep:=true", "-p", f"parameters_file:={file}"),
-        *("-p", "controller:=hrpsim.control.controller_group:ControllerGroup"),
+        *("-p", "controller:=hrpsim.control:ControllerGroup"),
     )
     assert program.wait_for_line("ready", LIMIT), program.lines
     kind = "controller_manager_msgs/srv/{}"

@@ -15,7 +15,7 @@ from ros.messages import nanoseconds
 from rosbags.highlevel import AnyReader
 from sensor_msgs.msg import JointState
 
-from hrpsim.bag.files import BagError
+from hrpsim.bag import BagError
 from hrpsim.cli import main
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.replay.recording import Arrival, Recording

@@ -16,7 +16,8 @@ from rosbags.rosbag2 import Reader
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, String
 
-from hrpsim.bag.reader import BagError, lost_messages, message_counts, messages, wrenches
+from hrpsim.bag import BagError, messages
+from hrpsim.bag.reader import lost_messages, message_counts, wrenches
 from hrpsim.bag.wrench_plot import plot_foot_wrenches
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.serialized_template import SerializedTemplate

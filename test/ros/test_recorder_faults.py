@@ -17,7 +17,7 @@ from ros.bags import record, wait_until_recorded
 from ros.conftest import LIMIT
 from ros.messages import nanoseconds
 
-from hrpsim.bag.reader import messages
+from hrpsim.bag import messages
 from hrpsim.ros.base.child_process import ChildProcess
 from hrpsim.ros.recording import bag_writer
 

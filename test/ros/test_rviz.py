@@ -6,7 +6,7 @@
 import yaml
 from ros.test_interface_document import table
 
-from hrpsim.resources import share_path
+from hrpsim import share_path
 
 DRAWN_BY = {
     "geometry_msgs/msg/WrenchStamped": "Wrench",

@@ -20,17 +20,16 @@ from ros.conftest import LIMIT
 from ros.faulty_controllers import FAULTS
 from ros.processes import command_line, descendants, is_alive
 
-from hrpsim.resources import share_path
+from hrpsim import share_path, sweep
+from hrpsim.ros import domains, over_ros
 from hrpsim.ros.base.child_process import Processes
 from hrpsim.ros.sweeps.cell_folder import CONTROLLER, NODE
 from hrpsim.ros.sweeps.cell_processes import CellPairs
-from hrpsim.ros.sweeps.ros_scenario import RosScenario, domains, over_ros
+from hrpsim.ros.sweeps.ros_scenario import RosScenario
+from hrpsim.sweeps import Design, SweepError, replay
 from hrpsim.sweeps.boundary import BoundaryScenario
-from hrpsim.sweeps.framework.design import Design
-from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.store import open_store
 from hrpsim.sweeps.study_file import read_study
-from hrpsim.sweeps.sweep import replay, sweep
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
 pytestmark = needs("xarray", "zarr")

@@ -6,7 +6,7 @@
 import numpy as np
 import pytest
 
-from hrpsim.errors import WorldError
+from hrpsim import WorldError
 from hrpsim.ros.robot.trajectory import motion_through
 
 NAMES = ["hip", "knee"]

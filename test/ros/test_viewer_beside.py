@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from ros.conftest import LIMIT
 
-from hrpsim import load_world
-from hrpsim.resources import share_path
+from hrpsim import load_world, share_path
 from hrpsim.ros.core.world_source import LoadedWorld
 from hrpsim.ros.simulation.simulation_node import SimulationNode
 

@@ -102,7 +102,7 @@ class Walks:
         self._call("reset")
         controller = self._simulations.start_program(
             *("hrpsim.ros.controller.controller_node", "--ros-args", "-p", "lockstep:=true"),
-            *("-p", "controller:=hrpsim.control.walk:Walk", "-p", "listeners:=2"),
+            *("-p", "controller:=hrpsim.control:Walk", "-p", "listeners:=2"),
         )
         assert controller.wait_for_line("ready", timeout=STALL), controller.lines
         self._take()

@@ -6,7 +6,7 @@
 import numpy as np
 import pytest
 
-from hrpsim.sensors.noise import NoiseLevels, SensorNoise
+from hrpsim.sensors import NoiseLevels, SensorNoise
 
 LEVELS = {"gyro": 0.02, "accelerometer": 0.3, "force": 5.0, "torque": 0.4}
 STEPS = range(20_000)

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from world.scenes import GRAVITY, INTEGRATORS, weightless
 
-from hrpsim import World, load_model
-from hrpsim.errors import WorldError
+from hrpsim import World, WorldError, load_model
 
 integrators = pytest.mark.parametrize("integrator", INTEGRATORS)
 

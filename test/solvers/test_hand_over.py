@@ -9,8 +9,7 @@ from world.scenes import GRAVITY, show
 from world.scripted import pile
 
 from hrpsim import Box, World
-from hrpsim.control.walk import Walk
-from hrpsim.control.walk_trial import walk
+from hrpsim.control import Walk, simulate_walk
 from hrpsim.experiments.scenes.standing import Conditions, described, half_sitting
 
 
@@ -100,7 +99,7 @@ def test_every_step_of_a_walk_meets_the_tolerance(solver):
     model = described(conditions)
     robot = world.add_robot(model, q=half_sitting(model))
     world.settle()
-    assert walk(robot, Walk(), duration=2.0).fell_at is None
+    assert simulate_walk(robot, Walk(), duration=2.0).fell_at is None
     assert world.stats.since_reset.unconverged == 0
     assert 0 < world.stats.since_reset.newton_steps < 200
 

@@ -8,7 +8,7 @@ import signal
 import time
 from pathlib import Path
 
-from hrpsim.sweeps.framework.design import Design
+from hrpsim.sweeps import Design
 from hrpsim.sweeps.framework.scenario import FunctionScenario
 
 SOURCE = Path(__file__).resolve()

@@ -12,19 +12,17 @@ import pytest
 from grouped import needs
 from sweeps.scenarios import HEIGHTS, fall, named
 
-from hrpsim.errors import WorldError
+from hrpsim import WorldError, sweep
+from hrpsim.sweeps import Design, SweepError
 from hrpsim.sweeps.cells import Cell
 from hrpsim.sweeps.driver import Driver
-from hrpsim.sweeps.framework.design import Design
-from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import FunctionScenario
-from hrpsim.sweeps.sweep import sweep
 
 pytestmark = needs("xarray", "zarr")
 CELLS = Design({"a": {"integers": [0, 19]}})
 SCRIPT = """
 import hrpsim
-from hrpsim.sweeps.framework.design import Design
+from hrpsim.sweeps import Design
 def half(a=0.0):
     return {"b": 0.5 * a}
 half.outcomes = {"b": ""}

@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
+from hrpsim.sweeps import SweepError
 from hrpsim.sweeps.boundary import BoundaryScenario
-from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import FunctionScenario, Outcome
 
 OUTCOMES = {"bad": "", "at": "s", "path": Outcome(shape=(2,))}

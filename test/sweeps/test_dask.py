@@ -17,12 +17,12 @@ import pytest
 from grouped import needs
 from sweeps.scenarios import SLOW, SOURCE, fall, named
 
+from hrpsim import sweep
 from hrpsim.cli import main
+from hrpsim.sweeps import SweepError
 from hrpsim.sweeps.engines import dask_executor
-from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.local_dask import SETTINGS, as_environment, local_dask
 from hrpsim.sweeps.store import open_store
-from hrpsim.sweeps.sweep import sweep
 
 pytestmark = [pytest.mark.timeout(1200), needs("xarray", "zarr", "distributed")]
 ENVIRONMENT = {

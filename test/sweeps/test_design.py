@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from hrpsim.sweeps.framework.design import Design, product, read_table, seed_of
-from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps import Design, SweepError, product
+from hrpsim.sweeps.framework.design import read_table, seed_of
 
 SAMPLED = ("random", "latin_hypercube", "sobol", "halton")
 

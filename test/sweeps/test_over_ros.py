@@ -10,12 +10,10 @@ import pytest
 from ros.stand_ins import Rig
 from sweeps.scenarios import BOX_WORLD, SOURCE
 
-from hrpsim import Box
+from hrpsim import Box, WorldError, share_path
 from hrpsim.cli import main
-from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.framework.controller import Command, Controller
-from hrpsim.errors import WorldError
-from hrpsim.resources import share_path
+from hrpsim.control import Command, Controller, ControlLoop
+from hrpsim.ros import over_ros
 from hrpsim.ros.sweeps.cell_controller import CellController
 from hrpsim.ros.sweeps.cell_folder import (
     ABSENT,
@@ -26,8 +24,8 @@ from hrpsim.ros.sweeps.cell_folder import (
     cell_folder,
 )
 from hrpsim.ros.sweeps.cell_watch import CellWatch
-from hrpsim.ros.sweeps.ros_scenario import RosScenario, over_ros
-from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.ros.sweeps.ros_scenario import RosScenario
+from hrpsim.sweeps import SweepError
 from hrpsim.sweeps.framework.scenario import FunctionScenario
 from hrpsim.sweeps.worlds.measures import Measures, walk_outcomes
 from hrpsim.sweeps.worlds.pushes import Push

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from sweeps.scenarios import BOX_WORLD, SOURCE
 
+from hrpsim import share_path
 from hrpsim.cli import main
-from hrpsim.resources import share_path
-from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps import SweepError
 from hrpsim.sweeps.statistics import share, survival
 from hrpsim.sweeps.study_file import read_study
 

@@ -17,12 +17,12 @@ import pytest
 from grouped import needs
 from sweeps.scenarios import HEIGHTS, SLOW, SOURCE, deadly, fall, named
 
+from hrpsim import sweep
+from hrpsim.sweeps import Design, SweepError, replay
 from hrpsim.sweeps import sweep as module
-from hrpsim.sweeps.framework.design import Design
-from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.journal import Journal
 from hrpsim.sweeps.store import open_store
-from hrpsim.sweeps.sweep import replay, sweep, worst_cells
+from hrpsim.sweeps.sweep import worst_cells
 
 pytestmark = needs("xarray", "zarr")
 
@@ -76,7 +76,7 @@ import resource, sys
 from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, {str(SOURCE.parents[1])!r})
 from sweeps.scenarios import SLOW, fall, named
-from hrpsim.sweeps.sweep import sweep
+from hrpsim import sweep
 if __name__ == "__main__":
     store, processes, room = sys.argv[1:]
     if int(room):

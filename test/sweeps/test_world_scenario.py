@@ -10,19 +10,15 @@ import numpy as np
 import pytest
 from sweeps.scenarios import BOX_WORLD
 
-from hrpsim.control.framework.controller import Command, Controller, ImuReading, State
-from hrpsim.control.motion.stand_controller import StandController
-from hrpsim.errors import HrpsimError
-from hrpsim.model.load import load_model
-from hrpsim.resources import share_path
-from hrpsim.sensors.noise import NoiseLevels
+from hrpsim import HrpsimError, World, load_model, share_path
+from hrpsim.control import Command, Controller, ImuReading, StandController, State
+from hrpsim.sensors import NoiseLevels
+from hrpsim.sweeps import SweepError
 from hrpsim.sweeps.boundary import BoundaryScenario
-from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.worlds.disturbed_controller import DisturbedController
 from hrpsim.sweeps.worlds.measures import Measures
 from hrpsim.sweeps.worlds.pushes import Push
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
-from hrpsim.world.world import World
 from robots import HRP2_LIKE
 
 G = 9.80665
@@ -261,7 +257,7 @@ def test_a_plug_in_stands_in_for_the_walk():
     scenario = WorldScenario(
         "config/stand.yaml",
         duration=0.1,
-        controller="hrpsim.control.motion.stand_controller:StandController",
+        controller="hrpsim.control:StandController",
         measured=["fell"],
     )
     assert isinstance(scenario.start({}, 0).controller, StandController)

@@ -13,13 +13,13 @@ import pytest
 from sweeps.scenarios import BOX_WORLD, HEIGHTS, SOURCE, fall, leaves, named
 
 import hrpsim
+from hrpsim import HrpsimError
 from hrpsim.cli import main
-from hrpsim.errors import HrpsimError
+from hrpsim.sweeps import Design, SweepError
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.cells import ERROR_LENGTH, FAILED, Cell, run_cell
 from hrpsim.sweeps.engines import named_executor
-from hrpsim.sweeps.framework.design import Design
-from hrpsim.sweeps.framework.errors import SweepError, unknown_parameter
+from hrpsim.sweeps.framework.errors import unknown_parameter
 from hrpsim.sweeps.framework.scenario import FunctionScenario
 from hrpsim.sweeps.study_file import read_study
 from hrpsim.sweeps.sweep import planned
@@ -275,7 +275,7 @@ class TestStores:
         other = folder / "other.yaml"
         other.write_text(BOX + values("{values: [1, 3]}"))
         read = read_study(other)
-        from hrpsim.sweeps.sweep import sweep
+        from hrpsim import sweep
 
         with pytest.raises(SweepError, match=f"design: cell 1: {MASS} = 2 there, 3 here"):
             sweep(read.scenario, read.design, store=folder / "y.zarr")
@@ -298,7 +298,7 @@ class TestStores:
 
     @pytest.mark.parametrize("content", ["my diary\n", "my diary", "12345678 {}\n"])
     def test_a_file_that_is_no_journal_is_left_alone(self, tmp_path, content):
-        from hrpsim.sweeps.sweep import sweep
+        from hrpsim import sweep
 
         file = tmp_path / "x.zarr.journal"
         file.write_text(content)

@@ -3,11 +3,10 @@
 
 """The crane game in a viewer, played by a test."""
 
-from hrpsim import load_world
+from hrpsim import load_world, share_path
 from hrpsim.commands import view
 from hrpsim.crane.player import PlayedCrane
-from hrpsim.resources import share_path
-from hrpsim.viewer.viewer import Viewer
+from hrpsim.viewer import Viewer
 
 
 def crane_game():

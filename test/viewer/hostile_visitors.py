@@ -12,9 +12,8 @@ import time
 import msgspec
 import numpy as np
 
-from hrpsim import load_world
-from hrpsim.resources import share_path
-from hrpsim.viewer.viewer import Viewer
+from hrpsim import load_world, share_path
+from hrpsim.viewer import Viewer
 
 PERIOD, TURNS = 3.0, 4  # [s] of each measurement, and how many of each
 

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from viewer.page import SIZE, Shown, in_browser
 
-from hrpsim import load_world
-from hrpsim.resources import share_path
-from hrpsim.viewer.viewer import Viewer
+from hrpsim import load_world, share_path
+from hrpsim.viewer import Viewer
 
 pytestmark = in_browser
 

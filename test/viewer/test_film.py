@@ -11,7 +11,8 @@ from viewer.page import in_browser
 
 from hrpsim import Box, HrpsimError, World
 from hrpsim.cli import main
-from hrpsim.viewer.film import FRAME_RATE, film
+from hrpsim.viewer import make_film
+from hrpsim.viewer.film import FRAME_RATE
 
 needs_browser = [*in_browser]
 
@@ -36,7 +37,7 @@ class TestInBrowser:
 
         pictures = []
         for duration in (0.0, 0.25):
-            assert film(falling_box(), tmp_path / "box.png", duration, size=(320, 240)) == 1
+            assert make_film(falling_box(), tmp_path / "box.png", duration, size=(320, 240)) == 1
             pictures.append(imageio.imread(tmp_path / "box.png"))
         assert all(picture.shape == (240, 320, 3) for picture in pictures)
         rows = [np.nonzero(orange(picture))[0].mean() for picture in pictures]
@@ -50,7 +51,7 @@ class TestInBrowser:
     def test_a_film_has_its_length(self, tmp_path):
         import imageio_ffmpeg
 
-        count = film(falling_box(), tmp_path / "box.mp4", 0.2, size=(320, 240))
+        count = make_film(falling_box(), tmp_path / "box.mp4", 0.2, size=(320, 240))
         assert count == round(0.2 * FRAME_RATE) + 1
         frames = imageio_ffmpeg.read_frames(str(tmp_path / "box.mp4"))
         assert next(frames)["size"] == (320, 240)
@@ -67,4 +68,4 @@ def test_other_files_are_refused_before_anything_runs(tmp_path, capsys):
         assert main(["run", str(world), "--film", str(tmp_path / file)]) == 1
         assert message in capsys.readouterr().err
     with pytest.raises(HrpsimError, match=r"mp4"):
-        film(falling_box(), "film", 1.0)
+        make_film(falling_box(), "film", 1.0)

@@ -20,7 +20,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from hrpsim import HrpsimError, Sphere, World
-from hrpsim.viewer.viewer import Viewer
+from hrpsim.viewer import Viewer
 
 LIMIT = 200.0  # [s, wall] until what hangs is given up
 CAMERA = {

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from meshes import angle_bracket, write_dae, write_obj
 
-from hrpsim import Box, Capsule, Cylinder, Sphere, World, load_model, load_world
+from hrpsim import Box, Capsule, Cylinder, Sphere, World, load_model, load_world, share_path
 from hrpsim.model.shapes.placement import IDENTITY
-from hrpsim.resources import share_path
 from hrpsim.viewer.arrows import contact_arrows, sensor_pose, wrench_arrows
 from hrpsim.viewer.drawing import Drawing
 from hrpsim.viewer.signals import History, signals_of

@@ -21,7 +21,7 @@ from hrpsim import (
     World,
     load_model,
 )
-from hrpsim.viewer.viewer import Viewer
+from hrpsim.viewer import Viewer
 from robots import HRP2_LIKE
 
 try:

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 import hrpsim
+from hrpsim import Checkpoint, share_path
 from hrpsim.jit.fields import at, declared_fields
-from hrpsim.resources import share_path
 from hrpsim.step.arrays import Scene
-from hrpsim.world.checkpoint import Checkpoint
 
 STEPS = 120
 

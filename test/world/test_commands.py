@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from world.scenes import joint_text, one_joint
 
-from hrpsim import Box, Sphere, World, load_model
-from hrpsim.errors import StateError, WorldError
+from hrpsim import Box, Sphere, StateError, World, WorldError, load_model
 
 PAIR = """<robot name="pair">
   <link name="base"><inertial><mass value="1"/>

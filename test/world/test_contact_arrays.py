@@ -10,9 +10,8 @@ import pytest
 from world.scenes import GRAVITY, INTEGRATORS, weightless
 from world.test_self_collision import folding
 
-from hrpsim import Box, Sphere, World, WorldError
+from hrpsim import Box, ContactArrays, Sphere, World, WorldError
 from hrpsim.experiments.scenes.standing import our_standing
-from hrpsim.world.objects.contact_arrays import ContactArrays
 from robots import humanoid
 
 FIELDS = ContactArrays.__slots__

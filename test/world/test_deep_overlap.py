@@ -10,9 +10,8 @@ from scipy.spatial import ConvexHull as Qhull
 from scipy.spatial.transform import Rotation
 from world.scenes import GRAVITY, show
 
-from hrpsim import Box, Capsule, Cylinder, Sphere, World
+from hrpsim import Box, Capsule, ConvexHull, Cylinder, Sphere, World
 from hrpsim.collision.mesh.collision_proxies import proxy
-from hrpsim.model.shapes.convex_hull import ConvexHull
 
 CORRECTION_SPEED = 0.1  # a world's default [m/s]
 LEVERAGE = 10.0  # by which corrections may move a point faster (hrpsim.constraints.displacement)

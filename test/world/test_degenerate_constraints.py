@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from world.scenes import GRAVITY, contact_force, one_joint, show
 
-from hrpsim import Box, Sphere, World, load_model
-from hrpsim.errors import HrpsimError, StateError, WorldError
+from hrpsim import Box, HrpsimError, Sphere, StateError, World, WorldError, load_model
 
 SOLVERS = ("iterative", "direct", "split")
 each_solver = pytest.mark.parametrize("solver", SOLVERS)

@@ -10,7 +10,7 @@ import pytest
 from world.scenes import joint_text
 
 import hrpsim
-from hrpsim.errors import WorldError
+from hrpsim import WorldError
 
 # What a step works with, in records that last: it writes them before it reads them.
 WORK = {

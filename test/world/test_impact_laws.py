@@ -8,8 +8,7 @@ import pytest
 from world.collisions import collide_at_once, collide_in_pairs, line_of_balls, speeds
 from world.test_impacts import ALL, SOLVERS, energy
 
-from hrpsim import Sphere, World, load_world
-from hrpsim.errors import WorldError
+from hrpsim import Sphere, World, WorldError, load_world
 
 
 def cradle(masses, moving, restitution=1.0, steps=5, **options):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.errors import WorldError
+from hrpsim import WorldError
 
 
 class Enough(Exception):

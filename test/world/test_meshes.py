@@ -9,8 +9,7 @@ import trimesh
 from collision.solids import U_OUTLINE, ball_mesh, box_mesh, grid_mesh, prism_mesh
 from world.scenes import GRAVITY, contact_force, show
 
-from hrpsim import Box, Capsule, Cylinder, Sphere, World
-from hrpsim.model.shapes.geometry import Mesh
+from hrpsim import Box, Capsule, Cylinder, Mesh, Sphere, World
 
 CUBE = (0.2, 0.2, 0.2)
 

@@ -8,7 +8,7 @@ import pytest
 from lxml import etree
 
 import hrpsim
-from hrpsim.sensors.noise import NoiseLevels, SensorNoise
+from hrpsim.sensors import NoiseLevels, SensorNoise
 from robots import HRP2_LIKE
 
 ARM = """<robot name="arm"><link name="base"/>

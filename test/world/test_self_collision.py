@@ -14,8 +14,7 @@ from world.scenes import weightless
 
 from hrpsim import Box, ModelWarning, Sphere, World, WorldError, link_pose, load_model
 from hrpsim.cli import main
-from hrpsim.control.walk import Walk
-from hrpsim.control.walk_trial import walk
+from hrpsim.control import Walk, simulate_walk
 from hrpsim.model.model import adjacent_bodies
 from hrpsim.model.shapes.placement import rotation_matrix
 from hrpsim.model.urdf.srdf import read_disabled_collisions
@@ -196,7 +195,7 @@ def walked(self_collision):
             q[model.joint(f"{side}LEG_JOINT{k}").q_index] = angle
     robot = world.add_robot(model, q=q, self_collision=self_collision)
     world.settle()
-    return walk(robot, Walk(), {"pattern": "stepping"}, duration=4.0)
+    return simulate_walk(robot, Walk(), {"pattern": "stepping"}, duration=4.0)
 
 
 @pytest.mark.timeout(1200)

@@ -13,8 +13,7 @@ import llvmlite.binding
 import numba
 import numpy as np
 
-from hrpsim import load_world
-from hrpsim.resources import share_path
+from hrpsim import load_world, share_path
 
 STEPS = 1000
 

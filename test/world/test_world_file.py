@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hrpsim import WorldError, load_world
-from hrpsim.resources import share_path
+from hrpsim import WorldError, load_world, share_path
 
 BOX = """
 world: {time_step: 0.002, integrator: rk4, gravity: [0, 0, -1.6]}

@@ -46,6 +46,9 @@ from hrpsim.model.shapes.placement import rotation_from_rpy
 from hrpsim.model.system import FREE
 from hrpsim.model.urdf.document import Document
 from hrpsim.model.urdf.resources import PackagePaths, Resources
+from hrpsim.moved import old_names
+
+__getattr__ = old_names(__name__)
 
 _UP = re.compile(rb"<up_axis>\s*([XYZ])_UP\s*</up_axis>")
 _HEAD = 1 << 16  # bytes in which a DAE file names its axis
@@ -61,7 +64,7 @@ _THICKNESS = 0.02  # of a sole that is put in place of a foot's shapes [m]
 
 
 @dataclass(frozen=True)
-class Options:
+class BipedOptions:
     """What is known of a robot that its description does not say.
 
     left_foot, right_foot: links; sole: (behind the ankle, before it, width) [m], a box that takes
@@ -90,7 +93,7 @@ class Finding(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedBiped:
     """A robot that can walk: URDF text, the model of it, its sole links, and the check."""
 
     urdf: str
@@ -104,19 +107,26 @@ class Prepared:
         return self.model.keyframes[HALF_SITTING]
 
 
-def prepare(
+def prepare_biped(
     source: str | os.PathLike,
-    options: Options | None = None,
+    options: BipedOptions | None = None,
     *,
     package_paths: PackagePaths | None = None,
     xacro_arguments=None,
-) -> Prepared:
-    """Return the robot of a description of any format that `load_model` reads, ready to walk.
+) -> PreparedBiped:
+    """Return a robot of any format that `load_model` reads, ready to walk.
 
-    Raises ModelError that says what is missing where it has no two legs of six joints, no soles, or
-    joints that cannot take it into half-sitting.
+    Args:
+        source: path or text of the description.
+        options: properties of the robot that its description does not have.
+        package_paths: as for `load_model`.
+        xacro_arguments: as for `load_model`.
+
+    Raises:
+        ModelError: where it has no two legs of six joints, no soles, or joints that cannot take it
+            into half-sitting.
     """
-    options = options or Options()
+    options = options or BipedOptions()
     given = load_model(
         source,
         base="free",
@@ -157,7 +167,7 @@ def prepare(
     findings.append(_gains_finding(model, gains))
     model = _loaded(root, label, "hull")
     findings += _leg_findings(model, biped, soles)
-    return Prepared(etree.tostring(root, encoding="unicode"), model, soles, tuple(findings))
+    return PreparedBiped(etree.tostring(root, encoding="unicode"), model, soles, tuple(findings))
 
 
 def _loaded(root, label: str, meshes: str) -> Model:
@@ -236,7 +246,7 @@ def _add_base(root, model: Model, biped: Biped) -> str:
     return name
 
 
-def _add_feet(root, biped: Biped, options: Options) -> tuple[str, str]:
+def _add_feet(root, biped: Biped, options: BipedOptions) -> tuple[str, str]:
     """Add sole links, their material, and bushes and boxes where they are asked for."""
     soles = []
     for leg in biped.legs:

@@ -83,19 +83,24 @@ class StateReader:
 
 
 class ControlLoop:
-    """Runs `controller` on a robot and steps the robot's world by the controller's period.
+    """Runs a controller on a robot and steps the robot's world by the controller's period.
 
-    With `interpolate`, position targets move evenly over the period instead of jumping at its
-    start. `model` is what the controller is told of the robot, in place of the truth. Use it as a
-    context manager, or `run`: the controller is then stopped, come what may. A world that was
-    reset lets the controller begin anew.
+    Use it as a context manager, or `run`: the controller is then stopped in any case. After a reset
+    of the world the controller begins anew. steps_per_period: the number of steps in a tick.
 
         with ControlLoop(robot, Balance(), {"gain": 0.3}) as loop:
             while world.time < 2.0:
                 state = loop.tick()
 
-    Raises ControllerError for a period that is not a whole multiple of the world's time step.
-    steps_per_period: the number of steps that a tick makes.
+    Args:
+        robot: in its world.
+        controller: of the robot.
+        parameters: of the controller.
+        interpolate: position targets move evenly over the period instead of jumping at its start.
+        model: the controller's model of the robot, in place of the true one.
+
+    Raises:
+        ControllerError: for a period that is not a whole multiple of the world's time step.
     """
 
     def __init__(

@@ -124,7 +124,15 @@ class Controller(ABC):
     finished: bool = False  # set it once there is nothing left to do; the host then stops
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:  # noqa: B027
-        """Get to know the robot and the parameters; may take long. Raise HrpsimError to refuse."""
+        """Take the robot's model and the parameters; may take long.
+
+        Args:
+            model: of the robot.
+            parameters: by name.
+
+        Raises:
+            HrpsimError: to refuse them.
+        """
 
     def initialize(self, state: State) -> None:  # noqa: B027
         """Begin, from what is measured at the first tick."""
@@ -154,9 +162,15 @@ def controlled_joints(model: Model) -> tuple[str, ...]:
 
 
 def joint_modes(model: Model, modes: Mapping[str, int], default: int = POSITION) -> np.ndarray:
-    """Return `Command.modes` (n,) from patterns of joints with * and ?, the last that fits counts.
+    """Return `Command.modes` (n,); of several patterns that a joint fits, the last one counts.
 
-    Raises ControllerError for a pattern that fits no joint.
+    Args:
+        model: of the robot.
+        modes: pattern of joint names with * and ? -> POSITION, VELOCITY or EFFORT.
+        default: mode of all other joints.
+
+    Raises:
+        ControllerError: for a pattern that fits no joint.
     """
     names = controlled_joints(model)
     found = np.full(len(names), default)

@@ -30,11 +30,12 @@ def find_controller(name: str) -> type[Controller]:
     found = getattr(module, class_name, None)
     if found is None:
         available = [n for n, value in vars(module).items() if _is_controller(value)]
+        available += getattr(module, "__all__", [])  # which may be imported on first use
         raise ControllerError(f"{place}: {unknown_name('controller', class_name, available)}")
     if not _is_controller(found):
         raise ControllerError(
-            f"controller {name!r} is no subclass of hrpsim.control.framework.controller.Controller "
-            "that has a method control"
+            f"controller {name!r} is no subclass of hrpsim.control.Controller that has a "
+            "method control"
         )
     return found
 

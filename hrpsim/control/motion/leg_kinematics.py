@@ -51,15 +51,22 @@ class UnreachableError(HrpsimError, ValueError):
 
 
 class LegKinematics:
-    """The closed-form inverse of one leg, its dimensions read from the model.
+    """The closed-form inverse kinematics of one leg, its dimensions read from the model.
 
-    The leg is the first six joints on the way from `waist_link` to `foot_link`; the joints after
-    them (rubber bushes) are taken to be at zero. With all joints at zero, their axes must be those
-    of the waist z, x, y, y, y, x, in either sense; yaw and roll axes meet in the hip centre, the
-    hip's pitch axis passes beside it (a lateral offset is free), and the ankle's axes meet.
+    The leg is the first six joints on the way from the waist to the foot; the joints after them
+    (rubber bushes) are taken to be at zero. With all joints at zero, their axes must be those of
+    the waist z, x, y, y, y, x, in either sense; yaw and roll axes meet in the hip centre, the hip's
+    pitch axis passes at its side (a lateral offset is free), and the ankle's axes meet.
 
-    joint_names: the six joints from hip to ankle; q_index: their places in q, shape (6,).
-    Raises ModelError where the model has no such leg.
+    joint_names: the six joints from hip to ankle; q_index: their indices in q, shape (6,).
+
+    Args:
+        model: of the robot.
+        foot_link: name of the link of the foot.
+        waist_link: name of the link of the waist; the base link by default.
+
+    Raises:
+        ModelError: where the model has no such leg.
     """
 
     def __init__(self, model: Model, foot_link: str, waist_link: str | None = None):
@@ -115,13 +122,20 @@ class LegKinematics:
         leg["longest"], leg["shortest"] = self.longest, self.shortest
 
     def solve(self, position, orientation, *, clamp: bool = False) -> np.ndarray:
-        """Return the six joint angles [rad] (6,), in (-pi, pi], that put the foot link there.
+        """Return the six joint angles [rad] (6,), in (-pi, pi], for a pose of the foot link.
 
-        position: of the foot link in the waist's frame (3,) [m]; orientation: R_waist_foot (3, 3).
-        Of the leg's solutions it is the one with the knee in front (its angle not negative) and
-        the hip above the ankle. Joint limits are not looked at. Raises UnreachableError where the
-        foot is too far or too near; with `clamp` the leg is then stretched or folded as far as it
-        goes: the foot keeps its orientation, and the hip its direction as seen from the ankle.
+        Of the leg's solutions it is the one with the knee in front (its angle not negative) and the
+        hip above the ankle. Joint limits are not considered.
+
+        Args:
+            position: of the foot link in the waist's frame (3,) [m].
+            orientation: R_waist_foot (3, 3).
+            clamp: for a foot that is too far or too near, stretch or fold the leg as far as it
+                goes: the foot keeps its orientation, and the hip its direction as seen from the
+                ankle.
+
+        Raises:
+            UnreachableError: where the foot is too far or too near, without `clamp`.
         """
         angles, leg = np.empty(JOINT_COUNT), self.record[0]
         self._target["R"], self._target["p"] = orientation, position

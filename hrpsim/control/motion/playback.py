@@ -36,10 +36,14 @@ class Playback(Controller):
     farthest joint needs at 0.5 rad/s on average, at least 1 s, but no time where every joint is
     within 0.02 rad; `feed_forward`, whether the sequence's torques, where it has any, are added to
     those of the servos (true by default): they come in within half a second after the transition.
-    Joints that the sequence does not name are held where they are at the start.
+    Joints that the sequence does not name are held at their positions at the start.
 
     Each command is the sample at the end of the period that begins, with the mean rate over that
     period as feed-forward: exactly the motion of a host that ramps the targets over the period.
+
+    Args:
+        sequence: the motion.
+        period: of the controller [s].
     """
 
     parameter_kinds = {

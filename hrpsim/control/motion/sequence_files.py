@@ -38,10 +38,16 @@ def read_sequence(
 ) -> MotionSequence:
     """Return the motion in the files `<basename>.pos`, `<basename>.zmp` and so on.
 
-    basename: with or without the extension of one of the files. joint_names: the joint of each
-    column of .pos and .torque after the time, None for a column to leave out (fingers that the
-    model lacks, say); by default `controlled_joints(model)`. Raises SequenceError where .pos is
-    missing or a file is malformed, with file, line and column (the time is column 0).
+    Args:
+        basename: with or without the extension of one of the files.
+        model: of the robot.
+        joint_names: the joint of each column of .pos and .torque after the time, None for a column
+            to leave out (fingers that the model does not have, for example); by default
+            `controlled_joints(model)`.
+
+    Raises:
+        SequenceError: where .pos is missing or a file is malformed, with file, line and column (the
+            time is column 0).
     """
     base = _without_extension(basename)
     columns = tuple(controlled_joints(model) if joint_names is None else joint_names)
@@ -65,10 +71,14 @@ def read_sequence(
 
 
 def write_sequence(sequence: MotionSequence, basename: str | os.PathLike) -> list[Path]:
-    """Write the files of `sequence` and return their paths; reading them gives the same bits.
+    """Write the files of a sequence and return their paths; reading them gives the same bits.
 
-    A set is one thing: files of an older set of this name that `sequence` has no channel for are
-    removed, lest an old .hip beat the new .waist.
+    A set is one thing: files of an older set of this name that the sequence has no channel for are
+    removed, because an old .hip would have priority over the new .waist.
+
+    Args:
+        sequence: the motion.
+        basename: path without an extension.
     """
     base = _without_extension(basename)
     channels = dict(sequence.channels())

@@ -3,7 +3,7 @@
 
 """Where the feet go: a walk in words, and the footsteps that it means.
 
-    walk = Walk((forward(4, 0.2), turn(4, math.radians(12)), backward(3, 0.1)), first="left")
+    walk = Footsteps((forward(4, 0.2), turn(4, math.radians(12)), backward(3, 0.1)), first="left")
 
 A walk moves the place between the feet, step by step; each foot is put beside it, at the distance
 that it has in the start posture.
@@ -19,6 +19,9 @@ import numpy as np
 
 from hrpsim.control.pattern.support_polygon import gap_between
 from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.moved import old_names
+
+__getattr__ = old_names(__name__)
 
 SIDES = ("left", "right")
 STAIRS_RUN = 0.26  # of the stairs in config/stairs.yaml [m]
@@ -68,7 +71,7 @@ class Steps:
 
 
 @dataclass(frozen=True)
-class Walk:
+class Footsteps:
     """Steps one after another, left and right alternately; at the end the feet close up."""
 
     steps: tuple[Steps, ...]
@@ -83,7 +86,7 @@ class Walk:
         """Whether any of its steps leads up or down."""
         return any(steps.rise != 0.0 for steps in self.steps)
 
-    def scaled(self, size: float, turn: float = 1.0) -> Walk:
+    def scaled(self, size: float, turn: float = 1.0) -> Footsteps:
         """Return the same walk with lengths `size` times as long and `turn` times the turns.
 
         A walk that climbs goes where the ground is: it stays as it is.
@@ -123,9 +126,12 @@ def turn(count: int, angle: float, length: float = 0.0) -> Steps:
 
 
 def climb(count: int, run: float, rise: float) -> tuple[Steps, ...]:
-    """Return the steps up `count` stairs: one foot goes up `rise` and `run` ahead, one closes up.
+    """Return the steps up stairs: one foot goes up and ahead, the other closes up.
 
-    A negative rise leads down.
+    Args:
+        count: number of stairs.
+        run: depth of a stair [m].
+        rise: height of a stair [m]; negative to go down.
     """
     return (Steps(1, forward=run, rise=rise), Steps(1)) * count
 
@@ -136,7 +142,7 @@ def in_place(count: int) -> Steps:
 
 
 PATTERNS = {
-    "E5": Walk(
+    "E5": Footsteps(
         (
             forward(6, 0.20),
             turn(4, math.radians(12.0)),
@@ -144,23 +150,23 @@ PATTERNS = {
             backward(6, 0.12),
         )
     ),
-    "stepping": Walk((in_place(10),)),
-    "forward": Walk((forward(9, 0.20),)),
-    "backward": Walk((backward(9, 0.12),)),
-    "sideways": Walk((sideways(10, 0.05),)),
-    "turn": Walk((turn(10, math.radians(12.0)),)),
-    "stairs": Walk(climb(5, STAIRS_RUN, 0.10)),
+    "stepping": Footsteps((in_place(10),)),
+    "forward": Footsteps((forward(9, 0.20),)),
+    "backward": Footsteps((backward(9, 0.12),)),
+    "sideways": Footsteps((sideways(10, 0.05),)),
+    "turn": Footsteps((turn(10, math.radians(12.0)),)),
+    "stairs": Footsteps(climb(5, STAIRS_RUN, 0.10)),
 }
 
 
-def named_walk(name: str) -> Walk:
+def named_walk(name: str) -> Footsteps:
     """Return the walk of PATTERNS called `name`; WalkError names what exists."""
     if name not in PATTERNS:
         raise WalkError(unknown_name("walk", name, PATTERNS))
     return PATTERNS[name]
 
 
-def plan_footsteps(walk: Walk, left: Footstep, right: Footstep, outlines) -> list[Footstep]:
+def plan_footsteps(walk: Footsteps, left: Footstep, right: Footstep, outlines) -> list[Footstep]:
     """Return the footsteps of `walk` in their order, the last of which closes the feet up.
 
     left, right: where the soles stand at the start, side by side. outlines: corners of the left

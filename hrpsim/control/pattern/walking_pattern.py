@@ -15,7 +15,7 @@ from hrpsim.control.motion.motion_sequence import Channel, MotionSequence, smoot
 from hrpsim.control.pattern.footsteps import (
     SIDES,
     Footstep,
-    Walk,
+    Footsteps,
     WalkError,
     named_walk,
     plan_footsteps,
@@ -70,25 +70,35 @@ class WalkingPattern:
 
 def walking_pattern(
     model: Model,
-    walk: str | Walk,
+    walk: str | Footsteps,
     *,
     gait: Gait | None = None,
     period: float = 0.005,
     soles: tuple[str, str] = ("l_sole", "r_sole"),
     pace: Pace = Pace(),  # noqa: B008
 ) -> WalkingPattern:
-    """Return the pattern of `walk`: the name of one of PATTERNS, or a Walk of one's own.
+    """Return the joint trajectories of a walk.
 
-    model: two legs of six joints, a free base at the waist. soles: links of the left and right
-    sole. The lengths of PATTERNS, and the gait's where none is given, are those of legs of 0.6 m:
-    for others they grow with the leg, times with its square root. pace: how much shorter and slower
-    than that, and how far inside the ZMP. The walk starts and ends in
-    half-sitting, at first with the waist over the world's origin. All joints but the legs stay as
-    they are in it; rubber bushes stay at zero, so that robots with and without them are given the
-    same angles. The sequence's ZMP is that of the multibody model, and its torques are
-    what the joints need for the motion. Raises WalkError for an unknown name, soles that come too
-    near each other, joints beyond their limits, or an ankle on the floor; UnreachableError where a
-    leg is too short; ModelError where the model has no such legs.
+    The lengths of the named walks, and the gait's where none is given, are those of legs of 0.6 m:
+    for others they grow with the leg, times with its square root. The walk starts and ends in
+    half-sitting, at first with the waist over the world's origin. All joints but the legs keep
+    their angles of half-sitting; rubber bushes remain at zero, so that robots with and without them
+    have the same angles. The sequence's ZMP is that of the multibody model, and its torques are
+    those that the motion needs.
+
+    Args:
+        model: two legs of six joints, a free base at the waist.
+        walk: a name, as for `hrpsim walk --pattern`, or Footsteps.
+        gait: heights and times of the steps.
+        period: of the samples [s].
+        soles: links of the left and right sole.
+        pace: how much shorter and slower the steps are, and how far inside the soles the ZMP.
+
+    Raises:
+        WalkError: for an unknown name, soles that come too near each other, joints beyond their
+            limits, or an ankle on the floor.
+        UnreachableError: where a leg is too short.
+        ModelError: where the model has no such legs.
     """
     if not 0.0 < period <= _LONGEST_PERIOD:
         raise WalkError(f"period must be positive and at most {_LONGEST_PERIOD} s, got {period!r}")
@@ -133,7 +143,7 @@ def walking_pattern(
 
 
 def fitting_pattern(
-    model: Model, walk: str | Walk, *, soles: tuple[str, str] = ("l_sole", "r_sole")
+    model: Model, walk: str | Footsteps, *, soles: tuple[str, str] = ("l_sole", "r_sole")
 ) -> tuple[WalkingPattern, Pace]:
     """Return the pattern of the first pace that the legs can follow, and that pace.
 

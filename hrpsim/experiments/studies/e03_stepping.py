@@ -136,7 +136,7 @@ def seen_changes(force: np.ndarray, time: np.ndarray, weight: float) -> np.ndarr
 def run(options: Options) -> Result:
     """Step in place on each set of bushes, and on none; openhrp's with both integrators."""
     result = Result(data={"runs": {}})
-    steps = footsteps.Walk((footsteps.in_place(QUICK_STEPS),)) if options.quick else "stepping"
+    steps = footsteps.Footsteps((footsteps.in_place(QUICK_STEPS),)) if options.quick else "stepping"
     pattern = walking_pattern(robot_model(CASES[0][0]), steps)
     changes = planned_changes(pattern)
     for case in CASES[:1] if options.quick else CASES:

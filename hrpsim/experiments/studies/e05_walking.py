@@ -15,7 +15,7 @@ from hrpsim.control.motion.playback import Playback
 from hrpsim.control.pattern.pattern_quality import pattern_quality
 from hrpsim.control.pattern.walking_pattern import WalkingPattern, walking_pattern
 from hrpsim.control.walk import Walk
-from hrpsim.control.walk_trial import Trial, measured_zmp, walk
+from hrpsim.control.walk_trial import Trial, measured_zmp, simulate_walk
 from hrpsim.experiments.framework.experiment import (
     Experiment,
     Options,
@@ -137,11 +137,11 @@ def _playback(pattern: WalkingPattern, conditions: Conditions, gains=None, **par
         targets.update(zip(pattern.sequence.joint_names, pattern.sequence.pos.values[0]))
         robot.command(positions=[targets[name] for name in driven], names=driven)
         robot.world.settle()
-    return walk(robot, Playback(pattern.sequence), parameters)
+    return simulate_walk(robot, Playback(pattern.sequence), parameters)
 
 
 def _stabilised(pattern: WalkingPattern, conditions: Conditions) -> Trial:
-    return walk(standing_robot(conditions), Walk(pattern.sequence))
+    return simulate_walk(standing_robot(conditions), Walk(pattern.sequence))
 
 
 def _falls_in(trial: Trial) -> int | str:
@@ -229,7 +229,7 @@ def trial(pattern: WalkingPattern, conditions: Conditions, period: float = 0.005
     robot = standing_robot(conditions)
     push = pushing(robot, conditions.push)
     end = math.inf if conditions.push is None else conditions.push.begin + 5.0
-    return walk(
+    return simulate_walk(
         robot,
         Walk(pattern.sequence),
         {"period": period},

@@ -46,16 +46,22 @@ class ReadMesh(NamedTuple):
 def load_mesh(
     path: str | os.PathLike, scale: ArrayLike = (1.0, 1.0, 1.0), hull: bool = False
 ) -> Mesh:
-    """Return the mesh of an STL, OBJ, DAE or PLY file, its vertices scaled along x, y and z.
+    """Return the mesh of an STL, OBJ, DAE or PLY file.
 
-    Vertices at one place are one; triangles without area are gone; closed parts face outwards,
-    also with a negative (mirroring) scale: ModelWarning says what had to be turned. The mesh may be
-    open, which `Mesh.why_open` explains. With `hull`, the convex hull of the file's vertices.
-    Reading again what has not changed since costs nothing.
+    Vertices at one position are one; triangles without area are removed; closed parts face
+    outwards, also with a negative (mirroring) scale: a ModelWarning lists the parts that were
+    turned. The mesh may be open, which `Mesh.why_open` explains. Reading an unchanged file again
+    costs nothing.
 
-    Raises ModelError, which names the file and the cause, where it is missing, unreadable, empty,
-    not finite, without area, of an absurd size (over 1 km, under 1 um), or of more than 200 000
-    triangles (for a hull, different vertices).
+    Args:
+        path: of the file.
+        scale: factors of the vertices along x, y and z.
+        hull: return the convex hull of the file's vertices.
+
+    Raises:
+        ModelError: with the file and the cause, where it is missing, unreadable, empty, not finite,
+            without area, of an absurd size (over 1 km, under 1 um), or of more than 200 000
+            triangles (for a hull, different vertices).
     """
     path = Path(path).expanduser()
     if not path.is_file():

@@ -70,7 +70,7 @@ class ManagerServices:
     def _list_types(self, request, response):
         plugins = sorted({member.plugin for member in self._group.members.values()})
         response.types = plugins
-        response.base_classes = ["hrpsim.control.framework.controller:Controller"] * len(plugins)
+        response.base_classes = ["hrpsim.control:Controller"] * len(plugins)
         return response
 
     def _doing(self, action: Callable[[str], None]):

@@ -171,7 +171,7 @@ class DemoRun:
         self._controller = self._processes.start_module(
             "controller",
             *("hrpsim.ros.controller.controller_node", "--ros-args", "-p", "lockstep:=true"),
-            *("-p", "controller:=hrpsim.control.walk:Walk"),
+            *("-p", "controller:=hrpsim.control:Walk"),
             *("-p", "listeners:=2"),  # the recorder as well: none of its commands be missed
             *("-p", f"parameters_file:={parameters}"),
         )

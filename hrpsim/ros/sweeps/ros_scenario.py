@@ -107,7 +107,12 @@ class RosScenario(Scenario):
 
 
 def over_ros(scenario: Scenario, patience: float = PATIENCE) -> Scenario:
-    """Return a scenario, or the search for a border in one, whose runs go over ROS."""
+    """Return a scenario, or the search for a boundary in one, whose runs go over ROS.
+
+    Args:
+        scenario: the one to run.
+        patience: longest wait for a command after the first [s, wall].
+    """
     if isinstance(scenario, BoundaryScenario):
         search = copy.copy(scenario)
         search.scenario = RosScenario(scenario.scenario, patience)
@@ -117,10 +122,14 @@ def over_ros(scenario: Scenario, patience: float = PATIENCE) -> Scenario:
 
 @contextmanager
 def domains(scenario: Scenario, count: int) -> Iterator[Callable[[], Executor]]:
-    """Within, give what makes an engine of `count` cells over ROS side by side.
+    """Return a context manager for the `engine` of `sweep`, for cells over ROS.
 
-    Each of them has a pair of processes, which runs one cell after another. Cells that still run
-    at the end are given up.
+    Each of the cells that run at the same time has a pair of processes, which runs one cell after
+    another. Cells that still run at the end are given up.
+
+    Args:
+        scenario: from `over_ros`.
+        count: number of cells that run at the same time.
     """
     search = isinstance(scenario, BoundaryScenario)
     ros = scenario.scenario if search else scenario

@@ -30,9 +30,15 @@ def load_world(
 ) -> World:
     """Return the world that a file describes: a world file, or an MJCF (.xml).
 
-    `time_step` [s] and `integrator` replace the file's; `xacro_arguments` are added to those of
-    every robot. Raises WorldError (or ModelError) that names the file, the place in it and what
-    would be right there; there is never a half-built world.
+    Args:
+        path: of the file.
+        time_step: [s], in place of the file's.
+        integrator: in place of the file's.
+        xacro_arguments: added to those of every robot.
+
+    Raises:
+        WorldError: or ModelError; it names the file, the place in it and the valid values. There is
+            never a half-built world.
     """
     if Path(path).suffix.lower() == ".xml":
         if xacro_arguments:

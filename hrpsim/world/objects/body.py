@@ -68,6 +68,11 @@ class Body(Entity):
             ]
         )
 
+    def __repr__(self) -> str:
+        shapes = ", ".join(type(shape.geometry).__name__ for shape in self.shapes[:3])
+        more = ", ..." if len(self.shapes) > 3 else ""
+        return f"<Body {self.name!r}: {shapes}{more}, {self.mass:g} kg>"
+
     @property
     def asleep(self) -> bool:
         """Whether it sleeps: at rest, and left out of the step until something wakes it."""
@@ -97,10 +102,13 @@ class Body(Entity):
         torque: ArrayLike = (0.0, 0.0, 0.0),
         point: ArrayLike | None = None,
     ) -> None:
-        """Push during the next call of World.step: force [N] and torque [Nm] in the world.
+        """Push during the next call of World.step. Calls add up.
 
-        `point` [m] is where the force acts, in the world; the centre of mass by default. It
-        moves with the body while the call lasts. Calls add up.
+        Args:
+            force: (3,) [N], in the world.
+            torque: (3,) [Nm], in the world.
+            point: (3,) [m] where the force acts, in the world; the centre of mass by default. It
+                moves with the body while the call lasts.
         """
         local = np.zeros(3)
         if point is not None:

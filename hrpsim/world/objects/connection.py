@@ -165,9 +165,12 @@ class Connection:
         self._changing()["length"] = length
 
     def drive(self, axis: str, velocity: float, force_limit: float) -> None:
-        """Drive a free axis at `velocity` [m/s or rad/s] of b relative to a, along or about it.
+        """Drive a free axis: a motor keeps the velocity of b relative to a, along or about it.
 
-        The motor exerts up to `force_limit` [N or Nm] to keep the velocity.
+        Args:
+            axis: name of the axis.
+            velocity: [m/s or rad/s].
+            force_limit: largest force or torque of the motor [N or Nm].
         """
         k = self._free_axis(axis)
         if self.kind == "distance" and k < 3:
@@ -181,7 +184,7 @@ class Connection:
         record["force_limit"][k] = force_limit
 
     def release(self, axis: str) -> None:
-        """Take the motor off an axis."""
+        """Remove the motor of an axis."""
         k = self._free_axis(axis)
         record = self._changing()
         record["axes"][k] = 0

@@ -88,17 +88,22 @@ class JointConstraints:
         holds["position"][at], holds["locked"][at] = positions, True
 
     def unlock(self, names: str | Sequence[str] | None = None) -> None:
-        """Let joints go; all by default."""
+        """Remove the locks of joints; all by default."""
         self._holds()["locked"][self.joint_index.v[self._constrained(names)]] = False
 
     def drive(
         self, names: str | Sequence[str], velocities: ArrayLike, force_limit: ArrayLike
     ) -> None:
-        """Drive joints at `velocities` [rad/s or m/s] with up to `force_limit` [Nm or N].
+        """Drive joints by motors that keep a velocity.
 
         In contrast to `command`, which gives a controller its target, the velocity is a constraint:
-        it is kept exactly while the limit allows. Both may be one number for all joints. Commands
-        stay as they are beside it, so that a joint that position gains hold works against them.
+        it is exact while the limit allows. Commands remain in force, so a joint that position gains
+        hold works against them.
+
+        Args:
+            names: joints.
+            velocities: one number or (n,) [rad/s or m/s].
+            force_limit: largest effort, one number or (n,) [Nm or N].
         """
         places = self._constrained(names)
         velocities = self.joint_index.values("velocities", _for_each(velocities, places), places)
@@ -108,7 +113,7 @@ class JointConstraints:
         self._laws("motor")["force_limit"][at] = limits
 
     def release(self, names: str | Sequence[str] | None = None) -> None:
-        """Take the motors off joints; all by default."""
+        """Remove the motors of joints; all by default."""
         self._holds()["driven"][self.joint_index.v[self._constrained(names)]] = False
 
     def set_constraint(
@@ -123,14 +128,19 @@ class JointConstraints:
     ) -> None:
         """Set how joints' constraints of one kind yield, and their solver; None changes nothing.
 
-        kind: "limit", "friction", "mimic", "lock" or "motor"; `names`: all joints by default.
-        compliance [rad/Nm or m/N] and damping_time [s]: deviations follow a spring of stiffness
-        1 / compliance that damps them out over the damping time. Limits and mimics are rigid at
-        first and deviations are taken back at a bounded speed; with a compliance or a damping time
-        they follow the spring's law (two time steps of damping unless given), with compliance=0
-        alone they are rigid again. Friction and motors hold no position: for each unit of effort
-        they slip at compliance / (damping_time + time_step / 4). force_limit [Nm or N]: the most
-        that the constraint exerts. `solver` overrides the world's rules.
+        Deviations follow a spring of stiffness 1 / compliance that damps them out over the damping
+        time. Limits and mimics are rigid at first and deviations are corrected at a bounded speed;
+        with a compliance or a damping time they follow the spring's law (two time steps of damping
+        unless given), with compliance=0 alone they are rigid again. Friction and motors hold no
+        position: for each unit of effort they slip at compliance / (damping_time + time_step / 4).
+
+        Args:
+            kind: "limit", "friction", "mimic", "lock" or "motor".
+            names: joints; all by default.
+            compliance: [rad/Nm or m/N].
+            damping_time: [s].
+            force_limit: largest effort of the constraint [Nm or N].
+            solver: overrides the world's rules.
         """
         if kind not in JOINT_KINDS:
             raise WorldError(unknown_name("kind of joint constraint", str(kind), JOINT_KINDS))
@@ -163,15 +173,21 @@ class JointConstraints:
     def constraint_efforts(
         self, kind: str | None = None, names: str | Sequence[str] | None = None
     ) -> np.ndarray:
-        """Return what constraints exerted on joints in the last step (n,) [Nm or N].
+        """Return the efforts (n,) [Nm or N] that constraints exerted on joints in the last step.
 
         Means over the step, impacts included; positive where they push the joint to larger
-        positions, as a limit does at the lower end. kind: see `set_constraint`; without one all
-        kinds together, which is what the joint got besides its actuator, spring and damper.
-        `names`: all joints by default, in the order of `joint_names`. The effort of a mimic is that
-        on the joint that follows; what the joint that it follows gets, -multiplier times as much,
-        is in the sum of all kinds. WorldError or StateError, which name what exists, for an
-        unknown kind or joint.
+        positions, as a limit does at the lower end. The effort of a mimic is that on the joint that
+        follows; the joint that it follows gets -multiplier times as much, which the sum of all
+        kinds includes.
+
+        Args:
+            kind: see `set_constraint`; without one the sum of all kinds, which is all that acts on
+                the joint besides its actuator, spring and damper.
+            names: joints; by default all, in the order of `joint_names`.
+
+        Raises:
+            WorldError: for an unknown kind.
+            StateError: for an unknown joint.
         """
         column = ALL_KINDS if kind is None else _COLUMNS.get(kind)
         if column is None:

@@ -66,6 +66,9 @@ class Robot(JointConstraints, RobotProperties, Entity):
         self._sensors = {s.name: SensorView(self, s, k) for k, s in enumerate(model.sensors)}
         self._initial_control: np.ndarray | None = None
 
+    def __repr__(self) -> str:
+        return f"<Robot {self.name!r}: {self.model!r}>"
+
     @property
     def sensors(self) -> MappingProxyType:
         """Sensors by name."""
@@ -121,7 +124,13 @@ class Robot(JointConstraints, RobotProperties, Entity):
     def set_gains(
         self, kp: ArrayLike, kd: ArrayLike, names: str | Sequence[str] | None = None
     ) -> None:
-        """Set PD gains [Nm/rad, Nms/rad or N/m, Ns/m] of `names` (all joints by default)."""
+        """Set PD gains.
+
+        Args:
+            kp: one number or (n,) [Nm/rad or N/m].
+            kd: one number or (n,) [Nms/rad or Ns/m].
+            names: joints; all by default.
+        """
         places = self.joint_index.places(names)
         kp = self.joint_index.values("kp", np.broadcast_to(kp, len(places)), places)
         kd = self.joint_index.values("kd", np.broadcast_to(kd, len(places)), places)
@@ -151,14 +160,23 @@ class Robot(JointConstraints, RobotProperties, Entity):
     ) -> None:
         """Command joints: by position (PD), velocity (damping gain) or effort.
 
-        `names` are the joints meant, in the order of the values; without them the values are for
-        all joints, of which those without gains ignore positions and velocities. With positions,
-        velocities and efforts are the feed-forward. `over` [s] spreads the change of position
-        targets evenly, for controllers whose period is longer than the world's step. A command
-        lasts until the next one for the same joint. With `nan_holds`, NaN stands for a value that
-        is not given: the joint is commanded by its others, and keeps its command without any.
-        Raises StateError for an unknown or repeated joint, a wrong length, a value that is not
-        finite, or a position for a named joint without gains; nothing changes then.
+        A command lasts until the next one for the same joint. With positions, velocities and
+        efforts are the feed-forward.
+
+        Args:
+            positions: targets (n,) [rad or m].
+            velocities: targets (n,) [rad/s or m/s].
+            efforts: (n,) [Nm or N].
+            names: joints, in the order of the values; without them the values are for all joints,
+                of which those without gains ignore positions and velocities.
+            over: time [s] over which position targets change evenly, for controllers whose period
+                is longer than the world's step.
+            nan_holds: NaN means that a value is not given: the joint is commanded by its others,
+                and keeps its command where all are NaN.
+
+        Raises:
+            StateError: for an unknown or repeated joint, a wrong length, a value that is not
+                finite, or a position for a named joint without gains; nothing changes then.
         """
         joints = self.joint_index
         places = joints.places(names)
@@ -245,9 +263,13 @@ class Robot(JointConstraints, RobotProperties, Entity):
         torque: ArrayLike = (0.0, 0.0, 0.0),
         point: ArrayLike | None = None,
     ) -> None:
-        """Push a link during the next call of World.step: force [N], torque [Nm] in the world.
+        """Push a link during the next call of World.step. Calls add up.
 
-        `point` [m] is where the force acts, in the link's frame; its origin by default.
+        Args:
+            link: name of the link.
+            force: (3,) [N], in the world.
+            torque: (3,) [Nm], in the world.
+            point: (3,) [m] where the force acts, in the link's frame; its origin by default.
         """
         frame = self.model.frame(link)
         if frame.body < 0:
@@ -281,9 +303,12 @@ class Robot(JointConstraints, RobotProperties, Entity):
         return self.frame_pose(frame.body, frame.R, frame.p)
 
     def frame_pose(self, body: int, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the same of a frame with rotation R (3, 3) and origin p (3,) [m] in a body's.
+        """Return position (3,) [m] and quaternion x y z w (4,) in the world of a frame in a body.
 
-        `body`: its place in `system`; -1 for what is fixed to the world.
+        Args:
+            body: its index in `system`; -1 for a frame that is fixed to the world.
+            R: rotation from the frame to the body (3, 3).
+            p: origin in the body's frame (3,) [m].
         """
         orientation = np.empty(4)
         if body < 0:

@@ -32,12 +32,19 @@ class RobotProperties:
     described: Model
 
     def scale_inertias(self, factors: ArrayLike, links: str | Sequence[str] | None = None) -> None:
-        """Let masses and inertias be those of `described` times one factor, or one for each link.
+        """Set masses and inertias to those of `described` times a factor.
 
-        A link moves with all that is fixed to it, which is multiplied as well. Without `links` all
-        of the robot is meant; with them the others stay as they are. Centres of mass stay.
-        WorldError for a factor that is not positive, a link that is fixed to the world, or two
-        links of the same body; ModelError for an unknown one.
+        A link moves with all that is fixed to it, which is multiplied as well. Centres of mass
+        remain.
+
+        Args:
+            factors: one number, or one for each link.
+            links: links that are scaled, the others do not change; by default the whole robot.
+
+        Raises:
+            WorldError: for a factor that is not positive, a link that is fixed to the world, or two
+                links of the same body.
+            ModelError: for an unknown link.
         """
         system, described = self.system, self.described.system
         names = [links] if isinstance(links, str) else links
@@ -70,11 +77,18 @@ class RobotProperties:
         stiffness: ArrayLike | None = None,
         rotor_inertia: ArrayLike | None = None,
     ) -> None:
-        """Set properties of `names`, of all joints by default; one number, or one for each.
+        """Set properties of joints, each one number or one for each joint; None changes nothing.
 
-        Dry friction [Nm or N], damping [Nms/rad or Ns/m], stiffness of their springs [Nm/rad or
-        N/m], and rotor inertia [kg m^2 or kg]; what is None stays. WorldError for what is negative
-        or not finite, StateError for an unknown joint.
+        Args:
+            names: joints; all by default.
+            friction: dry friction [Nm or N].
+            damping: [Nms/rad or Ns/m].
+            stiffness: of the joints' springs [Nm/rad or N/m].
+            rotor_inertia: [kg m^2 or kg].
+
+        Raises:
+            WorldError: for a value that is negative or not finite.
+            StateError: for an unknown joint.
         """
         places = self.joint_index.places([names] if isinstance(names, str) else names)
         values = {

@@ -55,28 +55,39 @@ class Connections(Exclusions):
     ) -> Connection:
         """Join `a` and `b`; return the connection.
 
-        a, b: a Body, a Robot with one moving link, (robot, "link"), "entity", "entity/link", or
-        None or "world". At least one must move.
+        The frames coincide now, so that the present pose has no error: `point` is their origin,
+        `axis` their z and `x_axis`, made square to it, their x. Without these the frame of b's link
+        is taken (of a's, if b is the world).
 
-        kind: "fixed" (the default), "ball", "hinge" (turns about z of the frames), "slider" (moves
-        along z), "cylindrical" (both), "universal" (turns about x of frame a and y of frame b),
-        "distance"; or else `axes` names what is held, of "x", "y", "z" along and "rx", "ry", "rz"
-        about the axes of frame a. An angular axis k holds axis k + 1 of a square to axis k + 2 of
-        b; with a single free axis, the free axis of b square to two axes of a.
+        Args:
+            a: a Body, a Robot with one moving link, (robot, "link"), "entity", "entity/link", or
+                None or "world". At least one of a and b must move.
+            b: likewise.
+            kind: "fixed" (the default), "ball", "hinge" (turns about z of the frames), "slider"
+                (moves along z), "cylindrical" (both), "universal" (turns about x of frame a and y
+                of frame b) or "distance".
+            axes: in place of a kind, the axes that are held: "x", "y", "z" along and "rx", "ry",
+                "rz" about the axes of frame a. An angular axis k holds axis k + 1 of a square to
+                axis k + 2 of b; with a single free axis, the free axis of b square to two axes of
+                a.
+            point: in the world (3,) [m]. For "distance" two points, on a and on b; by default the
+                links' origins.
+            axis: in the world (3,).
+            x_axis: in the world (3,).
+            frame_a: in place of the above, the frame in a's link, as (position, quaternion x y z
+                w). If only one frame is given, the other coincides with it now.
+            frame_b: the frame in b's link.
+            length: distance of the points of "distance" [m]; the present one by default.
+            compliance: [m/N or rad/Nm], one number or six.
+            damping_time: [s], one number or six; by default two time steps. At least one time step
+                where the compliance is 0.
+            force_limit: [N or Nm], one number or six.
+            solver: overrides the world's rules.
+            name: unique in the world; made up by default.
+            collide: whether the shapes of the joined bodies collide; those of the world always do.
 
-        The frames coincide now, so that the present pose has no error: `point` (3,) [m] is their
-        origin, `axis` (3,) their z and `x_axis` (3,), made square to it, their x, all in the
-        world. Without these the frame of b's link is taken (of a's, if b is the world). Or
-        `frame_a` and `frame_b` give them in the links' frames, as (position, quaternion x y z w);
-        if only one is given, the other coincides with it now.
-
-        "distance" holds its two points `length` [m] apart, by default as far as they are now;
-        `point` may then be two points, on a and on b, by default the links' origins.
-
-        compliance [m/N or rad/Nm], damping_time [s] (two time steps by default; at least one where
-        the compliance is 0) and force_limit [N or Nm] are one number or six. `solver` overrides the
-        world's rules. The shapes of the joined bodies do not collide unless `collide`; those of the
-        world always do. Raises WorldError for anything that is not so; nothing changes then.
+        Raises:
+            WorldError: for other values; nothing changes then.
         """
         self._sleep.wake()
         ends = find_end(self._world, a), find_end(self._world, b)
@@ -132,7 +143,7 @@ class Connections(Exclusions):
             connection.keep_as_initial()
 
     def disconnect(self, connection: Connection | str) -> None:
-        """Take a connection out of the world for good."""
+        """Remove a connection, or one of this name, from the world for good."""
         name = connection if isinstance(connection, str) else connection.name
         known = self._contents.connections.get(name)
         if known is None or (not isinstance(connection, str) and known is not connection):

@@ -37,12 +37,18 @@ class Exclusions(Part):
         return cast(WorldState, self)
 
     def disable_collisions(self, a: str, b: str) -> None:
-        """Let nothing that fits `a` collide with what fits `b`, now and later.
+        """Exclude collisions of all that fits `a` with all that fits `b`, now and later.
 
-        Patterns over "entity/link" with * and ?; one without "/" is about whole entities. Fixed
+        Patterns are over "entity/link" with * and ?; one without "/" is about whole entities. Fixed
         shapes and the ground are "world/name". Within a robot that collides with itself, links are
-        named on both sides: ("hrp2/LARM_*", "hrp2/BODY"). WorldError, which names what exists, for
-        a pattern that nothing in the world fits.
+        named on both sides: ("hrp2/LARM_*", "hrp2/BODY").
+
+        Args:
+            a: a pattern.
+            b: a pattern.
+
+        Raises:
+            WorldError: for a pattern that nothing in the world fits; it names the existing ones.
         """
         self._scenes.scene  # noqa: B018  builds the list of owners
         for pattern in (a, b):

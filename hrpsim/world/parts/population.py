@@ -33,13 +33,19 @@ class Population(Connections):
         v: ArrayLike | None = None,
         self_collision: bool = False,
     ) -> Robot:
-        """Add a robot at configuration q (neutral by default) and velocity v; return it.
+        """Add a robot and return it.
 
-        Connections of its description become the world's, called "robot name/connection name".
-        With `self_collision` its links collide with each other, but for links that are fixed to
-        each other, those that a joint (or joints, where what is between them has no shape)
-        connects, and pairs that the model's SRDF or `disable_collisions` keep apart. A
+        Connections of its description become the world's, called "robot name/connection name". A
         ModelWarning names a joint whose springs are too stiff for steps of rk4 this long.
+
+        Args:
+            model: of the robot.
+            q: configuration (nq,); neutral by default.
+            name: unique in the world; the model's by default.
+            v: velocity (nv,); zero by default.
+            self_collision: its links collide with each other, except links that are fixed to each
+                other, those that a joint (or joints, where the links between them have no shape)
+                connects, and pairs that the model's SRDF or `disable_collisions` exclude.
         """
         name = self._free_name(name or model.name, name is not None)
         robot = Robot(self._world, name, model, q, v, self_collision)
@@ -63,12 +69,25 @@ class Population(Connections):
         name: str | None = None,
         inertia: ArrayLike | None = None,
     ) -> Body:
-        """Add a uniform rigid body; SI units, world axes, quaternion x y z w; return it.
+        """Add a rigid body and return it.
 
-        Its frame, which `position` places, has its origin at the centre of mass: a Mesh or
-        Compound is moved there, its axes kept. The parts of a Compound have one density.
-        `inertia` (3, 3) about the centre, in the body frame, replaces that of the uniform solid.
-        ModelError for a mesh that is open, flat or inside out: no solid has that surface.
+        Its frame has its origin at the centre of mass: a Mesh or Compound is moved there, its axes
+        kept.
+
+        Args:
+            geometry: its shape, of uniform density; the parts of a Compound have one density.
+            mass: [kg].
+            position: of the centre of mass in the world (3,) [m].
+            orientation: quaternion x y z w (4,).
+            velocity: of the centre of mass in the world (3,) [m/s].
+            angular_velocity: along the world's axes (3,) [rad/s].
+            material: name of its material.
+            name: unique in the world; made up by default.
+            inertia: about the centre of mass in the body's frame (3, 3) [kg m^2], in place of that
+                of the uniform solid.
+
+        Raises:
+            ModelError: for a mesh that is open, flat or inside out: no solid has that surface.
         """
         name = self._free_name(name or type(geometry).__name__.lower(), name is not None)
         body = Body(

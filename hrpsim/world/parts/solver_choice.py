@@ -23,26 +23,25 @@ class SolverChoice(Part):
     ) -> None:
         """Choose the solver of constraints; the first rule that matches decides.
 
-        solver: "auto", "iterative", "newton", "direct", or for contacts only "split" and "penalty".
-        "newton" accepts contacts of the friction model "cone" alone.
-
-        kind: "contact", "connection", "limit", "friction", "mimic", "lock" or "motor"; any by
-        default.
-
-        bodies: one or two patterns over "entity/link" with * and ?, for joints over "entity/joint".
-        A pattern without "/" is about entities; fixed shapes and the ground are "world/name". One
-        pattern: either body fits it; two: in either order, and never a joint.
-
-        materials: one or two names, for contacts, likewise.
-
-        Where no rule matches, connections, locks and motors are direct and all else "auto". What a
-        connection or `set_constraint` names itself goes before all rules.
+        Where no rule matches, connections, locks and motors are direct and all else "auto". The
+        solver of a connection or of `set_constraint` has priority over all rules.
 
         A "penalty" contact is a spring and damper whose points stick to anchors and slip (see
         `set_penalty`), known at the start of a step, before all other constraints are solved; only
-        what sinks beyond the spring's maximum extension is a constraint, solved iteratively. It
+        penetration beyond the spring's maximum extension is a constraint, solved iteratively. It
         needs the integrator "semi_implicit". A step that begins with a contact that is too stiff
         for the time step raises WorldError.
+
+        Args:
+            solver: "auto", "iterative", "newton", "direct", or for contacts only "split" and
+                "penalty". "newton" accepts contacts of the friction model "cone" alone.
+            kind: "contact", "connection", "limit", "friction", "mimic", "lock" or "motor"; any by
+                default.
+            bodies: one or two patterns over "entity/link" with * and ?, for joints over
+                "entity/joint". A pattern without "/" is about entities; fixed shapes and the ground
+                are "world/name". One pattern: either body fits it; two: in either order, and never
+                a joint.
+            materials: one or two names, for contacts, likewise.
         """
         self._contents.solver_rules.add(solver, kind, bodies, materials)
         self._sleep.wake()

@@ -38,7 +38,13 @@ class Surroundings(Part):
         normal: ArrayLike = (0.0, 0.0, 1.0),
         material: str = "default",
     ) -> None:
-        """Add a fixed plane through (0, 0, height) [m] that is solid below its `normal`."""
+        """Add a fixed plane that is solid below its normal.
+
+        Args:
+            height: it passes through (0, 0, height) [m].
+            normal: (3,) in the world, of any length.
+            material: name of its material.
+        """
         normal = finite_vector("normal", normal, 3)
         length = np.linalg.norm(normal)
         if length < 1e-9:
@@ -58,10 +64,17 @@ class Surroundings(Part):
         material: str = "default",
         name: str | None = None,
     ) -> None:
-        """Add a shape that never moves; position [m] and quaternion x y z w in the world.
+        """Add a shape that never moves.
 
-        It is solid on the inner side of its surface, so that also an open mesh, such as a
-        HeightField, may stand here. The parts of a Compound bear one name.
+        It is solid on the inner side of its surface, so that an open mesh, such as a HeightField,
+        is possible too.
+
+        Args:
+            geometry: its shape; the parts of a Compound have one name.
+            position: in the world (3,) [m].
+            orientation: quaternion x y z w (4,).
+            material: name of its material.
+            name: unique among fixed shapes; made up by default.
         """
         orientation = finite_vector("orientation", orientation, 4)
         length = np.linalg.norm(orientation)
@@ -97,10 +110,16 @@ class Surroundings(Part):
         restitution: float = 0.0,
         impact_law: str | None = None,
     ) -> None:
-        """Set friction coefficients (kinetic = static by default) and restitution of a pair.
+        """Set friction and restitution of a pair of materials.
 
-        impact_law says what its contacts do at an impact, where they have restitution and are
-        already closed: "simultaneous" or "sequential" (see `World`); by default the world's.
+        Args:
+            a: first material.
+            b: second material.
+            static: coefficient of static friction.
+            kinetic: coefficient of kinetic friction; static by default.
+            restitution: coefficient of restitution.
+            impact_law: for contacts with restitution that are already closed at an impact,
+                "simultaneous" or "sequential" (see `World`); by default the world's.
         """
         kinetic = static if kinetic is None else kinetic
         self._contents.materials.set_pair(a, b, static, kinetic, restitution, impact_law)
@@ -117,10 +136,15 @@ class Surroundings(Part):
     ) -> None:
         """Set how contacts of a pair of materials yield along the normal.
 
-        compliance [m/N] of each contact point and damping_time [s] (two time steps by default):
-        penetration follows a spring and damper. With neither, as at first, contacts are rigid and
-        penetration is taken back at a bounded speed. force_limit [N] bounds each point's normal
-        force.
+        Penetration follows a spring and damper. With neither compliance nor damping time, as at
+        first, contacts are rigid and penetration is corrected at a bounded speed.
+
+        Args:
+            a: first material.
+            b: second material.
+            compliance: of each contact point [m/N].
+            damping_time: [s]; two time steps by default.
+            force_limit: largest normal force of each point [N].
         """
         compliance = not_negative("compliance", compliance, 1)
         if damping_time is not None:
@@ -150,13 +174,19 @@ class Surroundings(Part):
     ) -> None:
         """Set the springs of a pair of materials where the solver of contacts is "penalty".
 
-        stiffness [N/m] of each contact point, normal and, while it sticks, tangential; damping
-        ratio of one point alone (n points that move together have sqrt(n) times as much), and
-        max_extension [m], beyond which penetration is a constraint; infinite for none. With m the
-        smallest mass that a point feels along its axes, the defaults are k = 0.5 m / dt^2, less
-        where the points of two shapes together would be too stiff for the step, and four times
-        what such a spring gives under the weight of m, 4 * 9.80665 m / k. A point that bears m g
-        sinks by m g / k. `set_friction` says how it slides; restitution has no part.
+        With m the smallest effective mass of a point along its axes, the default stiffness is k =
+        0.5 m / dt^2, less where the points of two shapes together would be too stiff for the step.
+        A point that bears m g sinks by m g / k. `set_friction` sets how it slides; restitution has
+        no effect.
+
+        Args:
+            a: first material.
+            b: second material.
+            stiffness: of each contact point, normal and, while it sticks, tangential [N/m].
+            damping_ratio: of one point alone; n points that move together have sqrt(n) times as
+                much.
+            max_extension: beyond it penetration is a constraint [m]; infinite for none. By default
+                four times the extension of such a spring under the weight of m, 4 * 9.80665 m / k.
         """
         given = 0.0 if stiffness is None else not_negative("stiffness", stiffness, 1)[0]
         if stiffness is not None and given == 0.0:

@@ -1,0 +1,11 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""`python -m hrpsim`, the same as the command `hrpsim`."""
+
+import sys
+
+from hrpsim.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
